@@ -1,1 +1,1 @@
-"""The gateway: every change to AWS goes through the steps of `gateway.pipeline` once."""
+"""The gateway: every change to AWS goes through the steps of `gateway.line.pipeline` once."""

@@ -2,7 +2,7 @@
 
 import typer
 
-from gateway.cli.command_group import Commands
+from gateway.cli.commands import Commands
 
 app = typer.Typer(
     cls=Commands,

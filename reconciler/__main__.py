@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gateway.errors import SentinelError
-from gateway.model.logged_error import without_values
+from gateway.core.errors import SentinelError
+from gateway.core.exception_text import without_values
 
 if TYPE_CHECKING:
     from reconciler.drift.cloudtrail import Events
     from reconciler.model import Drift
-    from reconciler.report import Report
+    from reconciler.working_copy.report import Report
 
 LEFT = 2
 """Exit code if something is left to a human."""
@@ -98,7 +98,8 @@ def reconcile(
     left to a human, listed with how it was traced, or the state was left as it is. 1: an error.
     """
     from reconciler.drift.cloudtrail import Events, read_events
-    from reconciler.run_once import OneRun, run_once
+    from reconciler.working_copy.run import WorkingCopyRun as OneRun
+    from reconciler.working_copy.run import reconcile_working_copy as run_once
 
     if not as_json:
         _import_what_prints()
@@ -143,7 +144,7 @@ def serve(
 
 async def _serve(config: Path | None) -> None:
     # DBOS and the ledger take a second to import, which `sentinel --help` need not wait for.
-    from gateway.settings import read_settings_of_server
+    from gateway.core.settings import read_settings_of_server
     from reconciler.app import run_reconciler
 
     stop = asyncio.Event()
@@ -166,14 +167,14 @@ def _log_to_stderr() -> None:
 
 def _import_what_prints() -> None:
     """Import it in a thread: it takes long, and is needed only at the end. The provider starts meanwhile."""
-    threading.Thread(target=import_module, args=("reconciler.printed",), daemon=True).start()
+    threading.Thread(target=import_module, args=("reconciler.working_copy.printer",), daemon=True).start()
 
 
 def _fail(error: SentinelError, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"code": error.code, "detail": str(error)}))
     else:
-        from reconciler.printed import print_error
+        from reconciler.working_copy.printer import print_error
 
         print_error(str(error))
 
@@ -182,13 +183,13 @@ def _print_report(report: "Report", events: "Events", *, written: bool, as_json:
     if as_json:
         typer.echo(json.dumps(_report_to_json(report, events, written=written), ensure_ascii=False, default=str))
         return
-    from reconciler.printed import print_report
+    from reconciler.working_copy.printer import print_report
 
     print_report(report, events.bad, written=written)
 
 
 def _report_to_json(report: "Report", events: "Events", *, written: bool) -> dict[str, Any]:
-    from reconciler.serialize import left_to_json, proof_to_json
+    from reconciler.model import left_to_json, proof_to_json
 
     return {
         "clean": report.clean,

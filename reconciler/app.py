@@ -11,44 +11,42 @@ from typing import Any
 import structlog
 from sqlalchemy.engine import make_url
 
-from gateway.clock import SystemClock
-from gateway.errors import SentinelError, SettingsInvalid
-from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.core.clock import SystemClock
+from gateway.core.errors import SentinelError, SettingsInvalid
+from gateway.core.settings import Settings, StackSettings
+from gateway.core.settings.publish import EventSourceKind, EventSourceSettings, GitHubSettings
+from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
+from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.time_box_ledger import SqlTimeBoxes
-from gateway.settings import Settings, StackSettings
-from gateway.settings_publish import EventSourceKind, EventSourceSettings, GitHubSettings
+from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.terraform.config.backend import state_location
 from gateway.terraform.origin import code_origin
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
-from reconciler.backlog import Backlog
-from reconciler.claimed_values import ClaimedValues
-from reconciler.credentials import check_credentials
-from reconciler.doubt.read_back import LiveReader, ReadBack
-from reconciler.doubt.trail import Trail
-from reconciler.drift.sources import open_sources
-from reconciler.drifting import Drifting
-from reconciler.healing.heal import Healer
-from reconciler.loop import Line
+from reconciler.drift.event_sources import open_sources
+from reconciler.drift.healing import Healer
+from reconciler.drift.implicit_conflicts import ImplicitConflicts
+from reconciler.drift.in_doubt.read_back import LiveReader, ReadBack
+from reconciler.drift.in_doubt.trail_evidence import Trail
+from reconciler.drift.put_backs.gateway_api import GatewayApi
+from reconciler.drift.put_backs.put_back import PutBacks
+from reconciler.drift.scan import DriftScan
+from reconciler.line.backlog import Backlog
+from reconciler.line.loop import Line
+from reconciler.line.workflows import Worker, serve
 from reconciler.notify.opened import open_receivers
-from reconciler.proof.suggested import AskedOnce
-from reconciler.proof.undeclared import DeclaredCache
-from reconciler.proposing import Proposing
+from reconciler.proof.proved_edit import DeclaredCache
+from reconciler.proof.suggested_edits import AskedOnce
 from reconciler.publish.github_api import GitHubApi, Token
+from reconciler.publish.publisher import Publisher
 from reconciler.publish.push import Remote
-from reconciler.pushing import Pushing
-from reconciler.stories import Stories
-from reconciler.suggest.opened import open_namer, open_suggestions
-from reconciler.suggest.suggest import Suggestions
-from reconciler.terraform.cli import Terraform
+from reconciler.publish.stack_pull_request import StackPullRequest
+from reconciler.publish.write_backs import WriteBacks
+from reconciler.suggest.from_settings import open_namer, open_suggestions
+from reconciler.suggest.suggestions import Suggestions
+from reconciler.terraform.cli import Terraform, found_executable
 from reconciler.terraform.code_guard import CodeGuard
-from reconciler.terraform.executable import found_executable
-from reconciler.terraform.passed_environment import passed_environment
-from reconciler.timed.gateway_api import GatewayApi
-from reconciler.timed.putting_back import PuttingBack
-from reconciler.workflows import Worker, serve
+from reconciler.terraform.credentials import check_credentials, passed_environment
 
 log = structlog.get_logger()
 
@@ -116,7 +114,7 @@ def state_file(stack: StackSettings) -> Path | None:
 def protected_ref(source: Path, wanted: str) -> str:
     """The ref of the stack's protected branch, found as the gateway finds it; `HEAD` outside git, where nothing can be written back.
 
-    Raises `gateway.errors.CodeInvalid` if there is no such branch.
+    Raises `gateway.core.errors.CodeInvalid` if there is no such branch.
     """
     checkout = find_checkout(source)
     return checkout.protected_ref(wanted) if checkout else "HEAD"
@@ -170,7 +168,7 @@ def _worker(
     )
 
 
-def _putting_back(settings: Settings, line: Line, ledger: SqlLedger) -> PuttingBack:
+def _putting_back(settings: Settings, line: Line, ledger: SqlLedger) -> PutBacks:
     """The gateway is asked directly, whatever `reconcile.endpoint` says: nobody else puts changes back."""
     reconcile, server = settings.reconcile, settings.server
     gateway = GatewayApi(
@@ -178,7 +176,7 @@ def _putting_back(settings: Settings, line: Line, ledger: SqlLedger) -> PuttingB
         key_id=reconcile.key_id,
         key_secret=reconcile.key_secret.get_secret_value(),
     )
-    return PuttingBack(
+    return PutBacks(
         stack=line.stack,
         ledger=SqlTimeBoxes(ledger),
         clock=line.clock,
@@ -188,12 +186,12 @@ def _putting_back(settings: Settings, line: Line, ledger: SqlLedger) -> PuttingB
     )
 
 
-def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger) -> Drifting:
+def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger) -> DriftScan:
     reconcile = settings.reconcile
     sources = [*reconcile.events]
     if reconcile.cloudtrail:
         sources.append(EventSourceSettings(kind=EventSourceKind.FILES, path=reconcile.cloudtrail))
-    return Drifting(
+    return DriftScan(
         line=line,
         backlog=backlog,
         events=ledger,
@@ -201,7 +199,7 @@ def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedge
         every_seconds=reconcile.drift_every,
         sources=open_sources(sources, aws_clients(settings), identity=reconcile.gateway_identity),
         healer=None if reconcile.endpoint else _healer(reconcile.heal_replace, line),
-        claimed=ClaimedValues(
+        claimed=ImplicitConflicts(
             stack=line.stack, ledger=ledger, queries=ledger, clock=line.clock, read_live=line.read_live
         ),
     )
@@ -237,7 +235,7 @@ def aws_clients(settings: Settings) -> Callable[[str, str], Any]:
     return client
 
 
-def _pushing(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger) -> Pushing | None:
+def _pushing(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger) -> Publisher | None:
     if not settings.reconcile.push:
         return None
     remote = Remote(
@@ -249,13 +247,13 @@ def _pushing(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger
     )
     github = settings.reconcile.github
     if not github.repository:
-        return Pushing(stack=line.stack, remote=remote, backlog=backlog)
-    return Pushing(
+        return Publisher(stack=line.stack, remote=remote, backlog=backlog)
+    return Publisher(
         stack=line.stack,
         remote=remote,
         backlog=backlog,
         proposing=replace(
-            _proposing(github, remote, Stories(queries=ledger, backlog=backlog), ledger),
+            _proposing(github, remote, WriteBacks(queries=ledger, backlog=backlog), ledger),
             namer=open_namer(settings.reconcile.suggest, _suggest_folder(settings), SystemClock()),
         ),
         window_seconds=github.window_seconds,
@@ -263,8 +261,8 @@ def _pushing(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedger
     )
 
 
-def _proposing(github: GitHubSettings, remote: Remote, stories: Stories, ledger: SqlLedger) -> Proposing:
-    return Proposing(
+def _proposing(github: GitHubSettings, remote: Remote, stories: WriteBacks, ledger: SqlLedger) -> StackPullRequest:
+    return StackPullRequest(
         stack=stories.backlog.stack,
         remote=remote,
         api=GitHubApi(url=github.api, token=Token(file=github.token_file, variable=github.token_env)),

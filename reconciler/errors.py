@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gateway.errors import SentinelError
+from gateway.core.errors import SentinelError
 
 
 class TerraformMissing(SentinelError):

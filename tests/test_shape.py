@@ -21,20 +21,20 @@ LONG_FILE_REASON = "One file because"
 TESTED_ELSEWHERE = {
     # These are played as a whole, in processes of their own.
     "gateway/__main__.py": "tests/system/test_story.py",
-    "gateway/cli/local/simulated_aws.py": "tests/system/test_story.py",
-    "gateway/cli/local/tour_fixtures.py": "tests/system/test_story.py",
-    "gateway/cli/local/tour.py": "tests/system/test_story.py",
-    "gateway/cli/local/up.py": "tests/system/test_story.py",
+    "gateway/cli/demo/simulated_aws.py": "tests/system/test_story.py",
+    "gateway/cli/demo/tour_fixtures.py": "tests/system/test_story.py",
+    "gateway/cli/demo/tour.py": "tests/system/test_story.py",
+    "gateway/cli/demo/up.py": "tests/system/test_story.py",
 }
 """Source files whose test has another name. The list can only shrink: an entry that is not needed fails."""
 
 PROTOCOLS_ONLY = {
-    "gateway/ports.py",
-    "gateway/signal_ports.py",
-    "gateway/stop_ports.py",
-    "gateway/doubt_ports.py",
-    "gateway/budget_ports.py",
-    "gateway/context/known.py",
+    "gateway/core/ports.py",
+    "gateway/core/ports.py",
+    "gateway/core/ports.py",
+    "gateway/core/ports.py",
+    "gateway/core/ports.py",
+    "gateway/context/ports.py",
 }
 """Nothing in them runs; the suites in tests/ports hold whatever implements them."""
 
@@ -260,9 +260,9 @@ def test_no_test_changes_the_time_of_the_process(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "refused"),
     [
-        ('monkeypatch.setattr("gateway.keyring.keys.time.monotonic", now)', True),
+        ('monkeypatch.setattr("gateway.ledger.keyring.time.monotonic", now)', True),
         ('monkeypatch.setattr(time, "monotonic", now)', True),
-        ('monkeypatch.setattr("gateway.keyring.keys.monotonic", now)', False),
+        ('monkeypatch.setattr("gateway.ledger.keyring.monotonic", now)', False),
     ],
 )
 def test_a_changed_clock_is_found(text: str, refused: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, fail, run, safe, show_json, show_table
-from gateway.errors import Malformed
+from gateway.core.errors import Malformed
 
 _WITHOUT_MOTIVE = "none"
 """As the data calls the budget of what is done without a motive."""

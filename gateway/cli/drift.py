@@ -1,4 +1,4 @@
-"""`sentinel drift` and `sentinel heal`: changes from outside, what becomes of them, and how well they are healed."""
+"""`sentinel drift`, `heal` and `left`: changes from outside, what becomes of them, how well they are healed, and what is left to a human."""
 
 import json
 from collections.abc import Mapping
@@ -7,10 +7,49 @@ from urllib.parse import quote
 
 import typer
 
-from gateway.cli.changes import shortened
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
-from gateway.cli.output import console, run, show_json, show_table
+from gateway.cli.output import console, run, shortened, show_json, show_table
+
+
+def left(*, who: As = None, as_json: Json = False) -> None:
+    """List what is left to you: values not written into the code, changes for a time not put back, and outcomes that nothing showed.
+
+    A value goes off the list when the code declares it, or when a later change makes it obsolete; an unknown outcome with `sentinel settle`.
+    """
+    reply = run(call_api_as(who, "GET", "/left", member="left"), as_json=as_json)
+    if as_json:
+        show_json(reply)
+        return
+    if not reply["left"]:
+        console.print("Nothing is left to you.")
+        return
+    show_table(
+        "Left", ["since", "actor", "stack", "what", "reason", "mutation"], [_row(entry) for entry in reply["left"]]
+    )
+
+
+def _row(entry: Mapping[str, Any]) -> list[str]:
+    return [
+        str(entry["since"])[:19].replace("T", " "),
+        entry["actor"],
+        entry["stack"],
+        _what(entry),
+        " ".join((entry["reason"], *(f"[{step}]" for step in entry.get("chain", ())))),
+        entry["mutation_id"],
+    ]
+
+
+def _what(entry: Mapping[str, Any]) -> str:
+    if entry["kind"] == "in_doubt":
+        return f"the outcome: look at the resource, then `sentinel settle {entry['mutation_id']}`"
+    if entry["kind"] == "not_put_back":
+        return shortened(
+            f"{entry['address']}.{entry['attribute']} = {json.dumps(entry['value'])}, wanted for a time; before it was "
+            f"{json.dumps(entry['goes_back_to'])}: `sentinel end {entry['mutation_id']}` tries again"
+        )
+    return shortened(f"{entry['address']}.{entry['attribute']} = {json.dumps(entry.get('value'))}")
+
 
 drift_app = typer.Typer(help="Changes that somebody made round Sentinel.", no_args_is_help=True)
 heal_app = typer.Typer(help="How well changes from outside are healed.", no_args_is_help=True)
@@ -26,7 +65,7 @@ def list_command(*, actor: As = None, as_json: Json = False) -> None:
         console.print("Nothing drifted: live and code agree, as far as the last look shows.")
     else:
         columns = ["since", "id", "what", "by", "decision", "reason"]
-        show_table("Drift", columns, [_row(entry) for entry in reply["drift"]])
+        show_table("Drift", columns, [_drift_row(entry) for entry in reply["drift"]])
 
 
 @drift_app.command("decide")
@@ -71,7 +110,7 @@ def report_command(*, actor: As = None, as_json: Json = False) -> None:
     )
 
 
-def _row(entry: Mapping[str, Any]) -> list[str]:
+def _drift_row(entry: Mapping[str, Any]) -> list[str]:
     values = f"{json.dumps(entry['declared'])} → {json.dumps(entry['live'])}" if not entry["sensitive"] else "a secret"
     origin = entry["origin"] or {}
     state = " ".join(part for part in (entry["action"] or "not yet", entry["outcome"]) if part)

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gateway.cli.options import Config, Json
+from gateway.cli.options import Config, Json, time_of
 from gateway.cli.output import error_console, fail, log_to_stderr, show_json, show_table
 from gateway.cli.settings import config_file, require_ledger, settings_or_exit
-from gateway.cli.times import time_of
-from gateway.errors import Malformed, SentinelError
-from gateway.settings import Settings
-from gateway.settings_exports import ExportFormatName, ExportSettings
+from gateway.core.errors import Malformed, SentinelError
+from gateway.core.settings import Settings
+from gateway.core.settings.exports import ExportFormatName, ExportSettings
 
 if TYPE_CHECKING:
-    from gateway.exports.running import OpenedLedger
+    from gateway.exports.continuous import OpenedLedger
 
 
 def export(
@@ -68,7 +67,7 @@ def export(
 
 
 def _opened(settings: Settings) -> "OpenedLedger":
-    from gateway.exports.running import OpenedLedger
+    from gateway.exports.continuous import OpenedLedger
 
     log_to_stderr()
     return OpenedLedger.open(settings)
@@ -85,7 +84,7 @@ def _sinks(settings: Settings, form: ExportFormatName | None, to: str, since: st
 
 
 def _once(ledger: "OpenedLedger", form: ExportFormatName, out: Path | None, since: str, until: str) -> None:
-    from gateway.exports.once import export_once, whole_file
+    from gateway.exports.one_file import export_once, whole_file
 
     given: dict[str, Any] = {"since": time_of(since), "until": time_of(until)}
     if out is None:
@@ -101,7 +100,7 @@ def _once(ledger: "OpenedLedger", form: ExportFormatName, out: Path | None, sinc
 def _keep_up(
     ledger: "OpenedLedger", sinks: tuple[ExportSettings, ...], *, follow: bool, every: float, as_json: bool
 ) -> None:
-    from gateway.exports.running import keep_up
+    from gateway.exports.continuous import keep_up
 
     if not sinks:
         raise Malformed(
@@ -116,7 +115,7 @@ def _keep_up(
 
 
 def _show_status(ledger: "OpenedLedger", *, as_json: bool) -> None:
-    from gateway.exports.running import progress
+    from gateway.exports.continuous import progress
 
     shown = progress(ledger)
     if as_json:

@@ -1,23 +1,169 @@
-"""`sentinel records`, `claims` and `blame`: queries on the ledger (who did what, when and why)."""
+"""`sentinel records`, `claims`, `blame`, `explain` and `query`: questions to the ledger (who did what, when and why)."""
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.changes import shortened
-from gateway.cli.client import call_api_as
-from gateway.cli.options import As, Json
-from gateway.cli.output import console, run, safe, show_json, show_pairs, show_table
-from gateway.cli.record_row import COLUMNS, record_row
-from gateway.cli.time_box import show_time_boxes
-from gateway.cli.times import time_of
-from gateway.errors import Malformed
-from gateway.model.motive import Intent, Motivation
-from gateway.model.record import Stage
-from gateway.model.verdict import Verdict
+from gateway.cli.client import call_api_as, mutation_path
+from gateway.cli.options import As, Config, Json, time_of
+from gateway.cli.output import (
+    console,
+    error_console,
+    fail,
+    few_changes,
+    run,
+    safe,
+    shortened,
+    show_json,
+    show_pairs,
+    show_table,
+)
+from gateway.cli.settings import config_file, require_ledger, settings_or_exit
+from gateway.cli.time_boxes import show_time_boxes
+from gateway.core.errors import Malformed, SentinelError
+from gateway.core.model.motive import Intent, Motivation
+from gateway.core.model.verdict import Verdict
+from gateway.core.records.record import Stage
+
+COLUMNS = ("seq", "at", "stage", "actor", "what", "verdict", "rule: reason", "motive", "mutation")
+
+
+def record_row(record: Mapping[str, Any]) -> list[str]:
+    """The cells of one record, for `COLUMNS`."""
+    body = record["body"]
+    decision = body.get("decision") or {}
+    objections = [each for each in decision.get("findings", ()) if each["verdict"] != Verdict.ALLOW]
+    motive = body.get("motive") or {}
+    return [
+        str(record["seq"]),
+        record["at"][:19].replace("T", " "),
+        record["stage"],
+        record["actor"],
+        " ".join(part for part in (_operation(body), _changes(body)) if part),
+        str(decision.get("verdict", "") or body.get("outcome", "") or _times(body) or _until(body)),
+        shortened(
+            "; ".join(dict.fromkeys(f"{each['rule']}: {each['reason']}" for each in objections)) or _reason(body)
+        ),
+        "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part),
+        record["mutation_id"],
+    ]
+
+
+def _times(body: Mapping[str, Any]) -> str:
+    """How many calls a record counts, and how many of them AWS answered with an error; empty if it counts none."""
+    count, errors = body.get("count"), body.get("errors")
+    return "" if count is None else f"{count} times" + (f", {errors} errors" if errors else "")
+
+
+def _until(body: Mapping[str, Any]) -> str:
+    """Until when an approval is valid, or a change for a time now lasts; empty if neither."""
+    until = body.get("until")
+    return f"until {until[:19].replace('T', ' ')}" if isinstance(until, str) and until else ""
+
+
+def _operation(body: Mapping[str, Any]) -> str:
+    call = body.get("call") or {}
+    named = ":".join(part for part in (call.get("service", ""), call.get("operation", "")) if part)
+    return named or str(body.get("about", "")) or _about_actor(body)
+
+
+def _about_actor(body: Mapping[str, Any]) -> str:
+    """What was stopped or resumed, whose breaker has which state, who was told, or who is who in a chat."""
+    if "of" in body:
+        return f"breaker of {body['of']}: {body['state']}"
+    if "receiver" in body:
+        return _about_notices(body)
+    if "linked" in body:
+        return f"chat user {body['user']} is {body['actor'] if body['linked'] else 'nobody'} now"
+    return f"{body['scope']} {body['name']}".strip() if "scope" in body else ""
+
+
+def _about_notices(body: Mapping[str, Any]) -> str:
+    """Which receiver, and what became of how many notices to it."""
+    states = Counter(str(each["state"]).replace("_", " ") for each in body.get("results", ()))
+    came = ", ".join(f"{count} {state}" for state, count in states.items())
+    return f"{body['receiver']}: {came or body.get('id') or 'read on'}"
+
+
+def _changes(body: Mapping[str, Any]) -> str:
+    """What a decision changes, what the reconciler wrote or left, or the key that a record is about."""
+    if effects := body.get("effects"):
+        return few_changes([{"before": None, **effect} for effect in effects])
+    written = [*body.get("edits", ()), *body.get("left", ())]
+    values = (f"{each['address']}.{each['attribute']} = {json.dumps(each['value'])}" for each in written)
+    return ", ".join(shortened(value) for value in values) or str(body.get("key") or body.get("key_id") or "")
+
+
+def _reason(body: Mapping[str, Any]) -> str:
+    """Why, as far as a record without a decision says: AWS's message, the reason of a refusal, or what the reconciler did."""
+    for name in ("reason", "message", "nothing_to_do"):
+        if body.get(name):
+            return f"{body['code']}: {body[name]}" if body.get("code") else str(body[name])
+    if body.get("commit"):
+        return f"commit {body['commit'][:12]} on {body.get('branch', '')}"
+    if body.get("url"):
+        return f"{body.get('state', '')} {body['url']}"
+    return " ".join(dict.fromkeys(str(each["reason"]) for each in body.get("left", ())))
+
+
+def explain(
+    mutation_id: Annotated[str, typer.Argument(help="The mutation, mut_…; a refusal names it.")],
+    *,
+    who: As = None,
+    as_json: Json = False,
+) -> None:
+    """Explain one mutation from its records: every check and rule, the facts, each rival's score, the nearest legal value, when to come back.
+
+    Agents see their own mutations, without other actors' motives and scores; people and pipelines see all.
+    """
+    document = run(_request(who, mutation_id), as_json=as_json)
+    if as_json:
+        show_json(document)
+        return
+    for line in document["text"].splitlines():
+        console.print(safe(line))
+
+
+async def _request(who: str | None, mutation_id: str) -> dict[str, str]:
+    return await call_api_as(who, "GET", mutation_path(mutation_id, "explanation"), member="text")
+
+
+def query(
+    sql: Annotated[
+        str,
+        typer.Argument(help="One SELECT over mutations, decisions, findings, effects, claims, approvals, writebacks."),
+    ],
+    *,
+    most: Annotated[int, typer.Option("--rows", help="Most rows that are shown.", min=1, max=100_000)] = 1000,
+    timeout: Annotated[float, typer.Option(help="Seconds after which the query is ended.", min=0.1, max=3600)] = 30,
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the ledger in SQL, over documented views that are the same on SQLite and PostgreSQL (gateway/ledger/README.md lists them, with examples).
+
+    It reads the ledger's database itself, not the API, so it needs the settings of the gateway: it is for operators, no key of an agent opens it.
+    It reads these views and nothing else, and changes nothing.
+    """
+    from gateway.ledger.ask.view_query import ask_views
+
+    settings = settings_or_exit(config_file(config), as_json=as_json)
+    try:
+        require_ledger(settings)
+        found = ask_views(settings.ledger_url, sql, most=most, seconds=timeout)
+    except SentinelError as error:
+        fail(error, as_json=as_json)
+    if as_json:
+        show_json({"columns": found.columns, "rows": found.rows, "more": found.more})
+        return
+    show_table("Rows", found.columns, [["" if cell is None else str(cell) for cell in row] for row in found.rows])
+    if found.more:
+        error_console.print(
+            f"There are more rows than these {most}. Narrow the query down, or ask for more with --rows."
+        )
 
 
 def records(

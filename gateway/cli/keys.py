@@ -2,25 +2,38 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from gateway.cli.options import Config, Json
-from gateway.cli.output import console, run, show_json, show_table
+from gateway.cli.output import console, log_to_stderr, run, show_json, show_table
 from gateway.cli.settings import config_file, require_ledger, settings_or_exit, sqlite_file
-from gateway.doors.motive import duration
-from gateway.doors.serialize import time_to_json
-from gateway.errors import Malformed
-from gateway.model.caller import ActorKind
-from gateway.model.motive import Intent, Motivation, Motive, motive_to_json
-from gateway.ports import Key, KeyRing
-from gateway.settings import Settings
+from gateway.core.clock import SystemClock
+from gateway.core.errors import Malformed
+from gateway.core.http.motive_syntax import duration
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.motive import Intent, Motivation, Motive, motive_to_json
+from gateway.core.ports import Key, KeyRing
+from gateway.core.settings import Settings
+from gateway.ledger.keyring import SqlKeyRing
+from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.presentation.serialize import time_to_json
+
+
+@asynccontextmanager
+async def open_keyring(settings: Settings) -> AsyncIterator[SqlKeyRing]:
+    """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
+    log_to_stderr()
+    async with open_sealed_ledger(settings) as ledger:
+        yield SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
+
 
 if TYPE_CHECKING:
-    from gateway.ledger.rows import KeyRow
+    from gateway.ledger.store.rows import KeyRow
 
 key_app = typer.Typer(no_args_is_help=True, help="Issue, list and revoke keys.")
 
@@ -139,7 +152,7 @@ async def _listed(settings: Settings) -> list[dict[str, Any]]:
     """Every key, newest first. Raises `errors.LedgerUnavailable`, `errors.NotFound`."""
     require_ledger(settings)
     if (file := sqlite_file(settings)) is not None:
-        from gateway.ledger.listed_keys import listed_keys
+        from gateway.ledger.ask.listed_keys import listed_keys
 
         if (rows := listed_keys(file)) is not None:
             return [_row_to_json(row) for row in rows]
@@ -167,7 +180,7 @@ def revoke(
 
 
 async def _with_keyring(settings: Settings, work: Callable[[KeyRing], Awaitable[T]], *, create: bool = False) -> T:
-    from gateway.cli.open_keyring import open_keyring
+    pass
 
     if not create:
         require_ledger(settings)

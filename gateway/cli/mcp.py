@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.identity import identity
-from gateway.cli.local.credentials import NoIdentity
+from gateway.cli.client import identity
+from gateway.cli.demo.credentials import NoIdentity
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, fail, safe, show_json
 

@@ -1,9 +1,14 @@
-"""Options that several commands share, each defined once."""
+"""Options that several commands share, each defined once, and the times that they take."""
 
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from gateway.core.errors import Malformed
+from gateway.core.http.motive_syntax import duration
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for errors.")]
 
@@ -22,3 +27,18 @@ Config = Annotated[
         help="Settings file. Default: sentinel.toml in this directory, else that of the `sentinel up` in this directory.",
     ),
 ]
+
+
+def time_of(text: str) -> datetime | None:
+    """The time with its zone, from a time or an age before now; None for no text. Raises `errors.Malformed`."""
+    if not text:
+        return None
+    if re.fullmatch(r"(\d+[smhdw])+", text):
+        return datetime.now(UTC) - duration(text)
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise Malformed(
+            f"{text[:40]!r} is neither a time (2026-11-21T09:00:00Z) nor an age (90s, 30m, 1h, 2d, 1w)."
+        ) from error
+    return time if time.tzinfo else time.astimezone()

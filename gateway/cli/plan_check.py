@@ -12,10 +12,10 @@ import typer
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, fail, run, safe, show_json, show_table
-from gateway.errors import Malformed
-from gateway.model.motive import Intent, Motivation
-from gateway.model.plan import Plan, change_to_json
-from gateway.model.verdict import Verdict
+from gateway.core.errors import Malformed
+from gateway.core.model.motive import Intent, Motivation
+from gateway.core.model.plan import Plan, change_to_json
+from gateway.core.model.verdict import Verdict
 
 BROKEN = 2
 """Exit code if the plan would not pass; 1 is an error."""
@@ -76,7 +76,7 @@ async def _check(path: Path, stack: str, motive: Mapping[str, Any] | None, actor
 
 def _read(path: Path) -> Plan:
     """The plan without its secrets. Raises `errors.Malformed`."""
-    from gateway.effects.plan_document import LARGEST_PLAN, read_plan
+    from gateway.plans.document import LARGEST_PLAN, read_plan
 
     try:
         if str(path) == "-":
@@ -91,11 +91,11 @@ def _print(reply: Mapping[str, Any], output: PlanFormat, plan: Path, root: str) 
     if output is PlanFormat.JSON:
         show_json(reply)
     elif output is PlanFormat.SARIF:
-        from gateway.doors.plan_sarif import plan_sarif
+        from gateway.plans.report import plan_sarif
 
         show_json(plan_sarif(reply, plan_file="plan.json" if str(plan) == "-" else plan.name, root=root))
     elif output is PlanFormat.MARKDOWN:
-        from gateway.doors.plan_markdown import plan_markdown
+        from gateway.plans.report import plan_markdown
 
         sys.stdout.write(plan_markdown(reply))
     else:
@@ -103,7 +103,7 @@ def _print(reply: Mapping[str, Any], output: PlanFormat, plan: Path, root: str) 
 
 
 def _print_text(reply: Mapping[str, Any]) -> None:
-    from gateway.doors.plan_markdown import plan_headline, unjudged_note
+    from gateway.plans.report import plan_headline, unjudged_note
 
     console.print(safe(plan_headline(reply)))
     for finding in reply["decision"]["findings"]:

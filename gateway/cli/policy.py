@@ -1,32 +1,88 @@
-"""`sentinel policy`: build the bundle, test the policies, evaluate them on an input document."""
+"""`sentinel policy`: build the bundle, test the policies, evaluate them on an input document, and show the numbers in force."""
 
 import asyncio
 import json
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from gateway.cli.options import Config, Json
-from gateway.cli.output import fail, log_to_stderr, show_json
+from gateway.cli.output import console, fail, log_to_stderr, safe, show_json, show_table
 from gateway.cli.settings import config_file
-from gateway.errors import PolicyInvalid, SentinelError
+from gateway.core.errors import PolicyInvalid, SentinelError
+
+_DEADLINE_MS, _MEMORY_MB = 1000, 64
+
+
+async def numbers_in_force(path: Path | None, config: Path | None, stack: str) -> dict[str, Any]:
+    """The stack, its layers, the revision that records show, the numbers, and by dotted name the layer of each.
+
+    Raises a `SentinelError` if the policies or settings are invalid.
+    """
+    from gateway.core.settings import read_settings
+    from gateway.line.checks.priorities import idle_layers, priorities_of
+    from gateway.policy.bundle_selection import select_bundle
+    from gateway.policy.embedded import Embedded
+    from gateway.policy.layers import origins
+    from gateway.policy.sources import shipped
+
+    settings = read_settings(config)
+    with tempfile.TemporaryDirectory() as scratch:
+        bundle = select_bundle(path or settings.policy.path or shipped(), Path(scratch))
+        engine = Embedded(bundle, deadline_ms=_DEADLINE_MS, memory_mb=_MEMORY_MB)
+    try:
+        found = await priorities_of(engine, (stack,))
+        stacks = [each.name for each in settings.stacks]
+        warnings = await idle_layers(engine, stacks) if stacks else []
+    finally:
+        await engine.close()
+    base = json.loads(bundle.data)["data"]["priorities"]
+    return {
+        "stack": stack,
+        "layers": list(found.layers),
+        "revision": found.revision,
+        "numbers": found.numbers,
+        "origins": {name: layer for name, (_, layer) in origins(base, found.layers).items()},
+        "every_layer": found.every,
+        "warnings": warnings,
+    }
+
+
+def show_numbers(shown: Mapping[str, Any]) -> None:
+    """Print them as a table."""
+    layers = ", ".join(shown["layers"])
+    of = f"stack {shown['stack']}" if shown["stack"] else "a stack without layers"
+    console.print(
+        safe(f"Priorities of {of}: {f'base, {layers}' if layers else 'base'} (revision {shown['revision']}).")
+    )
+    for warning in shown["warnings"]:
+        console.print(f"  {safe(warning)}")
+    rows = [[name, json.dumps(_value(shown["numbers"], name)), layer] for name, layer in shown["origins"].items()]
+    show_table("Numbers", ["number", "value", "from"], rows)
+
+
+def _value(numbers: Any, name: str) -> Any:
+    for part in name.split("."):
+        numbers = numbers[part]
+    return numbers
+
 
 policy_app = typer.Typer(help="Build, test and evaluate the policies (Rego).", no_args_is_help=True)
 
 Directory = Annotated[
     Path | None, typer.Option("--path", help="Directory of the policies. Default: those shipped with Sentinel.")
 ]
-_DEADLINE_MS, _MEMORY_MB = 1000, 64
 
 
 @policy_app.command("build")
 def build_command(path: Directory = None, *, as_json: Json = False) -> None:
     """Compile the policies with opa and write the bundle to `bundle/` in their directory, if a gateway would run it."""
     from gateway.policy.bundle import build, write_bundle
-    from gateway.policy.select_bundle import SHIPPED
+    from gateway.policy.bundle_selection import SHIPPED
     from gateway.policy.sources import read_sources, shipped
     from gateway.policy.trial import try_bundle
 
@@ -57,7 +113,7 @@ def build_command(path: Directory = None, *, as_json: Json = False) -> None:
 def run_tests_command(path: Directory = None, *, as_json: Json = False) -> None:
     """Check the policies' data (`data/*.json`) and run their tests (`*_test.rego`) with opa. Exit code 1 if one fails."""
     from gateway.policy import opa_command
-    from gateway.policy.data_files import check_data_files
+    from gateway.policy.data_schema import check_data_files
     from gateway.policy.sources import read_sources, shipped
 
     directory = path or shipped()
@@ -115,7 +171,7 @@ def numbers_command(
 
     Without --path they are those of the policies in the settings (`policy.path`), as the gateway has them.
     """
-    from gateway.cli.policy_numbers import numbers_in_force, show_numbers
+    pass
 
     log_to_stderr()
     try:
@@ -129,8 +185,8 @@ def numbers_command(
 
 
 async def _evaluate(directory: Path, entrypoint: str, text: str) -> object:
+    from gateway.policy.bundle_selection import select_bundle
     from gateway.policy.embedded import Embedded
-    from gateway.policy.select_bundle import select_bundle
 
     document = json.loads(text)
     with tempfile.TemporaryDirectory() as scratch:

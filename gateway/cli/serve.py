@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from gateway.cli.output import error_console, safe
-from gateway.errors import SentinelError, SettingsInvalid
-from gateway.model.logged_error import without_values
-from gateway.settings import ServerSettings, Settings, read_settings_of_server
+from gateway.core.errors import SentinelError, SettingsInvalid
+from gateway.core.exception_text import without_values
+from gateway.core.settings import ServerSettings, Settings, read_settings_of_server
 
 
 def serve(
@@ -84,7 +84,7 @@ def listening(server: ServerSettings) -> socket.socket:
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     import uvicorn
 
-    from gateway.app import running
+    from gateway.app.running import running
     from gateway.doors.timeouts import TimeoutProtocol
 
     async with running(settings) as app:

@@ -8,13 +8,12 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from gateway.cli.client import call_api
-from gateway.cli.environment import aws_variables, conflicting_variables, with_aws_variables
-from gateway.cli.identity import CliIdentity, identity
+from gateway.cli.aws_environment import aws_variables, conflicting_variables, with_aws_variables
+from gateway.cli.client import CliIdentity, call_api, identity
 from gateway.cli.options import As, Json
 from gateway.cli.output import error_console, fail, run, safe, show_json
-from gateway.errors import Malformed
-from gateway.model.motive import Intent, Motivation
+from gateway.core.errors import Malformed
+from gateway.core.model.motive import Intent, Motivation
 
 _NO_SUCH_COMMAND, _CANNOT_RUN = 127, 126
 """The exit codes of a POSIX shell for these errors (Shell Command Language 2.8.2)."""

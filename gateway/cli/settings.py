@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 
-from gateway.cli.identity import UP_DIRECTORY
+from gateway.cli.client import UP_DIRECTORY
 from gateway.cli.output import fail
-from gateway.errors import NotFound, SettingsInvalid
-from gateway.settings import CONFIG_FILE, Settings, read_settings
+from gateway.core.errors import NotFound, SettingsInvalid
+from gateway.core.settings import CONFIG_FILE, Settings, read_settings
 
 
 class SettingOrigin(StrEnum):

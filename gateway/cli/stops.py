@@ -8,8 +8,8 @@ import typer
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, fail, run, safe, show_json, show_table
-from gateway.errors import Malformed
-from gateway.model.ids import is_id
+from gateway.core.errors import Malformed
+from gateway.core.model.ids import is_id
 
 _ONE = "Say what to stop: exactly one of --actor, --stack, --service and --all."
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, run, safe, show_json, show_table
 from gateway.cli.settings import config_file, environment_variable, flatten, origins, require_ledger, settings_or_exit
-from gateway.settings import CONFIG_FILE, Settings, without_password
-from gateway.settings_signals import evidence_rule
+from gateway.core.settings import CONFIG_FILE, Settings, without_password
+from gateway.core.settings.signals import evidence_rule
 
 if TYPE_CHECKING:
-    from gateway.ledger.verification import Verification
+    from gateway.ledger.chain.verification import Verification
 
 
 def verify(*, config: Config = None, as_json: Json = False) -> None:
@@ -53,11 +53,10 @@ def _verification_to_json(done: "Verification") -> dict[str, Any]:
 
 
 async def _verify(settings: Settings) -> "Verification":
-    from gateway.keyring.ledger_keys import ledger_keys
-    from gateway.keyring.sealed_ledger import checkpoint_path, master_key_of
-    from gateway.ledger.checkpoint_file import CheckpointFile
-    from gateway.ledger.store import open_store
-    from gateway.ledger.verification import verify_ledger
+    from gateway.ledger.chain.checkpoint import CheckpointFile
+    from gateway.ledger.chain.verification import verify_ledger
+    from gateway.ledger.sealed_ledger import checkpoint_path, ledger_keys, master_key_of
+    from gateway.ledger.store.database import open_store
 
     require_ledger(settings)
     keys = ledger_keys(master_key_of(settings, create=False))

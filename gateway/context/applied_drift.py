@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from gateway.context.excerpt import excerpt
-from gateway.context.known import AppliedValue, ContextLedger
-from gateway.errors import Ambiguous
-from gateway.model.caller import Caller
-from gateway.model.equality import equal
-from gateway.model.json import Json, to_json
-from gateway.model.masking import holds_mask
-from gateway.model.mutation import WHOLE
+from gateway.context.ports import AppliedValue, ContextLedger
+from gateway.core.errors import Ambiguous
+from gateway.core.model.caller import Caller
+from gateway.core.model.equality import equal
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.masking import holds_mask
+from gateway.core.model.mutation import WHOLE
 from gateway.terraform.stacks import Stacks
 
 APPLIED: Final = "applied"

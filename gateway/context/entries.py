@@ -1,22 +1,47 @@
-"""The parts of answers about resources: the head of a context, its dependants and signals, and the entries of a history."""
+"""The parts of answers about resources: the head of a context, holders, dependants, signals, and the entries of a history."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from gateway.context.excerpt import excerpt
 from gateway.context.health import DataSource, ReadStatus
-from gateway.context.holders import holder_of
-from gateway.context.known import KnownResource, SentChange
 from gateway.context.live import LiveTarget
 from gateway.context.lookup import FoundResource
-from gateway.model.caller import Caller
-from gateway.model.contract import Contract
-from gateway.model.facts import Dependant
-from gateway.model.json import Json, to_json
-from gateway.model.signal import Signal
-from gateway.terraform.config.instance import META
+from gateway.context.ports import KnownResource, SentChange
+from gateway.core.model.caller import Caller
+from gateway.core.model.claim import Claim
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Dependant
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.motive import Motive
+from gateway.core.model.signal import Signal
+from gateway.terraform.config.module import META
 from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
+
+
+def holder_of(claim: Claim, caller: Caller) -> dict[str, Any]:
+    """The holder of a claim and its motive. The free text of another's motive, and the evidence for it, are for people and pipelines."""
+    motive = claim.motive
+    shown: dict[str, Any] = {
+        "holder": claim.actor,
+        "kind": claim.kind.value,
+        **motive_words(motive),
+        "since": to_json(claim.since),
+        "until": to_json(claim.until),
+        "unsettled": claim.unsettled,
+        "mutation_id": claim.mutation_id,
+    }
+    if motive is not None and (caller.sees_all or caller.actor == claim.actor):
+        shown |= {"text": motive.text, "evidence": list(motive.evidence)}
+    return shown
+
+
+def motive_words(motive: Motive | None) -> dict[str, str]:
+    """Intent and motivation; empty without a motive."""
+    if motive is None:
+        return {"intent": "", "motivation": ""}
+    return {"intent": motive.intent.value, "motivation": motive.motivation.value}
 
 
 def header(found: FoundResource) -> dict[str, Any]:

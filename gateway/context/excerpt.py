@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gateway.model.caller import Caller
-from gateway.model.json import Json, to_json
-from gateway.model.masking import without_digests
+from gateway.core.model.caller import Caller
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.masking import without_digests
 
 LONGEST_TEXT: Final = 1_000
 """Characters of one text that are shown."""

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from gateway.model.json import to_json
+from gateway.core.model.json import to_json
 
 
 class ReadStatus(StrEnum):

@@ -10,9 +10,9 @@ from typing import Final, Protocol
 import structlog
 
 from gateway.context.health import ReadStatus
-from gateway.errors import SentinelError
-from gateway.model.json import Json
-from gateway.ports import Clock
+from gateway.core.errors import SentinelError
+from gateway.core.model.json import Json
+from gateway.core.ports import Clock
 
 log = structlog.get_logger()
 

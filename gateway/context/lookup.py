@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.context.excerpt import LONGEST_TEXT
-from gateway.errors import Ambiguous, Malformed, NotFound
-from gateway.model.json import Json
+from gateway.core.errors import Ambiguous, Malformed, NotFound
+from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address, split_stack
-from gateway.terraform.places import Place
+from gateway.terraform.aws_location import AwsLocation
 from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
 
@@ -57,7 +57,7 @@ class FoundResource:
         return where.resource_type if where else ""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> AwsLocation:
         """The account and region."""
         return self.stack.places.of(self.address)
 

@@ -18,15 +18,15 @@ from gateway.context.entries import (
     written_names,
 )
 from gateway.context.health import DataHealth, DataSource, ReadStatus
-from gateway.context.known import ContextLedger, HistoryQuery, KnownResource
 from gateway.context.live import LiveAnswer, LiveReadThrough
 from gateway.context.lookup import FoundResource, ResourceQuery, find_resources, resource_at
-from gateway.model.caller import Caller
-from gateway.model.mutation import WHOLE
-from gateway.model.path import put_all
-from gateway.model.signal import Signal
-from gateway.off_loop import off_loop
-from gateway.ports import Clock, PolicyEngine
+from gateway.context.ports import ContextLedger, HistoryQuery, KnownResource
+from gateway.core.model.caller import Caller
+from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import put_all
+from gateway.core.model.signal import Signal
+from gateway.core.off_loop import off_loop
+from gateway.core.ports import Clock, PolicyEngine
 from gateway.terraform.stacks import Stacks
 
 MOST_DEPENDANTS: Final = 50

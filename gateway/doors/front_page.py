@@ -5,7 +5,7 @@ from hashlib import sha256
 from html import escape
 from typing import Final
 
-from gateway.doors.asgi import Scope, Send, send_response
+from gateway.core.http.asgi import Scope, Send, send_response
 
 _STYLE: Final = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 42em; margin: 3em auto; padding: 0 1em; color: #1b1f24; background: #fff }

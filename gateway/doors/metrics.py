@@ -7,12 +7,12 @@ from typing import Final, TypeAlias
 
 from starlette.responses import Response
 
+from gateway.core.errors import NotAllowed, SentinelError
+from gateway.core.http.asgi import Receive, RequestBody, Scope, Send, inbound_of
+from gateway.core.model.inbound import Inbound
+from gateway.core.ports import Authenticator, Clock
 from gateway.doors.api.problems import problem, status_of
-from gateway.doors.asgi import Receive, RequestBody, Scope, Send, inbound_of
-from gateway.errors import NotAllowed, SentinelError
-from gateway.model.inbound import Inbound
-from gateway.pipeline import Pipeline
-from gateway.ports import Authenticator, Clock
+from gateway.line.pipeline import Pipeline
 
 ROLE: Final = "metrics"
 PATH: Final = "/metrics"

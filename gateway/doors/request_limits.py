@@ -1,13 +1,13 @@
 """Rejects malformed requests before routing: anything two HTTP parsers could read differently, and anything over the size limits.
 
-Do not rely on uvicorn's parsers: both accept requests that must be refused (see `tests/gateway/doors/aws/test_bad_http.py`).
+Do not rely on uvicorn's parsers: both accept requests that must be refused (see `tests/gateway/aws/door/test_bad_http.py`).
 The limits are our own; the rules are those of RFC 9112 (HTTP/1.1) 3.2, 6.1 and 6.3, RFC 9110 7.2 and 15.5, and RFC 6585 5.
 """
 
 import re
 
-from gateway.doors.asgi import Scope
-from gateway.errors import Malformed
+from gateway.core.errors import Malformed
+from gateway.core.http.asgi import Scope
 
 MAX_TARGET_BYTES = 8 * 1024
 MAX_HEADER_BYTES = 8 * 1024

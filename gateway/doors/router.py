@@ -7,17 +7,17 @@ signature go to the AWS door. All others go to the FastAPI application, which se
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
+from gateway.aws.door.endpoint import AwsDoor
+from gateway.aws.door.request_head import is_form_upload
+from gateway.core.errors import LedgerUnavailable, Malformed
+from gateway.core.http.asgi import Receive, RequestBody, Scope, Send, inbound_of
+from gateway.core.http.body_budget import BodyBudget
+from gateway.core.ports import Clock
 from gateway.doors.api.problems import problem, status_of
-from gateway.doors.asgi import Receive, RequestBody, Scope, Send, inbound_of
-from gateway.doors.aws.door import AwsDoor
-from gateway.doors.aws.request_head import is_form_upload
-from gateway.doors.body_budget import BodyBudget
 from gateway.doors.front_page import is_browser_at_root, send_front_page
 from gateway.doors.request_limits import head_error
-from gateway.doors.stopping import Stopping
-from gateway.errors import LedgerUnavailable, Malformed
-from gateway.pipeline import Pipeline
-from gateway.ports import Clock
+from gateway.doors.shutdown import Stopping
+from gateway.line.pipeline import Pipeline
 
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 

@@ -5,9 +5,9 @@ A call is held for a human if it is not understood, so a parameter is listed onl
 
 from collections.abc import Callable, Mapping, Sequence
 
-from gateway.effects.context import CallContext, Target
+from gateway.core.model.json import Json, to_json
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json, to_json
 
 Argument = Callable[[CallContext, Target, object], Json]
 """What the effect on the target carries of a parameter's value. Raises `NotUnderstood`."""

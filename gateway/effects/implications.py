@@ -7,10 +7,10 @@ into code. If the value that results is known, it is a SET; if it depends on wha
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gateway.effects.context import CallContext, Target
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.translators import as_list
-from gateway.model.json import Json
-from gateway.model.mutation import WHOLE, Effect, EffectAction
 
 _GROUP, _POLICY, _SCHEDULE = "aws_autoscaling_group", "aws_autoscaling_policy", "aws_autoscaling_schedule"
 _ALARM, _TABLE, _TEMPLATE = "aws_cloudwatch_metric_alarm", "aws_dynamodb_table", "aws_launch_template"

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from gateway.model.json import Json
-from gateway.terraform.places import Place
+from gateway.core.model.json import Json
+from gateway.terraform.aws_location import AwsLocation
 
 
 class Inventory(Protocol):
@@ -28,7 +28,7 @@ class Inventory(Protocol):
         """The attributes that the state records for the resource; None if the state does not have it."""
         ...
 
-    def place(self, address: str) -> Place:
+    def place(self, address: str) -> AwsLocation:
         """The account and region of the resource at this address."""
         ...
 
@@ -60,7 +60,7 @@ class InventoryOverlay:
         current = self.attributes.get(address)
         return self.inventory.recorded(address) if current is None else current
 
-    def place(self, address: str) -> Place:
+    def place(self, address: str) -> AwsLocation:
         """The place in the inventory below."""
         return self.inventory.place(address)
 

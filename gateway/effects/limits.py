@@ -6,7 +6,7 @@ Without limits one small request could keep the gateway busy: the effects of a c
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from gateway.errors import CallTooLarge
+from gateway.core.errors import CallTooLarge
 
 MOST_EFFECTS = 1_000
 """Effects of one call; also the resources that one call may name."""

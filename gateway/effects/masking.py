@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.core.model.json import Json, is_document, to_json, with_strings
+from gateway.core.model.mutation import Call
 from gateway.effects.sensitive_members import sensitive_parameters
-from gateway.model.document import is_document, with_strings
-from gateway.model.json import Json, to_json
-from gateway.model.mutation import Call
 
 MASK: Final = "***"
 """Stands for a secret."""

@@ -7,10 +7,9 @@ are listed here, because AWS keeps adding structures whose members have the name
 
 from collections.abc import Iterator
 
+from gateway.core.model.path import AttributePath
 from gateway.effects.limits import LONGEST_NAME
-from gateway.effects.schema import TypeSchema
-from gateway.effects.spelling import folded, snake
-from gateway.model.path import AttributePath
+from gateway.effects.schema import TypeSchema, folded, snake
 
 _NEVER = frozenset({"id", "arn", "tags_all"})
 """Attributes that identify the resource, or that only the provider writes."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from gateway.effects.context import CallContext
+from gateway.effects.call_context import CallContext
 from gateway.effects.operation import Identify
 from gateway.effects.values import NotUnderstood
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Effect, EffectAction
 from gateway.effects.arguments import Argument
-from gateway.effects.context import CallContext, Target
-from gateway.model.json import Json
-from gateway.model.mutation import Effect, EffectAction
+from gateway.effects.call_context import CallContext, Target
 
 Identify = Callable[[CallContext, str], Mapping[str, str]]
 """Converts an identifying parameter to identifying attributes, e.g. a queue's URL to its name. Raises `NotUnderstood`."""

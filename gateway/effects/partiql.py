@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.model.mutation import Call
+from gateway.core.model.mutation import Call
 
 STATEMENTS: Mapping[str, str] = {
     "ExecuteStatement": "Statement",

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
+from gateway.core.errors import CallTooLarge
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call, Effect, EffectAction
+from gateway.core.model.path import AttributePath
 from gateway.effects.resolver import EffectResolver
-from gateway.errors import CallTooLarge
-from gateway.model.json import Json
-from gateway.model.mutation import Call, Effect, EffectAction
-from gateway.model.path import AttributePath
 
 Key: TypeAlias = tuple[str, str]
 """Address and attribute."""

@@ -10,10 +10,7 @@ from gateway.effects.services import (
     ec2,
     ecs,
     elbv2,
-    events,
-    firehose,
     iam,
-    kinesis,
     kms,
     lambda_,
     logs,
@@ -24,8 +21,18 @@ from gateway.effects.services import (
     sns,
     sqs,
     ssm,
-    timestream_write,
+    streams,
 )
+
+WITHOUT_RESOURCE = frozenset(
+    {
+        ("cloudwatch", "PutMetricData"),
+        ("xray", "PutTelemetryRecords"),
+        ("xray", "PutTraceSegments"),
+    }
+)
+"""(botocore service, operation). They have no effect, so as a mutation each is held for a human."""
+
 
 SERVICES: Mapping[str, Mapping[str, Operation]] = {
     "autoscaling": autoscaling.OPERATIONS,
@@ -34,10 +41,10 @@ SERVICES: Mapping[str, Mapping[str, Operation]] = {
     "ec2": ec2.OPERATIONS,
     "ecs": ecs.OPERATIONS,
     "elbv2": elbv2.OPERATIONS,
-    "events": events.OPERATIONS,
-    "firehose": firehose.OPERATIONS,
+    "events": streams.EVENT_BUSES,
+    "firehose": streams.FIREHOSE,
     "iam": iam.OPERATIONS,
-    "kinesis": kinesis.OPERATIONS,
+    "kinesis": streams.KINESIS,
     "kms": kms.OPERATIONS,
     "lambda": lambda_.OPERATIONS,
     "logs": logs.OPERATIONS,
@@ -48,6 +55,6 @@ SERVICES: Mapping[str, Mapping[str, Operation]] = {
     "sns": sns.OPERATIONS,
     "sqs": sqs.OPERATIONS,
     "ssm": ssm.OPERATIONS,
-    "timestream-write": timestream_write.OPERATIONS,
+    "timestream-write": streams.TIMESTREAM,
 }
 """botocore service name → operation name → row."""

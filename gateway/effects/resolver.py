@@ -4,7 +4,11 @@ from collections.abc import Mapping
 
 import structlog
 
-from gateway.effects.context import CallContext
+from gateway.core.errors import Ambiguous, CallTooLarge
+from gateway.core.model.json import Json
+from gateway.core.model.masking import PER_RUN, Masker
+from gateway.core.model.mutation import Call, Effect
+from gateway.effects.call_context import CallContext
 from gateway.effects.implications import IMPLIED_TYPES, Claimed, implied_effects
 from gateway.effects.interpreter import interpret
 from gateway.effects.inventory import Inventory, InventoryOverlay
@@ -13,10 +17,6 @@ from gateway.effects.operation import Operation
 from gateway.effects.registry import SERVICES
 from gateway.effects.schema import read_schemas
 from gateway.effects.values import NotUnderstood
-from gateway.errors import Ambiguous, CallTooLarge
-from gateway.model.json import Json
-from gateway.model.masking import PER_RUN, Masker
-from gateway.model.mutation import Call, Effect
 
 log = structlog.get_logger()
 

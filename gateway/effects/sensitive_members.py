@@ -1,6 +1,6 @@
 """The parameters and replies that AWS marks as sensitive, read from one generated table.
 
-`gateway.doors.aws.generate_sensitive_members` writes the table from botocore's models, which the core does not import.
+`gateway.aws.models.generate_sensitive_members` writes the table from botocore's models, which the core does not import.
 """
 
 import json

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from gateway.effects.context import Target
+from gateway.core.model.json import Json
+from gateway.effects.call_context import Target
 from gateway.effects.operation import Translate
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json
 
 _PAIR_NAMES = (("Key", "Value"), ("key", "value"), ("TagKey", "TagValue"))
 

@@ -4,15 +4,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.masking import holds_mask
+from gateway.core.model.mutation import WHOLE, Call, CallClass, EffectAction, Mutation
+from gateway.core.model.path import AttributePath
+from gateway.core.model.time_box import TimeBox, TimeBoxPart
 from gateway.effects.masking import masked_parameters
 from gateway.effects.put_back import MOST_ATTRIBUTES, Key, put_back_call
 from gateway.effects.resolver import EffectResolver
-from gateway.model.facts import Facts, Subject
-from gateway.model.json import Json, to_json
-from gateway.model.masking import holds_mask
-from gateway.model.mutation import WHOLE, Call, CallClass, EffectAction, Mutation
-from gateway.model.path import AttributePath
-from gateway.model.time_box import TimeBox, TimeBoxPart
 
 MOST_CHARACTERS: Final = 64 * 1024
 """Of the parameters of the call that puts a change back, which its record keeps."""

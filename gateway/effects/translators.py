@@ -1,12 +1,40 @@
-"""Translators for parameters that have another form in the provider: lists that a call adds to, pairs, enum values, JSON text."""
+"""Translators for parameters that have another form in the provider: lists that a call adds to, maps and pairs, enum values, JSON text."""
 
 from collections.abc import Callable, Mapping, Sequence
 
-from gateway.effects.context import Target
+from gateway.core.model.json import Json, canonical, to_json
+from gateway.effects.call_context import Target
 from gateway.effects.limits import refuse_long_list
+from gateway.effects.matcher import match
 from gateway.effects.operation import Translate
-from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json, canonical, to_json
+from gateway.effects.values import NotUnderstood, in_kind
+
+
+def keyed(names: Mapping[str, str]) -> Translate:
+    """Translates every key to its attribute: by `names` (key → attribute), else by the matcher. An unknown key is not understood."""
+
+    def translate(target: Target, value: object) -> Mapping[str, Json]:
+        return dict(keyed_value(target, names, key, item) for key, item in _pairs(value))
+
+    return translate
+
+
+def keyed_value(target: Target, names: Mapping[str, str], key: str, value: object) -> tuple[str, Json]:
+    """The attribute for `key`, and the value in the kind that the schema gives. Raises `NotUnderstood`."""
+    attribute = names.get(key) or match(target.schema, (key,))
+    if attribute is None:
+        raise NotUnderstood(f"attribute {key}")
+    return attribute, in_kind(value, target.schema.kinds[attribute])
+
+
+def _pairs(value: object) -> list[tuple[str, object]]:
+    if isinstance(value, Mapping):
+        return [(str(key), item) for key, item in value.items()]
+    if not isinstance(value, (list, tuple)) or any(
+        not isinstance(pair, Mapping) or set(pair) - {"Key", "Value"} for pair in value
+    ):
+        raise NotUnderstood("attributes in an unknown form")
+    return [(str(pair.get("Key")), pair.get("Value")) for pair in value]
 
 
 def as_list(value: Json) -> list[Json]:

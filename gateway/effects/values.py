@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from gateway.model.json import Json, to_json
+from gateway.core.model.json import Json, to_json
 
 
 class NotUnderstood(Exception):

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.exports.facts import account_of, kind_of, member, objection_of, outcome_of, region_of
-from gateway.ledger.exported import ExportedRecord
+from gateway.exports.record_facts import account_of, kind_of, member, objection_of, outcome_of, region_of
+from gateway.ledger.ask.exports import ExportedRecord
 
 _encode: Final = msgspec.json.Encoder().encode
 _DOMAIN: Final = ".amazonaws.com"

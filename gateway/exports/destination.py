@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from gateway.errors import SentinelError, SettingsInvalid
+from gateway.core.errors import SentinelError, SettingsInvalid
 
 _BUCKET_URL: Final = "s3://"
 

@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeVar
 
-from gateway.errors import LedgerBroken
+from gateway.core.errors import LedgerBroken
+from gateway.core.settings.exports import ExportFormatName
 from gateway.exports.destination import ExportDestination
 from gateway.exports.formats import FORMATS
-from gateway.ledger.export_positions import (
+from gateway.ledger.ask.exports import (
     ExportPosition,
     begin_export,
+    exported_records,
     last_record,
     move_export,
     position_of,
     range_end,
     start_since,
 )
-from gateway.ledger.exported import exported_records
-from gateway.ledger.rows import ChainEndRow
-from gateway.ledger.statements import Session
-from gateway.ledger.store import Store, unavailable
-from gateway.ledger.timestamps import to_text
-from gateway.settings_exports import ExportFormatName
+from gateway.ledger.store.database import Store, unavailable
+from gateway.ledger.store.rows import ChainEndRow
+from gateway.ledger.store.statements import Session
+from gateway.ledger.store.timestamps import to_text
 
 T = TypeVar("T")
 

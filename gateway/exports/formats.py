@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.core.settings.exports import ExportFormatName
 from gateway.exports.cloudtrail import cloudtrail_event, cloudtrail_place, is_call
-from gateway.exports.columns import column_line, csv_head, csv_row, json_line, row_place
+from gateway.exports.columns import column_line, csv_head, csv_row, json_line, parquet_file, row_place
 from gateway.exports.ocsf import ocsf_event, ocsf_place
-from gateway.exports.parquet import parquet_file
-from gateway.ledger.exported import ExportedRecord
-from gateway.settings_exports import ExportFormatName
+from gateway.ledger.ask.exports import ExportedRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

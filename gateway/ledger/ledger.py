@@ -8,55 +8,50 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-from gateway.doubt_ports import Doubt
-from gateway.ledger import approvals, budgets, consents, doubts, leases, queries, record_search, stops
-from gateway.ledger.anchor import Anchor
-from gateway.ledger.answers import answered
-from gateway.ledger.blame import Blame, blame
-from gateway.ledger.checkpoint_file import CheckpointFile
-from gateway.ledger.claims import expire
-from gateway.ledger.decision import decide
-from gateway.ledger.events import append_event
-from gateway.ledger.ledger_keys import LedgerKeys
-from gateway.ledger.lookup import applied_with, attempt_of, view_of
-from gateway.ledger.opening import prepare
-from gateway.ledger.outcome import settle, settlement
-from gateway.ledger.passed import record_passed
-from gateway.ledger.probe import Probe
-from gateway.ledger.rate_limit import RefusalRateLimit, refusal_body
-from gateway.ledger.reader import Reader
-from gateway.ledger.rows import ChainEndRow
-from gateway.ledger.signal_queries import list_signals, signals_version
-from gateway.ledger.signals import record_signals
-from gateway.ledger.statements import Session
-from gateway.ledger.store import Store, open_store
-from gateway.ledger.transaction import Transaction
-from gateway.ledger.undone import record_seen
-from gateway.ledger.unneeded import end_unneeded
-from gateway.ledger.verification import verify_ledger
-from gateway.ledger.write_set import write_set
-from gateway.ledger.writer import Writer
-from gateway.model.answered import Answered
-from gateway.model.caller import Caller
-from gateway.model.claim import Claim
-from gateway.model.data_plane import PassedCalls
-from gateway.model.facts import Approval, Facts
-from gateway.model.hold import Hold, HoldState
-from gateway.model.ids import new_id
-from gateway.model.json import Json
-from gateway.model.mutation import Mutation
-from gateway.model.outcome import Sent
-from gateway.model.record import Record, Stage
-from gateway.model.refusal import Refusal
-from gateway.model.resolution import Resolution
-from gateway.model.signal import Signal, SignalEvent
-from gateway.model.stop import Stop, StopScope
-from gateway.model.undone import SeenValue
-from gateway.model.used import Used
-from gateway.model.verdict import Decision
-from gateway.off_loop import off_loop, size_of
-from gateway.ports import Attempt, LedgerView, RecordQuery
-from gateway.signal_ports import SignalQuery
+from gateway.core.model.approval import Answered, Hold, HoldState
+from gateway.core.model.budget import Used
+from gateway.core.model.caller import Caller
+from gateway.core.model.claim import Claim, SeenValue
+from gateway.core.model.data_plane import PassedCalls
+from gateway.core.model.facts import Approval, Facts
+from gateway.core.model.ids import new_id
+from gateway.core.model.inbound import Refusal
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Mutation
+from gateway.core.model.outcome import Resolution, Sent
+from gateway.core.model.signal import Signal, SignalEvent
+from gateway.core.model.stop import Stop, StopScope
+from gateway.core.model.verdict import Decision
+from gateway.core.off_loop import off_loop, size_of
+from gateway.core.ports import Attempt, Doubt, LedgerView, RecordQuery, SignalQuery
+from gateway.core.records.record import Record, Stage
+from gateway.ledger.ask import queries, record_search
+from gateway.ledger.ask.answers import answered
+from gateway.ledger.ask.blame import Blame, blame
+from gateway.ledger.ask.queries import list_signals, signals_version
+from gateway.ledger.chain.anchor import Anchor
+from gateway.ledger.chain.checkpoint import CheckpointFile
+from gateway.ledger.chain.ledger_keys import LedgerKeys
+from gateway.ledger.chain.verification import verify_ledger
+from gateway.ledger.decide import approvals as consents
+from gateway.ledger.decide import budgets, commands, doubts, stops
+from gateway.ledger.decide.claims import end_unneeded, expire
+from gateway.ledger.decide.decision import decide
+from gateway.ledger.decide.events import append_event, record_passed
+from gateway.ledger.decide.implicit_conflicts import record_seen
+from gateway.ledger.decide.lookup import applied_with, attempt_of, view_of
+from gateway.ledger.decide.outcome import settle, settlement
+from gateway.ledger.decide.refusals import RefusalRateLimit, refusal_body
+from gateway.ledger.decide.signals import record_signals
+from gateway.ledger.decide.write_set import write_set
+from gateway.ledger.store import leases
+from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.opening import prepare
+from gateway.ledger.store.reader import Probe, Reader
+from gateway.ledger.store.rows import ChainEndRow
+from gateway.ledger.store.statements import Session
+from gateway.ledger.store.transaction import Transaction
+from gateway.ledger.store.writer import Writer
 
 T = TypeVar("T")
 
@@ -290,13 +285,13 @@ class SqlLedger:
     async def reject(self, mutation_id: str, *, approver: Caller, reason: str, at: datetime, door: str = "") -> None:
         """Reject the held call for good. Raises as `approve`."""
         await self._writer.submit(
-            partial(approvals.reject, mutation_id=mutation_id, approver=approver, reason=reason, at=at, door=door)
+            partial(commands.reject, mutation_id=mutation_id, approver=approver, reason=reason, at=at, door=door)
         )
 
     async def release(self, mutation_id: str, *, caller: Caller, at: datetime) -> Sequence[Claim]:
         """End the claims of a mutation early; the claims ended. Raises `errors.NotFound`, `errors.NotAllowed`."""
         return await self._writer.submit(
-            lambda transaction: approvals.release(transaction, mutation_id, caller=caller, at=at)
+            lambda transaction: commands.release(transaction, mutation_id, caller=caller, at=at)
         )
 
     async def settle_by_hand(
@@ -312,7 +307,7 @@ class SqlLedger:
     async def record_reconciliation(self, mutation_id: str, *, at: datetime, body: Mapping[str, Json]) -> None:
         """Append RECONCILED. If `body["merged"]` is true, the mutation's claims end. Raises `errors.NotFound`."""
         await self._writer.submit(
-            lambda transaction: approvals.record_reconciliation(transaction, mutation_id, at=at, body=body)
+            lambda transaction: commands.record_reconciliation(transaction, mutation_id, at=at, body=body)
         )
 
     async def record_event(

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from gateway.model.json import Json
-from gateway.model.masking import without_digests
-from gateway.model.record import Record, Stage
-from gateway.notices.notice import Notice, NoticeType, notice_id
+from gateway.core.model.json import Json
+from gateway.core.model.masking import without_digests
+from gateway.core.records.notice import Notice, NoticeType, notice_id
+from gateway.core.records.record import Record, Stage
 
 MOST_EFFECTS: Final = 20
 """Effects and reasons that a notice names."""

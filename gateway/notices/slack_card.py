@@ -1,4 +1,4 @@
-"""The card of a held change in Slack: the exact change, who asks and in whose words, why it is held, and who may decide.
+"""The card of a held change in Slack: the exact change, who asks and in whose words, why it is held, who may decide, and what was decided.
 
 What others wrote stands in plain text or in a code block, so that no name, tag or motive can mention people, place links or look like ours.
 """
@@ -7,11 +7,84 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from gateway.model.json import Json
-from gateway.model.masking import without_digests
-from gateway.model.record import Record
+from gateway.core.model.json import Json
+from gateway.core.model.masking import without_digests
+from gateway.core.records.record import Record, Stage
 from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, visible, without_links
-from gateway.notices.no_buttons import no_buttons_reason
+
+_DOORS = {"api": "with the API or the command line", "console": "in the console", "chat": "in the chat"}
+_WORDS = 500
+
+
+def decides(record: Record) -> bool:
+    """Whether the record ends the waiting of held calls. The consent of the first of several people does not."""
+    if record.stage is Stage.APPROVED:
+        return not record.body.get("missing")
+    return record.stage in (Stage.REJECTED, Stage.BROKE_GLASS)
+
+
+def closing_of(record: Record) -> str:
+    """Who decided what, where and why, as a sentence."""
+    body: Any = record.body
+    where = _DOORS.get(str(body.get("door")), "")
+    by = f"by {record.actor}" + (f" {where}" if where else "")
+    reason = f": {visible(str(body['reason']))[:_WORDS]}" if body.get("reason") else "."
+    match record.stage:
+        case Stage.REJECTED:
+            return f"Rejected {by}{reason}"
+        case Stage.BROKE_GLASS:
+            return f"Passed in an emergency {by}{reason}"
+        case _:
+            both = " and ".join([*map(str, body.get("others") or ()), record.actor])
+            return f"Approved by {both}{f' {where}' if where else ''} until {body.get('until')}: the identical call passes once."
+
+
+RIGHTS: Final = (
+    "aws_iam_",
+    "aws_kms_",
+    "aws_organizations_",
+    "aws_ssoadmin_",
+    "aws_identitystore_",
+    "aws_secretsmanager_",
+    "aws_ram_",
+    "aws_lakeformation_",
+    "aws_eks_access_",
+    "aws_security_group",
+    "aws_vpc_security_group",
+)
+"""Beginnings of the types that give rights or keep secrets."""
+_ENDS: Final = ("_policy", "_permission", "_permissions", "_grant", "_policy_attachment")
+_ATTRIBUTES: Final = ("policy", "assume_role_policy", "ingress", "egress", "access_policy", "resource_policy")
+"""Attributes that let others in, whatever the resource is."""
+ELSEWHERE: Final = "Decide it with `sentinel approve`, or in the console."
+
+
+def no_buttons_reason(summary: Mapping[str, Any], longest: timedelta) -> str:
+    """Why this held call may not be approved from a chat, as a sentence; empty if it may.
+
+    What has no effect that we know, or is not shown whole, may not either: nobody could see what it is.
+    """
+    effects: Sequence[Mapping[str, Any]] = summary.get("effects") or ()
+    call = summary.get("call") or {}
+    shown = call.get("whole") and call_lines(call).whole and change_lines(effects).whole
+    if "cut" in summary or not shown:
+        return f"Not all of this call can be shown here. {ELSEWHERE}"
+    if not effects:
+        return f"What this call changes is not known. {ELSEWHERE}"
+    if not any(_gives_rights(effect) for effect in effects):
+        return ""
+    wanted = (summary.get("motive") or {}).get("wanted_seconds")
+    if isinstance(wanted, int | float) and 0 < wanted <= longest.total_seconds():
+        return ""
+    hours = longest.total_seconds() / 3600
+    return f"This changes rights for longer than {hours:g} hours, which is not decided in a chat. {ELSEWHERE}"
+
+
+def _gives_rights(effect: Mapping[str, Any]) -> bool:
+    kind, attribute = str(effect.get("resource_type", "")), str(effect.get("attribute", ""))
+    first = attribute.partition(".")[0].partition("[")[0]
+    return kind.startswith(RIGHTS) or kind.endswith(_ENDS) or first in _ATTRIBUTES
+
 
 APPROVE: Final = "approve"
 REJECT: Final = "reject"
@@ -22,7 +95,7 @@ LONGEST_REASON: Final = 1_000
 _MOST: Final = 10
 """Reasons, dependants and claims that a card shows."""
 _VALUE: Final = 260
-_WORDS: Final = 500
+_SLACK_CARD_WORDS: Final = 500
 _SECTION: Final = 2_900
 """Characters; Slack refuses a section with more than 3,000."""
 _FIELD: Final = 1_900
@@ -73,9 +146,7 @@ def _requester_says(motive: Mapping[str, Any] | None) -> list[dict[str, Json]]:
     if not motive or not (motive.get("text") or motive.get("evidence")):
         return []
     evidence = ", ".join(str(each) for each in motive.get("evidence") or ()) or "none"
-    text = (
-        f"The requester says: “{_cut(str(motive.get('text') or '–'), _WORDS)}” Evidence named: {_cut(evidence, _WORDS)}"
-    )
+    text = f"The requester says: “{_cut(str(motive.get('text') or '–'), _SLACK_CARD_WORDS)}” Evidence named: {_cut(evidence, _SLACK_CARD_WORDS)}"
     return [{"type": "section", "text": _plain(text, _SECTION)}]
 
 
@@ -107,7 +178,7 @@ def _objections(decision: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _why(finding: Mapping[str, Any]) -> str:
-    return f"{finding['rule']}: {_cut(str(finding['reason']), _WORDS)}"
+    return f"{finding['rule']}: {_cut(str(finding['reason']), _SLACK_CARD_WORDS)}"
 
 
 def _who_may(needs: Mapping[str, Any] | None) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import wasmtime
 
-from gateway.errors import PolicyInvalid
+from gateway.core.errors import PolicyInvalid
 from gateway.policy.builtins import SUPPLIED, Builtin
 from gateway.policy.values import Term, parse
 

@@ -1,4 +1,4 @@
-"""Policy bundles: compiled policy, data, and a manifest with the digests of the sources. Read, write and build."""
+"""Policy bundles: compiled policy, data, titles of rules, and a manifest with the digests of the sources. Read, write and build."""
 
 import hashlib
 import json
@@ -14,13 +14,34 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gateway.errors import PolicyInvalid
-from gateway.model.coupling import Couplings
-from gateway.model.rule_text import RuleText
+from gateway.core.errors import PolicyInvalid
+from gateway.core.model.claim import Couplings
+from gateway.core.model.verdict import RuleText
 from gateway.policy import data_schema, opa_command
 from gateway.policy.guardrail_sources import check_guardrails
-from gateway.policy.rule_texts import rule_texts
 from gateway.policy.sources import Sources
+
+
+def rule_texts(policies: Path, tool: Path) -> dict[str, RuleText]:
+    """Title and place of each rule whose METADATA has a `custom.id`, by that id. Of two rules with one id the first counts.
+
+    Raises `errors.PolicyInvalid` if opa cannot read the policies.
+    """
+    output = opa_command.opa_output(tool, ["inspect", "--annotations", "--format", "json", "."], cwd=policies)
+    found: dict[str, RuleText] = {}
+    for each in sorted(json.loads(output).get("annotations", ()), key=_place):
+        annotations: Mapping[str, Any] = each["annotations"]
+        custom = annotations.get("custom")
+        if isinstance(custom, Mapping) and isinstance(custom.get("id"), str):
+            text = RuleText(title=str(annotations.get("title", "")), source=":".join(map(str, _place(each))))
+            found.setdefault(custom["id"], text)
+    return found
+
+
+def _place(each: Mapping[str, Any]) -> tuple[str, int]:
+    location = each["location"]
+    return Path(location["file"]).as_posix(), location["row"]
+
 
 ENTRYPOINTS = ("sentinel/arbitration/result", "sentinel/guardrails/result")
 DRIFT = "sentinel/drift/result"

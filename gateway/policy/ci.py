@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from gateway.errors import PolicyInvalid
+from gateway.core.errors import PolicyInvalid
 from gateway.policy import opa_command
 from gateway.policy.bundle import build, read_bundle
-from gateway.policy.select_bundle import SHIPPED
+from gateway.policy.bundle_selection import SHIPPED
 from gateway.policy.sources import read_sources, shipped, source_paths
 from gateway.policy.trial import try_bundle
 

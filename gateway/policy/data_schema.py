@@ -1,17 +1,66 @@
 """Schema of the policies' data, validated when a bundle is loaded rather than when a decision needs a value."""
 
+import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
 
-from gateway.errors import PolicyInvalid
-from gateway.model.caller import ActorKind
-from gateway.model.json import Json
-from gateway.model.motive import Intent, Motivation
-from gateway.policy.budget_schema import BudgetsData, budget_mistakes
+from gateway.core.errors import PolicyInvalid
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.json import Json
+from gateway.core.model.motive import Intent, Motivation
+from gateway.core.ports import MOST_CLAIMS
 from gateway.policy.layers import layer_mistakes
-from gateway.ports import MOST_CLAIMS
+
+Most = Annotated[StrictInt, Field(gt=0, le=10_000_000)]
+PerSpan = dict[Literal["minute", "hour"], Most]
+"""How many mutations in each span; a span that is absent has no limit."""
+SizeName = Annotated[StrictStr, Field(pattern="^[a-z][a-z_]{0,40}$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SizeData(_Strict):
+    """How a size is measured: attributes that are set, and resources that are created, each type with the parameter that says how many."""
+
+    set: dict[StrictStr, list[StrictStr]]
+    created: dict[StrictStr, StrictStr]
+
+
+class BreakerData(_Strict):
+    """When a circuit breaker opens, and for how long."""
+
+    in_a_row: Annotated[StrictInt, Field(ge=2, le=1_000_000)]
+    open_seconds: Annotated[StrictInt, Field(gt=0, le=86_400)]
+
+
+class BudgetsData(_Strict):
+    """`policies/data/budgets.json`. Every kind needs an entry in `mutations` and `breaker` (null: none)."""
+
+    mutations: dict[ActorKind, PerSpan]
+    mutations_by_motivation: dict[ActorKind, dict[Motivation | Literal["none"], PerSpan]]
+    added_per_day: dict[ActorKind, dict[SizeName, Most]]
+    sizes: dict[SizeName, SizeData]
+    claims_by_motivation: dict[
+        ActorKind, dict[Motivation | Literal["none"], Annotated[StrictInt, Field(gt=0, le=MOST_CLAIMS)]]
+    ]
+    breaker: dict[ActorKind, BreakerData | None]
+
+
+def budget_mistakes(data: BudgetsData) -> list[str]:
+    """What is missing although each part is right, as sentences."""
+    missing = [
+        f"{table}: {kind} has no entry"
+        for table in ("mutations", "breaker")
+        for kind in ActorKind
+        if kind not in getattr(data, table)
+    ]
+    unmeasured = sorted({size for sizes in data.added_per_day.values() for size in sizes if size not in data.sizes})
+    return missing + [f"added_per_day: {size} is not in `sizes`, so nothing measures it" for size in unmeasured]
+
 
 Rank = Annotated[StrictInt, Field(ge=0, lt=1000)]
 """A rank. Scores are sums of ranks, so a rank of another order of magnitude is a mistake."""
@@ -19,10 +68,6 @@ Seconds = Annotated[StrictInt, Field(gt=0)]
 
 
 _YEAR = 365 * 24 * 3600
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Oscillation(_Strict):
@@ -313,3 +358,27 @@ def _mistakes(name: str, content: Mapping[str, Json]) -> list[str]:
     ]
     layers = model.layers if isinstance(model, Priorities) else []
     return missing + [f"data/{name}.json: {mistake}" for mistake in layer_mistakes(layers)]
+
+
+_FOLDER: Final = "data/"
+
+
+def check_data_files(files: Mapping[str, bytes]) -> None:
+    """Validate `data/*.json` among the sources of a bundle. Raises `errors.PolicyInvalid` with the file and, where it is no JSON, the line."""
+    content: dict[str, Any] = {}
+    for name, text in sorted(files.items()):
+        if name.startswith(_FOLDER) and name.endswith(".json"):
+            content.update(_members(name, text))
+    check_data({"data": content})
+
+
+def _members(name: str, text: bytes) -> Mapping[str, Any]:
+    try:
+        members = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise PolicyInvalid(f"{name}:{error.lineno}:{error.colno}: not JSON: {error.msg}.") from error
+    except ValueError as error:
+        raise PolicyInvalid(f"{name}: not JSON: {error}.") from error
+    if not isinstance(members, dict):
+        raise PolicyInvalid(f"{name}:1: not a JSON object.")
+    return members

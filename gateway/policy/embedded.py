@@ -1,5 +1,6 @@
 """The embedded policy engine: OPA's Wasm in wasmtime, in this process, with a deadline and a memory limit."""
 
+import functools
 import json
 import threading
 import time
@@ -11,14 +12,35 @@ from typing import Any
 import structlog
 import wasmtime
 
-from gateway.errors import PolicyInvalid, PolicyUnavailable
-from gateway.model.coupling import Couplings
-from gateway.model.json import Json, canonical
-from gateway.model.rule_text import RuleText
+from gateway.core.errors import PolicyInvalid, PolicyUnavailable
+from gateway.core.model.claim import Couplings
+from gateway.core.model.json import Json, canonical
+from gateway.core.model.verdict import RuleText
 from gateway.policy.abi import HEADROOM, PolicyAborted, WasmInstance
 from gateway.policy.builtins import UnsupportedFormat
 from gateway.policy.bundle import ENTRYPOINTS, Bundle
-from gateway.policy.native import native_module, new_engine
+
+_KEPT = 4
+"""Modules; one has one to two megabytes. Nothing is stored on disk: native code is not checked when it is loaded."""
+
+
+def new_engine() -> wasmtime.Engine:
+    """An engine whose evaluations can be stopped. Each has epochs of its own."""
+    config = wasmtime.Config()
+    config.epoch_interruption = True
+    return wasmtime.Engine(config)
+
+
+def native_module(engine: wasmtime.Engine, wasm: bytes) -> wasmtime.Module:
+    """The module for an engine of `new_engine`. Raises wasmtime's errors if it is not valid Wasm."""
+    return wasmtime.Module.deserialize(engine, native_code(wasm))
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def native_code(wasm: bytes) -> bytes:
+    """The machine code of a module, compiled once. Raises wasmtime's errors if it is not valid Wasm."""
+    return bytes(wasmtime.Module(new_engine(), wasm).serialize())
+
 
 LARGEST_INPUT = HEADROOM // 8
 """Bytes of JSON. A larger input is refused without evaluation."""

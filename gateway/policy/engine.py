@@ -5,15 +5,15 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from gateway.errors import SettingsInvalid
-from gateway.model.coupling import Couplings
-from gateway.model.rule_text import RuleText
+from gateway.core.errors import SettingsInvalid
+from gateway.core.model.claim import Couplings
+from gateway.core.model.verdict import RuleText
+from gateway.core.ports import PolicyEngine
+from gateway.core.settings import PolicyEngineKind, PolicySettings
+from gateway.policy.bundle_selection import select_bundle
 from gateway.policy.opa_server import OpaServer
-from gateway.policy.select_bundle import select_bundle
 from gateway.policy.sources import shipped
 from gateway.policy.watch import Watched
-from gateway.ports import PolicyEngine
-from gateway.settings import PolicyEngineKind, PolicySettings
 
 BUNDLE_CACHE = "policy-bundle"
 """Subdirectory of the data directory with the bundle that was built last."""

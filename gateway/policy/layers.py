@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
 
-from gateway.model.caller import ActorKind
-from gateway.model.motive import Intent, Motivation
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.motive import Intent, Motivation
 
 _YEAR: Final = 365 * 24 * 3600
 _Rank = Annotated[StrictInt, Field(ge=0, lt=1000)]

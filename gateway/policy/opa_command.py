@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gateway.errors import PolicyInvalid
+from gateway.core.errors import PolicyInvalid
 
 _SECONDS = 900
 OPA_TEST_TIMEOUT = "600s"

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import aiohttp
 from opa_client.opa_async import AsyncOpaClient
 
-from gateway.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
-from gateway.model.coupling import Couplings
-from gateway.model.json import Json
-from gateway.model.rule_text import RuleText
+from gateway.core.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
+from gateway.core.model.claim import Couplings
+from gateway.core.model.json import Json
+from gateway.core.model.verdict import RuleText
 from gateway.policy.bundle import ENTRYPOINTS, OPTIONAL, Manifest
 from gateway.policy.embedded import sort_lists
 

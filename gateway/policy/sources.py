@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.errors import PolicyInvalid
+from gateway.core.errors import PolicyInvalid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

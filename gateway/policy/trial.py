@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
-from gateway.checks.arbitration import ArbitrationCheck
-from gateway.checks.policy import GuardrailsCheck
-from gateway.errors import PolicyInvalid, PolicyUnavailable
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.contract import Contract
-from gateway.model.facts import Facts, Subject
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
-from gateway.model.verdict import Mode
+from gateway.core.errors import PolicyInvalid, PolicyUnavailable
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.verdict import Mode
+from gateway.line.checks.arbitration import ArbitrationCheck
+from gateway.line.checks.policy import GuardrailsCheck
 from gateway.policy.bundle import Bundle
 from gateway.policy.embedded import Embedded
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import structlog
 
-from gateway.errors import PolicyInvalid
-from gateway.model.coupling import Couplings
-from gateway.model.json import Json
-from gateway.model.rule_text import RuleText
+from gateway.core.errors import PolicyInvalid
+from gateway.core.model.claim import Couplings
+from gateway.core.model.json import Json
+from gateway.core.model.verdict import RuleText
+from gateway.policy.bundle_selection import select_bundle
 from gateway.policy.embedded import Embedded
-from gateway.policy.select_bundle import select_bundle
 from gateway.policy.sources import read_sources, source_paths
 from gateway.policy.trial import check_answers
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
-from gateway.model.motive import Motivation, Motive
-from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, reference
-from gateway.ports import Clock
-from gateway.settings_signals import FILES, SignalSourceSettings
-from gateway.signal_ports import SignalLedger, SignalQuery
+from gateway.core.model.motive import Motivation, Motive
+from gateway.core.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, reference
+from gateway.core.ports import Clock, SignalLedger, SignalQuery
+from gateway.core.settings.signals import FILES, SignalSourceSettings
 from gateway.signals.concerns import concerns
 from gateway.signals.files import SignalFiles
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from gateway.model.signal import SignalEvent, SignalScope
-from gateway.settings_signals import ConcernSettings, SignalSourceSettings
+from gateway.core.model.signal import SignalEvent, SignalScope
+from gateway.core.settings.signals import ConcernSettings, SignalSourceSettings
 from gateway.terraform.address import split_stack
 from gateway.terraform.contracts.glob import fits
 

@@ -9,9 +9,9 @@ from typing import Final, TypeAlias
 
 import structlog
 
-from gateway.errors import Malformed, SettingsInvalid
-from gateway.model.signal import Signal, SignalEvent, SignalState, references_of
-from gateway.settings_signals import FILES, SignalForm, SignalSourceSettings
+from gateway.core.errors import Malformed, SettingsInvalid
+from gateway.core.model.signal import Signal, SignalEvent, SignalState, references_of
+from gateway.core.settings.signals import FILES, SignalForm, SignalSourceSettings
 from gateway.signals.concerns import mapped
 from gateway.signals.forms import osv, tickets
 from gateway.signals.forms.osv import FiledSignal

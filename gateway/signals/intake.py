@@ -7,16 +7,15 @@ from typing import Any, Final
 
 import structlog
 
-from gateway.errors import Malformed
-from gateway.model.inbound import Inbound
-from gateway.model.signal import SignalEvent
-from gateway.off_loop import off_loop
-from gateway.ports import Clock
-from gateway.settings_signals import SignalForm, SignalSourceSettings
-from gateway.signal_ports import SignalLedger
+from gateway.core.errors import Malformed
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.signal import SignalEvent
+from gateway.core.off_loop import off_loop
+from gateway.core.ports import Clock, SignalLedger
+from gateway.core.settings.signals import SignalForm, SignalSourceSettings
 from gateway.signals.concerns import mapped
-from gateway.signals.fields import mapping
 from gateway.signals.forms import alertmanager, cloudwatch, datadog, eventbridge, pagerduty, standard
+from gateway.signals.forms.fields import mapping
 from gateway.signals.sns import SnsMessages
 from gateway.signals.verify import refused, verified_body
 

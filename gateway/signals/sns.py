@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 
-from gateway.errors import Malformed
-from gateway.settings_signals import SignalSourceSettings, topic_region
+from gateway.core.errors import Malformed
+from gateway.core.settings.signals import SignalSourceSettings, topic_region
 from gateway.signals.verify import refused
 
 log = structlog.get_logger()

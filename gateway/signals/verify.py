@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from gateway.errors import NotAuthenticated
-from gateway.model.inbound import Inbound
-from gateway.settings_signals import SHORTEST_SECRET, SignalForm, SignalSourceSettings
+from gateway.core.errors import NotAuthenticated
+from gateway.core.model.inbound import Inbound
+from gateway.core.settings.signals import SHORTEST_SECRET, SignalForm, SignalSourceSettings
 
 TOLERANCE_SECONDS: Final = 300
 """Largest difference between the time of a signed message and this machine's clock."""

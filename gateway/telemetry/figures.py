@@ -9,8 +9,7 @@ from prometheus_client.core import CounterMetricFamily
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from gateway.ledger.delivery_figures import DeliveryFigures
-from gateway.ledger.gauges import LedgerGauges
+from gateway.ledger.ask.gauges import DeliveryFigures, LedgerGauges
 
 _DECISION: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 _COMMIT: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)

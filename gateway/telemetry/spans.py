@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gateway.errors import SettingsInvalid
-from gateway.model.inbound import Inbound
+from gateway.core.errors import SettingsInvalid
+from gateway.core.model.inbound import Inbound
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

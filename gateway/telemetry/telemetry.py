@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
-from gateway.errors import LedgerUnavailable
-from gateway.ledger.gauges import LedgerGauges, ledger_gauges
+from gateway.core.errors import LedgerUnavailable
+from gateway.core.ports import Cloud, Ledger
+from gateway.core.settings.telemetry import TelemetrySettings
+from gateway.ledger.ask.gauges import LedgerGauges, ledger_gauges
 from gateway.ledger.ledger import SqlLedger
-from gateway.pipeline import Pipeline
+from gateway.line.pipeline import Pipeline
 from gateway.policy.engine import RunningEngine
-from gateway.ports import Cloud, Ledger
-from gateway.settings_telemetry import TelemetrySettings
 from gateway.telemetry.spans import NoSpans, Spans, otlp_spans
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Telemetry:
         """The line of these parts, observed if anything is switched on."""
         if self.figures is None and not self._traced:
             return Pipeline(ledger=ledger, cloud=cloud, **parts)
-        from gateway.telemetry.observed import ObservedPipeline  # noqa: PLC0415  for those who want it
+        from gateway.telemetry.observers import ObservedPipeline  # noqa: PLC0415  for those who want it
         from gateway.telemetry.watch import Watch  # noqa: PLC0415
 
         return ObservedPipeline(Watch(self.figures, self._spans), ledger=ledger, cloud=cloud, **parts)

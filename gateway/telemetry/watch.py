@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
-from gateway.model.inbound import Inbound
-from gateway.model.mutation import Call, CallClass, Mutation
-from gateway.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
-from gateway.model.verdict import Decision, Verdict
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.mutation import Call, CallClass, Mutation
+from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
+from gateway.core.model.verdict import Decision, Verdict
 from gateway.telemetry.spans import NoSpans, Spans, TraceSpan
 
 if TYPE_CHECKING:

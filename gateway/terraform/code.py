@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.address import parse_address
-from gateway.terraform.config.downloaded import DIRECTORY
-from gateway.terraform.config.instance import ResourceInstance
-from gateway.terraform.config.module import Module, load_module
+from gateway.terraform.config.module import Module, ResourceInstance, load_module
 from gateway.terraform.config.references import references
+from gateway.terraform.config.source import DIRECTORY
 from gateway.terraform.config.templates import watched_paths
 from gateway.terraform.contracts.contract import SUFFIX, ResourceRule, parse_contracts
 from gateway.terraform.files import FileTree, file_tree

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gateway.model.coupling import Couplings
-from gateway.model.facts import Dependant
-from gateway.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.claim import Couplings
+from gateway.core.model.facts import Dependant
+from gateway.core.model.mutation import WHOLE, Effect, EffectAction
 from gateway.terraform.address import parse_address, split_stack
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 
 
 class FileTree(Protocol):

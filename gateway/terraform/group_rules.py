@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from gateway.model.facts import GroupRules, Subject
-from gateway.model.json import Json
-from gateway.model.mutation import WHOLE, EffectAction
-from gateway.model.path import put_all
+from gateway.core.model.facts import GroupRules, Subject
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE, EffectAction
+from gateway.core.model.path import put_all
 from gateway.terraform.address import split_stack
 
 GROUP_ID = "security_group_id"

@@ -5,9 +5,9 @@ Never look up a value alone: several types may use the same name, and other reso
 
 from collections.abc import Callable, Iterable, Mapping
 
-from gateway.errors import Ambiguous
-from gateway.model.json import Json
-from gateway.model.path import AttributePath
+from gateway.core.errors import Ambiguous
+from gateway.core.model.json import Json
+from gateway.core.model.path import AttributePath
 
 _Table = Mapping[str, Mapping[str, None]]
 """Value → the addresses that have it, in order: the keys of a mapping, so that whether one is among them is found at once."""

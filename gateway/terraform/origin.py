@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gateway.errors import CodeInvalid
-from gateway.model.verdict import Mode
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.verdict import Mode
 from gateway.terraform.code import Code, code_files, load_code
 from gateway.terraform.config.workspace import in_workspace
 from gateway.terraform.files import file_tree
@@ -19,7 +19,7 @@ Version = tuple[tuple[str, int, int, int], ...]
 
 
 class StackSource(Protocol):
-    """The location of a stack; `gateway.settings.StackSettings` is one."""
+    """The location of a stack; `gateway.core.settings.StackSettings` is one."""
 
     @property
     def name(self) -> str:

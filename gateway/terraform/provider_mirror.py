@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.errors import SettingsInvalid
+from gateway.core.errors import SettingsInvalid
 
 CONFIG_NAME = "sentinel.tfrc"
 """The name of the Terraform CLI configuration file that Sentinel writes into its working directory."""

@@ -13,7 +13,7 @@ from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tag, Tree
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 
 _MOST_LINKS = 40
 _USUAL = ("main", "master")

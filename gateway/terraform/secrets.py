@@ -12,10 +12,9 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Final, TypeGuard
 
-from gateway.model.document import is_document, looks_like_document, with_strings
-from gateway.model.json import Json
-from gateway.model.masking import MEMBER, PER_RUN, Masker, holds_mask, is_masked
-from gateway.model.path import AttributePath
+from gateway.core.model.json import Json, is_document, looks_like_document, with_strings
+from gateway.core.model.masking import MEMBER, PER_RUN, Masker, holds_mask, is_masked
+from gateway.core.model.path import AttributePath
 
 _FILE: Final = "sensitive_attributes.json"
 """Resource type → the attributes that the provider marks as sensitive. tests/tools/generate_schema.py writes it."""

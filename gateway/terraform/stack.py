@@ -5,15 +5,16 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from gateway.model.contract import Contract
-from gateway.model.facts import Dependant
-from gateway.model.json import Json
-from gateway.model.mutation import WHOLE
-from gateway.model.path import AttributePath
-from gateway.model.verdict import Mode
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Dependant
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import AttributePath
+from gateway.core.model.verdict import Mode
 from gateway.terraform.address import in_stack, split_stack
+from gateway.terraform.aws_location import AwsLocations
 from gateway.terraform.code import Code
-from gateway.terraform.config.instance import attributes, declared
+from gateway.terraform.config.module import attributes, declared
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.glob import fits
 from gateway.terraform.contracts.resolve import Contracts
@@ -21,7 +22,6 @@ from gateway.terraform.graph import Graph
 from gateway.terraform.identity_index import IdentityIndex, only_match
 from gateway.terraform.lang.evaluate import Unknown
 from gateway.terraform.origin import StackSource
-from gateway.terraform.places import Places
 from gateway.terraform.secrets import masked
 from gateway.terraform.state import State, StateLookup
 
@@ -44,7 +44,7 @@ class Stack:
     """Resources that the code declares and the state does not have yet, by identity."""
     graph: Graph = field(repr=False)
     contracts: Contracts = field(repr=False)
-    places: Places = field(repr=False)
+    places: AwsLocations = field(repr=False)
     """In which account and region each resource is."""
     shared: frozenset[str] = field(default=frozenset(), repr=False)
     """The addresses that other stacks of this gateway have too. Outside of the stack they are named with it."""
@@ -169,7 +169,7 @@ def stack_of(source: StackSource, region: str, code: Code, state: State, revisio
             code_conditions=CodeConditions(StateLookup(state)),
             seen=lambda types: _seen(types, code, state),
         ),
-        places=Places(state, code, account=source.account, region=source.region or region),
+        places=AwsLocations(state, code, account=source.account, region=source.region or region),
     )
 
 

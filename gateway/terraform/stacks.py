@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gateway.errors import Ambiguous, CodeInvalid
-from gateway.model.json import Json
-from gateway.model.masking import PER_RUN, Masker
-from gateway.model.verdict import Mode
+from gateway.core.errors import Ambiguous, CodeInvalid
+from gateway.core.model.json import Json
+from gateway.core.model.masking import PER_RUN, Masker
+from gateway.core.model.verdict import Mode
+from gateway.terraform.aws_location import AwsLocation
 from gateway.terraform.code import Code
 from gateway.terraform.identity_index import only_match
 from gateway.terraform.origin import CodeOrigin, StackSource, Version, code_origin
-from gateway.terraform.places import Place
 from gateway.terraform.stack import Stack, stack_of
 from gateway.terraform.state import State, parse_state
 from gateway.terraform.state_origin import RemoteStates, StateOrigin, state_origin
@@ -163,10 +163,10 @@ class Stacks:
             return None
         return None if stack is None else stack.declared(address, attribute)
 
-    def place(self, address: str) -> Place:
+    def place(self, address: str) -> AwsLocation:
         """The account and region of the resource at this address. Raises `errors.Ambiguous`."""
         stack = self.declaring(address)
-        return Place() if stack is None else stack.places.of(stack.local(address))
+        return AwsLocation() if stack is None else stack.places.of(stack.local(address))
 
     def accounts(self) -> frozenset[str]:
         """The AWS accounts of the recorded resources, by their ARNs, and those of the settings."""

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.errors import CodeInvalid
-from gateway.model.json import Json
-from gateway.model.masking import PER_RUN, Masker, is_masked
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.json import Json
+from gateway.core.model.masking import PER_RUN, Masker, is_masked
 from gateway.terraform.address import Address, parse_address, written_key
 from gateway.terraform.secrets import masked
 

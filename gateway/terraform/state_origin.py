@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.code import Code
 from gateway.terraform.config.backend import StateBackend, StateObject, state_location
 from gateway.terraform.origin import StackSource, Version, fingerprint
 
 
 class RemoteStates(Protocol):
-    """Reads states that are no files; `gateway.cloud.states` is one."""
+    """Reads states that are no files; `gateway.aws.client.states` is one."""
 
     def read(self, wanted: StateObject | StateBackend) -> tuple[bytes, str]:
         """The state and a tag that changes with it; no bytes if there is none yet. Raises `errors.CodeInvalid`."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from reconciler.errors import EventsInvalid
 from reconciler.model import DriftOrigin
 from reconciler.terraform.plan import ResourceChange, TerraformPlan

@@ -7,12 +7,12 @@ from typing import Any, Final, Protocol
 
 import structlog
 
-from gateway.errors import SentinelError
-from gateway.model.ids import digest_id
-from gateway.model.json import Json
-from gateway.model.record import Record, Stage
+from gateway.core.errors import SentinelError
+from gateway.core.model.ids import digest_id
+from gateway.core.model.json import Json
+from gateway.core.ports import Clock, RecordQuery
+from gateway.core.records.record import Record, Stage
 from gateway.notices.content import notice_of
-from gateway.ports import Clock, RecordQuery
 from reconciler.notify.outbox import Attempted, OpenNotice, Outbox
 from reconciler.notify.post import Post, PostAnswer
 from reconciler.notify.receivers import Receiver

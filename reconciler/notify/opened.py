@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from gateway.ports import Clock
-from gateway.settings import Settings
+from gateway.core.ports import Clock
+from gateway.core.settings import Settings
 from reconciler.notify.delivering import Delivering, NoticeLedger
 from reconciler.notify.receivers import Receiver, WebhookReceiver
 from reconciler.notify.slack_receiver import SlackReceiver

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
-from gateway.model.delivery import DeliveryState
-from gateway.model.json import Json
+from gateway.core.model.json import Json
+from gateway.core.records.notice import DeliveryState
 
 MOST_OPEN: Final = 200
 """Notices that wait for one receiver; no more records are read for it meanwhile. So its NOTIFIED records stay small."""

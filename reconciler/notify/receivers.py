@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
-from gateway.model.record import Record
-from gateway.notices.notice import Notice
-from gateway.notices.standard_webhooks import signed_headers
-from gateway.settings_notices import WebhookSettings
+from gateway.core.outbound.standard_webhooks import signed_headers
+from gateway.core.records.notice import Notice
+from gateway.core.records.record import Record
+from gateway.core.settings.notices import WebhookSettings
 from reconciler.notify.post import Post
 from reconciler.notify.shown_cards import ShownCard
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from gateway.model.delivery import DeliveryState
-from gateway.model.record import Record, Stage
-from gateway.model.verdict import Verdict
-from gateway.ports import RecordQuery
+from gateway.core.model.verdict import Verdict
+from gateway.core.ports import RecordQuery
+from gateway.core.records.notice import DeliveryState
+from gateway.core.records.record import Record, Stage
 
 _MOST_HOLDS: Final = 50
 """Earlier holds of the requester that are looked at, newest first, besides the one that was decided."""

@@ -8,12 +8,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from gateway.model.record import Record
-from gateway.notices.card_closing import closing_of, decides
+from gateway.core.records.notice import Notice
+from gateway.core.records.record import Record
+from gateway.core.settings.notices import CHAT, SlackSettings
 from gateway.notices.change_lines import without_links
-from gateway.notices.notice import Notice
-from gateway.notices.slack_card import card
-from gateway.settings_notices import CHAT, SlackSettings
+from gateway.notices.slack_card import card, closing_of, decides
 from reconciler.notify.addresses import Network
 from reconciler.notify.post import Post
 from reconciler.notify.receivers import JSON_HEADERS, Sending

@@ -8,9 +8,9 @@ import structlog
 from dbos import DBOS, SetWorkflowID, WorkflowHandleAsync
 from dbos import error as dbos_error
 
-from gateway.errors import LedgerUnavailable
-from gateway.model.ids import new_id
-from gateway.model.json import Json
+from gateway.core.errors import LedgerUnavailable
+from gateway.core.model.ids import new_id
+from gateway.core.model.json import Json
 from reconciler.errors import NoticeInterrupted
 from reconciler.notify.delivering import Delivering
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reconciler.errors import TerraformFailed
 from reconciler.model import Proof
-from reconciler.proof.baseline import new_changes
+from reconciler.proof.plan_difference import new_changes
 from reconciler.proof.proofs import Verified, describe
 from reconciler.rewrite.surroundings import Surroundings, module_directories, reached_directories
 from reconciler.terraform.cli import Terraform

@@ -13,13 +13,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.json_syntax.view import SUFFIXES, parse_json
 from gateway.terraform.lang.hcl import file_bytes, parse_template
 from reconciler.errors import TerraformFailed
 from reconciler.model import Edit, Edited, Proof, Wanted, is_gone
-from reconciler.proof.baseline import new_changes
-from reconciler.proof.declared import Declaration, addresses, read_declared
+from reconciler.proof.declarations import Declaration, addresses, read_declared
+from reconciler.proof.plan_difference import new_changes
 from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from reconciler.errors import GitHubFailed
 from reconciler.publish.codeowners import Owners
 from reconciler.publish.github_api import ApiReply, GitHubApi

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from yarl import URL
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from reconciler.errors import GitHubBusy, GitHubFailed
 
 _ACCEPT: Final = "application/vnd.github+json"

@@ -1,4 +1,4 @@
-"""The texts of a pull request: its title, its description, and a comment for each write-back with its story and its proofs.
+"""The texts of a pull request: its title, its description, and its comments.
 
 Actors, motives and values are chosen by others. They stand in code spans, where nothing of them is a link, a mention, an image or a
 marker of ours.
@@ -9,9 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gateway.model.json import Json
-from reconciler.commit_message import one_line, shown
-from reconciler.drift.applied import AppliedMutation
+from gateway.core.model.ids import digest_id
+from gateway.core.model.json import Json
+from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.publish.commit_message import one_line, shown
+from reconciler.suggest.question import ChangedOutside, NamedIntent
 
 LONGEST: Final = 60_000
 """Characters of a description or comment. GitHub accepts 65,536."""
@@ -23,7 +25,7 @@ _ASKED: Final = re.compile(r"<!-- sentinel:asked ([A-Za-z0-9._/, -]*) -->")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WriteBack:
     """One write-back on the stack's branch."""
 
     key: str
@@ -40,7 +42,7 @@ class Written:
         return tuple(str(path) for path in self.body.get("files") or ())
 
 
-def title_of(stack: str, written: Sequence[Written]) -> str:
+def title_of(stack: str, written: Sequence[WriteBack]) -> str:
     """The title: what the one change is, or how many there are."""
     if len(written) == 1 and (edits := written[0].body.get("edits")):
         first = edits[0]
@@ -51,7 +53,7 @@ def title_of(stack: str, written: Sequence[Written]) -> str:
 
 def description_of(
     stack: str,
-    written: Sequence[Written],
+    written: Sequence[WriteBack],
     *,
     rebased_upon: Sequence[str],
     asked: Collection[str],
@@ -99,7 +101,7 @@ def keys_in(comments: Sequence[str]) -> frozenset[str]:
     return frozenset(key for match in found if match for key in match[1].split())
 
 
-def comments_of(written: Sequence[Written]) -> Iterator[str]:
+def comments_of(written: Sequence[WriteBack]) -> Iterator[str]:
     """Comments that tell the stories of write-backs, as few as fit."""
     keys: list[str] = []
     parts: list[str] = []
@@ -127,13 +129,13 @@ def _comment(keys: Sequence[str], parts: Sequence[str]) -> str:
     return f"<!-- sentinel:wrote {' '.join(keys)} -->\n" + "\n\n---\n\n".join(parts)
 
 
-def _summary(written: Written) -> str:
+def _summary(written: WriteBack) -> str:
     who = written.applied.actor if written.applied else "unknown"
     changes = ", ".join(_change(edit) for edit in (written.body.get("edits") or [])[:3]) or code(written.commit[:12])
     return f"- {changes} by {code(who)} ({code(written.key)})"
 
 
-def _story(written: Written) -> str:
+def _story(written: WriteBack) -> str:
     lines = [f"**{code(written.key)}** in {written.commit}", *_told(written.applied)]
     lines += [
         f"- changed: {_change(edit)} in {code(str(edit.get('path')))}"
@@ -173,3 +175,49 @@ def _change(edit: Mapping[str, Json]) -> str:
 
 def _detail(proof: Mapping[str, Json]) -> str:
     return f" ({code(str(proof['detail']))})" if proof.get("detail") else ""
+
+
+_FEWEST = 2
+"""Changes from outside that are a burst."""
+
+
+def burst_of(written: Sequence[WriteBack]) -> tuple[ChangedOutside, ...]:
+    """The changes from outside among write-backs; none if there are too few for a burst."""
+    found = tuple(change for each in written for change in _outside(each))
+    return found if len(found) >= _FEWEST else ()
+
+
+def intent_marker(written: Sequence[WriteBack]) -> str:
+    """The beginning of the comment about just these changes from outside."""
+    keys = sorted(each.key for each in written if _outside(each))
+    return f"<!-- sentinel:intent {digest_id('prp', *keys)} -->"
+
+
+def intent_comment(marker: str, count: int, named: NamedIntent) -> str:
+    """The comment. The words stand in code spans, where nothing of them has a meaning."""
+    goal = f"{code(named.intent)}: " if named.intent else ""
+    return (
+        f"{marker}\n**Perhaps why** {count} of these values were changed outside of Sentinel: {goal}{code(named.summary)}\n\n"
+        "These are a language model's words about the list of changes. They are no record, nobody stated them, and nothing was "
+        "decided by them."
+    )
+
+
+def _outside(written: WriteBack) -> tuple[ChangedOutside, ...]:
+    applied = written.applied
+    if applied is None or not written.key.startswith("fgn_"):
+        return ()
+    return tuple(
+        ChangedOutside(
+            address=effect.address,
+            resource_type=effect.resource_type,
+            attribute=effect.attribute,
+            before=applied.before.get((effect.address, effect.attribute)),
+            after=effect.value,
+            actor=applied.actor,
+            event=applied.operation,
+            at=applied.at.isoformat(),
+        )
+        for effect in applied.effects
+        if not effect.sensitive
+    )

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from tree_sitter import Node
 
-from gateway.errors import CodeInvalid
-from gateway.model.json import Json
-from gateway.model.mutation import WHOLE
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE
 from gateway.terraform.address import Address, parse_address
 from gateway.terraform.config.module import Module
 from gateway.terraform.config.source import Source
@@ -22,19 +22,18 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
-from reconciler.drift.creations import Created, may_belong
+from reconciler.drift.event_creations import Created, may_belong
 from reconciler.model import REPLACES, Edited, Left, Wanted
-from reconciler.rewrite.adopt import adopted
-from reconciler.rewrite.code import EditedCode, read_code, refuse_side_effects
-from reconciler.rewrite.editors import block as whole_block
-from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.likes import likes
-from reconciler.rewrite.more import Like, more
-from reconciler.rewrite.new_block import block_text, import_text
-from reconciler.rewrite.same_resource import is_declared, is_in_code, is_known
-from reconciler.rewrite.slug import names, shared, slug
+from reconciler.rewrite.added_instance import Sibling, add_instance, siblings_of
+from reconciler.rewrite.block_text import block_text, import_text
+from reconciler.rewrite.edited_code import EditedCode, read_code, refuse_side_effects
+from reconciler.rewrite.editors import top_level_block as whole_block
+from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.imports import adopt_resource
+from reconciler.rewrite.names import names, shared, slug
+from reconciler.rewrite.resource_identity import is_declared, is_in_code, is_known
 from reconciler.rewrite.surroundings import Surroundings
-from reconciler.terraform.plain_setting import is_plain_setting
+from reconciler.terraform.plain_settings import is_plain_setting
 
 Live = Mapping[str, Mapping[str, Json]]
 """Attributes of the stack's resources by address."""
@@ -95,24 +94,24 @@ def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
     value = wanted.value if isinstance(wanted.value, Mapping) else {}
     before = code
     if REPLACES in value:
-        code = adopted(code, wanted, import_id_of(wanted))
+        code = adopt_resource(code, wanted, import_id_of(wanted))
         refuse_side_effects(before, code, frozenset())
         return code
     if "secret" in value:
         raise CannotEdit(f"its {value['secret']} may hold a secret, and no secret is written into code.")
     if "like" in value:
-        like = Like(
+        like = Sibling(
             sibling=str(value["like"]),
             key=value["key"] if isinstance(value["key"], int) else str(value["key"]),
             old=str(value["old"]),
             new=str(value["new"]),
         )
-        code = more(code, like, wanted)
+        code = add_instance(code, like, wanted)
     else:
         code = _with_block(code, wanted, value)
     if value["import"]:
         document = code.document(Path(str(value["import_file"])))
-        code = code.after(document, whole_block.append(document, str(value["import"])), wanted)
+        code = code.after(document, whole_block.append_block(document, str(value["import"])), wanted)
     refuse_side_effects(before, code, frozenset({wanted.address}))
     return code
 
@@ -123,7 +122,7 @@ def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> 
     anchor = next(
         (node for node in document.blocks(document.root) if list(document.header(node)) == value["after"]), None
     )
-    code = code.after(document, whole_block.append(document, str(value["text"]), anchor), wanted)
+    code = code.after(document, whole_block.append_block(document, str(value["text"]), anchor), wanted)
     added = code.addresses() - before
     if added != {wanted.address}:
         raise CannotEdit(f"the block would add {', '.join(sorted(added)) or 'nothing'}.")
@@ -188,7 +187,7 @@ class _Planner:
 
     def _keyed(self, created: Created) -> Wanted | None:
         """The creation as one more instance of a block that its siblings are instances of; None if there is none."""
-        for address, like in islice(likes(created, self.live), _MOST_LIKES):
+        for address, like in islice(siblings_of(created, self.live), _MOST_LIKES):
             value: dict[str, Json] = {
                 "import_id": created.import_id,
                 "like": like.sibling,

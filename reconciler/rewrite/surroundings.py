@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.config.module import Module, load_module
-from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.footprint import Footprint
-from reconciler.rewrite.footprint_changes import footprint_changes
+from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.footprint.changes import footprint_changes
+from reconciler.rewrite.footprint.values import Footprint
 
 FROZEN = ("vendor", "vendored", "third_party", "third-party", ".terraform", ".external_modules")
 """Names of directories with somebody else's code: the call is edited and never the module."""

@@ -7,13 +7,13 @@ from typing import Annotated, Final
 import structlog
 from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.model.json import Json
-from gateway.model.masking import PER_RUN, Masker
+from gateway.core.model.json import Json
+from gateway.core.model.masking import PER_RUN, Masker
 from gateway.terraform.address import parse_address
 from gateway.terraform.secrets import shows_secret
-from reconciler.suggest.model import BoundedModel
+from reconciler.suggest.language_model import BoundedModel
 from reconciler.suggest.question import Question, Replacement, Suggestion
-from reconciler.suggest.redact import Redaction, redacted
+from reconciler.suggest.redaction import Redaction, redacted
 
 log = structlog.get_logger()
 

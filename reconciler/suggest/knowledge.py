@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
 from reconciler.suggest.question import Question, Replacement, Suggestion
 

@@ -1,10 +1,10 @@
-"""What a suggestion is asked for, and what one is."""
+"""The values that go to a model and come from it: the question about a wanted value, and the changes whose intent is to be named."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from reconciler.model import Left, Wanted
 
 LONGEST_REPLACEMENT = 20_000
@@ -48,3 +48,31 @@ class Suggestion:
     """The suggester's own words. They are never shown as a fact."""
     tokens: int = 0
     """What it cost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedOutside:
+    """One value that somebody changed without Sentinel, and that is proposed for the code."""
+
+    address: str
+    resource_type: str
+    attribute: str
+    before: Json
+    after: Json
+    actor: str
+    event: str
+    """`service:Operation`; `unknown` if no event tells."""
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedIntent:
+    """A model's words for a burst."""
+
+    intent: str
+    """One of `gateway.core.model.motive.Intent`; empty if the changes do not show one."""
+    summary: str
+
+
+NameIntent = Callable[[Sequence[ChangedOutside]], Awaitable[NamedIntent | None]]
+"""Names the intent of a burst; None if nothing was found, or nobody may be asked. Never raises."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from gateway.terraform.secrets import is_secret, may_hold_secret
-from reconciler.suggest.settings_in_code import CodeSetting
+from reconciler.suggest.code_settings import CodeSetting
 
 VALUE_NAMES: Final = frozenset({"value", "values", "default", "content", "text", "data"})
 """Settings that another one beside them says the name of: `name = "DB_PASSWORD", value = "…"`."""

@@ -5,8 +5,9 @@ import contextlib
 import json
 import os
 import secrets
+import shutil
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,18 @@ from typing import Any
 from reconciler.errors import TerraformFailed, TerraformMissing
 from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.plugin.warm import WarmProvider
-from reconciler.terraform.refreshed import Refreshed, messages, read_refreshed
+from reconciler.terraform.refresh import Refreshed, messages, read_refreshed
+
+DEFAULT = "terraform"
+_INSTEAD = "tofu"
+
+
+def found_executable(wanted: str, which: Callable[[str], str | None] = shutil.which) -> str:
+    """The executable to run: the one that is wanted, or `tofu` if that is the default and is not installed, but `tofu` is."""
+    if wanted == DEFAULT and which(DEFAULT) is None and which(_INSTEAD) is not None:
+        return _INSTEAD
+    return wanted
+
 
 _LAST_LINES = 30
 _NEEDS_INIT = ("terraform init", "tofu init", "Required plugins are not installed", "Inconsistent dependency lock file")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tree_sitter import Node
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.expression import LiteralValue, Object, bare, literal, steps_of
 from gateway.terraform.lang.grammar import read_attribute

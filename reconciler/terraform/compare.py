@@ -1,12 +1,12 @@
 """Compares values as Terraform's providers do: null, absent and empty are equal, and JSON text is compared as JSON.
 
-This is laxer than `gateway.model.equality`: it decides whether a provider would see a difference, not what a value is.
+This is laxer than `gateway.core.model.equality`: it decides whether a provider would see a difference, not what a value is.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 
 
 def normalized(value: Json) -> Json:

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.model.json import Json
-from gateway.model.mutation import WHOLE
-from gateway.model.path import AttributePath
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import AttributePath
 from gateway.terraform.address import parse_address
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.terraform.compare import differences
-from reconciler.terraform.plain_setting import is_plain_setting
+from reconciler.terraform.plain_settings import is_plain_setting
 
 _KEY = re.compile(r'\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\]')
 _NO_CHANGE = {("no-op",), ("read",)}

@@ -13,8 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from gateway.model.caller import ActorKind
-from gateway.ports import Key
+from gateway.core.model.caller import ActorKind
+from gateway.core.ports import Key
 from tests.bench.figure import quantile, show
 from tests.bench.keepalive import Connection
 from tests.bench.line import STACK

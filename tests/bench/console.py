@@ -20,16 +20,16 @@ import structlog
 from playwright.sync_api import CDPSession, Page
 from sqlalchemy import insert
 
-from gateway.doors.console.static_files import static_files
-from gateway.ledger.serialize import canonical_text, claim_to_row
-from gateway.ledger.statements import Statement, Values
-from gateway.ledger.tables import CLAIMS, HOLDS
-from gateway.ledger.timestamps import to_text
-from gateway.ledger.transaction import Transaction
-from gateway.model.caller import ActorKind
-from gateway.model.claim import Claim
-from gateway.model.hold import HoldState
-from gateway.model.ids import new_id
+from gateway.core.model.approval import HoldState
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.claim import Claim
+from gateway.core.model.ids import new_id
+from gateway.doors.console.rendering import static_files
+from gateway.ledger.store.serialize import canonical_text, claim_to_row
+from gateway.ledger.store.statements import Statement, Values
+from gateway.ledger.store.tables import CLAIMS, HOLDS
+from gateway.ledger.store.timestamps import to_text
+from gateway.ledger.store.transaction import Transaction
 from tests.bench.figure import quantile, show
 from tests.bench.records import append_records
 from tests.kit.chromium import a_browser, a_page

@@ -12,16 +12,15 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from gateway.core.settings.exports import ExportFormatName
 from gateway.exports.destination import DirectoryDestination
 from gateway.exports.exporter import Exporter
-from gateway.exports.once import export_once
-from gateway.ledger.chain import START
-from gateway.ledger.export_positions import last_record
-from gateway.ledger.exported import exported_records
+from gateway.exports.one_file import export_once
+from gateway.ledger.ask.exports import exported_records, last_record
+from gateway.ledger.chain.hashes import START
 from gateway.ledger.ledger import open_ledger
-from gateway.ledger.statements import Session
-from gateway.ledger.store import Store, open_store
-from gateway.settings_exports import ExportFormatName
+from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.statements import Session
 from tests.bench.figure import show
 from tests.bench.ledger import CALLERS, one_mutation
 from tests.kit.sealed import KEYS

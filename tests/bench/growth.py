@@ -20,30 +20,30 @@ from typing import Any
 import structlog
 from sqlalchemy import insert
 
-from gateway.clock import SystemClock
+from gateway.app.checks import checks
+from gateway.core.clock import SystemClock
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.claim import Claim, ClaimEnd
+from gateway.core.model.ids import new_id
+from gateway.core.model.inbound import Upload
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import Call, CallClass
+from gateway.core.model.outcome import Applied, Reply, Sent
+from gateway.core.model.verdict import Mode
+from gateway.core.ports import Prepared, Request
+from gateway.core.records.record import Record, Stage
+from gateway.core.settings import PolicySettings, StackSettings
 from gateway.effects.resolver import EffectResolver
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.serialize import claim_to_row
-from gateway.ledger.statements import Statement
-from gateway.ledger.tables import CLAIMS
-from gateway.ledger.timestamps import to_text
-from gateway.ledger.transaction import Transaction
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.claim import Claim, ClaimEnd
-from gateway.model.ids import new_id
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass
-from gateway.model.outcome import Applied, Reply, Sent
-from gateway.model.record import Record, Stage
-from gateway.model.upload import Upload
-from gateway.model.verdict import Mode
-from gateway.pipeline import Pipeline
+from gateway.ledger.store.serialize import claim_to_row
+from gateway.ledger.store.statements import Statement
+from gateway.ledger.store.tables import CLAIMS
+from gateway.ledger.store.timestamps import to_text
+from gateway.ledger.store.transaction import Transaction
+from gateway.line.pipeline import Pipeline
+from gateway.line.survey import Survey
 from gateway.policy.engine import open_engine
-from gateway.ports import Prepared, Request
-from gateway.settings import PolicySettings, StackSettings
-from gateway.survey import Survey
 from gateway.terraform.stacks import Stacks
-from gateway.wiring import checks
 from tests.bench.figure import quantile, show
 from tests.bench.stack import write_stack
 from tests.kit.sealed import KEYS

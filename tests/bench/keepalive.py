@@ -9,8 +9,8 @@ from hashlib import sha256
 from types import TracebackType
 from typing import Self
 
-from gateway.authn import canonical
-from gateway.ports import Key
+from gateway.core.ports import Key
+from gateway.identity import canonical
 
 _LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 REGION = "us-east-1"

@@ -12,19 +12,19 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.ids import new_id
+from gateway.core.model.json import Json
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.outcome import Applied, Reply
+from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.transaction import Transaction
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.contract import Contract
-from gateway.model.facts import Facts, Subject
-from gateway.model.ids import new_id
-from gateway.model.json import Json
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
-from gateway.model.outcome import Applied, Reply
-from gateway.model.record import Record, Stage
-from gateway.model.verdict import Decision, Finding, Mode, Verdict
-from gateway.ports import RecordQuery
+from gateway.ledger.store.transaction import Transaction
 from tests.bench.bare import BareCommits
 from tests.bench.figure import quantile, show
 from tests.kit.sealed import KEYS

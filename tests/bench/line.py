@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from itertools import count, cycle, islice
 from pathlib import Path
 
-from gateway.model.caller import ActorKind
-from gateway.ports import Key
+from gateway.core.model.caller import ActorKind
+from gateway.core.ports import Key
 from tests.bench.bare import BareCommits
 from tests.bench.figure import quantile, show
 from tests.bench.keepalive import Connection, ask_all, numbered, signed

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
 
-from gateway.model.caller import ActorKind
-from gateway.ports import Key
+from gateway.core.model.caller import ActorKind
+from gateway.core.ports import Key
 from tests.bench.figure import quantile, show
 from tests.bench.keepalive import Connection, numbered, signed
 from tests.bench.processes import ROOT, Process, free_port, gateway, key, server, stub

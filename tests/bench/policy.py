@@ -1,7 +1,7 @@
 """How long a policy decision takes: `python -m tests.bench.policy [rounds]`. Prints one JSON object per figure.
 
 `name, value, unit, floor, ratio, n`: the floor is what the same document costs without any policy (JSON out and in again),
-ratio is value over floor. The document is made from real nouns by `gateway.checks.policy_input`, about 5 KB with eight claims.
+ratio is value over floor. The document is made from real nouns by `gateway.line.checks.policy_input`, about 5 KB with eight claims.
 """
 
 import asyncio
@@ -14,18 +14,18 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from gateway.checks.arbitration import ENTRYPOINT as ARBITRATION
-from gateway.checks.policy import ENTRYPOINT as GUARDRAILS
-from gateway.checks.policy_input import policy_input
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.claim import Claim, Relation, StandingClaim
-from gateway.model.contract import Contract
-from gateway.model.facts import Dependant, Facts, Subject
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
-from gateway.model.verdict import Mode
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.claim import Claim, Relation, StandingClaim
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Dependant, Facts, Subject
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.verdict import Mode
+from gateway.core.settings import PolicySettings
+from gateway.line.checks.arbitration import ENTRYPOINT as ARBITRATION
+from gateway.line.checks.policy import ENTRYPOINT as GUARDRAILS
+from gateway.line.checks.policy_input import policy_input
 from gateway.policy.engine import RunningEngine, open_engine
-from gateway.settings import PolicySettings
 from tests.bench.figure import quantile, show
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

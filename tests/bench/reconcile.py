@@ -28,21 +28,20 @@ from typing import Any
 import boto3
 import structlog
 
-from gateway.clock import SystemClock
+from gateway.core.clock import SystemClock
+from gateway.core.model.mutation import Call, EffectAction
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.model.mutation import Call, EffectAction
-from gateway.model.record import Stage
-from gateway.ports import RecordQuery
 from gateway.terraform.provider_mirror import terraform_environment
-from reconciler.backlog import Backlog
-from reconciler.loop import Line
+from reconciler.line.backlog import Backlog
+from reconciler.line.loop import Line
+from reconciler.line.workflows import Worker, serve
 from reconciler.model import Wanted
-from reconciler.proof.propose import ProofContext, propose
-from reconciler.proof.undeclared import DeclaredCache
-from reconciler.run_once import OneRun, run_once
+from reconciler.proof.proved_edit import DeclaredCache, ProofContext, prove_edits
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plugin.warm import WarmProvider
-from reconciler.workflows import Worker, serve
+from reconciler.working_copy.run import WorkingCopyRun, reconcile_working_copy
 from tests.bench import rewrite
 from tests.bench.figure import show
 from tests.kit.decided import effect, record_mutation
@@ -99,7 +98,7 @@ async def _measure(directory: Path, endpoint: str, rounds: int) -> None:
         group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=value)
         used.spent.clear()
         began = time.perf_counter()
-        proved = await propose(
+        proved = await prove_edits(
             context, [Wanted(address=GROUP, attribute="desired_capacity", value=value)], explain=lambda _: ""
         )
         whole.append(time.perf_counter() - began)
@@ -120,12 +119,12 @@ async def _measure(directory: Path, endpoint: str, rounds: int) -> None:
 async def _no_plan(directory: Path, terraform: Terraform, root: Path, group: Any, rounds: int) -> float:
     """The milliseconds of `sentinel reconcile --no-plan --only` for one value, by a user who ran it before."""
     environment = {**terraform.environment, "XDG_CACHE_HOME": str(directory / "cache")}
-    run = OneRun(path=root, state=root / "terraform.tfstate", only=[GROUP], planned=False)
+    run = WorkingCopyRun(path=root, state=root / "terraform.tfstate", only=[GROUP], planned=False)
     spent: list[float] = []
     for value in range(3, 4 + rounds):
         group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=value)
         began = time.perf_counter()
-        report = await run_once(run, environment)
+        report = await reconcile_working_copy(run, environment)
         spent.append(time.perf_counter() - began)
         if not report.edited.edits or report.left:
             sys.exit(f"It did not write the change: {report.left}")

@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from gateway.keyring.sealed_ledger import open_sealed_ledger
-from gateway.ledger.transaction import Transaction
-from gateway.model.json import Json
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.record import Record, Stage
-from gateway.settings import Settings
+from gateway.core.model.json import Json
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.records.record import Record, Stage
+from gateway.core.settings import Settings
+from gateway.ledger.sealed_ledger import open_sealed_ledger
+from gateway.ledger.store.transaction import Transaction
 
 _BEAT: Final = 0.25
 _AT_ONCE: Final = 500

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reconciler.model import Wanted
-from reconciler.rewrite.edit import edit
+from reconciler.rewrite.value_edits import edit_values
 from tests.bench.figure import show
 from tests.bench.real_code import write_flat, write_map, write_modules
 
@@ -48,7 +48,7 @@ def _spent(write: Callable[[Path, int], str], size: int, attribute: str, value: 
 
 def _once(root: Path, wanted: list[Wanted]) -> float:
     began = time.process_time()
-    result = edit(root, wanted)
+    result = edit_values(root, wanted)
     spent = time.process_time() - began
     assert len({each.wanted.key for each in result.edits}) + len(result.left) == len(wanted), result
     return spent * 1000

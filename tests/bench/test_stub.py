@@ -10,14 +10,14 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from gateway.cloud.aws import Aws
-from gateway.cloud.credentials import SIMULATED, FixedCredentials
-from gateway.cloud.endpoints import Endpoints
-from gateway.cloud.http_client import Client
-from gateway.cloud.signer import RequestSigner
-from gateway.model.mutation import Call
-from gateway.model.outcome import Applied
-from gateway.service_models import ServiceModels
+from gateway.aws.client.credentials import SIMULATED, FixedCredentials
+from gateway.aws.client.endpoints import Endpoints
+from gateway.aws.client.http_client import Client
+from gateway.aws.client.mutations import Aws
+from gateway.aws.client.signer import RequestSigner
+from gateway.core.model.mutation import Call
+from gateway.core.model.outcome import Applied
+from gateway.core.service_models import ServiceModels
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.slow]
 

@@ -15,11 +15,11 @@ from urllib.parse import urlencode
 
 import botocore.serialize
 
-from gateway.doors.aws import call_classes, routing_index
-from gateway.doors.aws.decoder import AwsDecoder
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.inbound import Inbound
-from gateway.service_models import ServiceModels
+from gateway.aws.door.decoder import AwsDecoder
+from gateway.aws.models import call_classes, routing_index
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.inbound import Inbound
+from gateway.core.service_models import ServiceModels
 from tests.bench.figure import show
 
 ROUNDS = 3000

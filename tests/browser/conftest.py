@@ -8,7 +8,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser
 
-from gateway.model.caller import ActorKind
+from gateway.core.model.caller import ActorKind
 from tests.kit.chromium import a_browser
 from tests.kit.console import held
 from tests.kit.gate import ASG, Gate

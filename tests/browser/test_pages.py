@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from gateway.doors.console.static_files import static_files
+from gateway.doors.console.rendering import static_files
 from tests.browser.conftest import HOSTILE, propose
 from tests.kit.chromium import PATIENCE, a_page, accessibility_problems
 from tests.kit.console import held

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from gateway.model.record import Stage
+from gateway.core.records.record import Stage
 from tests.kit.chromium import PATIENCE, a_page, accessibility_problems
 from tests.kit.gate import Gate
 from tests.kit.oidc import SECRET, OidcStub, gate_with_provider

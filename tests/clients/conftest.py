@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gateway.model.caller import ActorKind
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.ports import Key
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.ports import Key
 from tests.kit.gate import ASG, Gate
 from tests.kit.moto import MotoUpstream
 

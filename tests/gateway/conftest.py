@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.model.verdict import Mode
+from gateway.core.model.verdict import Mode
 from tests.kit.gate import Gate
 
 

@@ -1,5 +1,5 @@
 """The binding of a hold, for tests that record decisions without running the checks."""
 
-from gateway.model.binding import Binding
+from gateway.core.model.approval import Binding
 
 BOUND = Binding(caller="c", motive="m", effects="e", code="t", bundle="b", reasons=("bounds.max",), contests=())

@@ -11,8 +11,8 @@ from uuid import uuid4
 import httpx
 from botocore.exceptions import ClientError
 
-from gateway.model.caller import ActorKind
-from gateway.settings_notices import ChatSettings
+from gateway.core.model.caller import ActorKind
+from gateway.core.settings.notices import ChatSettings
 from tests.kit.gate import ASG, Gate
 from tests.kit.hook import HookStub, receiving
 from tests.kit.slack import SECRET, TEAM, SlackStub, signed

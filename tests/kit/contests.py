@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from gateway.model.caller import ActorKind
+from gateway.core.model.caller import ActorKind
 
 CASES = Path(__file__).parent.parent / "cases" / "arbitration"
 VOCABULARY: Mapping[str, Any] = yaml.safe_load((CASES / "vocabulary.yaml").read_text(encoding="utf-8"))

@@ -5,22 +5,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from gateway.checks.chain import CheckChain, Opinion
+from gateway.core.model.approval import Answered
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.claim import Claim
+from gateway.core.model.facts import Facts
+from gateway.core.model.inbound import Inbound, Refusal, Upload
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call, CallClass, Mutation
+from gateway.core.model.outcome import Applied, Reply, Sent
+from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.core.ports import Attempt, LedgerView, Prepared, Request
 from gateway.effects.resolver import EffectResolver
-from gateway.model.answered import Answered
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.claim import Claim
-from gateway.model.facts import Facts
-from gateway.model.inbound import Inbound
-from gateway.model.json import Json
-from gateway.model.mutation import Call, CallClass, Mutation
-from gateway.model.outcome import Applied, Reply, Sent
-from gateway.model.refusal import Refusal
-from gateway.model.upload import Upload
-from gateway.model.verdict import Decision, Finding, Mode, Verdict
-from gateway.pipeline import Pipeline
-from gateway.ports import Attempt, LedgerView, Prepared, Request
-from gateway.survey import Survey
+from gateway.line.checks.chain import CheckChain, Opinion
+from gateway.line.pipeline import Pipeline
+from gateway.line.survey import Survey
 from gateway.terraform.stacks import Stacks
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

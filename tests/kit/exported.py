@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from gateway.ledger.chain import START, ChainRow
-from gateway.ledger.events import EVENTS
-from gateway.ledger.exported import ExportedRecord, exported_records
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.data_plane import DataTreatment, PassedCalls
+from gateway.core.model.mutation import CallClass, Door
+from gateway.core.records.record import Record, Stage
+from gateway.ledger.ask.exports import ExportedRecord, exported_records
+from gateway.ledger.chain.hashes import START, ChainRow
+from gateway.ledger.decide.events import EVENTS
 from gateway.ledger.ledger import open_ledger
-from gateway.ledger.statements import Session
-from gateway.ledger.store import Store, open_store
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.data_plane import DataTreatment, PassedCalls
-from gateway.model.mutation import CallClass, Door
-from gateway.model.record import Record, Stage
+from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.statements import Session
 from tests.kit.history import NOW, History
 from tests.kit.sealed import KEYS
 

@@ -18,20 +18,13 @@ import uvicorn
 from botocore.config import Config
 from sqlalchemy import delete
 
-from gateway.app import running
-from gateway.clock import SystemClock
-from gateway.doors.timeouts import TimeoutProtocol
-from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
-from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.statements import Statement
-from gateway.ledger.tables import CLAIMS, VALUES
-from gateway.ledger.transaction import Transaction
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.record import Record
-from gateway.model.verdict import Mode
-from gateway.ports import Key, RecordQuery
-from gateway.settings import (
+from gateway.app.running import running
+from gateway.core.clock import SystemClock
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.verdict import Mode
+from gateway.core.ports import Key, RecordQuery
+from gateway.core.records.record import Record
+from gateway.core.settings import (
     DataPlaneSettings,
     PolicySettings,
     ServerSettings,
@@ -39,11 +32,18 @@ from gateway.settings import (
     StackSettings,
     UpstreamSettings,
 )
-from gateway.settings_console import ConsoleSettings
-from gateway.settings_notices import ChatSettings, WebhookSettings
-from gateway.settings_run_task import RunTaskSettings
-from gateway.settings_signals import SignalSourceSettings
-from gateway.settings_telemetry import TelemetrySettings
+from gateway.core.settings.console import ConsoleSettings
+from gateway.core.settings.notices import ChatSettings, WebhookSettings
+from gateway.core.settings.run_task import RunTaskSettings
+from gateway.core.settings.signals import SignalSourceSettings
+from gateway.core.settings.telemetry import TelemetrySettings
+from gateway.doors.timeouts import TimeoutProtocol
+from gateway.ledger.keyring import SqlKeyRing
+from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.store.statements import Statement
+from gateway.ledger.store.tables import CLAIMS, VALUES
+from gateway.ledger.store.transaction import Transaction
 from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"

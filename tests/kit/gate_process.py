@@ -16,14 +16,14 @@ from typing import Any, Self, TypeVar
 import boto3
 import httpx
 
-from gateway.clock import SystemClock
-from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
-from gateway.keyring.sealed_ledger import open_sealed_ledger
+from gateway.core.clock import SystemClock
+from gateway.core.ports import Key, RecordQuery
+from gateway.core.records.record import Record, Stage
+from gateway.core.settings import Settings, StackSettings, UpstreamSettings
+from gateway.identity.master_key import master_key
+from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.record import Record, Stage
-from gateway.ports import Key, RecordQuery
-from gateway.settings import Settings, StackSettings, UpstreamSettings
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from tests.kit.gate import KEYS, STACK
 from tests.kit.up import ROOT, free_port
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from gateway.model.record import Record, Stage
+from gateway.core.records.record import Record, Stage
 from tests.kit.doubles import NOW
 
 HELD = "mut_01m7xz6hz9jtmrenb3s98tt6vc"

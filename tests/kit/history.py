@@ -5,24 +5,23 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from gateway.keyring.keys import SqlKeyRing
+from gateway.core.model.approval import ApprovalRule
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.claim import SeenValue, UndoneBy
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.ids import new_id
+from gateway.core.model.inbound import Refusal
+from gateway.core.model.json import Json
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Resolution, Sent, SettledBy
+from gateway.core.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, references_of
+from gateway.core.model.stop import StopScope
+from gateway.core.model.time_box import TimeBoxState
+from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.approval_rule import ApprovalRule
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.contract import Contract
-from gateway.model.facts import Facts, Subject
-from gateway.model.ids import new_id
-from gateway.model.json import Json
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
-from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
-from gateway.model.refusal import Refusal
-from gateway.model.resolution import Resolution, SettledBy
-from gateway.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, references_of
-from gateway.model.stop import StopScope
-from gateway.model.time_box import TimeBoxState
-from gateway.model.undone import SeenValue, UndoneBy
-from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.bindings import BOUND
 from tests.kit.sealed import MASTER
 

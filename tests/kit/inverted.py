@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from gateway.model.equality import equal
-from gateway.model.json import Json
+from gateway.core.model.equality import equal
+from gateway.core.model.json import Json
 from gateway.terraform.config.module import declared, load_module
 from reconciler.model import Wanted
-from reconciler.rewrite.edit import edit
+from reconciler.rewrite.value_edits import edit_values
 
 NAMES = """variable "name" {
   default = "jobs"
@@ -39,7 +39,7 @@ def edited(root: Path, expression: str, value: Json) -> str:
     """The code after the value was written; that it declares the value is checked. Raises `AssertionError` if it was left."""
     path = Path("main.tf")
     code = f'{NAMES}resource "r" "a" {{\n  x = {expression}\n}}\n'
-    result = edit(root, [Wanted(address="r.a", attribute="x", value=value)], {path: code.encode()})
+    result = edit_values(root, [Wanted(address="r.a", attribute="x", value=value)], {path: code.encode()})
     assert not result.left, result.left
     instance = load_module(root, {path: result.files[path]}).instance("r.a")
     assert instance is not None

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
+from gateway.core.model.json import Json
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.transaction import Transaction
-from gateway.model.json import Json
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.record import Record, Stage
-from gateway.ports import RecordQuery
+from gateway.ledger.store.transaction import Transaction
 
 NOON: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ACTORS: Final = ("ana", "bot", "cron")

@@ -16,8 +16,8 @@ import httpx
 from aiohttp import web
 from joserfc import jwk, jwt
 
-from gateway.settings import ServerSettings
-from gateway.settings_console import ConsoleSettings
+from gateway.core.settings import ServerSettings
+from gateway.core.settings.console import ConsoleSettings
 from tests.kit.gate import Gate
 from tests.kit.hcp import serving
 

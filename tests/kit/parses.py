@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.terraform.config import parsed
+from gateway.terraform.config import source
 from gateway.terraform.lang.hcl import Document, parse
 
 
@@ -17,5 +17,5 @@ def count_parses(monkeypatch: pytest.MonkeyPatch) -> Counter[Path]:
         found[path] += 1
         return parse(path, source)
 
-    monkeypatch.setattr(parsed, "parse", counted)
+    monkeypatch.setattr(source, "parse", counted)
     return found

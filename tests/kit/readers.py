@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from gateway.context.known import AppliedValue, HistoryQuery, KnownResource, SentChange
 from gateway.context.live import LiveReadThrough, LiveTarget
+from gateway.context.ports import AppliedValue, HistoryQuery, KnownResource, SentChange
 from gateway.context.reader import ContextReader
-from gateway.model.caller import ActorKind
-from gateway.model.claim import Claim
-from gateway.model.json import Json
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.signal import Signal
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.claim import Claim
+from gateway.core.model.json import Json
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.signal import Signal
 from gateway.terraform.stacks import Stacks
 from tests.kit.doubles import NOW, FixedClock, PolicyDouble
 from tests.kit.stacks import GROUP, KAFKA, Source, load

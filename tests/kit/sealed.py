@@ -1,6 +1,6 @@
 """The keys of test ledgers."""
 
-from gateway.keyring.ledger_keys import ledger_keys
+from gateway.ledger.sealed_ledger import ledger_keys
 
 MASTER = b"m" * 32
 KEYS = ledger_keys(MASTER)

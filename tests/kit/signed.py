@@ -13,7 +13,7 @@ from botocore.auth import SigV4Auth, SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from gateway.doors.aws.strict_parsers import cbor_value
+from gateway.core.http.strict_parsers import cbor_value
 
 FORM = "application/x-www-form-urlencoded; charset=utf-8"
 MOTIVE = {"x-sentinel-intent": "availability", "x-sentinel-motivation": "incident; evidence=A-1"}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gateway.model.verdict import Mode
+from gateway.core.model.verdict import Mode
 from gateway.terraform.stacks import Stacks
 
 KAFKA = Path(__file__).parents[1] / "cases" / "stacks" / "kafka"

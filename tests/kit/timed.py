@@ -5,12 +5,12 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call, Mutation, PutBack
+from gateway.core.model.outcome import Sent
+from gateway.core.model.time_box import TimeBox, TimeBoxState
+from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.time_box_ledger import SqlTimeBoxes
-from gateway.model.json import Json
-from gateway.model.mutation import Call, Mutation, PutBack
-from gateway.model.outcome import Sent
-from gateway.model.time_box import TimeBox, TimeBoxState
 from tests.kit.history import APPLIED, NOW, History, effect
 
 HOUR = timedelta(hours=1)

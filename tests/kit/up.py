@@ -98,7 +98,7 @@ class Up:
         names = {
             "gateway": "-m gateway serve",
             "reconciler": "-m reconciler serve",
-            "simulated": "-m gateway.cli.local.simulated_aws",
+            "simulated": "-m gateway.cli.demo.simulated_aws",
         }
         running = "\n".join(self.children())
         return {name for name, words in names.items() if words in running}

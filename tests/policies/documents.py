@@ -1,4 +1,4 @@
-"""Documents as `gateway.checks.policy_input` makes them, for tests that ask the policies alone."""
+"""Documents as `gateway.line.checks.policy_input` makes them, for tests that ask the policies alone."""
 
 from typing import Any
 

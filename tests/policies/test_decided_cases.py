@@ -15,14 +15,14 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from gateway.model.caller import ActorKind
-from gateway.model.claim import Claim
-from gateway.model.record import Stage
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.claim import Claim
+from gateway.core.records.record import Stage
+from gateway.core.settings import PolicyEngineKind, PolicySettings, StackSettings
+from gateway.core.settings.signals import ConcernSettings, SignalForm, SignalSourceSettings
 from gateway.policy.bundle import read_bundle
-from gateway.policy.select_bundle import SHIPPED
+from gateway.policy.bundle_selection import SHIPPED
 from gateway.policy.sources import shipped
-from gateway.settings import PolicyEngineKind, PolicySettings, StackSettings
-from gateway.settings_signals import ConcernSettings, SignalForm, SignalSourceSettings
 from tests.kit.contests import CASES, Case, Decided, Wish, decided_cases
 from tests.kit.gate import Gate
 from tests.kit.opa import opa_server
@@ -68,7 +68,7 @@ def court(
     directory = tmp_path_factory.mktemp(request.param)
     stacks = tuple(_copied(name, directory / name) for name in ("shop", "dev_shop"))
     with pytest.MonkeyPatch.context() as patch, opa_server(policies) as url:
-        patch.setattr("gateway.app.SystemClock", lambda: clock)
+        patch.setattr("gateway.app.running.SystemClock", lambda: clock)
         engine = PolicySettings(
             engine=PolicyEngineKind(request.param),
             path=policies,

@@ -14,20 +14,20 @@ from typing import Any
 
 import pytest
 
-from gateway.checks.bounds import BoundsCheck
-from gateway.checks.call_class import CallClassCheck
-from gateway.checks.policy import GuardrailsCheck
-from gateway.doors.aws import call_classes
+from gateway.aws.models import call_classes
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import Call, Effect, Mutation
+from gateway.core.model.verdict import Finding, Mode, Verdict
 from gateway.effects.resolver import EffectResolver
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.contract import Contract
-from gateway.model.facts import Facts, Subject
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, Effect, Mutation
-from gateway.model.verdict import Finding, Mode, Verdict
+from gateway.line.checks.bounds import BoundsCheck
+from gateway.line.checks.call_class import CallClassCheck
+from gateway.line.checks.policy import GuardrailsCheck
 from gateway.policy.bundle import read_bundle
+from gateway.policy.bundle_selection import SHIPPED
 from gateway.policy.embedded import Embedded
-from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import shipped
 from tests.gateway.effects.conftest import FakeInventory
 

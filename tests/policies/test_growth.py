@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import wasmtime
 
-from gateway.checks.arbitration import ENTRYPOINT as ARBITRATION
-from gateway.checks.policy import ENTRYPOINT
+from gateway.line.checks.arbitration import ENTRYPOINT as ARBITRATION
+from gateway.line.checks.policy import ENTRYPOINT
 from gateway.policy.abi import WasmInstance
 from gateway.policy.bundle import read_bundle
-from gateway.policy.select_bundle import SHIPPED
+from gateway.policy.bundle_selection import SHIPPED
 from gateway.policy.sources import shipped
 from tests.policies.documents import document, effect
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.policy import opa_command
 from gateway.policy.sources import shipped
 

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from gateway.core.settings.exports import ExportFormatName
 from gateway.exports import destination, exporter
 from gateway.exports.exporter import Exporter
-from gateway.ledger.export_positions import move_export
-from gateway.ledger.store import open_store
-from gateway.settings_exports import ExportFormatName
+from gateway.ledger.ask.exports import move_export
+from gateway.ledger.store.database import open_store
 from tests.kit.sealed import KEYS
 
 MOST = 30

@@ -6,13 +6,13 @@ import signal
 import sys
 from datetime import UTC, datetime
 
-from gateway.errors import ClaimTaken
+from gateway.core.errors import ClaimTaken
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.facts import Facts
+from gateway.core.model.ids import new_id
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.facts import Facts
-from gateway.model.ids import new_id
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
-from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.sealed import KEYS
 
 

@@ -14,20 +14,18 @@ from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from gateway.errors import SentinelError
-from gateway.ledger.claim_states import TRANSITIONS, ClaimState
+from gateway.core.errors import SentinelError
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.claim import Claim, Relation, SeenValue, StandingClaim
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.ids import new_id
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Resolution, Sent, SettledBy
+from gateway.core.model.path import Overlaps
+from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.ledger.decide.claims import TRANSITIONS, ClaimState
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.claim import Claim, Relation, StandingClaim
-from gateway.model.contract import Contract
-from gateway.model.facts import Facts, Subject
-from gateway.model.ids import new_id
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
-from gateway.model.outcome import Applied, Failed, InDoubt, Reply, Sent
-from gateway.model.overlap import Overlaps
-from gateway.model.resolution import Resolution, SettledBy
-from gateway.model.undone import SeenValue
-from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.bindings import BOUND
 from tests.kit.sealed import KEYS
 

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from gateway.context.known import ContextLedger, HistoryQuery
-from gateway.ledger.context_ledger import SqlContext
+from gateway.context.ports import ContextLedger, HistoryQuery
+from gateway.core.model.mutation import EffectAction
+from gateway.ledger.ask.context_ledger import SqlContext
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.mutation import EffectAction
 from tests.kit.decided import effect, record_mutation
 
 GROUP = "aws_autoscaling_group.web"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.ledger.export_positions import position_of
+from gateway.core.model.inbound import Refusal
+from gateway.ledger.ask.exports import position_of
 from gateway.ledger.ledger import open_ledger
-from gateway.ledger.statements import Session
-from gateway.model.refusal import Refusal
+from gateway.ledger.store.statements import Session
 from tests.kit.exported import records_of, write_history
 from tests.kit.history import NOW
 from tests.kit.sealed import KEYS

@@ -8,24 +8,23 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, NotAllowed, NotFound, PolicyInvalid
-from gateway.ledger import store
+from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, NotAllowed, NotFound, PolicyInvalid
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.claim import Claim, ClaimEnd, Relation, StandingClaim
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Approval, Facts, Subject
+from gateway.core.model.ids import new_id
+from gateway.core.model.json import Json
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Resolution, SettledBy
+from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
+from gateway.ledger.decide.lookup import FLIP_CLAIMS
+from gateway.ledger.decide.outcome import STOPPED
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.lookup import FLIP_CLAIMS
-from gateway.ledger.outcome import STOPPED
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.claim import Claim, ClaimEnd, Relation, StandingClaim
-from gateway.model.contract import Contract
-from gateway.model.facts import Approval, Facts, Subject
-from gateway.model.ids import new_id
-from gateway.model.json import Json
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
-from gateway.model.outcome import Applied, Failed, InDoubt, Reply
-from gateway.model.record import Stage
-from gateway.model.resolution import Resolution, SettledBy
-from gateway.model.verdict import Decision, Finding, Mode, Verdict
-from gateway.ports import RecordQuery
+from gateway.ledger.store import database
 from tests.kit.bindings import BOUND
 from tests.kit.sealed import KEYS
 
@@ -441,7 +440,7 @@ async def test_ten_thousand_claims_on_five_hundred_attributes_have_one_winner_ea
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Two writers take turns at SQLite's lock without any order: on a busy machine one may wait longer than a caller would.
-    monkeypatch.setattr(store, "BUSY_MS", 300_000)
+    monkeypatch.setattr(database, "BUSY_MS", 300_000)
     async with open_ledger(store_url, KEYS) as one, open_ledger(store_url, KEYS) as two:
 
         async def contend(number: int) -> bool:

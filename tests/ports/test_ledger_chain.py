@@ -11,11 +11,11 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
-from gateway.errors import LedgerBroken, LedgerUnavailable
+from gateway.core.errors import LedgerBroken, LedgerUnavailable
+from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.tables import METADATA
-from gateway.ledger.transaction import Transaction
-from gateway.model.record import Record, Stage
+from gateway.ledger.store.tables import METADATA
+from gateway.ledger.store.transaction import Transaction
 from tests.kit.sealed import KEYS
 
 COUNT = 20

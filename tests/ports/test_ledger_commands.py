@@ -7,25 +7,24 @@ from typing import Any
 
 import pytest
 
-from gateway.clock import SystemClock
-from gateway.errors import NotAllowed, NotFound
-from gateway.keyring.keys import SqlKeyRing
+from gateway.core.clock import SystemClock
+from gateway.core.errors import NotAllowed, NotFound
+from gateway.core.model.approval import HoldState, binding_from_json
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.claim import Claim, ClaimEnd
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.ids import new_id
+from gateway.core.model.inbound import Refusal
+from gateway.core.model.json import Json
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import Call, CallClass, Door, Effect, EffectAction, Mutation
+from gateway.core.model.outcome import Applied, InDoubt, Reply, Sent
+from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
+from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.binding import binding_from_json
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.claim import Claim, ClaimEnd
-from gateway.model.contract import Contract
-from gateway.model.facts import Facts, Subject
-from gateway.model.hold import HoldState
-from gateway.model.ids import new_id
-from gateway.model.json import Json
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Door, Effect, EffectAction, Mutation
-from gateway.model.outcome import Applied, InDoubt, Reply, Sent
-from gateway.model.record import Stage
-from gateway.model.refusal import Refusal
-from gateway.model.verdict import Decision, Finding, Mode, Verdict
-from gateway.ports import RecordQuery
 from tests.kit.bindings import BOUND
 from tests.kit.sealed import MASTER
 

@@ -6,9 +6,9 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
 from gateway.ledger.ledger import open_ledger
-from gateway.model.record import Stage
-from gateway.ports import RecordQuery
 from tests.kit.sealed import KEYS
 
 CHILD = Path(__file__).with_name("ledger_child.py")

@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, func, insert, select, text
 
-from gateway.errors import LedgerBroken
-from gateway.ledger.chain import HASHED, UNKEYED, VERSION, keyed_hash, unkeyed_hash
-from gateway.ledger.checkpoint import Checkpoint
+from gateway.core.errors import LedgerBroken
+from gateway.ledger.chain.checkpoint import Checkpoint
+from gateway.ledger.chain.hashes import HASHED, UNKEYED, VERSION, keyed_hash, unkeyed_hash
+from gateway.ledger.chain.verification import Verification, verify_tables
 from gateway.ledger.ledger import open_ledger
-from gateway.ledger.statements import Session
-from gateway.ledger.store import Store, open_store
-from gateway.ledger.tables import METADATA, RECORDS, RESOURCES
-from gateway.ledger.verification import Verification, verify_tables
+from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.statements import Session
+from gateway.ledger.store.tables import METADATA, RECORDS, RESOURCES
 from tests.kit.history import History
 from tests.kit.postgres import Cluster
 from tests.kit.sealed import KEYS

@@ -7,26 +7,26 @@ from typing import Any
 
 import pytest
 
-from gateway.checks.approvers import ENTRYPOINT as APPROVERS
-from gateway.checks.arbitration import ENTRYPOINT as ARBITRATION
-from gateway.checks.contest import ENTRYPOINT as EXPLANATION
-from gateway.checks.policy import ENTRYPOINT as GUARDRAILS
-from gateway.checks.policy_input import policy_input
-from gateway.errors import PolicyUnavailable
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.claim import Claim, Relation, StandingClaim
-from gateway.model.contract import Contract
-from gateway.model.facts import Facts, Subject
-from gateway.model.json import Json, canonical
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
-from gateway.model.verdict import Mode
+from gateway.core.errors import PolicyUnavailable
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.claim import Claim, Relation, StandingClaim
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.json import Json, canonical
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.verdict import Mode
+from gateway.core.ports import PolicyEngine
+from gateway.line.checks.approvers import ENTRYPOINT as APPROVERS
+from gateway.line.checks.arbitration import ENTRYPOINT as ARBITRATION
+from gateway.line.checks.contest import ENTRYPOINT as EXPLANATION
+from gateway.line.checks.policy import ENTRYPOINT as GUARDRAILS
+from gateway.line.checks.policy_input import policy_input
 from gateway.policy.bundle import read_bundle
+from gateway.policy.bundle_selection import SHIPPED
 from gateway.policy.embedded import Embedded
 from gateway.policy.opa_server import OpaServer
-from gateway.policy.select_bundle import SHIPPED
 from gateway.policy.sources import shipped
-from gateway.ports import PolicyEngine
 from tests.kit.opa import opa_server
 
 INPUTS = 700

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from gateway.checks.arbitration import ArbitrationCheck
-from gateway.checks.chain import CheckChain
-from gateway.checks.priorities import priorities_of
-from gateway.errors import PolicyInvalid
-from gateway.model.caller import ActorKind
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.record import Stage
-from gateway.model.verdict import Verdict
+from gateway.core.errors import PolicyInvalid
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.verdict import Verdict
+from gateway.core.records.record import Stage
+from gateway.core.settings import PolicySettings
+from gateway.line.checks.arbitration import ArbitrationCheck
+from gateway.line.checks.chain import CheckChain
+from gateway.line.checks.priorities import priorities_of
 from gateway.policy.bundle import Bundle, build
 from gateway.policy.embedded import Embedded
 from gateway.policy.opa_command import find_opa
 from gateway.policy.opa_server import OpaServer
 from gateway.policy.sources import read_sources, shipped
-from gateway.settings import PolicySettings
-from tests.gateway.checks.test_arbitration import BUDGET, facts, mutation
+from tests.gateway.line.checks.test_arbitration import BUDGET, facts, mutation
 from tests.kit.gate import Gate
 from tests.kit.opa import opa_server
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.app import running
-from gateway.settings import Settings
+from gateway.app.running import running
+from gateway.core.settings import Settings
 from tests.kit.postgres import Cluster
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]

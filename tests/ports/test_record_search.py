@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from gateway.ledger import record_lists
+from gateway.core.model.json import Json
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Record, Stage
+from gateway.ledger.ask import record_lists
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.transaction import Transaction
-from gateway.model.json import Json
-from gateway.model.record import Record, Stage
-from gateway.ports import RecordQuery
+from gateway.ledger.store.transaction import Transaction
 from tests.kit.many_records import ACTORS, NOON, VERDICTS, append_many, fitting
 
 RECORDS = 400

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import LedgerUnavailable, Malformed
-from gateway.ledger.store import open_store
-from gateway.ledger.view_query import ViewRows, ask_views
-from gateway.ledger.views import VIEWS
+from gateway.core.errors import LedgerUnavailable, Malformed
+from gateway.ledger.ask.view_query import ViewRows, ask_views
+from gateway.ledger.ask.views import VIEWS
+from gateway.ledger.store.database import open_store
 from tests.kit.exported import write_history
 from tests.kit.postgres import Cluster
 

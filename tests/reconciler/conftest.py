@@ -16,16 +16,16 @@ from typing import Any
 import boto3
 import pytest
 
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.ids import new_id
+from gateway.core.model.json import Json
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.outcome import Applied, Reply
+from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.contract import Contract
-from gateway.model.facts import Facts, Subject
-from gateway.model.ids import new_id
-from gateway.model.json import Json
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
-from gateway.model.outcome import Applied, Reply
-from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.terraform.cli import Terraform
 from tests.bench.drift.terraform import warm_provider

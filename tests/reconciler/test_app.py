@@ -13,16 +13,16 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from gateway.errors import SettingsInvalid
+from gateway.core.errors import SettingsInvalid
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
+from gateway.core.settings import ReconcileSettings, ServerSettings, Settings, StackSettings, SuggestSettings
+from gateway.core.settings.notices import WebhookSettings
+from gateway.core.settings.publish import GitHubSettings
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.record import Stage
-from gateway.ports import RecordQuery
-from gateway.settings import ReconcileSettings, ServerSettings, Settings, StackSettings, SuggestSettings
-from gateway.settings_notices import WebhookSettings
-from gateway.settings_publish import GitHubSettings
 from reconciler.app import _pushing, environment, run_reconciler, state_file, workflows_database
-from reconciler.backlog import Backlog
-from reconciler.suggest.replace import SUGGESTED
+from reconciler.line.backlog import Backlog
+from reconciler.suggest.replacement import SUGGESTED
 from tests.kit.decided import effect, record_mutation
 from tests.kit.hook import HookStub, receiving
 from tests.kit.messages_api import messages_api

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from gateway.errors import SentinelError
+from gateway.core.errors import SentinelError
 from reconciler.errors import BranchConflict, EventsInvalid, GitFailed, TerraformFailed, TerraformMissing
 
 

@@ -16,14 +16,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.clock import SystemClock
-from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.master_key import master_key
-from gateway.keyring.sealed_ledger import open_sealed_ledger
-from gateway.model.caller import ActorKind
-from gateway.model.record import Record
-from gateway.ports import Key, RecordQuery
-from gateway.settings import Settings, StackSettings, UpstreamSettings
+from gateway.core.clock import SystemClock
+from gateway.core.model.caller import ActorKind
+from gateway.core.ports import Key, RecordQuery
+from gateway.core.records.record import Record
+from gateway.core.settings import Settings, StackSettings, UpstreamSettings
+from gateway.identity.master_key import master_key
+from gateway.ledger.keyring import SqlKeyRing
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from tests.kit.gate import ASG, STACK
 from tests.kit.upstream import UpstreamStub
 

@@ -13,8 +13,8 @@ from typing import Any
 import boto3
 import pytest
 
-from gateway.cli.environment import aws_variables, with_aws_variables
-from gateway.cli.local.credentials import SavedCredentials, read_credentials
+from gateway.cli.aws_environment import aws_variables, with_aws_variables
+from gateway.cli.demo.credentials import SavedCredentials, read_credentials
 from gateway.terraform.provider_mirror import terraform_environment
 from tests.kit.up import Up, sentinel
 

@@ -2,37 +2,37 @@
 
 from typing import Any
 
-from gateway.context.known import HistoryQuery
 from gateway.context.lookup import ResourceQuery
-from gateway.doors.api.context import Context, told
-from gateway.doors.api.put_back import with_ends
-from gateway.doors.serialize import claim_to_json
-from gateway.model.caller import Caller
-from gateway.model.claim import Claim
+from gateway.context.ports import HistoryQuery
+from gateway.core.model.caller import Caller
+from gateway.core.model.claim import Claim
+from gateway.doors.api.shared import ApiPorts, told
+from gateway.doors.api.time_box_commands import with_ends
+from gateway.presentation.serialize import claim_to_json
 
 LONGEST_LIST = 10_000
 """Claims in one answer, as many as the ledger lists."""
 
 
 async def context_answer(
-    context: Context, caller: Caller, address: str, attribute: str, max_age: float | None
+    context: ApiPorts, caller: Caller, address: str, attribute: str, max_age: float | None
 ) -> dict[str, Any]:
     """What is known about a resource. Any caller may ask: an agent must know whom it would contradict."""
     return told(caller, await context.readers.context(caller, address, attribute, max_age))
 
 
-async def resources_answer(context: Context, caller: Caller, query: ResourceQuery) -> dict[str, Any]:
+async def resources_answer(context: ApiPorts, caller: Caller, query: ResourceQuery) -> dict[str, Any]:
     """The resources that fit."""
     return told(caller, await context.readers.resources(caller, query))
 
 
-async def history_answer(context: Context, caller: Caller, address: str, query: HistoryQuery) -> dict[str, Any]:
+async def history_answer(context: ApiPorts, caller: Caller, address: str, query: HistoryQuery) -> dict[str, Any]:
     """The changes of a resource, newest first."""
     return told(caller, await context.readers.history(caller, address, query))
 
 
 async def claims_answer(
-    context: Context,
+    context: ApiPorts,
     caller: Caller,
     *,
     address: str = "",

@@ -7,19 +7,17 @@ from typing import Annotated, Any
 import structlog
 from fastapi import APIRouter, Depends, Request
 
-from gateway.checks.fair_limits import WITHOUT_MOTIVE, FairLimits
-from gateway.doors.api.context import Context
+from gateway.core.model.budget import SPANS, Breaker, Charge, Levels, Used
+from gateway.core.model.caller import ActorKind, Caller
 from gateway.doors.api.schemas import GlassBody, body_of, openapi_body
-from gateway.doors.serialize import time_to_json
-from gateway.model.breaker import Breaker
-from gateway.model.budget import SPANS, Charge, Levels
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.used import Used
+from gateway.doors.api.shared import ApiPorts
+from gateway.line.checks.fair_limits import WITHOUT_MOTIVE, FairLimits
+from gateway.presentation.serialize import time_to_json
 
 log = structlog.get_logger()
 
 
-def add_budget_routes(router: APIRouter, context: Context) -> None:
+def add_budget_routes(router: APIRouter, context: ApiPorts) -> None:
     """Add `GET /budgets` and `POST /budgets/{actor}/reset`."""
 
     @router.get("/budgets", summary="What is left of each actor's budgets and claims, and its circuit breaker")

@@ -5,22 +5,22 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Request
 
 from gateway.context.applied_drift import FOREIGN, DriftQuery
-from gateway.doors.api.context import Context, told
+from gateway.core.drift_book import DriftAction, ForeignDrift
+from gateway.core.errors import NotAllowed
+from gateway.core.model.caller import Caller
+from gateway.core.model.json import to_json
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Record, Stage
 from gateway.doors.api.schemas import DriftBody, body_of, openapi_body
-from gateway.doors.serialize import time_to_json
-from gateway.drift_book import DriftAction, ForeignDrift
-from gateway.errors import NotAllowed
-from gateway.heal_report import heal_report
-from gateway.model.caller import Caller
-from gateway.model.json import to_json
-from gateway.model.record import Record, Stage
-from gateway.ports import RecordQuery
+from gateway.doors.api.shared import ApiPorts, told
+from gateway.drift.heal_report import heal_report
+from gateway.presentation.serialize import time_to_json
 
 _MOST = 10_000
 _STAGES = (Stage.DRIFTED, Stage.DRIFT_DECIDED, Stage.DRIFT_SETTLED)
 
 
-def add_drift_routes(router: APIRouter, context: Context) -> None:
+def add_drift_routes(router: APIRouter, context: ApiPorts) -> None:
     """Add the routes. Only people and pipelines see what happens to resources that are not their own."""
 
     @router.get(
@@ -53,7 +53,7 @@ def add_drift_routes(router: APIRouter, context: Context) -> None:
         return {"report": heal_report(records).to_json()}
 
 
-async def drift_answer(context: Context, caller: Caller, query: DriftQuery) -> dict[str, Any]:
+async def drift_answer(context: ApiPorts, caller: Caller, query: DriftQuery) -> dict[str, Any]:
     """By which values live and code differ. Raises `errors.NotAllowed` for those who see only what is their own."""
     _refuse_blind(caller)
     await context.drift.book.read(context.queries)

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gateway.doors.serialize import time_to_json
-from gateway.doubt_ports import DoubtLedger
-from gateway.model.json import to_json
-from gateway.model.record import Record, Stage
-from gateway.model.time_box import TimeBoxPart
-from gateway.ports import LedgerQueries, RecordQuery
-from gateway.time_box_ports import TimeBoxLedger
+from gateway.core.model.json import to_json
+from gateway.core.model.time_box import TimeBoxPart
+from gateway.core.ports import DoubtLedger, LedgerQueries, RecordQuery, TimeBoxLedger
+from gateway.core.records.record import Record, Stage
+from gateway.presentation.serialize import time_to_json
 
 MOST_RECORDS = 10_000
 """How many reports of the reconciler that leave something are shown, the newest."""

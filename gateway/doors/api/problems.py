@@ -9,9 +9,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from gateway import errors
+from gateway.core import errors
+from gateway.core.model.json import Json
 from gateway.doors.request_limits import HeadersTooLarge, TargetTooLong
-from gateway.model.json import Json
 
 log = structlog.get_logger()
 

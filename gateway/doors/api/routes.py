@@ -8,19 +8,25 @@ from fastapi import APIRouter, Depends, Query, Request, Security
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 
-from gateway.checks.stops import RULE as STOPPED
+from gateway.core.errors import Malformed, NotFound, SentinelError
+from gateway.core.http.asgi import door_of_scope
+from gateway.core.model.approval import HoldFilter, HoldState
+from gateway.core.model.caller import Caller
+from gateway.core.model.facts import Approval
+from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused
+from gateway.core.model.verdict import Decision, Verdict
+from gateway.core.off_loop import off_loop
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
 from gateway.doors.api.answers import LONGEST_LIST, claims_answer
 from gateway.doors.api.budgets import add_budget_routes
-from gateway.doors.api.chat import add_chat_routes, add_slack_route
-from gateway.doors.api.context import Context, told
-from gateway.doors.api.deliveries import add_delivery_routes
 from gateway.doors.api.drift import add_drift_routes
-from gateway.doors.api.explain import add_explanation_route
-from gateway.doors.api.glass import add_glass_route
 from gateway.doors.api.left import left_to_humans
+from gateway.doors.api.mutations import add_explanation_route, add_glass_route
+from gateway.doors.api.notices import add_chat_routes, add_delivery_routes, add_slack_route
 from gateway.doors.api.plans import add_plan_routes
 from gateway.doors.api.problems import ANSWER, problem
-from gateway.doors.api.resource_routes import add_resource_routes
+from gateway.doors.api.resources import add_resource_routes
 from gateway.doors.api.run_task_route import add_run_task_route
 from gateway.doors.api.schemas import (
     IDEMPOTENCY_KEY,
@@ -32,14 +38,14 @@ from gateway.doors.api.schemas import (
     body_of,
     openapi_body,
 )
+from gateway.doors.api.shared import ApiPorts, told, wait_seconds
 from gateway.doors.api.signals import add_message_route, add_signal_routes
 from gateway.doors.api.stops import add_stop_routes
-from gateway.doors.api.time_box_routes import add_time_box_routes
-from gateway.doors.api.waiting import wait_seconds
-from gateway.doors.asgi import door_of_scope
-from gateway.doors.in_doubt import in_doubt_text
-from gateway.doors.refusal import refusal_text
-from gateway.doors.serialize import (
+from gateway.doors.api.time_boxes import add_time_box_routes
+from gateway.line.checks.stops import RULE as STOPPED
+from gateway.line.pipeline import MutationResult
+from gateway.presentation.refusal import in_doubt_text, refusal_text
+from gateway.presentation.serialize import (
     claim_to_json,
     decision_to_json,
     hold_to_json,
@@ -48,16 +54,6 @@ from gateway.doors.serialize import (
     record_to_json,
     time_to_json,
 )
-from gateway.errors import Malformed, NotFound, SentinelError
-from gateway.model.caller import Caller
-from gateway.model.facts import Approval
-from gateway.model.hold import HoldFilter, HoldState
-from gateway.model.outcome import Applied, Failed, InDoubt, Refused
-from gateway.model.record import Stage
-from gateway.model.verdict import Decision, Verdict
-from gateway.off_loop import off_loop
-from gateway.pipeline import MutationResult
-from gateway.ports import RecordQuery
 
 log = structlog.get_logger()
 
@@ -70,7 +66,7 @@ _MAX_INTEGER = 2**63 - 1
 """The largest integer that the ledger's database can store."""
 
 
-def routes(context: Context) -> APIRouter:
+def routes(context: ApiPorts) -> APIRouter:
     """Every API route. Any other path under `/v1` is a 404."""
     router, unkeyed = APIRouter(dependencies=[Security(_BEARER)]), APIRouter()
     add_message_route(unkeyed, context)
@@ -99,7 +95,7 @@ def routes(context: Context) -> APIRouter:
     return every
 
 
-def _add_mutation_routes(router: APIRouter, context: Context) -> None:
+def _add_mutation_routes(router: APIRouter, context: ApiPorts) -> None:
     @router.post(
         "/mutations",
         openapi_extra={**openapi_body(MutationBody), "parameters": [IDEMPOTENCY_KEY]},
@@ -147,7 +143,7 @@ def _consent(mutation_id: str, approval: Approval) -> dict[str, Any]:
     }
 
 
-def _add_approval_routes(router: APIRouter, context: Context) -> None:
+def _add_approval_routes(router: APIRouter, context: ApiPorts) -> None:
     @router.post(
         "/mutations/{mutation_id}/approve",
         openapi_extra=openapi_body(ApproveBody, required=False),
@@ -207,7 +203,7 @@ def _add_approval_routes(router: APIRouter, context: Context) -> None:
         return {"mutation_id": mutation_id, "outcome": body.outcome, "settled_by": caller.actor}
 
 
-def _add_record_route(router: APIRouter, context: Context) -> None:
+def _add_record_route(router: APIRouter, context: ApiPorts) -> None:
     @router.get("/records", summary="What was requested, decided and done")
     async def records(
         caller: Annotated[Caller, Depends(context.caller)],
@@ -247,7 +243,7 @@ def _add_record_route(router: APIRouter, context: Context) -> None:
         return told(caller, {"records": [record_to_json(record) for record in found]})
 
 
-def _add_claim_route(router: APIRouter, context: Context) -> None:
+def _add_claim_route(router: APIRouter, context: ApiPorts) -> None:
     @router.get("/claims", summary="Who holds which attribute, why and until when")
     async def claims(
         caller: Annotated[Caller, Depends(context.caller)],
@@ -271,7 +267,7 @@ def _add_claim_route(router: APIRouter, context: Context) -> None:
         )
 
 
-def _add_query_routes(router: APIRouter, context: Context) -> None:
+def _add_query_routes(router: APIRouter, context: ApiPorts) -> None:
     @router.get(
         "/holds", summary="What waits for a human: the call, what it changes, why it is held, who asks, since when"
     )
@@ -324,7 +320,7 @@ def _add_not_found_route(router: APIRouter) -> None:
         )
 
 
-async def _response(context: Context, result: MutationResult) -> JSONResponse:
+async def _response(context: ApiPorts, result: MutationResult) -> JSONResponse:
     """The mutation, decision and outcome of one proposal; a refusal or failure as a problem document with the same members."""
     mutation, decision, outcome = result.mutation, result.decision, result.outcome
     size = _BYTES_OF_AN_EFFECT * len(mutation.effects)

@@ -1,24 +1,209 @@
-"""Answers HCP Terraform's run task: takes the request, has the plan judged beside, and reports the result to its callback."""
+"""Answers HCP Terraform's run task: verifies the request, has the plan judged, and reports the result to its callback.
+
+The process is this module: a plan on standard input, on standard output its changes, or why it is refused.
+
+Source: https://developer.hashicorp.com/terraform/cloud-docs/api-docs/run-tasks/run-tasks-integration
+"""
 
 import asyncio
-from collections.abc import Collection
+import hashlib
+import hmac
+import ipaddress
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Annotated, Any, Final, Protocol
+from urllib.parse import urlsplit
 
 import structlog
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gateway.authn.caller import caller_of
-from gateway.doors.api.plan_reader import read_apart
-from gateway.doors.api.run_task_request import SIGNATURE, RunTaskRequest, read_request, verify_signature
-from gateway.doors.api.run_task_result import failed_result, result_of
-from gateway.doors.plan_report import plan_report
-from gateway.errors import Malformed, NotAuthenticated, NotFound, Overloaded, SentinelError
-from gateway.model.caller import Caller
-from gateway.model.ids import digest_id
-from gateway.model.inbound import Inbound
-from gateway.plan_check import PlanCheck
-from gateway.ports import Clock, KeyRing, LedgerQueries, RecordQuery
-from gateway.settings_run_task import RunTaskSettings
+from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated, NotFound, Overloaded, SentinelError
+from gateway.core.http.strict_parsers import json_value
+from gateway.core.model.caller import Caller
+from gateway.core.model.ids import digest_id
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.plan import Plan, change_to_json
+from gateway.core.model.verdict import Verdict
+from gateway.core.ports import Clock, KeyRing, LedgerQueries, RecordQuery
+from gateway.core.settings.run_task import RunTaskSettings
+from gateway.doors.api.plans import PlanBody
+from gateway.doors.api.problems import validation_messages
+from gateway.identity.caller import caller_of
+from gateway.plans.check import PlanCheck
+from gateway.plans.document import read_plan
+from gateway.plans.report import plan_headline, plan_markdown, plan_report
+
+SMALL: Final = 256 * 1024
+"""Bytes of a plan that is read here, in a thread: it takes a few milliseconds."""
+_SECONDS: Final = 120
+
+
+async def read_apart(source: bytes) -> Plan:
+    """The plan in `source`, without its secrets. Raises `errors.Malformed`."""
+    return await asyncio.to_thread(read_plan if len(source) <= SMALL else _read_in_process, source)
+
+
+def _read_in_process(source: bytes) -> Plan:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SENTINEL_")}
+    command = [sys.executable, "-m", __name__]
+    try:
+        done = subprocess.run(command, input=source, capture_output=True, env=environment, timeout=_SECONDS, check=True)
+        answer = json.loads(done.stdout)
+    except (subprocess.SubprocessError, OSError, ValueError):
+        raise Malformed(
+            "The plan could not be read; nothing of it was checked. Check it with `sentinel plan-check`."
+        ) from None
+    if "refused" in answer:
+        raise Malformed(answer["refused"], code=answer["code"])
+    return PlanBody.model_validate(answer).plan()
+
+
+def answer_of(source: bytes) -> dict[str, Any]:
+    """What the process answers."""
+    try:
+        plan = read_plan(source)
+    except Malformed as refused:
+        return {"refused": str(refused), "code": refused.code}
+    return {"terraform_version": plan.terraform_version, "changes": [change_to_json(change) for change in plan.changes]}
+
+
+if __name__ == "__main__":
+    json.dump(answer_of(sys.stdin.buffer.read()), sys.stdout)
+
+
+SIGNATURE: Final = "x-tfc-task-signature"
+TEST_TOKEN: Final = "test-token"  # noqa: S105  what HCP Terraform sends when somebody sets the run task up
+_STAGES: Final = ("post_plan", "pre_apply")
+"""The stages before an apply that have a plan."""
+
+Url = Annotated[str, Field(max_length=2048)]
+
+
+class RunTaskRequest(BaseModel):
+    """What HCP Terraform sends. Members that Sentinel does not use are ignored: newer versions add some."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    payload_version: int
+    stage: Annotated[str, Field(max_length=64)]
+    access_token: Annotated[str, Field(min_length=1, max_length=4096, repr=False)]
+    task_result_id: Annotated[str, Field(max_length=128)] = ""
+    task_result_callback_url: Url = ""
+    plan_json_api_url: Url | None = None
+    organization_name: Annotated[str, Field(max_length=256)] = ""
+    workspace_name: Annotated[str, Field(max_length=256)] = ""
+    run_id: Annotated[str, Field(max_length=128)] = ""
+
+    @property
+    def is_test(self) -> bool:
+        """Whether somebody is only setting the run task up."""
+        return self.access_token == TEST_TOKEN
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether its stage is one before an apply, with a plan."""
+        return self.stage in _STAGES and bool(self.plan_json_api_url)
+
+
+def verify_signature(raw: bytes, signature: str | None, key: str) -> None:
+    """Raise `errors.NotAuthenticated` unless the signature is the HMAC-SHA512 of the body as it arrived."""
+    wanted = hmac.new(key.encode(), raw, hashlib.sha512).hexdigest()
+    if signature is None or not hmac.compare_digest(wanted.encode(), signature.strip().lower().encode()):
+        raise NotAuthenticated(
+            "The request of the run task is not signed with its HMAC key (X-Tfc-Task-Signature), so it was not read. "
+            "Set the same key there and as `run_task.hmac_key`."
+        )
+
+
+def read_request(raw: bytes, hosts: Collection[str]) -> RunTaskRequest:
+    """The request, which must be verified before. Raises `errors.Malformed`, and `errors.NotAllowed` for a URL of another host."""
+    try:
+        request = RunTaskRequest.model_validate(json_value(raw))
+    except ValidationError as error:
+        raise Malformed(f"The request of the run task cannot be read: {validation_messages(error.errors())}.") from None
+    if request.payload_version != 1:
+        raise Malformed(
+            "The request of the run task has a payload_version that this Sentinel does not know; it knows 1."
+        )
+    if request.is_test:
+        return request
+    if not request.task_result_id or not request.task_result_callback_url:
+        raise Malformed("The request of the run task has no task_result_id or no task_result_callback_url.")
+    for url in (request.task_result_callback_url, request.plan_json_api_url or ""):
+        if url:
+            require_listed(url, hosts)
+    return request
+
+
+def require_listed(url: str, hosts: Collection[str]) -> None:
+    """Raise `errors.NotAllowed` unless the URL leads to one of the hosts: over https, or over http on this machine."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        host, port, parts = "", None, urlsplit("")
+    name = host if port is None else f"{host}:{port}"
+    secure = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
+    odd = parts.username is not None or parts.password is not None or "\\" in url or not url.isprintable() or " " in url
+    if name not in hosts or not secure or odd:
+        raise NotAllowed(
+            f"The run task names the host {name[:100]!r}, which is not among `run_task.hosts`, or no https URL. It was not asked."
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+_MOST_OUTCOMES: Final = 50
+_LONGEST: Final = 1000
+_LABELS: Final = {Verdict.DENY.value: ("Denied", "error"), Verdict.HOLD.value: ("Held for a human", "warning")}
+
+
+def failed_result(sentence: str) -> dict[str, Any]:
+    """The result of a plan that could not be judged."""
+    return _document("failed", sentence, [])
+
+
+def result_of(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of a judged plan: passed or failed, with the whole report and one outcome for each objection."""
+    objections = report["decision"]["findings"]
+    outcomes = [_outcome(number, finding) for number, finding in enumerate(objections[:_MOST_OUTCOMES], start=1)]
+    whole = {"outcome-id": report["plan"]["id"], "description": "The whole report", "body": plan_markdown(report)}
+    return _document("passed" if report["passes"] else "failed", plan_headline(report), [_typed(whole), *outcomes])
+
+
+def _outcome(number: int, finding: Mapping[str, Any]) -> dict[str, Any]:
+    label, level = _LABELS[finding["verdict"]]
+    return _typed(
+        {
+            "outcome-id": f"{finding['rule']}-{number}",
+            "description": finding["reason"][:_LONGEST],
+            "tags": {
+                "Status": [{"label": label, "level": level}],
+                "Resource": [{"label": finding["address"][:200] or "the whole plan", "level": "none"}],
+            },
+        }
+    )
+
+
+def _typed(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "task-result-outcomes", "attributes": attributes}
+
+
+def _document(status: str, message: str, outcomes: list[dict[str, Any]]) -> dict[str, Any]:
+    data: dict[str, Any] = {"type": "task-results", "attributes": {"status": status, "message": message[:_LONGEST]}}
+    if outcomes:
+        data["relationships"] = {"outcomes": {"data": outcomes}}
+    return {"data": data}
+
 
 log = structlog.get_logger()
 

@@ -4,10 +4,10 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request
 
-from gateway.doors.api.context import Context
+from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated
+from gateway.core.http.asgi import RequestBody, declared_length, inbound_of
 from gateway.doors.api.run_task import LARGEST_REQUEST
-from gateway.doors.asgi import RequestBody, declared_length, inbound_of
-from gateway.errors import Malformed, NotAllowed, NotAuthenticated
+from gateway.doors.api.shared import ApiPorts
 
 _SIGNED: Final = {
     "name": "X-Tfc-Task-Signature",
@@ -18,7 +18,7 @@ _SIGNED: Final = {
 }
 
 
-def add_run_task_route(router: APIRouter, context: Context) -> None:
+def add_run_task_route(router: APIRouter, context: ApiPorts) -> None:
     """Add the route. A request that is refused is recorded, as any stranger's."""
 
     @router.post(

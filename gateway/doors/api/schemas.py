@@ -5,14 +5,14 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from gateway.core.errors import Malformed
+from gateway.core.http.motive_syntax import duration, motive_of
+from gateway.core.http.strict_parsers import json_value
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.stop import StopScope
+from gateway.core.off_loop import off_loop
 from gateway.doors.api.problems import validation_messages
-from gateway.doors.aws.strict_parsers import json_value
-from gateway.doors.motive import duration, motive_of
-from gateway.errors import Malformed
-from gateway.model.inbound import Inbound
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.stop import StopScope
-from gateway.off_loop import off_loop
 
 
 class _Body(BaseModel):

@@ -4,19 +4,19 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 
-from gateway.doors.api.context import Context
-from gateway.doors.asgi import RequestBody, declared_length, inbound_of
-from gateway.doors.serialize import time_to_json
-from gateway.errors import Malformed, NotAllowed, NotAuthenticated
-from gateway.model.caller import Caller
-from gateway.model.signal import Signal, SignalState, scopes_to_json
-from gateway.signal_ports import SignalQuery
+from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated
+from gateway.core.http.asgi import RequestBody, declared_length, inbound_of
+from gateway.core.model.caller import Caller
+from gateway.core.model.signal import Signal, SignalState, scopes_to_json
+from gateway.core.ports import SignalQuery
+from gateway.doors.api.shared import ApiPorts
+from gateway.presentation.serialize import time_to_json
 
 MAX_MESSAGE_BYTES = 1024 * 1024
 """Largest message of a source."""
 
 
-def add_message_route(router: APIRouter, context: Context) -> None:
+def add_message_route(router: APIRouter, context: ApiPorts) -> None:
     """Add the route for sources. They have no key: a message proves where it comes from."""
 
     @router.post("/signals/{source}", summary="What a monitoring system says about its alerts, in its own form")
@@ -31,7 +31,7 @@ def add_message_route(router: APIRouter, context: Context) -> None:
         return {"received": receipt.received, "changed": receipt.changed, "unmapped": receipt.unmapped}
 
 
-def add_signal_routes(router: APIRouter, context: Context) -> None:
+def add_signal_routes(router: APIRouter, context: ApiPorts) -> None:
     """Add the query. Only people and pipelines see all signals: one that an agent does not know of is not why it acts."""
 
     @router.get("/signals", summary="Open signals such as alerts, with what they concern; with every, closed ones too")

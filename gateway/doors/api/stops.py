@@ -5,18 +5,18 @@ from typing import Annotated, Any
 import structlog
 from fastapi import APIRouter, Depends, Query, Request
 
-from gateway.doors.api.context import Context
+from gateway.aws.models.routing_index import shipped
+from gateway.core.errors import NotFound
+from gateway.core.model.caller import Caller
+from gateway.core.model.stop import Stop, StopScope
 from gateway.doors.api.schemas import StopBody, body_of, openapi_body
-from gateway.doors.aws.routing_index import shipped
-from gateway.doors.serialize import time_to_json
-from gateway.errors import NotFound
-from gateway.model.caller import Caller
-from gateway.model.stop import Stop, StopScope
+from gateway.doors.api.shared import ApiPorts
+from gateway.presentation.serialize import time_to_json
 
 log = structlog.get_logger()
 
 
-def add_stop_routes(router: APIRouter, context: Context) -> None:
+def add_stop_routes(router: APIRouter, context: ApiPorts) -> None:
     """Add `POST /stops`, `GET /stops` and `DELETE /stops/{stop_id}`."""
 
     @router.post(
@@ -51,7 +51,7 @@ def add_stop_routes(router: APIRouter, context: Context) -> None:
         return stop_to_json(ended)
 
 
-async def _require_known(context: Context, scope: StopScope, name: str) -> None:
+async def _require_known(context: ApiPorts, scope: StopScope, name: str) -> None:
     """Raise `errors.NotFound` for a name that nothing has: a stop that stops nothing would be taken for one that does."""
     match scope:
         case StopScope.ALL:

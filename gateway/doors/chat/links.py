@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
-from gateway.authn.caller import caller_of
-from gateway.errors import NotAllowed, NotFound
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.ids import digest_id, new_id
-from gateway.model.record import Record, Stage
-from gateway.ports import Clock, KeyRing, RecordQuery
+from gateway.core.errors import NotAllowed, NotFound
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.ids import digest_id, new_id
+from gateway.core.ports import Clock, KeyRing, RecordQuery
+from gateway.core.records.record import Record, Stage
+from gateway.identity.caller import caller_of
 
 OPERATOR: Final = "operator"
 """The role of people who may end the link of another."""

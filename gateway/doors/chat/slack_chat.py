@@ -7,6 +7,14 @@ from typing import Any, Final, Protocol
 
 import structlog
 
+from gateway.core.errors import Malformed, NotAllowed, NotFound, Overloaded, SentinelError
+from gateway.core.model.approval import Hold, HoldState
+from gateway.core.model.caller import Caller
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.mutation import Door
+from gateway.core.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
+from gateway.core.records.record import Record, Stage
+from gateway.core.settings.notices import SlackSettings
 from gateway.doors.chat.links import ChatLinks
 from gateway.doors.chat.slack_request import (
     SIGNATURE,
@@ -16,18 +24,9 @@ from gateway.doors.chat.slack_request import (
     read_request,
     verify_request,
 )
-from gateway.errors import Malformed, NotAllowed, NotFound, Overloaded, SentinelError
-from gateway.model.caller import Caller
-from gateway.model.hold import Hold, HoldState
-from gateway.model.inbound import Inbound
-from gateway.model.mutation import Door
-from gateway.model.record import Record, Stage
+from gateway.line.wakeups import Wakeups
 from gateway.notices.change_lines import without_links
-from gateway.notices.no_buttons import no_buttons_reason
-from gateway.notices.slack_card import card
-from gateway.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
-from gateway.settings_notices import SlackSettings
-from gateway.wakeups import Wakeups
+from gateway.notices.slack_card import card, no_buttons_reason
 
 log = structlog.get_logger()
 

@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from gateway.doors.aws.strict_parsers import json_value
+from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated
+from gateway.core.http.strict_parsers import json_value
+from gateway.core.model.ids import is_id
 from gateway.doors.chat.links import CODE
-from gateway.errors import Malformed, NotAllowed, NotAuthenticated
-from gateway.model.ids import is_id
 from gateway.notices.slack_card import APPROVE, LONGEST_REASON, REASON, REJECT
 
 TIMESTAMP: Final = "x-slack-request-timestamp"

@@ -7,15 +7,15 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from gateway.core.errors import SentinelError
+from gateway.core.model.approval import operator_objection
+from gateway.core.model.stop import StopScope
+from gateway.core.records.record import Stage
 from gateway.doors.api.problems import status_of
 from gateway.doors.console.api_client import ApiProblem, segment
-from gateway.doors.console.feed_rows import feed_row
+from gateway.doors.console.feed import feed_row
 from gateway.doors.console.forms import reason_in
 from gateway.doors.console.visit import Page, Visit, go
-from gateway.errors import SentinelError
-from gateway.model.deciding import operator_objection
-from gateway.model.record import Stage
-from gateway.model.stop import StopScope
 
 _RECENT: Final = 50
 """Records, claims and held calls that the page of an actor shows. Of these records the verdicts are counted."""

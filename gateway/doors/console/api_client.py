@@ -6,12 +6,12 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from gateway.doors.asgi import Message, Scope, from_door
+from gateway.core.errors import NotFound, SentinelError
+from gateway.core.http.asgi import Message, Scope, from_door
+from gateway.core.model.mutation import Door
+from gateway.core.off_loop import off_loop
+from gateway.core.ports import Key
 from gateway.doors.router import App
-from gateway.errors import NotFound, SentinelError
-from gateway.model.mutation import Door
-from gateway.off_loop import off_loop
-from gateway.ports import Key
 
 _FAILED: Final = 400
 _NO_ANSWER: Final = "The API had an internal error; its log says more. Look at the records before you do it again."

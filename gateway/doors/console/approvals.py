@@ -6,14 +6,12 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from gateway.core.errors import Malformed, SentinelError
+from gateway.core.model.approval import HoldFilter, approval_rule_from_json, objection, own_objection
 from gateway.doors.console.api_client import ApiProblem, segment
 from gateway.doors.console.cards import MutationCard, card_of
 from gateway.doors.console.forms import reason_in
 from gateway.doors.console.visit import Visit, go
-from gateway.errors import Malformed, SentinelError
-from gateway.model.approval_rule import approval_rule_from_json
-from gateway.model.deciding import objection, own_objection
-from gateway.model.hold import HoldFilter
 
 _CARDS: Final = 10
 """Held mutations on a page. Each shows its whole change."""

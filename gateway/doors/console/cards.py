@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gateway.core.model.approval import ApprovalRule, approval_rule_from_json, glass_objection, objection, own_objection
+from gateway.core.model.caller import Caller
 from gateway.doors.console.differences import Difference, difference
 from gateway.doors.console.rendering import duration_text
-from gateway.model.approval_rule import ApprovalRule, approval_rule_from_json
-from gateway.model.caller import Caller
-from gateway.model.deciding import glass_objection, objection, own_objection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from gateway.core.errors import Malformed, SentinelError
 from gateway.doors.console.api_client import segment
 from gateway.doors.console.approvals import MOST_AT_ONCE
 from gateway.doors.console.visit import Visit, go
-from gateway.errors import Malformed, SentinelError
 
 _ROWS: Final = 50
 

@@ -1,11 +1,43 @@
 """The console as a door of the gateway. Its templates and pages are loaded at the first request: a gateway that nobody visits has none of them."""
 
 import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 
-from gateway.doors.asgi import Receive, Scope, Send
-from gateway.doors.console.parts import ConsoleParts
+from gateway.core.http.asgi import Receive, Scope, Send
+from gateway.core.model.verdict import RuleText
+from gateway.core.ports import Authenticator, Clock, KeyRing
+from gateway.core.settings.console import ConsoleSettings
 from gateway.doors.router import App
+from gateway.doors.shutdown import Stopping
+from gateway.identity.oidc import OidcHost
+from gateway.line.pipeline import Pipeline
+from gateway.line.wakeups import ChangedMutations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsoleParts:
+    """What the console is made of."""
+
+    api: App
+    pipeline: Pipeline
+    authenticator: Authenticator
+    keys: KeyRing
+    changes: ChangedMutations
+    checkouts: Mapping[str, Path]
+    """Where the code of each stack is, by its name."""
+    rules: Callable[[], Mapping[str, RuleText]]
+    revision: Callable[[], str]
+    """Of the policies in force."""
+    clock: Clock
+    stopping: Stopping
+    cookie_key: bytes = field(repr=False)
+    public_url: str
+    settings: ConsoleSettings
+    oidc_host: OidcHost
+    """Asks the identity provider, if the settings name one."""
 
 
 class ConsoleDoor:

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from gateway.core.errors import SentinelError
+from gateway.core.model.approval import drift_objection
 from gateway.doors.api.problems import status_of
 from gateway.doors.console.api_client import ApiProblem, segment
 from gateway.doors.console.differences import Difference, difference
 from gateway.doors.console.forms import reason_in
 from gateway.doors.console.visit import Visit, go
-from gateway.errors import SentinelError
-from gateway.model.deciding import drift_objection
 
 _CAUSES: Final = ("foreign", "applied")
 ACTIONS: Final = ("codify", "revert", "quarantine", "leave")

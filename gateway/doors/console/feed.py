@@ -1,20 +1,94 @@
-"""The live feed: the newest records, filtered by the address, in pages by record number; new ones come by a stream."""
+"""The live feed: the newest records as rows of who did what and why, filtered by the address; new ones come by a stream."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from fastapi.sse import format_sse_event
 from starlette.responses import Response, StreamingResponse
 
-from gateway.doors.console.feed_rows import feed_row
+from gateway.core.errors import SentinelError
+from gateway.core.model.motive import Intent, Motivation
+from gateway.core.model.verdict import Verdict
+from gateway.core.records.record import Stage
 from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.visit import Visit
-from gateway.errors import SentinelError
-from gateway.model.motive import Intent, Motivation
-from gateway.model.record import Stage
-from gateway.model.verdict import Verdict
+
+_RESOURCES: Final = 3
+"""Resources that a row names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedRow:
+    """One record in one line."""
+
+    seq: int
+    at: str
+    stage: str
+    actor: str
+    kind: str
+    motive: str
+    what: str
+    resources: tuple[str, ...]
+    more: int
+    """Resources that are not named."""
+    result: str
+    """The verdict, or what came of it."""
+    mutation: str
+    stack: str
+
+
+def feed_row(record: Mapping[str, Any]) -> FeedRow:
+    """The row of a record, as the API has it."""
+    body = record["body"]
+    resources = _resources(body)
+    motive = body.get("motive") or {}
+    return FeedRow(
+        seq=record["seq"],
+        at=record["at"],
+        stage=record["stage"],
+        actor=record["actor"],
+        kind=str((body.get("caller") or {}).get("kind", "")),
+        motive=" / ".join(str(motive[name]) for name in ("intent", "motivation") if motive.get(name)),
+        what=_what(record["stage"], body),
+        resources=tuple(resources[:_RESOURCES]),
+        more=max(0, len(resources) - _RESOURCES),
+        result=_result(record["stage"], body),
+        mutation=record["mutation_id"],
+        stack=record["stack"],
+    )
+
+
+def _resources(body: Mapping[str, Any]) -> Sequence[str]:
+    listed = body.get("effects") or ([body] if body.get("address") else [])
+    named = (
+        f"{each['address']}.{each['attribute']}" if each.get("attribute") else str(each["address"]) for each in listed
+    )
+    return list(dict.fromkeys(named))
+
+
+def _what(stage: str, body: Mapping[str, Any]) -> str:
+    call = body.get("call") or {}
+    if call.get("operation"):
+        count = f", {body['count']} calls" if "count" in body else ""
+        return f"{call['service']}:{call['operation']}{count}"
+    return str(body.get("about") or body.get("reason") or body.get("key") or stage.replace("_", " "))
+
+
+def _result(stage: str, body: Mapping[str, Any]) -> str:
+    match stage:
+        case Stage.DECIDED:
+            return str((body.get("decision") or {}).get("verdict", ""))
+        case Stage.SETTLED | Stage.DRIFT_SETTLED:
+            return str(body.get("outcome", ""))
+        case Stage.DRIFT_DECIDED:
+            return str(body.get("action", ""))
+        case Stage.PROPOSED | Stage.SIGNALLED | Stage.BREAKER:
+            return str(body.get("state", ""))
+        case _:
+            return ""
+
 
 ROWS: Final = 50
 """Records on a page, and in each message of the stream."""

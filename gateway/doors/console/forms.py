@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qsl
 
-from gateway.errors import Malformed
-from gateway.model.inbound import Inbound
+from gateway.core.errors import Malformed
+from gateway.core.model.inbound import Inbound
 
 LARGEST: Final = 64 * 1024
 """Bytes of a form."""

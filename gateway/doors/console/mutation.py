@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from gateway.core.errors import Malformed, SentinelError
 from gateway.doors.api.problems import status_of
 from gateway.doors.console.api_client import ApiProblem, segment
 from gateway.doors.console.cards import MutationCard, card_of
-from gateway.doors.console.code_diff import FileDifference, code_diff
+from gateway.doors.console.differences import FileDifference, code_diff
 from gateway.doors.console.forms import reason_in
 from gateway.doors.console.visit import Visit, go
-from gateway.errors import Malformed, SentinelError
 
 _LASTS: Final = ("1h", "15m", "4h", "1d")
 """How long an approval may be asked to wait for the call; the first is the usual one."""

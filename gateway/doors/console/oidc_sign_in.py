@@ -9,21 +9,19 @@ import structlog
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from gateway.authn.caller import caller_of
-from gateway.authn.oidc import OidcProvider
-from gateway.authn.oidc_attempt import LASTS, SignInAttempt, SpentAttempts
+from gateway.core.errors import LedgerUnavailable, NotAuthenticated, SentinelError
+from gateway.core.http.asgi import Scope
+from gateway.core.model.caller import Caller
+from gateway.core.ports import Clock
 from gateway.doors.api.problems import status_of
-from gateway.doors.asgi import Scope
 from gateway.doors.console.forms import read_members
-from gateway.doors.console.sealed_cookie import SealedCookie
-from gateway.doors.console.session import Sessions
-from gateway.doors.console.sign_in import inside
+from gateway.doors.console.sign_in import Sessions, inside
 from gateway.doors.console.visit import inbound
-from gateway.doors.console.visitor import Visitors
-from gateway.errors import LedgerUnavailable, NotAuthenticated, SentinelError
-from gateway.model.caller import Caller
-from gateway.pipeline import Pipeline
-from gateway.ports import Clock
+from gateway.doors.console.visitor import SealedCookie, Visitors
+from gateway.identity.caller import caller_of
+from gateway.identity.oidc import OidcProvider
+from gateway.identity.oidc_attempt import LASTS, SignInAttempt, SpentAttempts
+from gateway.line.pipeline import Pipeline
 
 log = structlog.get_logger()
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from gateway.core.model.json import Json
 from gateway.doors.console.rendering import short, value_text
-from gateway.model.json import Json
 
 WIDTH: Final = 1_000
 _LEFT, _RIGHT, _TOP, _BOTTOM = 90, 980, 20, 150

@@ -8,10 +8,9 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from gateway.checks.rule_titles import built_in_rules
+from gateway.core.model.verdict import RuleText, Verdict
 from gateway.doors.console.visit import Visit
-from gateway.model.rule_text import RuleText
-from gateway.model.verdict import Verdict
+from gateway.line.checks.rule_titles import built_in_rules
 
 COUNTED: Final = 100
 """Of the decisions against a call, the newest of each verdict that are counted: the page takes as long with a million records as with few."""

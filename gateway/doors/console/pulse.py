@@ -7,8 +7,8 @@ from typing import Final
 
 import structlog
 
-from gateway.errors import Overloaded, SentinelError
-from gateway.wakeups import ChangedMutations
+from gateway.core.errors import Overloaded, SentinelError
+from gateway.line.wakeups import ChangedMutations
 
 log = structlog.get_logger()
 

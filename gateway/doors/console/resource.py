@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from gateway.core.errors import NotFound
 from gateway.doors.console.pictures import graph, timeline
 from gateway.doors.console.visit import Visit
-from gateway.errors import NotFound
 
 _ROWS: Final = 50
 _CHANGES: Final = 100

@@ -1,7 +1,7 @@
-"""The pages of the console by their addresses, and what becomes of a request: signed in, served, and every error as a page."""
+"""The pages of the console by their addresses, and the life of a request: guarded, signed in, served, and every error as a page."""
 
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 from urllib.parse import quote
@@ -12,31 +12,79 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from gateway.authn.oidc import OidcProvider
+from gateway.core.errors import LedgerUnavailable, SentinelError
+from gateway.core.http.asgi import Message, Receive, Scope, Send, send_response
 from gateway.doors.api.problems import status_of
-from gateway.doors.asgi import Receive, Scope, Send
 from gateway.doors.console.actors import ACTS as ACTOR_ACTS
 from gateway.doors.console.actors import PAGES as ACTOR_PAGES
 from gateway.doors.console.api_client import ApiClient, ApiProblem
 from gateway.doors.console.approvals import approvals, ask_rejection, reject_all
 from gateway.doors.console.claims import ask_release, claims, release_all
+from gateway.doors.console.door import ConsoleParts
 from gateway.doors.console.drift import decide, drift, write_back
 from gateway.doors.console.feed import Feed
-from gateway.doors.console.guard import Guard
 from gateway.doors.console.mutation import act, mutation
 from gateway.doors.console.oidc_sign_in import BACK, PATH, OidcSignIn
-from gateway.doors.console.parts import ConsoleParts
 from gateway.doors.console.policy import PolicyPage
 from gateway.doors.console.pulse import Pulse
-from gateway.doors.console.rendering import environment
+from gateway.doors.console.rendering import environment, static_files
 from gateway.doors.console.resource import resource, resources
-from gateway.doors.console.sealed_cookie import SealedCookie
-from gateway.doors.console.session import Sessions
-from gateway.doors.console.sign_in import SignIn
-from gateway.doors.console.static_files import static_files
+from gateway.doors.console.sign_in import Sessions, SignIn
 from gateway.doors.console.visit import Page, Templates, Visit, go
-from gateway.doors.console.visitor import Visitors
-from gateway.errors import LedgerUnavailable, SentinelError
+from gateway.doors.console.visitor import SealedCookie, Visitors
+from gateway.doors.router import App
+from gateway.identity.oidc import OidcProvider
+
+HEADERS: Final[Mapping[str, str]] = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+"""On every answer of the console."""
+_SAFE: Final = frozenset({"GET", "HEAD"})
+_FOREIGN: Final = (
+    "This form did not come from a page of this console, so nothing was changed. Open the console by https, or on this machine by "
+    "http://localhost, in a browser that sends Sec-Fetch-Site, and send the form again."
+)
+
+
+class Guard:
+    """An ASGI application in front of the pages."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, or refuse one that another site's page made."""
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = {name for name, _ in message["headers"]}
+                own = {**HEADERS, "cache-control": "no-store"}
+                more = [(name.encode(), value.encode()) for name, value in own.items() if name.encode() not in given]
+                message["headers"] = [*message["headers"], *more]
+            await send(message)
+
+        if scope["method"] in _SAFE or _from_here(scope):
+            await self._app(scope, receive, guarded)
+            return
+        body = _FOREIGN.encode()
+        headers = [("content-type", "text/plain; charset=utf-8"), ("content-length", str(len(body)))]
+        await send_response(guarded, 403, headers, body)
+
+
+def _from_here(scope: Scope) -> bool:
+    """Whether a page of this origin made the request. Browsers say so, and no page can change what they say."""
+    values = [value for name, value in scope["headers"] if name == b"sec-fetch-site"]
+    return values == [b"same-origin"]
+
 
 log = structlog.get_logger()
 

@@ -10,15 +10,15 @@ from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from gateway.authn.caller import caller_of
-from gateway.doors.asgi import RequestBody, declared_length, inbound_of
+from gateway.core.http.asgi import RequestBody, declared_length, inbound_of
+from gateway.core.model.caller import Caller
+from gateway.core.model.inbound import Inbound
+from gateway.core.ports import Clock
 from gateway.doors.console.api_client import ApiClient
 from gateway.doors.console.forms import LARGEST, form_of
-from gateway.doors.console.static_files import static_files
+from gateway.doors.console.rendering import static_files
 from gateway.doors.console.visitor import Visitor
-from gateway.model.caller import Caller
-from gateway.model.inbound import Inbound
-from gateway.ports import Clock
+from gateway.identity.caller import caller_of
 
 DONE: Final[Mapping[str, str]] = {
     "approved": "Approved. The requester's identical call now passes once.",

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.context.lookup import MOST_LISTED
+from gateway.core.errors import Malformed
 from gateway.doors.api.problems import validation_messages
-from gateway.doors.api.resource_routes import MOST_CHANGES, OLDEST_SECONDS
+from gateway.doors.api.resources import MOST_CHANGES, OLDEST_SECONDS
 from gateway.doors.api.schemas import IDEMPOTENCY_KEY_LENGTH, MotiveBody
-from gateway.errors import Malformed
 
 MOST_CLAIMS = 200
 """Claims in one answer: a model reads no more, and what is written for one caller keeps the others waiting."""

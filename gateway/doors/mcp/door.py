@@ -3,19 +3,47 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
+from gateway.core.errors import SentinelError
+from gateway.core.http.asgi import Receive, RequestBody, Scope, Send, inbound_of, send_response
+from gateway.core.ports import Authenticator
 from gateway.doors.api.problems import status_of
-from gateway.doors.asgi import Receive, RequestBody, Scope, Send, inbound_of, send_response
-from gateway.doors.mcp.desk import Desk, ToolRequest
-from gateway.doors.mcp.metadata import ProtectedResource
-from gateway.errors import SentinelError
-from gateway.ports import Authenticator
+from gateway.doors.mcp.shared import McpPorts, ToolRequest
+
+PATH: Final = "/.well-known/oauth-protected-resource"
+
+
+class ProtectedResource:
+    """The ASGI application behind `/.well-known/oauth-protected-resource`, with or without `/mcp` behind it. Public by its nature."""
+
+    def __init__(self, base_url: str, authorization_servers: tuple[str, ...]) -> None:
+        """`base_url` is where clients reach the gateway."""
+        self.url = f"{base_url}{PATH}/mcp"
+        """Where this description is."""
+        self._document: dict[str, Any] = {
+            "resource": f"{base_url}/mcp",
+            "resource_name": "Sentinel",
+            "bearer_methods_supported": ["header"],
+            "authorization_servers": list(authorization_servers),
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  ASGI's shape
+        """Answer a GET or HEAD; any other method is not allowed, and any other path not found."""
+        headers = [("content-type", "application/json"), ("cache-control", "max-age=3600")]
+        if scope["path"].rstrip("/") not in (PATH, f"{PATH}/mcp"):
+            await send_response(send, 404, headers, b'{"error":"not_found"}')
+        elif scope["method"] not in ("GET", "HEAD"):
+            await send_response(send, 405, [*headers, ("allow", "GET, HEAD")], b'{"error":"method_not_allowed"}')
+        else:
+            body = json.dumps(self._document).encode()
+            await send_response(send, 200, headers, b"" if scope["method"] == "HEAD" else body)
+
 
 if TYPE_CHECKING:
-    from gateway.doors.mcp.listening import Listening
+    from gateway.doors.mcp.subscriptions import Subscriptions as Listening
 
 log = structlog.get_logger()
 
@@ -29,7 +57,7 @@ class McpDoor:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: McpPorts,
         authenticator: Authenticator,
         resource: ProtectedResource,
         *,
@@ -101,8 +129,8 @@ class McpDoor:
         await self._manager.handle_request(scope, receive, send)
 
     def _load(self) -> "tuple[Any, Listening]":
-        from gateway.doors.mcp.listening import Listening  # noqa: PLC0415  loaded when it is needed
         from gateway.doors.mcp.server import manager_of, server_of  # noqa: PLC0415  loaded when it is needed
+        from gateway.doors.mcp.subscriptions import Subscriptions as Listening  # noqa: PLC0415  loaded when it is needed
 
         listening = Listening(self._desk, most=self._most_streams)
         server = server_of(self._desk, listening, self._version)

@@ -7,21 +7,20 @@ from typing import Any, Final
 
 import structlog
 
-from gateway.doors.api.context import told
-from gateway.doors.in_doubt import in_doubt_text
+from gateway.core.errors import SentinelError
+from gateway.core.model.caller import Caller
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.mutation import Door, Mutation
+from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused
+from gateway.core.model.verdict import Decision, Verdict
+from gateway.core.off_loop import off_loop
+from gateway.core.ports import Request, RequestDecoder
+from gateway.doors.api.shared import told
 from gateway.doors.mcp.arguments import DryRunMutation, ProposeMutation
-from gateway.doors.mcp.desk import Desk, ToolAnswer, ToolRequest
-from gateway.doors.refusal import refusal_text
-from gateway.doors.serialize import decision_to_json, finding_to_json, mutation_to_json, outcome_to_json
-from gateway.errors import SentinelError
-from gateway.model.caller import Caller
-from gateway.model.inbound import Inbound
-from gateway.model.mutation import Door, Mutation
-from gateway.model.outcome import Applied, Failed, InDoubt, Refused
-from gateway.model.verdict import Decision, Verdict
-from gateway.off_loop import off_loop
-from gateway.pipeline import MutationResult
-from gateway.ports import Request, RequestDecoder
+from gateway.doors.mcp.shared import McpPorts, ToolAnswer, ToolRequest
+from gateway.line.pipeline import MutationResult
+from gateway.presentation.refusal import in_doubt_text, refusal_text
+from gateway.presentation.serialize import decision_to_json, finding_to_json, mutation_to_json, outcome_to_json
 
 log = structlog.get_logger()
 
@@ -52,12 +51,12 @@ class _ToolDecoder:
         return replace(await self.decoder.read(inbound, caller), door=Door.MCP)
 
 
-async def dry_run(desk: Desk, request: ToolRequest, given: DryRunMutation) -> ToolAnswer:
+async def dry_run(desk: McpPorts, request: ToolRequest, given: DryRunMutation) -> ToolAnswer:
     """The decision that the change would get; nothing changes."""
     return await _propose(desk, request, given, dry_run=True)
 
 
-async def propose(desk: Desk, request: ToolRequest, given: ProposeMutation) -> ToolAnswer:
+async def propose(desk: McpPorts, request: ToolRequest, given: ProposeMutation) -> ToolAnswer:
     """What became of the change; with `wait_seconds`, once a human has decided if it is held."""
     answer = await _propose(desk, request, given, key=given.idempotency_key)
     held = answer.content.get("held")
@@ -67,7 +66,7 @@ async def propose(desk: Desk, request: ToolRequest, given: ProposeMutation) -> T
     return replace(answer, content={**answer.content, "state": state["state"], "held": {**held, **_next(state)}})
 
 
-async def decided(desk: Desk, caller: Caller, mutation_id: str, seconds: float) -> dict[str, Any]:
+async def decided(desk: McpPorts, caller: Caller, mutation_id: str, seconds: float) -> dict[str, Any]:
     """The state and records of a mutation, as soon as it is decided. Raises `errors.NotFound`, `errors.Overloaded`."""
     found = await desk.context.mutation(caller, mutation_id, seconds)
     return {**found, "url": desk.console_url(mutation_id), **_next(found)}
@@ -89,7 +88,7 @@ def _next(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 async def _propose(
-    desk: Desk, request: ToolRequest, given: DryRunMutation, *, dry_run: bool = False, key: str = ""
+    desk: McpPorts, request: ToolRequest, given: DryRunMutation, *, dry_run: bool = False, key: str = ""
 ) -> ToolAnswer:
     context, caller = desk.context, request.caller
     inbound = _inbound(request.inbound, given, dry_run=dry_run, key=key)
@@ -119,7 +118,7 @@ def _inbound(inbound: Inbound, given: DryRunMutation, *, dry_run: bool, key: str
     return replace(inbound, headers=(*kept, *own), read_body=read_body)
 
 
-def _answer(desk: Desk, result: MutationResult) -> ToolAnswer:
+def _answer(desk: McpPorts, result: MutationResult) -> ToolAnswer:
     mutation, decision, outcome = result.mutation, result.decision, result.outcome
     verdict = decision.verdict.value if decision else "repeated"
     members: dict[str, Any] = {

@@ -1,23 +1,46 @@
-"""The tools and resources as a server of the official SDK. Only this module and `listening` import it, so it is loaded when it is needed."""
+"""The tools and resources as a server of the official SDK. Only this module and `subscriptions` import it, so it is loaded when it is needed."""
 
 import json
+import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
 import mcp_types as types
+import structlog
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
-from gateway.doors.mcp.desk import Desk, ToolAnswer, ToolRequest
-from gateway.doors.mcp.errors import error_answer
-from gateway.doors.mcp.listening import Listening
-from gateway.doors.mcp.pages import PAGES, TEMPLATES, page_of
-from gateway.doors.mcp.sdk_log import quieten_sdk
+from gateway.core.errors import NotFound, SentinelError
+from gateway.doors.mcp.resources import PAGES, TEMPLATES, page_of
+from gateway.doors.mcp.shared import McpPorts, ToolAnswer, ToolRequest, error_answer
+from gateway.doors.mcp.subscriptions import Subscriptions
 from gateway.doors.mcp.tools import TOOLS, ToolSpec, call_tool
-from gateway.errors import NotFound, SentinelError
+
+log = structlog.get_logger()
+_NAMES: Final = ("mcp", "mcp_types")
+
+
+class SdkLog(logging.Handler):
+    """Passes on messages as they stand in the SDK's code. Their arguments and tracebacks may hold what a client sent, and are dropped."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log one record."""
+        kind = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else ""
+        message = str(record.msg) if record.args or record.exc_info else record.name
+        log.warning("mcp_sdk", logger=record.name, message=message[:200], error=kind)
+
+
+def quieten_sdk() -> None:
+    """Have the SDK's warnings logged so, and nothing below."""
+    for name in _NAMES:
+        logger = logging.getLogger(name)
+        logger.handlers = [SdkLog()]
+        logger.propagate = False
+        logger.setLevel(logging.WARNING)
+
 
 REQUEST: Final = "sentinel.request"
 """Where the door puts the authenticated request into the ASGI scope."""
@@ -29,7 +52,7 @@ INSTRUCTIONS: Final = (
 _Context = ServerRequestContext[Any, Any]
 
 
-def server_of(desk: Desk, listening: Listening, version: str) -> Server[Any]:
+def server_of(desk: McpPorts, listening: Subscriptions, version: str) -> Server[Any]:
     """The server with all tools and resources."""
     handlers = _Handlers(desk, listening)
     return Server(
@@ -64,7 +87,7 @@ def manager_of(
 class _Handlers:
     """What the SDK calls for each method."""
 
-    def __init__(self, desk: Desk, listening: Listening) -> None:
+    def __init__(self, desk: McpPorts, listening: Subscriptions) -> None:
         self._desk = desk
         self._listening = listening
 

@@ -8,22 +8,21 @@ from typing import Any, Final
 import structlog
 
 from gateway.context.applied_drift import DriftQuery
-from gateway.context.known import HistoryQuery
 from gateway.context.lookup import ResourceQuery
+from gateway.context.ports import HistoryQuery
+from gateway.core.errors import NotFound, SentinelError
 from gateway.doors.api.answers import claims_answer, context_answer, history_answer, resources_answer
-from gateway.doors.api.context import told
 from gateway.doors.api.drift import drift_answer
-from gateway.doors.api.explain import explanation_answer
+from gateway.doors.api.mutations import explanation_answer
+from gateway.doors.api.shared import told
 from gateway.doors.mcp import arguments as a
-from gateway.doors.mcp.desk import Desk, ToolAnswer, ToolRequest
-from gateway.doors.mcp.errors import error_answer, internal_answer
 from gateway.doors.mcp.proposals import decided, dry_run, propose
-from gateway.doors.serialize import claim_to_json
-from gateway.errors import NotFound, SentinelError
+from gateway.doors.mcp.shared import McpPorts, ToolAnswer, ToolRequest, error_answer, internal_answer
+from gateway.presentation.serialize import claim_to_json
 
 log = structlog.get_logger()
 
-Run = Callable[[Desk, ToolRequest, Any], Awaitable[ToolAnswer]]
+Run = Callable[[McpPorts, ToolRequest, Any], Awaitable[ToolAnswer]]
 _HEALTH: Final[Mapping[str, Any]] = {
     "type": "object",
     "description": "How fresh the answer is, and which sources were read.",
@@ -66,7 +65,7 @@ def _schema_of(arguments: type[a.ToolArguments]) -> dict[str, Any]:
     return arguments.model_json_schema()
 
 
-async def call_tool(desk: Desk, request: ToolRequest, name: str, given: Mapping[str, Any] | None) -> ToolAnswer:
+async def call_tool(desk: McpPorts, request: ToolRequest, name: str, given: Mapping[str, Any] | None) -> ToolAnswer:
     """The answer of a tool. Never raises for what the caller did: a mistake is an answer that the model can mend.
 
     Raises `errors.NotFound` if there is no such tool.
@@ -83,7 +82,7 @@ async def call_tool(desk: Desk, request: ToolRequest, name: str, given: Mapping[
         return internal_answer()
 
 
-async def _find_resources(desk: Desk, request: ToolRequest, given: a.FindResources) -> ToolAnswer:
+async def _find_resources(desk: McpPorts, request: ToolRequest, given: a.FindResources) -> ToolAnswer:
     query = ResourceQuery(
         q=given.q,
         arn=given.arn,
@@ -95,19 +94,19 @@ async def _find_resources(desk: Desk, request: ToolRequest, given: a.FindResourc
     return ToolAnswer(content=await resources_answer(desk.context, request.caller, query))
 
 
-async def _get_context(desk: Desk, request: ToolRequest, given: a.GetContext) -> ToolAnswer:
+async def _get_context(desk: McpPorts, request: ToolRequest, given: a.GetContext) -> ToolAnswer:
     found = await context_answer(desk.context, request.caller, given.address, given.attribute, given.max_age_seconds)
     return ToolAnswer(content=found)
 
 
-async def _get_history(desk: Desk, request: ToolRequest, given: a.GetHistory) -> ToolAnswer:
+async def _get_history(desk: McpPorts, request: ToolRequest, given: a.GetHistory) -> ToolAnswer:
     query = HistoryQuery(
         attribute=given.attribute, after_seq=given.after_seq, before_seq=given.before_seq, limit=given.limit
     )
     return ToolAnswer(content=await history_answer(desk.context, request.caller, given.address, query))
 
 
-async def _list_claims(desk: Desk, request: ToolRequest, given: a.ListClaims) -> ToolAnswer:
+async def _list_claims(desk: McpPorts, request: ToolRequest, given: a.ListClaims) -> ToolAnswer:
     found = await claims_answer(
         desk.context,
         request.caller,
@@ -120,21 +119,21 @@ async def _list_claims(desk: Desk, request: ToolRequest, given: a.ListClaims) ->
     return ToolAnswer(content=found)
 
 
-async def _list_drift(desk: Desk, request: ToolRequest, given: a.ListDrift) -> ToolAnswer:
+async def _list_drift(desk: McpPorts, request: ToolRequest, given: a.ListDrift) -> ToolAnswer:
     query = DriftQuery(stack=given.stack, cause=given.cause)
     return ToolAnswer(content=await drift_answer(desk.context, request.caller, query))
 
 
-async def _explain(desk: Desk, request: ToolRequest, given: a.OneMutation) -> ToolAnswer:
+async def _explain(desk: McpPorts, request: ToolRequest, given: a.OneMutation) -> ToolAnswer:
     document = await explanation_answer(desk.context, request.caller, given.mutation_id)
     return ToolAnswer(content={**document, "url": desk.console_url(given.mutation_id)})
 
 
-async def _wait(desk: Desk, request: ToolRequest, given: a.WaitForDecision) -> ToolAnswer:
+async def _wait(desk: McpPorts, request: ToolRequest, given: a.WaitForDecision) -> ToolAnswer:
     return ToolAnswer(content=await decided(desk, request.caller, given.mutation_id, given.seconds))
 
 
-async def _release(desk: Desk, request: ToolRequest, given: a.OneMutation) -> ToolAnswer:
+async def _release(desk: McpPorts, request: ToolRequest, given: a.OneMutation) -> ToolAnswer:
     context, caller = desk.context, request.caller
     ended = await context.commands.release(given.mutation_id, caller=caller, at=context.clock.now())
     released = [claim_to_json(claim) for claim in ended]

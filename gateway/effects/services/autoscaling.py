@@ -7,14 +7,14 @@ belongs to, so they are not understood. Operations that change the capacity to a
 
 from collections.abc import Mapping
 
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.mutation import Effect, EffectAction
 from gateway.effects.arguments import Argument, carried
-from gateway.effects.context import CallContext, Target
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import attributes
 from gateway.effects.operation import Identify, Operation, Translate, controls
 from gateway.effects.translators import added, comma_list, recorded_list, removed
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json, to_json
-from gateway.model.mutation import Effect, EffectAction
 
 _GROUP = "aws_autoscaling_group"
 _CAPACITY = "desired_capacity"

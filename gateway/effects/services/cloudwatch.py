@@ -6,13 +6,13 @@ caller that wants to change one attribute and keep the others must send them all
 
 from collections.abc import Mapping
 
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import EffectAction
 from gateway.effects.arguments import carried
 from gateway.effects.naming import arn_of
 from gateway.effects.operation import Operation
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import name_value_map
-from gateway.model.json import Json
-from gateway.model.mutation import EffectAction
 
 _ALARM = "aws_cloudwatch_metric_alarm"
 _BY_ARN = {"ResourceARN": arn_of("alarm", "alarm_name")}

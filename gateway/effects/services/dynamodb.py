@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
-from gateway.effects.context import CallContext, Target
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import block_of, interpret
 from gateway.effects.naming import arn_of, name_or_arn
 from gateway.effects.operation import Operation, Translate
@@ -10,8 +12,6 @@ from gateway.effects.partiql import statements_of
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import ignored_if, recorded_list
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json
-from gateway.model.mutation import Effect, EffectAction
 
 _TABLE = "aws_dynamodb_table"
 _NAME = {"TableName": name_or_arn("name", "table")}

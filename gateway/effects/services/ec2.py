@@ -4,16 +4,16 @@ import base64
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import AttributePath
 from gateway.effects.arguments import Argument, as_recorded, carried
-from gateway.effects.context import CallContext, Target
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import effects_on
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.services import security_groups
 from gateway.effects.tags import drop_tags, set_tags, specified_tags, tag_map
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json
-from gateway.model.mutation import Effect, EffectAction
-from gateway.model.path import AttributePath
 
 _CREATE, _SET, _DELETE, _INVOKE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE, EffectAction.INVOKE
 _REQUEST_CONTROLS = controls("ClientToken", "DryRun")

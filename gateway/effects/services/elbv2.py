@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.mutation import Effect, EffectAction
 from gateway.effects.arguments import carried
-from gateway.effects.context import CallContext, Target
-from gateway.effects.keyed import keyed
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import arn
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
-from gateway.effects.translators import first_of, mapped
+from gateway.effects.translators import first_of, keyed, mapped
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json, to_json
-from gateway.model.mutation import Effect, EffectAction
 
 _BALANCER = "aws_lb"
 _GROUP = "aws_lb_target_group"

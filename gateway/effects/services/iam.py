@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
+from gateway.core.model.mutation import Effect, EffectAction
 from gateway.effects.arguments import carried
-from gateway.effects.context import CallContext
+from gateway.effects.call_context import CallContext
 from gateway.effects.operation import Operation, Translate
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.values import NotUnderstood
-from gateway.model.mutation import Effect, EffectAction
 
 _CREATE, _DELETE = EffectAction.CREATE, EffectAction.DELETE
 _POLICY = "aws_iam_policy"

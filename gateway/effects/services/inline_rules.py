@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from gateway.core.model.json import Json
 from gateway.effects.translators import as_list
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json
 
 _PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp", "58": "icmpv6", "all": "-1"}
 _INLINE_SOURCES = ("cidr_blocks", "ipv6_cidr_blocks", "prefix_list_ids", "security_groups")

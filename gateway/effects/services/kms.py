@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
+from gateway.core.model.mutation import EffectAction
 from gateway.effects.arguments import carried
 from gateway.effects.naming import kms_key
 from gateway.effects.operation import Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import ignored_if
-from gateway.model.mutation import EffectAction
 
 _KEY = "aws_kms_key"
 _ALIAS = "aws_kms_alias"

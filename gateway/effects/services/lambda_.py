@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import EffectAction
 from gateway.effects.arguments import carried
-from gateway.effects.context import CallContext, Target
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json
-from gateway.model.mutation import EffectAction
 
 _FUNCTION = "aws_lambda_function"
 _PERMISSION = "aws_lambda_permission"

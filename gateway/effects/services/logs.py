@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from gateway.effects.context import CallContext
+from gateway.core.model.mutation import EffectAction
+from gateway.effects.call_context import CallContext
 from gateway.effects.operation import Operation
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.values import NotUnderstood
-from gateway.model.mutation import EffectAction
 
 _GROUP = "aws_cloudwatch_log_group"
 _CREATE, _DELETE, _INVOKE = EffectAction.CREATE, EffectAction.DELETE, EffectAction.INVOKE

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import EffectAction
 from gateway.effects.arguments import Argument, as_recorded, carried
-from gateway.effects.context import Target
+from gateway.effects.call_context import Target
 from gateway.effects.naming import arn_of, plain
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import joined, recorded_list, without
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json
-from gateway.model.mutation import EffectAction
 
 _INSTANCE = "aws_db_instance"
 _CLUSTER = "aws_rds_cluster"

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from gateway.effects.context import CallContext, Target
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import hosted_zone
 from gateway.effects.operation import Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json, to_json
-from gateway.model.mutation import Effect, EffectAction
 
 _RECORD = "aws_route53_record"
 _ZONE = "aws_route53_zone"

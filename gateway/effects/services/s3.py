@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from urllib.parse import unquote
 
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.mutation import Effect, EffectAction
 from gateway.effects.arguments import Argument, account_for, carried, only
-from gateway.effects.context import CallContext, Target
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import kms_key, plain
 from gateway.effects.operation import Operation, Translate, controls
 from gateway.effects.tags import all_tags, tag_map
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json, to_json
-from gateway.model.mutation import Effect, EffectAction
 
 _BUCKET = "aws_s3_bucket"
 _NAME = {"Bucket": plain("bucket")}

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.mutation import Effect, EffectAction
 from gateway.effects.arguments import carried
-from gateway.effects.context import CallContext, Target
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import interpret
 from gateway.effects.naming import secret_id
 from gateway.effects.operation import Identify, Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json, to_json
-from gateway.model.mutation import Effect, EffectAction
 
 _SECRET = "aws_secretsmanager_secret"  # noqa: S105  a resource type
 _VERSION = "aws_secretsmanager_secret_version"

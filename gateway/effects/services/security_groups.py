@@ -8,14 +8,14 @@ state does not have yet, it carries only the rules of the call.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from gateway.effects.context import CallContext, Target
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.operation import Operation
 from gateway.effects.services.inline_rules import SingleRule, ports_of, protocol_of, with_rules, without_rules
 from gateway.effects.tags import specified_tags
 from gateway.effects.translators import as_list, recorded_list
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json
-from gateway.model.mutation import Effect, EffectAction
 
 GROUP = "aws_security_group"
 LEGACY_RULE = "aws_security_group_rule"

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from gateway.effects.context import CallContext
-from gateway.effects.keyed import keyed, keyed_value
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.effects.call_context import CallContext
 from gateway.effects.naming import arn, topic
 from gateway.effects.operation import Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
-from gateway.model.mutation import Effect, EffectAction
+from gateway.effects.translators import keyed, keyed_value
 
 _TOPIC = "aws_sns_topic"
 _SUBSCRIPTION = "aws_sns_topic_subscription"

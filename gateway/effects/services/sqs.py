@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
+from gateway.core.model.mutation import Effect, EffectAction
 from gateway.effects.arguments import carried
-from gateway.effects.context import CallContext, Target
-from gateway.effects.keyed import keyed, keyed_value
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import queue_url
 from gateway.effects.operation import Operation
 from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.translators import keyed, keyed_value
 from gateway.effects.values import NotUnderstood
-from gateway.model.mutation import Effect, EffectAction
 
 _QUEUE = "aws_sqs_queue"
 _URL = {"QueueUrl": queue_url}

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gateway.effects.context import CallContext
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.effects.call_context import CallContext
 from gateway.effects.interpreter import interpret
 from gateway.effects.operation import Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import ignored_if
 from gateway.effects.values import NotUnderstood
-from gateway.model.mutation import Effect, EffectAction
 from gateway.terraform.secrets import masked_text
 
 _PARAMETER = "aws_ssm_parameter"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.errors import Malformed
-from gateway.model.signal import SignalEvent, SignalState
-from gateway.signals.fields import clean, items, labels, mapping, member, optional, text, time
+from gateway.core.errors import Malformed
+from gateway.core.model.signal import SignalEvent, SignalState
+from gateway.signals.forms.fields import clean, items, labels, mapping, member, optional, text, time
 
 
 def read(source: str, document: Mapping[str, Any]) -> list[SignalEvent]:

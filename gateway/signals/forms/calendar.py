@@ -7,8 +7,8 @@ from typing import Any, Final
 from dateutil.rrule import rruleset, rrulestr
 from icalendar import Calendar
 
-from gateway.errors import Malformed
-from gateway.signals.fields import clean
+from gateway.core.errors import Malformed
+from gateway.signals.forms.fields import clean
 from gateway.signals.forms.osv import FiledSignal
 
 AHEAD: Final = timedelta(days=2)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.model.signal import SignalEvent
-from gateway.signals.fields import clean, items, mapping, optional, text, time
+from gateway.core.model.signal import SignalEvent
 from gateway.signals.forms import eventbridge
+from gateway.signals.forms.fields import clean, items, mapping, optional, text, time
 
 
 def read(source: str, document: Mapping[str, Any]) -> list[SignalEvent]:

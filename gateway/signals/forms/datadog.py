@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from gateway.errors import Malformed
-from gateway.model.signal import SignalEvent, SignalState
-from gateway.signals.fields import MOST_LABELS, optional, text
+from gateway.core.errors import Malformed
+from gateway.core.model.signal import SignalEvent, SignalState
+from gateway.signals.forms.fields import MOST_LABELS, optional, text
 
 _STATES: Final = {
     "triggered": SignalState.OPEN,

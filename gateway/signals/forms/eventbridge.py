@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.errors import Malformed
-from gateway.model.signal import SignalEvent, SignalState
-from gateway.signals.fields import clean, items, mapping, member, optional, text, time
+from gateway.core.errors import Malformed
+from gateway.core.model.signal import SignalEvent, SignalState
+from gateway.signals.forms.fields import clean, items, mapping, member, optional, text, time
 
 ALARM: Final = "CloudWatch Alarm State Change"
 HEALTH: Final = "AWS Health Event"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from gateway.signals.fields import clean, items, mapping, moment, optional, text
+from gateway.signals.forms.fields import clean, items, mapping, moment, optional, text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.model.signal import SignalEvent, SignalState
-from gateway.signals.fields import mapping, member, optional, text, time
+from gateway.core.model.signal import SignalEvent, SignalState
+from gateway.signals.forms.fields import mapping, member, optional, text, time
 
 _STATES: Final = {
     "triggered": SignalState.OPEN,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gateway.errors import Malformed
-from gateway.signals.fields import clean, items, labels, mapping, member, moment, optional, text
+from gateway.core.errors import Malformed
+from gateway.signals.forms.fields import clean, items, labels, mapping, member, moment, optional, text
 from gateway.signals.forms.osv import FiledSignal
 
 _OPEN: Final = frozenset({"open", "approved"})

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.lang import values
 from gateway.terraform.lang.functions_encoding import json_text
 from gateway.terraform.lang.values import EvaluationFailed, Unknown, Value

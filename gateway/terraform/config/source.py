@@ -1,23 +1,89 @@
-"""Reads the Terraform files of a stack by directory: what each module declares, before anything is evaluated."""
+"""Reads the Terraform files of a stack by directory, each once: what each module declares, before anything is evaluated."""
 
+import json
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from tree_sitter import Node
 
-from gateway.errors import CodeInvalid
-from gateway.terraform.config.downloaded import read_downloaded
-from gateway.terraform.config.parsed import parsed
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.config.templates import read_templates, template_names
 from gateway.terraform.config.workspace import DEFAULT, read_workspace
 from gateway.terraform.files import FileTree, file_tree
 from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.expression import LiteralValue, bare
 from gateway.terraform.lang.grammar import read_attribute
-from gateway.terraform.lang.hcl import Document, file_bytes
+from gateway.terraform.lang.hcl import Document, file_bytes, parse
+
+Kept = dict[tuple[Path, bytes], Document]
+_KEPT: ContextVar[Kept | None] = ContextVar("documents that were parsed", default=None)
+
+
+@contextmanager
+def parsed_once() -> Iterator[None]:
+    """Until the block ends, a file is parsed only once, in all tasks and threads that the block starts.
+
+    Documents are kept by name and bytes and never change, so a file with other bytes is another document.
+    """
+    token = _KEPT.set({}) if _KEPT.get() is None else None
+    try:
+        yield
+    finally:
+        if token is not None:
+            _KEPT.reset(token)
+
+
+def parsed(path: Path, source: bytes) -> Document:
+    """The document of a file. Raises `CodeInvalid`."""
+    kept = _KEPT.get()
+    if kept is None:
+        return parse(path, source)
+    found = kept.get((path, source))
+    if found is None:
+        found = kept[path, source] = parse(path, source)
+    return found
+
+
+DIRECTORY = ".terraform/modules"
+_MANIFEST = "modules.json"
+_LOCAL = ("./", "../")
+
+
+def read_downloaded(files: FileTree) -> Mapping[str, Mapping[str, str]]:
+    """The directory of each downloaded module, relative to the root: by the directory of its caller, then by the call's name.
+
+    Empty if nothing was downloaded. A module is only found while its files are there. Raises `errors.CodeInvalid`.
+    """
+    if _MANIFEST not in files.names(DIRECTORY):
+        return {}
+    try:
+        entries = json.loads(files.read(f"{DIRECTORY}/{_MANIFEST}"))["Modules"]
+        rows = {str(entry["Key"]): (str(entry.get("Source", "")), _directory(entry)) for entry in entries}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        message = (
+            f"{DIRECTORY}/{_MANIFEST}:1: The list of downloaded modules cannot be read; run `terraform init` again."
+        )
+        raise CodeInvalid(message) from error
+    found: dict[str, dict[str, str]] = {}
+    for key, (source, directory) in rows.items():
+        caller, _, name = key.rpartition(".")
+        if key and caller in {"", *rows} and not source.startswith(_LOCAL) and any(files.names(directory)):
+            found.setdefault(rows[caller][1] if caller else ".", {})[name] = directory
+    return found
+
+
+def _directory(entry: Mapping[str, Any]) -> str:
+    """Where a module is, seen from the root; terraform names a data directory elsewhere by its own path."""
+    directory, key = posixpath.normpath(str(entry["Dir"])), str(entry["Key"])
+    _, found, rest = directory.partition(f"/modules/{key}") if key else ("", "", "")
+    return posixpath.join(DIRECTORY, f"{key}{rest}") if found else directory
+
 
 _DEPTH = 40
 _CODE = (".tf", ".tf.json")

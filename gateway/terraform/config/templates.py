@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.files import FileTree
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.expression import Expression

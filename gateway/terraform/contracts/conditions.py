@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
-from gateway.model.contract import Bound
-from gateway.model.json import Json
-from gateway.terraform.config.instance import META, ResourceInstance
-from gateway.terraform.config.module import Module
+from gateway.core.model.contract import Bound
+from gateway.core.model.json import Json
+from gateway.terraform.config.module import META, Module, ResourceInstance
 from gateway.terraform.contracts.bounds import CONDITION, limit_problem
 from gateway.terraform.contracts.contract import ConditionRule
-from gateway.terraform.contracts.expression import WrittenExpression, written_expression
+from gateway.terraform.contracts.text import WrittenExpression, written_expression
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.evaluate import EvaluationScope, Unknown
 from gateway.terraform.lang.grammar import read_attribute

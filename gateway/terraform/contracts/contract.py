@@ -6,12 +6,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from gateway.errors import CodeInvalid
-from gateway.model.numeric import number
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.equality import number
 from gateway.terraform.contracts.bounds import NAMES, limit_problem
-from gateway.terraform.contracts.expression import WrittenExpression
-from gateway.terraform.contracts.operations import operation_problem
-from gateway.terraform.contracts.text import ContractAttribute, ContractBlock, ContractBody, parse_body
+from gateway.terraform.contracts.operation_names import operation_problem
+from gateway.terraform.contracts.text import (
+    ContractAttribute,
+    ContractBlock,
+    ContractBody,
+    WrittenExpression,
+    parse_body,
+)
 from gateway.terraform.lang.expression import NOT_LITERAL, NotLiteral, Unsupported, walk
 from gateway.terraform.lang.grammar import TOO_DEEP
 

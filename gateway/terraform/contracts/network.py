@@ -3,7 +3,7 @@
 import ipaddress
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 

@@ -4,14 +4,13 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gateway.errors import CodeInvalid
-from gateway.model.contract import AgentGrant, Bound, Contract
-from gateway.model.json import Json
-from gateway.model.path import AttributePath
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.contract import AgentGrant, Bound, Contract
+from gateway.core.model.json import Json
+from gateway.core.model.path import AttributePath
 from gateway.terraform.address import Address, parse_address, written_key
-from gateway.terraform.config.instance import ResourceInstance
-from gateway.terraform.config.module import Module
-from gateway.terraform.contracts.attributes import Seen, check_attributes
+from gateway.terraform.config.module import Module, ResourceInstance
+from gateway.terraform.contracts.attribute_names import Seen, check_attributes
 from gateway.terraform.contracts.bounds import limit_problem
 from gateway.terraform.contracts.conditions import CodeConditions, evaluate_condition
 from gateway.terraform.contracts.contract import BoundRule, ConditionRule, ResourceRule

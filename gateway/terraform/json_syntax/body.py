@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.json_syntax.shapes import FILE, VARIABLE_VALUES, JsonBodyShape, StringForm, body_of
 from gateway.terraform.json_syntax.tree import (
     JsonArray,

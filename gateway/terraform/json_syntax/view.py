@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.json_syntax.body import JsonAttribute, JsonBlock, JsonBody, read_body
 from gateway.terraform.json_syntax.shapes import StringForm, learn
 from gateway.terraform.json_syntax.tree import JsonArray, JsonNode, JsonObject, JsonScalar

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import tree_sitter_hcl
 from tree_sitter import Language, Node, Parser, Tree
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.lang.expression import Expression
 
 _LANGUAGE = Language(tree_sitter_hcl.language())

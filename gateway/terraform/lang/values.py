@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal, InvalidOperation, Overflow
 from typing import TypeAlias
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 
 
 class Unknown(Exception):
@@ -229,7 +229,7 @@ def as_set(values: Iterable[Value]) -> SetOf:
 def hcl_equal(one: Value, other: Value) -> bool:
     """The `==` operator of HCL: false for values of different types, so `1 == "1"` is false.
 
-    Raises `Unknown` for equal collections, because their types may differ. See `gateway.model.equality` for how attribute
+    Raises `Unknown` for equal collections, because their types may differ. See `gateway.core.model.equality` for how attribute
     values are compared.
     """
     to_json(one)

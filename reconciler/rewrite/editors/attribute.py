@@ -4,36 +4,36 @@ from collections.abc import Mapping, Sequence
 
 from tree_sitter import Node
 
-from gateway.model.json import Json
-from gateway.model.path import AttributePath
-from gateway.terraform.config.instance import META
+from gateway.core.model.json import Json
+from gateway.core.model.path import AttributePath
+from gateway.terraform.config.module import META
 from gateway.terraform.lang.hcl import Document
-from reconciler.rewrite.editors import text
+from reconciler.rewrite.editors import hcl_text
 from reconciler.rewrite.editors.override import conditional
 from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, newline
-from reconciler.rewrite.place import ArgumentPlace, AttributePlace
+from reconciler.rewrite.trace.sites import ArgumentSite, AttributeSite
 
 _FIRST = META | {"source", "version", "providers"}
 """Attributes at the head of a block; a new attribute is not placed between them."""
 
 
-def edit(place: AttributePlace | ArgumentPlace, value: Json) -> Splice:
+def set_attribute(place: AttributeSite | ArgumentSite, value: Json) -> Splice:
     """A new line after the first run of plain attributes, so that it aligns with them. Raises `CannotEdit`."""
-    path = place.path if isinstance(place, AttributePlace) else AttributePath(place.name)
+    path = place.path if isinstance(place, AttributeSite) else AttributePath(place.name)
     name, inner = path.top, ".".join(path.steps[1:])
     if value is None:
-        raise text.CannotEdit("There is nothing to write: the code sets no value, and the wanted value is null.")
-    if isinstance(place, AttributePlace) and name != "tags" and _holds_maps(value):
-        raise text.CannotEdit(f"{name} is not in the code, and whether it is written as a block is not certain.")
-    if text.key(name) != name:
-        raise text.CannotEdit(f"{name} is not a valid attribute name.")
+        raise hcl_text.CannotEdit("There is nothing to write: the code sets no value, and the wanted value is null.")
+    if isinstance(place, AttributeSite) and name != "tags" and _holds_maps(value):
+        raise hcl_text.CannotEdit(f"{name} is not in the code, and whether it is written as a block is not certain.")
+    if hcl_text.key(name) != name:
+        raise hcl_text.CannotEdit(f"{name} is not a valid attribute name.")
     indent = indent_at(place.document, place.block.start_byte) + "  "
-    written = text.to_hcl({inner: value} if inner else value, indent)
-    if isinstance(place, ArgumentPlace):
+    written = hcl_text.to_hcl({inner: value} if inner else value, indent)
+    if isinstance(place, ArgumentSite):
         written = conditional(place.only, written)
     elif place.condition:
         if inner or "\n" in written:
-            raise text.CannotEdit(f"{name} is not given to one instance only.")
+            raise hcl_text.CannotEdit(f"{name} is not given to one instance only.")
         written = f"{place.condition} ? {written} : null"
     return row(place.document, place.block, name, written)
 
@@ -58,7 +58,7 @@ def _into(document: Document, block: Node, row: str, outer: str) -> Splice:
     if opening.start_point.row == closing.start_point.row:
         inside = document.source[opening.end_byte : closing.start_byte].decode().strip()
         if "/*" in inside:
-            raise text.CannotEdit("The block is written on one line with a comment.")
+            raise hcl_text.CannotEdit("The block is written on one line with a comment.")
         kept = f"{outer}  {inside}{end_of_line}" if inside else ""
         new = f"{end_of_line}{kept}{row}{end_of_line}{outer}"
         return Splice(opening.end_byte, closing.start_byte, new)

@@ -3,17 +3,17 @@
 import json
 from collections.abc import Sequence
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.lang.quoting import plain_template, quoted_template
 from gateway.terraform.lang.values import Unknown
+from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.splice import Splice, merged
-from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.json_spans import NotJson, Span, spans
-from reconciler.rewrite.parts import alike
-from reconciler.rewrite.place import DocumentPlace
+from reconciler.rewrite.trace.sites import DocumentSite
+from reconciler.rewrite.value_parts import alike
 
 
-def edit(place: DocumentPlace, value: Json) -> Splice:
+def edit_member(place: DocumentSite, value: Json) -> Splice:
     """The member replaced, added, or (for null) removed; of a list only the items that differ. Raises `CannotEdit`."""
     source = place.document.source[place.start : place.end]
     if not place.quoted:
@@ -29,7 +29,7 @@ def edit(place: DocumentPlace, value: Json) -> Splice:
         raise CannotEdit(f"The text is not edited inside: {error}.") from None
 
 
-def _changes(place: DocumentPlace, source: bytes, value: Json) -> "list[_Change]":
+def _changes(place: DocumentSite, source: bytes, value: Json) -> "list[_Change]":
     """The changes of the text of a document."""
     try:
         whole = spans(source)

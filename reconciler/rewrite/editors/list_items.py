@@ -1,21 +1,21 @@
-"""Replaces the items of a list, keeping the lines, order and comments of those that stay."""
+"""Replaces the items of a list, keeping the lines, order and comments of those that stay; adds or removes one item."""
 
 import re
 from collections.abc import Mapping, Sequence
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.evaluate import evaluate
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
-from reconciler.rewrite.editors import text
+from reconciler.rewrite.editors import hcl_text
+from reconciler.rewrite.editors.hcl_text import CannotEdit, inline, to_hcl
 from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, merged, newline
-from reconciler.rewrite.editors.text import CannotEdit, inline, to_hcl
-from reconciler.rewrite.parts import alike
-from reconciler.rewrite.place import ListPlace
+from reconciler.rewrite.trace.sites import ListSite
+from reconciler.rewrite.value_parts import alike
 
 
-def edit(place: ListPlace, value: Json) -> Splice:
+def replace_items(place: ListSite, value: Json) -> Splice:
     """The list with exactly the wanted items, in the wanted order. Raises `CannotEdit`.
 
     An item that is calculated stays as it is written while its value is wanted.
@@ -47,7 +47,7 @@ class _Row:
         self.value, self.item = value, item
 
 
-def _found(place: ListPlace, wanted: Sequence[Json]) -> list[e.Expression | None]:
+def _found(place: ListSite, wanted: Sequence[Json]) -> list[e.Expression | None]:
     """For each wanted item the item of the list that is written already. Raises `CannotEdit`."""
     items: list[tuple[e.Expression, Json]] = []
     for item in place.node.items:
@@ -117,7 +117,7 @@ def _like_siblings(document: Document, node: e.Tuple, value: Json, indent: str) 
     colon = model.elements and re.match(rb"\s*:", document.source[model.elements[0].key.end :])
     if _all_objects_inline(document, node):
         return inline(ordered)
-    return text.object_text(ordered, indent, quoted=quoted and bool(model.elements), sign=":" if colon else "=")
+    return hcl_text.object_text(ordered, indent, quoted=quoted and bool(model.elements), sign=":" if colon else "=")
 
 
 def _lines(document: Document, node: e.Tuple, rows: Sequence[_Row]) -> str:
@@ -195,3 +195,37 @@ def _ends_with_comma(document: Document, node: e.Tuple) -> bool:
     if not node.items:
         return True
     return document.source[node.items[-1].end :].lstrip().startswith(b",")
+
+
+def remove_item(document: Document, node: e.Tuple, position: int) -> Splice:
+    """The item's own lines removed, or the item and one comma if it shares a line. Raises `CannotEdit`."""
+    item = node.items[position]
+    if b"\n" in document.source[node.start : node.items[0].start]:
+        if not alone_on_lines(document, item.start, item.end):
+            raise CannotEdit("The list is not written with one item on a line.")
+        first = document.source.rfind(b"\n", 0, item.start) + 1
+        return Splice(first, line_end(document, item.end) + len(newline(document)), "")
+    if position + 1 < len(node.items):
+        return Splice(item.start, node.items[position + 1].start, "")
+    if position:
+        return Splice(node.items[position - 1].end, item.end, "")
+    return Splice(node.start, node.end, "[]")
+
+
+def append_item(document: Document, node: e.Tuple, text: str) -> Splice:
+    """A new last item, on a line of its own if the others are. Raises `CannotEdit`."""
+    if not node.items:
+        return Splice(node.start, node.end, f"[{text}]")
+    last = node.items[-1]
+    if b"\n" not in document.source[node.start : node.items[0].start]:
+        return Splice(last.end, last.end, f", {text}")
+    if not alone_on_lines(document, last.start, last.end):
+        raise CannotEdit("The list is not written with one item on a line.")
+    comma = re.match(rb"[ \t]*,", document.source[last.end :])
+    row = f"{newline(document)}{indent_at(document, last.start)}{text}"
+    if comma:
+        end = line_end(document, last.end)
+        return Splice(end, end, f"{row},")
+    if document.source[last.end : line_end(document, last.end)].strip():
+        raise CannotEdit("A comment follows the last item of the list.")
+    return Splice(last.end, last.end, f",{row}")

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
-from reconciler.rewrite.editors import entry, removal
+from reconciler.rewrite.editors import map_entry
+from reconciler.rewrite.editors.hcl_text import CannotEdit, to_hcl
 from reconciler.rewrite.editors.splice import Splice, indent_at, merged
-from reconciler.rewrite.editors.text import CannotEdit, to_hcl
-from reconciler.rewrite.place import EntryPlace, LiteralPlace, ObjectEntry
-from reconciler.rewrite.trace_references import text_of
+from reconciler.rewrite.trace.references import text_of
+from reconciler.rewrite.trace.sites import EntrySite, LiteralSite, ObjectEntry
 
 
-def edit(place: LiteralPlace, value: Json) -> Splice:
+def replace_literal(place: LiteralSite, value: Json) -> Splice:
     """The literal's own span replaced; a number that is written as a string stays a string. Raises `CannotEdit`."""
     if isinstance(place.node, e.AttributeAccess):
         named = "" if place.module is None else text_of(place.module, place.node, value)
@@ -39,7 +39,7 @@ def _number(node: e.Binary, value: Json) -> Splice:
     return Splice(node.start, node.end, to_hcl(number))
 
 
-def _entries(place: LiteralPlace, node: e.Object, value: Mapping[str, Json]) -> Splice:
+def _entries(place: LiteralSite, node: e.Object, value: Mapping[str, Json]) -> Splice:
     """The map without the entries that are not wanted and with those that are new; the others stay as they are written."""
     document = place.document
     keys = [each.key.value if isinstance(each.key, e.LiteralValue) else None for each in node.elements]
@@ -49,13 +49,13 @@ def _entries(place: LiteralPlace, node: e.Object, value: Mapping[str, Json]) -> 
     if len(gone) == len(keys):
         return Splice(node.start, node.end, to_hcl(value, indent_at(document, node.start)))
     new = [
-        entry.edit(EntryPlace(document=document, node=node, key=key), item)
+        map_entry.add_entry(EntrySite(document=document, node=node, key=key), item)
         for key, item in value.items()
         if key not in [values.text(each) for each in keys]
     ]
     if len(new) > 1:
         raise CannotEdit("Several entries are new; which of them belongs where is not certain.")
-    return merged(document, [*(removal.edit(document, ObjectEntry(each, node)) for each in gone), *new])
+    return merged(document, [*(map_entry.remove_entry(document, ObjectEntry(each, node)) for each in gone), *new])
 
 
 def _like(old: Json, value: Json) -> Json:

@@ -1,22 +1,26 @@
-"""Sets a value beside an expression that others share: `merge(local.tags, { owner = "ada" })`, `each.key == "blue" ? 60 : each.value`."""
+"""Sets a value beside an expression that others share: `merge(local.tags, { owner = "ada" })`, or a conditional for one instance."""
 
-from gateway.model.json import Json
-from reconciler.rewrite.editors import text
+from collections.abc import Mapping
+
+from gateway.core.model.json import Json
+from gateway.terraform.lang import expression as e
+from reconciler.rewrite.editors import hcl_text
+from reconciler.rewrite.editors.hcl_text import CannotEdit, inline, key
 from reconciler.rewrite.editors.splice import Splice, indent_at
-from reconciler.rewrite.place import Only, OverridePlace
+from reconciler.rewrite.trace.sites import ConditionalSite, Only, OverrideSite
 
 
-def edit(place: OverridePlace, value: Json) -> Splice:
+def set_beside(place: OverrideSite, value: Json) -> Splice:
     """The expression replaced: merged with the entry, decided by the instance, or by the value itself. Raises `CannotEdit`."""
     document, node = place.document, place.node
     source = document.source[node.start : node.end].decode()
     if place.key:
         if value is None:
-            raise text.CannotEdit("An entry that others share is not taken away from one.")
-        entry = f"{{ {text.key(place.key)} = {text.to_hcl(value)} }}"
+            raise hcl_text.CannotEdit("An entry that others share is not taken away from one.")
+        entry = f"{{ {hcl_text.key(place.key)} = {hcl_text.to_hcl(value)} }}"
         new = _merged(source, entry if place.only is None else f"{place.only.condition} ? {entry} : {{}}")
     else:
-        new = conditional(place.only, text.to_hcl(value, indent_at(document, node.start)))
+        new = conditional(place.only, hcl_text.to_hcl(value, indent_at(document, node.start)))
     return Splice(node.start, node.end, new)
 
 
@@ -25,7 +29,7 @@ def conditional(only: Only | None, value: str) -> str:
     if only is None:
         return value
     if "\n" in value:
-        raise text.CannotEdit("The value takes several lines, so it is not written into a condition.")
+        raise hcl_text.CannotEdit("The value takes several lines, so it is not written into a condition.")
     if (value, only.otherwise) == ("true", "false"):
         return only.condition
     return f"{only.condition} ? {value} : {only.otherwise}"
@@ -36,3 +40,32 @@ def _merged(source: str, entry: str) -> str:
     if source.startswith("merge(") and source.endswith(")") and source.count("(") == source.count(")") == 1:
         return f"{source[:-1]}, {entry})"
     return f"merge({source}, {entry})"
+
+
+def make_conditional(place: ConditionalSite, value: Json) -> Splice:
+    """`condition ? new : old`; for an entry of a map `merge(old, condition ? { key = new } : {})`. Raises `CannotEdit`."""
+    node = place.node
+    written = place.document.source[node.start : node.end].decode()
+    if value is None:
+        raise CannotEdit("A value is not taken from one instance only.")
+    if not place.key:
+        if isinstance(value, Mapping) or "\n" in written:
+            raise CannotEdit("A map, or a value of several lines, is not given to one instance only.")
+        return Splice(node.start, node.end, f"{place.condition} ? {inline(value)} : {written}")
+    extra = f"{place.condition} ? {{ {key(place.key)} = {inline(value)} }} : {{}}"
+    bare = e.bare(node)
+    if isinstance(bare, e.FunctionCall) and bare.arguments and not bare.expand:
+        end = bare.arguments[-1].end
+        return Splice(end, end, f", {extra}")
+    return Splice(node.start, node.end, f"merge({_on_one_line(place, bare)}, {extra})")
+
+
+def _on_one_line(place: ConditionalSite, node: e.Expression) -> str:
+    """A map with one plain entry on one line; any other map as it is written."""
+    source = place.document.source
+    if isinstance(node, e.Object) and len(node.elements) == 1:
+        between = source[node.start + 1 : node.elements[0].start] + source[node.elements[0].end : node.end - 1]
+        element = source[node.elements[0].start : node.elements[0].end]
+        if b"\n" not in element and not between.strip():
+            return f"{{ {element.decode()} }}"
+    return source[node.start : node.end].decode()

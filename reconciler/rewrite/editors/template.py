@@ -1,18 +1,18 @@
 """Edits the text between the interpolations of a quoted string; interpolations whose values stay in the text stay too."""
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import value_of
+from reconciler.rewrite.editors.hcl_text import CannotEdit, quoted
 from reconciler.rewrite.editors.splice import Splice
-from reconciler.rewrite.editors.text import CannotEdit, quoted
-from reconciler.rewrite.place import TemplatePlace
+from reconciler.rewrite.trace.sites import TemplateSite
 
 _SHORTEST = 3
 """Characters of a value that are not found in a text by chance."""
 
 
-def edit(place: TemplatePlace, value: Json) -> Splice:
+def edit_template(place: TemplateSite, value: Json) -> Splice:
     """The string with the wanted text. Raises `CannotEdit`, `Unknown` if an interpolation is not known."""
     source = place.document.source
     if place.node.heredoc or source[place.node.start : place.node.start + 1] != b'"':
@@ -31,7 +31,7 @@ def edit(place: TemplatePlace, value: Json) -> Splice:
     return Splice(place.node.start, place.node.end, f'"{written}{quoted(rest)[1:-1]}"')
 
 
-def _interpolation(place: TemplatePlace, part: e.Expression) -> str:
+def _interpolation(place: TemplateSite, part: e.Expression) -> str:
     """An interpolation as it is written, with its braces."""
     source = place.document.source
     start = source.rfind(b"${", place.node.start, part.start)

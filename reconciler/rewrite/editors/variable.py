@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.config.source import Source
 from gateway.terraform.lang.hcl import Document
-from reconciler.rewrite.editors import text
+from reconciler.rewrite.editors import hcl_text
 from reconciler.rewrite.editors.splice import Splice, line_end, newline
 
 
@@ -27,7 +27,7 @@ def document_of(source: Source, otherwise: Document) -> Document:
     return holders[counted.index(max(counted))] if holders else otherwise
 
 
-def added(source: Source, variable: Variable, otherwise: Document) -> tuple[Document, Splice]:
+def add_variable(source: Source, variable: Variable, otherwise: Document) -> tuple[Document, Splice]:
     """The file and the change: a block after the last variable, or at the end of `otherwise`."""
     document = document_of(source, otherwise)
     ends = [block.end_byte for holder, block in source.variables.values() if holder is document]
@@ -79,7 +79,7 @@ def _described(source: Source) -> bool:
 
 
 def _rows(variable: Variable, *, described: bool) -> list[str]:
-    rows = {"description": text.quoted(f"The {variable.about}.")} if described else {}
+    rows = {"description": hcl_text.quoted(f"The {variable.about}.")} if described else {}
     rows |= {"type": variable.type, "default": variable.default}
     width = max(map(len, rows))
     lines = [f"  {name.ljust(width)} = {value}" for name, value in rows.items()]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.json_syntax.tree import JsonArray, JsonMember, JsonNode, JsonObject, JsonScalar
 from reconciler.rewrite.json_syntax.style import JsonStyle
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.json_syntax.tree import JsonArray, JsonNode, JsonObject
-from reconciler.rewrite.editors.text import CannotEdit, to_hcl
+from reconciler.rewrite.editors.hcl_text import CannotEdit, to_hcl
 
 _UNIT = "  "
 

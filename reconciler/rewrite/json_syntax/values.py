@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.json_syntax.shapes import JsonBodyShape, StringForm, body_of
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.quoting import plain_template
-from reconciler.rewrite.editors.text import CannotEdit
+from reconciler.rewrite.editors.hcl_text import CannotEdit
 
 Header = tuple[str, ...]
 

@@ -1,4 +1,4 @@
 """Reads live resources from a provider process directly, without a plan.
 
-Source: Terraform's plug-in protocol, version 5 ("Terraform Plugin Protocol", tfplugin5), over gRPC.
+Read `reads.py` first. Imports only `terraform`. Source: Terraform's plug-in protocol, version 5.
 """

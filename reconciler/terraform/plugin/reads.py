@@ -13,17 +13,17 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.errors import CodeInvalid
-from gateway.model.json import Json
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.json import Json
 from gateway.terraform.config.module import Module, load_module
 from reconciler.errors import PluginUnavailable
-from reconciler.terraform.plugin.configured import configuration, split_provider
-from reconciler.terraform.plugin.locked import LOCK_FILE, check_locked, executable_of
+from reconciler.terraform.plugin.configuration import configuration, split_provider
+from reconciler.terraform.plugin.lock_file import LOCK_FILE, check_locked, executable_of
 from reconciler.terraform.plugin.messages import message
 from reconciler.terraform.plugin.process import ProviderProcess
-from reconciler.terraform.plugin.shape import BlockShape, dump, load, read_shape, shaped
-from reconciler.terraform.plugin.stored import StoredResource, read_stored
-from reconciler.terraform.refreshed import Refreshed
+from reconciler.terraform.plugin.provider_schema import BlockShape, dump, load, read_shape, shaped
+from reconciler.terraform.plugin.state_resources import StoredResource, read_stored
+from reconciler.terraform.refresh import Refreshed
 
 _AT_ONCE: Final = 10
 """Reads at the same time, as many as Terraform makes."""

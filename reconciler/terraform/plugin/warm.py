@@ -13,12 +13,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from reconciler.errors import PluginUnavailable
-from reconciler.terraform.plugin.locked import LOCK_FILE, check_locked, executable_of
+from reconciler.terraform.plugin.configuration import single_configuration
+from reconciler.terraform.plugin.lock_file import LOCK_FILE, check_locked, executable_of
 from reconciler.terraform.plugin.process import ProviderProcess
 from reconciler.terraform.plugin.reads import ProviderAt
-from reconciler.terraform.plugin.single import single_configuration
 
 _OF_AWS: Final = "*/hashicorp/aws"
 

@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from gateway.model.motive import Intent, Motivation
+from gateway.core.model.motive import Intent, Motivation
 from tests.bench.arbitration.actors import ACTORS, CONTESTED, rounds
 from tests.bench.arbitration.baselines import Holders, force_or_fail, last_writer_wins
 from tests.bench.arbitration.play import Play, play, quarrel

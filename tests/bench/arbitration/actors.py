@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gateway.model.caller import ActorKind
+from gateway.core.model.caller import ActorKind
 from tests.bench.contention.callers import Message
 
 CONTESTED: Final = 50

@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 
-from gateway.model.caller import ActorKind
-from gateway.ports import Key
+from gateway.core.model.caller import ActorKind
+from gateway.core.ports import Key
 from tests.bench.arbitration.actors import ACTORS, CONTESTED, Actor, Round, rounds
 from tests.bench.arbitration.baselines import Holders
 from tests.bench.contention.aws import RememberingAws, remembering_aws

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gateway.ports import Key
+from gateway.core.ports import Key
 from tests.bench.contention.wishes import Wish
 
 _PAUSE_SECONDS: Final = 0.1

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.model.record import Record, Stage
+from gateway.core.records.record import Record, Stage
 from tests.bench.contention.callers import Answer
 
 

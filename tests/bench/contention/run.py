@@ -10,12 +10,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from gateway.keyring.sealed_ledger import open_sealed_ledger
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Record, Stage
+from gateway.core.settings import Settings
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.record import Record, Stage
-from gateway.ports import RecordQuery
-from gateway.settings import Settings
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from tests.bench.contention.aws import RememberingAws, remembering_aws
 from tests.bench.contention.callers import Answer, send_all
 from tests.bench.contention.gateways import GatewayProcess, gateways, issue, settings_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.model.record import Record, Stage
+from gateway.core.records.record import Record, Stage
 from tests.bench.contention.callers import Answer
 from tests.bench.contention.history import History
 from tests.bench.contention.wishes import Wish

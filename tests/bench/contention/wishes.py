@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gateway.model.caller import ActorKind
-from gateway.model.motive import Intent, Motivation
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.motive import Intent, Motivation
 
 ACTORS: Final = {
     f"{kind.value}-{number}": kind

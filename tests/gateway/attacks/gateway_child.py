@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gateway.__main__ import app
-from gateway.cloud.aws import Aws
+from gateway.aws.client.mutations import Aws
 from gateway.ledger.ledger import SqlLedger
 
 POINTS: dict[str, tuple[type, str, bool]] = {

@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.model.record import Stage
-from gateway.settings import StackSettings
+from gateway.core.records.record import Stage
+from gateway.core.settings import StackSettings
 from tests.kit.gate import STACK, Gate
 
 pytestmark = [pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]

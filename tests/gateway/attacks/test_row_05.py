@@ -24,20 +24,20 @@ import httpx
 import pytest
 from botocore.exceptions import ClientError
 
-from gateway.app import running
-from gateway.clock import SystemClock
-from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.app.running import running
+from gateway.core.clock import SystemClock
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.mutation import EffectAction
+from gateway.core.model.outcome import InDoubt
+from gateway.core.ports import Key, RecordQuery
+from gateway.core.records.record import Stage
+from gateway.core.settings import Settings, StackSettings, UpstreamSettings
+from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import open_ledger
-from gateway.model.caller import ActorKind
-from gateway.model.mutation import EffectAction
-from gateway.model.outcome import InDoubt
-from gateway.model.record import Stage
-from gateway.ports import Key, RecordQuery
-from gateway.settings import Settings, StackSettings, UpstreamSettings
-from reconciler.doubt.read_back import ReadBack
-from reconciler.doubt.verdict import Answer
-from reconciler.terraform.refreshed import Refreshed
+from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from reconciler.drift.in_doubt.live_evidence import DoubtAnswer
+from reconciler.drift.in_doubt.read_back import ReadBack
+from reconciler.terraform.refresh import Refreshed
 from tests.gateway.attacks import reconciler_child
 from tests.gateway.attacks.gateway_child import POINTS
 from tests.gateway.attacks.reconciler_child import GROUP as WEB
@@ -97,8 +97,8 @@ def _reading(gate: Gate, value: Any, **members: Any) -> ReadBack:
     return ReadBack(**(given | members))
 
 
-def _settle(gate: Gate, read_back: ReadBack) -> list[Answer]:
-    async def settle() -> list[Answer]:
+def _settle(gate: Gate, read_back: ReadBack) -> list[DoubtAnswer]:
+    async def settle() -> list[DoubtAnswer]:
         answers = []
         for doubt in await read_back.due():
             verdict = await read_back.look(doubt.mutation_id)
@@ -155,9 +155,9 @@ async def _set(event: asyncio.Event) -> None:
 
 @pytest.mark.parametrize(
     ("live", "answer", "claims"),
-    [("before", Answer.FAILED, 0), ("other", Answer.HUMAN, 1), ("asked", Answer.APPLIED, 1)],
+    [("before", DoubtAnswer.FAILED, 0), ("other", DoubtAnswer.HUMAN, 1), ("asked", DoubtAnswer.APPLIED, 1)],
 )
-def test_what_is_in_doubt_is_settled_by_what_is_live(gate: Gate, live: str, answer: Answer, claims: int) -> None:
+def test_what_is_in_doubt_is_settled_by_what_is_live(gate: Gate, live: str, answer: DoubtAnswer, claims: int) -> None:
     error = _cut(gate, 7)
     assert "is not sent again" in error.response["Error"]["Message"]
     effects: Any = gate.records(stage=Stage.DECIDED)[-1].body["effects"]
@@ -166,7 +166,7 @@ def test_what_is_in_doubt_is_settled_by_what_is_live(gate: Gate, live: str, answ
     assert _settle(gate, _reading(gate, values[live])) == [answer]
     assert len(gate.run(gate.ledger.claims())) == claims
     assert gate.upstream.asked == ["SetDesiredCapacity"]
-    if answer is Answer.HUMAN:
+    if answer is DoubtAnswer.HUMAN:
         mutation = error.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
         assert _settle(gate, _reading(gate, 7)) == []
         done = _by_hand(gate, mutation, "human", {"outcome": "failed", "reason": "Looked at the group: it is at 9."})
@@ -380,7 +380,7 @@ def test_what_no_value_shows_is_left_to_a_human_once(gate: Gate, made: Any) -> N
 
     outcome = InDoubt(reason="cut off")
     mutation = gate.run(record_mutation(gate.ledger, [(made, 4)], outcome=outcome, stack="kafka"))
-    assert _settle(gate, _reading(gate, 0, read_live=live)) == [Answer.HUMAN]
+    assert _settle(gate, _reading(gate, 0, read_live=live)) == [DoubtAnswer.HUMAN]
     assert _settle(gate, _reading(gate, 0, read_live=live)) == []
     outcomes = [record.body for record in gate.records(mutation_id=mutation.id, stage=Stage.SETTLED)]
     assert [body.get("left_to_human", False) for body in outcomes] == [False, True]

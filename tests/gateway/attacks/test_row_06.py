@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from gateway.doors.aws import call_classes
-from gateway.model.mutation import CallClass
-from gateway.model.record import Stage
+from gateway.aws.models import call_classes
+from gateway.core.model.mutation import CallClass
+from gateway.core.records.record import Stage
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

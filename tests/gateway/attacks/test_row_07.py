@@ -17,8 +17,8 @@ import httpx
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 
-from gateway.model.json import canonical, digest
-from gateway.model.record import Stage
+from gateway.core.model.json import canonical, digest
+from gateway.core.records.record import Stage
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

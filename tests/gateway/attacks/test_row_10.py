@@ -15,12 +15,12 @@ import pytest
 from botocore.exceptions import ClientError
 from sqlalchemy import delete, insert
 
-from gateway.ledger.serialize import claim_to_row
-from gateway.ledger.statements import Statement
-from gateway.ledger.tables import CLAIMS
-from gateway.ledger.transaction import Transaction
-from gateway.model.caller import ActorKind
-from gateway.model.claim import Claim
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.claim import Claim
+from gateway.ledger.store.serialize import claim_to_row
+from gateway.ledger.store.statements import Statement
+from gateway.ledger.store.tables import CLAIMS
+from gateway.ledger.store.transaction import Transaction
 from gateway.policy.sources import shipped
 from tests.kit.gate import ASG, Gate
 

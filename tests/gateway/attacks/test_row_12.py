@@ -21,10 +21,10 @@ import httpx
 import pytest
 from botocore.exceptions import ClientError
 
-from gateway.app import running
-from gateway.errors import LedgerBroken
-from gateway.ledger.anchor import EVERY_RECORDS
-from gateway.settings import Settings, StackSettings, UpstreamSettings
+from gateway.app.running import running
+from gateway.core.errors import LedgerBroken
+from gateway.core.settings import Settings, StackSettings, UpstreamSettings
+from gateway.ledger.chain.anchor import EVERY_RECORDS
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -3,7 +3,7 @@
 The attack: a hundred connections send 6 MB each with nothing but a key id, and hold 600 MB; unknown key ids are answered at once and known
 ones later; one refused call of 64 kB stores 717 kB; strangers write 5.8 GB of records a day. What must hold: all bodies in memory share
 one budget, and who finds it used up gets 503 with Retry-After while small requests still pass; nothing tells a known key id from an
-unknown one; what is refused stores no multiple of what was sent. (Limits by day: `tests/gateway/ledger/test_rate_limit.py`. Calls of
+unknown one; what is refused stores no multiple of what was sent. (Limits by day: `tests/gateway/ledger/decide/test_refusals.py`. Calls of
 `/v1` that broke it: `tests/gateway/doors/api/test_fuzz.py`.)
 """
 
@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from gateway.ledger.serialize import canonical_text
-from gateway.ledger.summary import MAX_DENIED, MAX_HELD
-from gateway.settings import ServerSettings
+from gateway.core.settings import ServerSettings
+from gateway.ledger.decide.write_set import MAX_DENIED, MAX_HELD
+from gateway.ledger.store.serialize import canonical_text
 from tests.kit.gate import ASG, Gate
 from tests.kit.signed import FORM, MOTIVE, Answer, Signer, Wire, talk
 

@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gateway.clock import SystemClock
+from gateway.core.clock import SystemClock
+from gateway.core.model.json import Json
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
+from gateway.core.settings import AllowedCode, ReconcileSettings, Settings, StackSettings
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.model.json import Json
-from gateway.model.record import Stage
-from gateway.ports import RecordQuery
-from gateway.settings import AllowedCode, ReconcileSettings, Settings, StackSettings
 from reconciler.app import _worker
-from reconciler.workflows import Worker
+from reconciler.line.workflows import Worker
 from tests.kit.decided import effect, record_mutation
 from tests.kit.sealed import KEYS
 

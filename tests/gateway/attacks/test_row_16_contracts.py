@@ -15,9 +15,9 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.errors import CodeInvalid
-from gateway.model.verdict import Mode
-from gateway.settings import StackSettings
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.verdict import Mode
+from gateway.core.settings import StackSettings
 from gateway.terraform.stacks import Stacks
 from tests.kit.gate import ASG, STACK, Gate
 from tests.kit.git import clone, commit, git, repository

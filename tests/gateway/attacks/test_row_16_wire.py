@@ -2,7 +2,7 @@
 
 Found beside the audit: a success whose body is empty or `null`, of an operation that returns nothing, was taken as in doubt; a required
 list or map given empty was refused as missing; the limit for the bodies of changes applied to reads and uploads, too. What must hold: each
-of them passes, and its neighbours that are wrong still do not. (Replies in every form: `tests/gateway/cloud/test_outcome.py`.)
+of them passes, and its neighbours that are wrong still do not. (Replies in every form: `tests/gateway/aws/client/test_outcome.py`.)
 """
 
 import json

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from gateway.model.resolution import Resolution, SettledBy
-from reconciler.doubt.read_back import ReadBack
-from reconciler.doubt.trail import Trail
-from reconciler.doubt.verdict import Answer
-from reconciler.terraform.refreshed import Refreshed
+from gateway.core.model.outcome import Resolution, SettledBy
+from reconciler.drift.in_doubt.live_evidence import DoubtAnswer
+from reconciler.drift.in_doubt.read_back import ReadBack
+from reconciler.drift.in_doubt.trail_evidence import Trail
+from reconciler.terraform.refresh import Refreshed
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -76,7 +76,7 @@ def event(mutation: str, **members: Any) -> dict[str, Any]:
     return own | members
 
 
-def look(gate: Gate, directory: Path, mutation: str, told: dict[str, Any], *, at: Later, live: int) -> Answer:
+def look(gate: Gate, directory: Path, mutation: str, told: dict[str, Any], *, at: Later, live: int) -> DoubtAnswer:
     """What a read-back concludes that finds this event and this live value."""
     (directory / "trail.json").write_text(json.dumps({"Records": [told]}))
 
@@ -125,18 +125,18 @@ def test_a_strangers_call_settles_nothing(
     gate: Gate, tmp_path: Path, doubted: str, members: dict[str, Any], code: str
 ) -> None:
     told = event(doubted, errorCode=code, **members)
-    assert look(gate, tmp_path, doubted, told, at=SOON, live=9) is Answer.WAIT
-    assert look(gate, tmp_path, doubted, told, at=LATE, live=9) is Answer.HUMAN
+    assert look(gate, tmp_path, doubted, told, at=SOON, live=9) is DoubtAnswer.WAIT
+    assert look(gate, tmp_path, doubted, told, at=LATE, live=9) is DoubtAnswer.HUMAN
     if code:
-        assert look(gate, tmp_path, doubted, told, at=LATE, live=6) is Answer.APPLIED
+        assert look(gate, tmp_path, doubted, told, at=LATE, live=6) is DoubtAnswer.APPLIED
 
 
 def test_the_gateways_own_refusal_settles_once_aws_accepts_the_request_no_more(
     gate: Gate, tmp_path: Path, doubted: str
 ) -> None:
-    assert look(gate, tmp_path, doubted, event(doubted), at=SOON, live=9) is Answer.WAIT
-    assert look(gate, tmp_path, doubted, event(doubted), at=LATE, live=9) is Answer.FAILED
+    assert look(gate, tmp_path, doubted, event(doubted), at=SOON, live=9) is DoubtAnswer.WAIT
+    assert look(gate, tmp_path, doubted, event(doubted), at=LATE, live=9) is DoubtAnswer.FAILED
 
 
 def test_the_gateways_own_success_settles_at_once(gate: Gate, tmp_path: Path, doubted: str) -> None:
-    assert look(gate, tmp_path, doubted, event(doubted, errorCode=""), at=SOON, live=9) is Answer.APPLIED
+    assert look(gate, tmp_path, doubted, event(doubted, errorCode=""), at=SOON, live=9) is DoubtAnswer.APPLIED

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from gateway.errors import LedgerBroken
-from gateway.keyring.sealed_ledger import open_sealed_ledger
-from gateway.ledger.anchor import Anchor
-from gateway.settings import Settings, StackSettings, UpstreamSettings
+from gateway.core.errors import LedgerBroken
+from gateway.core.settings import Settings, StackSettings, UpstreamSettings
+from gateway.ledger.chain.anchor import Anchor
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -6,8 +6,8 @@ What must hold: agents are refused every read that returns such a member, and a 
 import pytest
 from botocore.exceptions import ClientError
 
-from gateway.doors.aws.call_classes import shipped
-from gateway.model.mutation import CallClass
+from gateway.aws.models.call_classes import shipped
+from gateway.core.model.mutation import CallClass
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.model.caller import ActorKind
+from gateway.core.model.caller import ActorKind
 from tests.gateway.doors.api.test_waiting import mutation_of, put_rule
 from tests.kit.gate import Gate
 

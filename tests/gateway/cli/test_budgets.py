@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from gateway.ledger.budgets import _store
-from gateway.model.breaker import Breaker, BreakerState
-from gateway.model.caller import ActorKind
-from gateway.model.used import Used
+from gateway.core.model.budget import Breaker, BreakerState, Used
+from gateway.core.model.caller import ActorKind
+from gateway.ledger.decide.budgets import _store
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.client import ApiRefused, ApiUnreachable, call_api, mutation_path
-from gateway.cli.identity import CliIdentity
-from gateway.errors import Malformed
+from gateway.cli.client import ApiRefused, ApiUnreachable, CliIdentity, call_api, mutation_path
+from gateway.core.errors import Malformed
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.keyring.master_key import FILE_NAME
+from gateway.identity.master_key import FILE_NAME
 from tests.gateway.cli.conftest import Run
 from tests.kit.exported import write_history
 from tests.kit.sealed import MASTER

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.identity import UP_DIRECTORY, CliIdentity, identity
-from gateway.cli.local.credentials import FILE_NAME, NoIdentity, credentials_text
-from gateway.model.caller import ActorKind
-from gateway.ports import Key
+from gateway.cli.client import UP_DIRECTORY, CliIdentity, identity
+from gateway.cli.demo.credentials import FILE_NAME, NoIdentity, credentials_text
+from gateway.core.model.caller import ActorKind
+from gateway.core.ports import Key
 
 URL, TOKEN = "http://127.0.0.1:8484", "SNTLAAAAAAAAAAAAAAAA.a-secret"
 

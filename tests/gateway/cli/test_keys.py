@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
-from gateway.cli.open_keyring import open_keyring
-from gateway.model.caller import ActorKind
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.ports import Key
-from gateway.settings import Settings
+from gateway.cli.keys import open_keyring
+from gateway.core.errors import SettingsInvalid
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.ports import Key
+from gateway.core.settings import Settings
 
 Document = Callable[..., tuple[int, Any]]
 
@@ -110,3 +112,17 @@ def test_an_unknown_key_cannot_be_revoked(document: Document) -> None:
     document("key", "create", "a")
     code, reply = document("key", "revoke", "[red]SNTL[/red]")
     assert (code, reply["code"]) == (1, "not_found")
+
+
+async def test_what_one_issues_another_finds(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data")
+    async with open_keyring(settings) as keyring:
+        key = await keyring.issue(actor="a", kind=ActorKind.AGENT)
+    async with open_keyring(settings) as keyring:
+        assert await keyring.find(key.id) == key
+
+
+async def test_a_short_master_key_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsInvalid, match="at least 32"):
+        async with open_keyring(Settings(data=tmp_path / "data", master_key=SecretStr("short"))):
+            pass

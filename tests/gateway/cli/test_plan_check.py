@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gateway.cli import client, plan_check
-from tests.gateway.effects.test_plan_document import document as plan_of
-from tests.gateway.effects.test_plan_document import entry
+from tests.gateway.plans.test_document import document as plan_of
+from tests.gateway.plans.test_document import entry
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

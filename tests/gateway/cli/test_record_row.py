@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.record_row import COLUMNS, record_row
+from gateway.cli.investigate import COLUMNS, record_row
 
 EFFECT = {"address": "aws_sqs_queue.q", "attribute": "delay", "action": "set", "before": 1, "value": 2}
 CALL = {"service": "sqs", "operation": "SetQueueAttributes"}

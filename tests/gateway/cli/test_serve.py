@@ -17,8 +17,8 @@ import structlog
 from typer.testing import Result
 
 from gateway.cli.serve import listening
-from gateway.errors import SettingsInvalid
-from gateway.settings import ServerSettings
+from gateway.core.errors import SettingsInvalid
+from gateway.core.settings import ServerSettings
 from tests.kit.up import free_port
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from gateway.cli.identity import UP_DIRECTORY
+from gateway.cli.client import UP_DIRECTORY
 from gateway.cli.settings import (
     SettingOrigin,
     config_file,
@@ -17,8 +17,8 @@ from gateway.cli.settings import (
     require_ledger,
     settings_or_exit,
 )
-from gateway.errors import NotFound
-from gateway.settings import Settings, read_settings
+from gateway.core.errors import NotFound
+from gateway.core.settings import Settings, read_settings
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.model.signal import SignalState
+from gateway.core.model.signal import SignalState
 from tests.kit.gate import Gate
 from tests.kit.history import event
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.model.caller import ActorKind
+from gateway.core.model.caller import ActorKind
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from gateway.keyring.master_key import master_key
-from gateway.keyring.sealed_ledger import open_sealed_ledger
-from gateway.ledger.checkpoint_file import FILE_NAME
-from gateway.model.refusal import Refusal
-from gateway.settings import Settings
+from gateway.core.model.inbound import Refusal
+from gateway.core.settings import Settings
+from gateway.identity.master_key import master_key
+from gateway.ledger.chain.checkpoint import FILE_NAME
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 
 Document = Callable[..., tuple[int, Any]]
 

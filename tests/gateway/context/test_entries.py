@@ -1,23 +1,31 @@
 """The parts of answers: contracts as their owners wrote them, holders of dependants, history without another's words."""
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+
+import pytest
 
 from gateway.context.entries import (
     code_sources,
     dependant_entry,
     header,
     history_entry,
+    holder_of,
     left_off,
     live_target,
+    motive_words,
     signal_entry,
     written_names,
 )
 from gateway.context.health import ReadStatus
-from gateway.context.known import KnownResource, SentChange
 from gateway.context.lookup import resource_at
-from gateway.model.facts import Dependant
-from gateway.model.signal import Signal, SignalState
+from gateway.context.ports import KnownResource, SentChange
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.claim import Claim
+from gateway.core.model.facts import Dependant
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.signal import Signal, SignalState
 from tests.kit.doubles import AGENT, HUMAN, NOW
 from tests.kit.readers import claim
 from tests.kit.stacks import GROUP, KAFKA, Source, load
@@ -105,3 +113,41 @@ def test_a_stack_whose_newer_version_is_broken_is_said_to_be(tmp_path: Path) -> 
 def test_what_is_left_out_is_a_sentence() -> None:
     assert left_off(3, "claims", "Ask.") == "3 more claims are not shown. Ask."
     assert left_off(0, "claims", "Ask.") == left_off(-4, "claims", "Ask.") == ""
+
+
+MOTIVE = Motive(intent=Intent.COST, motivation=Motivation.BUDGET, text="private words", evidence=("T-1",))
+CLAIM = Claim(
+    id="clm_1",
+    mutation_id="mut_1",
+    address="aws_lb.a",
+    attribute="idle_timeout",
+    value=5,
+    actor="rival",
+    kind=ActorKind.AGENT,
+    motive=MOTIVE,
+    since=NOW,
+    until=NOW + timedelta(hours=1),
+)
+
+
+def test_everybody_is_told_who_why_and_until_when() -> None:
+    shown = holder_of(CLAIM, AGENT)
+    assert shown == {
+        "holder": "rival",
+        "kind": "agent",
+        "intent": "cost",
+        "motivation": "budget",
+        "since": "2026-11-21T00:00:00Z",
+        "until": "2026-11-21T01:00:00Z",
+        "unsettled": False,
+        "mutation_id": "mut_1",
+    }
+
+
+@pytest.mark.parametrize("caller", [HUMAN, Caller(actor="rival", kind=ActorKind.AGENT, key_id="k")])
+def test_people_and_the_holder_see_the_text(caller: Caller) -> None:
+    assert (holder_of(CLAIM, caller)["text"], holder_of(CLAIM, caller)["evidence"]) == ("private words", ["T-1"])
+
+
+def test_no_motive_has_no_words() -> None:
+    assert motive_words(None) == {"intent": "", "motivation": ""}

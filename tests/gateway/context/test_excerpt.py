@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.context.excerpt import LONGEST_TEXT, MOST_ITEMS, excerpt
-from gateway.model.masking import Masker, holds_mask
+from gateway.core.model.masking import Masker, holds_mask
 from gateway.terraform.secrets import masked_text
 from tests.kit.doubles import AGENT, HUMAN
 

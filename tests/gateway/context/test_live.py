@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from gateway.context.health import ReadStatus
 from gateway.context.live import LiveReadThrough, LiveTarget
-from gateway.errors import UpstreamUnavailable
-from gateway.model.json import Json
+from gateway.core.errors import UpstreamUnavailable
+from gateway.core.model.json import Json
 from tests.kit.doubles import NOW
 
 TARGET = LiveTarget(address="aws_sqs_queue.a", resource_type="aws_sqs_queue", recorded={"url": "u"})

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.context.lookup import FoundResource, ResourceQuery, find_resources, resource_at
-from gateway.errors import Malformed, NotFound
+from gateway.core.errors import Malformed, NotFound
 from gateway.terraform.stacks import Stacks
 from tests.kit.stacks import GROUP, KAFKA, Source, load
 

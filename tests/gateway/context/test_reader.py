@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from gateway.context.applied_drift import DriftQuery
-from gateway.context.known import HistoryQuery, KnownResource, SentChange
 from gateway.context.lookup import ResourceQuery
-from gateway.errors import NotFound
-from gateway.model.signal import Signal, SignalState
+from gateway.context.ports import HistoryQuery, KnownResource, SentChange
+from gateway.core.errors import NotFound
+from gateway.core.model.signal import Signal, SignalState
 from tests.kit.doubles import AGENT, HUMAN, NOW
 from tests.kit.readers import ContextLedgerDouble, LiveDouble, applied, claim, reader
 from tests.kit.stacks import GROUP

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.asgi import Message
+from gateway.core.http.asgi import Message
 from gateway.doors.front_page import is_browser_at_root, send_front_page
 
 ACCEPT = (b"accept", b"text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")

@@ -5,10 +5,10 @@ import ipaddress
 import httpx
 import pytest
 
+from gateway.core.errors import NotAuthenticated
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.inbound import Inbound
 from gateway.doors.metrics import MetricsDoor
-from gateway.errors import NotAuthenticated
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.inbound import Inbound
 from tests.kit.doubles import CloudDouble, FixedClock, LedgerDouble, line
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.asgi import Message, Scope
-from gateway.doors.aws.bucket_host import BucketHosts
-from gateway.doors.body_budget import BodyBudget
+from gateway.aws.door.bucket_host import BucketHosts
+from gateway.core.errors import LedgerUnavailable, Malformed, Overloaded
+from gateway.core.http.asgi import Message, Scope
+from gateway.core.http.body_budget import BodyBudget
 from gateway.doors.router import DoorRouter, signed_for_aws
-from gateway.errors import LedgerUnavailable, Malformed, Overloaded
 from tests.kit.doubles import CloudDouble, FixedClock, LedgerDouble, line
 
 HOST = (b"host", b"localhost")

@@ -10,10 +10,10 @@ from unittest.mock import Mock
 import pytest
 import uvicorn
 
-from gateway.doors.asgi import RequestBody, send_response
-from gateway.doors.stopping import Stopping
+from gateway.core.errors import Malformed
+from gateway.core.http.asgi import RequestBody, send_response
+from gateway.doors.shutdown import Stopping
 from gateway.doors.timeouts import TimeoutProtocol
-from gateway.errors import Malformed
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from gateway.effects.context import CallContext
+from gateway.core.errors import Ambiguous
+from gateway.core.model.json import Json
+from gateway.core.model.masking import Masker
+from gateway.core.model.mutation import Call, Effect
+from gateway.core.model.path import AttributePath
+from gateway.effects.call_context import CallContext
 from gateway.effects.registry import SERVICES
 from gateway.effects.resolver import EffectResolver
 from gateway.effects.schema import read_schemas
-from gateway.errors import Ambiguous
-from gateway.model.json import Json
-from gateway.model.masking import Masker
-from gateway.model.mutation import Call, Effect
-from gateway.model.path import AttributePath
-from gateway.terraform.places import Place, place_of
+from gateway.terraform.aws_location import AwsLocation, location_of
 
 CASES = Path(__file__).parents[2] / "cases" / "effects"
 ACCOUNT, REGION = "123456789012", "eu-west-1"
@@ -47,8 +47,8 @@ class FakeInventory:
     def recorded(self, address: str) -> Mapping[str, Json] | None:
         return self._resources.get(address)
 
-    def place(self, address: str) -> Place:
-        return place_of(address.split(".", maxsplit=1)[0], self._resources.get(address, {}))
+    def place(self, address: str) -> AwsLocation:
+        return location_of(address.split(".", maxsplit=1)[0], self._resources.get(address, {}))
 
     def accounts(self) -> frozenset[str]:
         return frozenset(self.place(address).account for address in self._resources) - {""}

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call, Effect
 from gateway.effects.resolver import EffectResolver
-from gateway.model.json import Json
-from gateway.model.mutation import Call, Effect
 from tests.gateway.effects.conftest import ACCOUNT, REGION, FakeInventory
 
 ARN = "arn:aws:autoscaling:eu-west-1:123456789012:scalingPolicy:1:autoScalingGroupName/a:policyName/p"

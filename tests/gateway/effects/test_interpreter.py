@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import EffectAction
+from gateway.core.model.path import AttributePath
 from gateway.effects.arguments import carried
 from gateway.effects.interpreter import interpret
 from gateway.effects.operation import Operation, controls
 from gateway.effects.values import NotUnderstood
-from gateway.model.json import Json
-from gateway.model.mutation import EffectAction
-from gateway.model.path import AttributePath
 
 QUEUE = "aws_sqs_queue"
 SET = Operation(resource_type=QUEUE, identity={"Name": "name"}, controls=controls("Token"))

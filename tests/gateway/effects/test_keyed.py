@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.effects.keyed import keyed, keyed_value
+from gateway.effects.translators import keyed, keyed_value
 from gateway.effects.values import NotUnderstood
 
 NAMES = {"VisibilityTimeout": "visibility_timeout_seconds"}

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from gateway.core.errors import CallTooLarge
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call
 from gateway.effects.limits import MOST_EFFECTS, MOST_ITEMS, MOST_MEMBERS, EffectBudget, refuse_too_large
 from gateway.effects.resolver import EffectResolver
-from gateway.effects.spelling import snake
-from gateway.errors import CallTooLarge
-from gateway.model.json import Json
-from gateway.model.mutation import Call
+from gateway.effects.schema import snake
 from gateway.terraform.identity_index import IdentityIndex, only_match
 from tests.gateway.effects.conftest import ACCOUNT, CASES, REGION, EffectsOf, FakeInventory
 from tests.kit.growth import assert_linear

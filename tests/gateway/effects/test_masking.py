@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.mutation import Call
 from gateway.effects.masking import MASK, bounded_parameters, masked_parameters
-from gateway.model.mutation import Call
 from tests.kit.growth import assert_linear
 
 

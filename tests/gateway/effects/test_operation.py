@@ -1,7 +1,7 @@
 """A row of a table is a value with safe defaults."""
 
+from gateway.core.model.mutation import EffectAction
 from gateway.effects.operation import Operation, controls
-from gateway.model.mutation import EffectAction
 
 
 def test_a_row_is_a_set_and_not_an_upsert_by_default() -> None:

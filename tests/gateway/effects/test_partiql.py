@@ -2,8 +2,8 @@
 
 import pytest
 
+from gateway.core.model.mutation import Call
 from gateway.effects.partiql import statement_of, statements_of
-from gateway.model.mutation import Call
 from tests.kit.growth import assert_linear
 
 READS = {

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call, EffectAction
+from gateway.core.model.path import AttributePath, put_all
 from gateway.effects import put_back
 from gateway.effects.put_back import put_back_call
 from gateway.effects.resolver import EffectResolver
-from gateway.model.json import Json
-from gateway.model.mutation import Call, EffectAction
-from gateway.model.path import AttributePath, put_all
 from tests.gateway.effects.conftest import ACCOUNT, REGION, FakeInventory
 
 QUEUE_URL = "https://sqs.eu-west-1.amazonaws.com/123456789012/q"

@@ -9,12 +9,13 @@ import botocore.session
 import pytest
 from botocore.validate import ParamValidator
 
+from gateway.aws.models import call_classes
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call, CallClass, Effect
 from gateway.effects.operation import Operation
-from gateway.effects.registry import SERVICES
+from gateway.effects.registry import SERVICES, WITHOUT_RESOURCE
 from gateway.effects.resolver import EffectResolver
 from gateway.effects.schema import read_schemas
-from gateway.model.json import Json
-from gateway.model.mutation import Call, Effect
 
 CASES = Path(__file__).parents[2] / "cases" / "effects"
 BOTOCORE: Any = botocore.session
@@ -189,3 +190,9 @@ def test_no_effect_contains_a_secret(recording: dict[str, Any], resolver_for: Re
         resolver = resolver_for(phase["state"])
         for call in phase["calls"]:
             assert "hush" not in repr(resolver.effects(call_of(call)))
+
+
+def test_they_are_of_the_data_plane_and_in_no_table() -> None:
+    classes = call_classes.shipped()
+    assert {classes.of(*operation) for operation in WITHOUT_RESOURCE} == {CallClass.DATA}
+    assert not [name for service, name in WITHOUT_RESOURCE if name in SERVICES.get(service, {})]

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call, EffectAction
+from gateway.core.model.verdict import Mode
+from gateway.core.settings import StackSettings
 from gateway.effects.inventory import Inventory
 from gateway.effects.registry import SERVICES
 from gateway.effects.resolver import EffectResolver
-from gateway.model.json import Json
-from gateway.model.mutation import Call, EffectAction
-from gateway.model.verdict import Mode
-from gateway.settings import StackSettings
-from gateway.terraform.places import Place
+from gateway.terraform.aws_location import AwsLocation
 from gateway.terraform.stacks import Stacks
 
 KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka"
@@ -91,7 +91,7 @@ def test_an_inventory_that_raises_means_not_understood() -> None:
         def recorded(self, address: str) -> Mapping[str, Json] | None:
             raise RuntimeError("hush")
 
-        def place(self, address: str) -> Place:
+        def place(self, address: str) -> AwsLocation:
             raise RuntimeError("hush")
 
         def accounts(self) -> frozenset[str]:
@@ -160,8 +160,8 @@ class _OneGroup:
     def recorded(self, address: str) -> Mapping[str, Json] | None:
         return {"name": "a", "target_group_arns": ["old"]}
 
-    def place(self, address: str) -> Place:
-        return Place()
+    def place(self, address: str) -> AwsLocation:
+        return AwsLocation()
 
     def accounts(self) -> frozenset[str]:
         return frozenset()

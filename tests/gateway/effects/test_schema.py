@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.effects.schema import known_schemas, read_schemas
+from gateway.effects.schema import folded, known_schemas, read_schemas, snake
 
 
 def test_kinds_of_attributes_blocks_and_objects() -> None:
@@ -41,3 +41,24 @@ def test_a_type_that_the_provider_does_not_have_is_an_error() -> None:
 
 def test_of_several_types_those_that_are_known_are_read() -> None:
     assert set(known_schemas({"aws_sqs_queue", "random_id"})) == {"aws_sqs_queue"}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("HealthCheckGracePeriod", "health_check_grace_period"),
+        ("MultiAZ", "multi_az"),
+        ("KMSMasterKeyId", "kms_master_key_id"),
+        ("desiredCount", "desired_count"),
+        ("OKActions", "ok_actions"),
+        ("SSEAlgorithm", "sse_algorithm"),
+    ],
+)
+def test_names_become_snake_case(name: str, words: str) -> None:
+    assert snake(name) == words
+
+
+def test_plurals_and_underscores_fold_away_but_short_words_and_double_s_stay() -> None:
+    assert folded("step_adjustments") == folded("step_adjustment")
+    assert folded("ok_actions") == folded("o_k_action")
+    assert folded("dns_access") == "dnsaccess"

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.json import Json
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import Call, CallClass, Mutation
+from gateway.core.model.path import AttributePath, put_all
+from gateway.core.model.time_box import TimeBox, TimeBoxPart
+from gateway.core.model.verdict import Mode
 from gateway.effects.resolver import EffectResolver
 from gateway.effects.time_box import is_time_boxed, time_box_of
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.contract import Contract
-from gateway.model.facts import Facts, Subject
-from gateway.model.json import Json
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Mutation
-from gateway.model.path import AttributePath, put_all
-from gateway.model.time_box import TimeBox, TimeBoxPart
-from gateway.model.verdict import Mode
 from tests.gateway.effects.conftest import ACCOUNT, REGION, FakeInventory
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

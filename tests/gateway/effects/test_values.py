@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from gateway.core.model.json import Json
 from gateway.effects.values import NotUnderstood, in_kind
-from gateway.model.json import Json
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.ledger.exported import ExportedRecord
-from gateway.ledger.store import Store
+from gateway.ledger.ask.exports import ExportedRecord
+from gateway.ledger.store.database import Store
 from tests.kit.exported import opened, records_of, write_history
 
 

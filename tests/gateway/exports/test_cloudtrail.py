@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from gateway.core.records.record import Stage
+from gateway.core.settings.exports import ExportFormatName
 from gateway.exports.cloudtrail import cloudtrail_event, cloudtrail_place, is_call
+from gateway.exports.columns import open_duckdb
 from gateway.exports.formats import FORMATS
-from gateway.exports.parquet import open_duckdb
-from gateway.ledger.exported import ExportedRecord
-from gateway.model.record import Stage
-from gateway.settings_exports import ExportFormatName
+from gateway.ledger.ask.exports import ExportedRecord
 from reconciler.drift.cloudtrail import read_events
 from tests.kit.exported import record
 

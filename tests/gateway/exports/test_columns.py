@@ -3,15 +3,29 @@
 import csv
 import io
 import json
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
-from gateway.exports.columns import COLUMNS, column_values, csv_head, csv_row, json_line, row_place
-from gateway.ledger.chain import HASHED, VERSION, keyed_hash
-from gateway.ledger.exported import ExportedRecord
-from gateway.model.json import canonical
-from gateway.model.record import Stage
+from gateway.core.errors import SettingsInvalid
+from gateway.core.model.json import canonical
+from gateway.core.records.record import Stage
+from gateway.exports.columns import (
+    COLUMNS,
+    column_line,
+    column_values,
+    csv_head,
+    csv_row,
+    json_line,
+    open_duckdb,
+    parquet_file,
+    row_place,
+    write_parquet,
+)
+from gateway.ledger.ask.exports import ExportedRecord
+from gateway.ledger.chain.hashes import HASHED, VERSION, keyed_hash
 from tests.kit.exported import record
 from tests.kit.sealed import KEYS
 
@@ -82,3 +96,37 @@ def test_columns_say_what_was_asked_and_decided() -> None:
         "outcome": "denied",
     }
     assert row_place(record(Stage.DECIDED, body)) == "region=global/accountId=unknown/eventDay=20261122"
+
+
+def test_it_is_read_back(records: Sequence[ExportedRecord], tmp_path: Path) -> None:
+    file = tmp_path / "it's.parquet"
+    file.write_bytes(parquet_file(b"\n".join(map(column_line, records))))
+    with open_duckdb() as connection:
+        found = connection.execute("SELECT * FROM read_parquet(?) ORDER BY seq", [str(file)])
+        assert [column[0] for column in found.description or ()] == list(COLUMNS)
+        rows = found.fetchall()
+        kinds = dict(connection.execute("SELECT name, type FROM parquet_schema(?)", [str(file)]).fetchall())
+    assert [(row[0], row[-1]) for row in rows] == [(each.row.seq, each.row.hash) for each in records]
+    assert kinds["seq"] == kinds["time"] == "INT64"
+
+
+def test_a_path_with_a_quote_is_a_path(tmp_path: Path, records: Sequence[ExportedRecord]) -> None:
+    lines, made = tmp_path / "li'nes.json", tmp_path / "ma'de.parquet"
+    lines.write_bytes(column_line(records[0]))
+    write_parquet(lines, made)
+    assert made.read_bytes()[:4] == b"PAR1"
+
+
+def test_without_duckdb_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(SettingsInvalid, match=r"pip install 'sentinel-gateway\[export\]'"):
+        open_duckdb()
+
+
+def test_it_loads_nothing_from_elsewhere() -> None:
+    with open_duckdb() as connection:
+        asked = "SELECT name, value FROM duckdb_settings() WHERE name LIKE 'auto%known_extensions'"
+        assert dict(connection.execute(asked).fetchall()) == {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import SettingsInvalid
+from gateway.core.errors import SettingsInvalid
 from gateway.exports.destination import BucketDestination, DirectoryDestination, ExportFailed, destination
 from tests.kit.moto import MotoUpstream
 

@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from gateway.errors import LedgerBroken
+from gateway.core.errors import LedgerBroken
+from gateway.core.settings.exports import ExportFormatName
 from gateway.exports.destination import DirectoryDestination, ExportFailed
 from gateway.exports.exporter import Exporter
-from gateway.ledger.export_positions import start_since
-from gateway.ledger.exported import ExportedRecord
-from gateway.ledger.rows import ChainEndRow
-from gateway.ledger.statements import Session
-from gateway.ledger.store import open_store
-from gateway.settings_exports import ExportFormatName
+from gateway.ledger.ask.exports import ExportedRecord, start_since
+from gateway.ledger.store.database import open_store
+from gateway.ledger.store.rows import ChainEndRow
+from gateway.ledger.store.statements import Session
 from tests.kit.exported import write_history
 from tests.kit.history import NOW
 from tests.kit.sealed import KEYS

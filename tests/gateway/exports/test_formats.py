@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from gateway.core.settings.exports import ExportFormatName
 from gateway.exports.formats import FORMATS
-from gateway.ledger.exported import ExportedRecord
-from gateway.settings_exports import ExportFormatName
+from gateway.ledger.ask.exports import ExportedRecord
 
 
 def test_every_format_is_there() -> None:

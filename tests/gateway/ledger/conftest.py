@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.claim import Claim
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.ids import new_id
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.outcome import Applied, Reply, Sent
+from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.claim import Claim
-from gateway.model.contract import Contract
-from gateway.model.facts import Facts, Subject
-from gateway.model.ids import new_id
-from gateway.model.json import Json
-from gateway.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
-from gateway.model.outcome import Applied, Reply, Sent
-from gateway.model.verdict import Decision, Finding, Mode, Verdict
 from tests.kit.bindings import BOUND
 from tests.kit.sealed import KEYS
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import LedgerUnavailable
+from gateway.core.errors import LedgerUnavailable
+from gateway.core.model.inbound import Refusal
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
 from gateway.ledger.ledger import open_ledger
-from gateway.model.record import Stage
-from gateway.model.refusal import Refusal
-from gateway.ports import RecordQuery
 from tests.kit.sealed import KEYS
 
 

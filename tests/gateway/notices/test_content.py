@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from gateway.model.record import Stage
+from gateway.core.records.notice import NoticeType
+from gateway.core.records.record import Stage
 from gateway.notices.content import notice_of
-from gateway.notices.notice import NoticeType
 from tests.kit.held import HELD, effect, held_record, record
 
 DIGEST = "d" * 64

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from slack_sdk.models.blocks import ActionsBlock, Block
 
-from gateway.model.record import Record
-from gateway.notices.slack_card import card
-from tests.kit.held import HELD, effect, held_record
+from gateway.core.records.record import Record, Stage
+from gateway.notices.slack_card import card, closing_of, decides, no_buttons_reason
+from tests.kit.held import HELD, effect, held_record, record
 
 LONGEST = timedelta(hours=8)
 
@@ -102,3 +102,70 @@ def test_several_people_and_a_deletion() -> None:
     text = json.dumps(_card(held_record(effect(action="delete"), decision=decision)))
     assert "2 people with the role approver and security or owner" in text
     assert "delete aws_sqs_queue.jobs.delay_seconds" in text
+
+
+@pytest.mark.parametrize(
+    ("stage", "body", "sentence"),
+    [
+        (Stage.REJECTED, {"reason": "not now", "door": "console"}, "Rejected by agent-1 in the console: not now"),
+        (Stage.REJECTED, {}, "Rejected by agent-1."),
+        (Stage.BROKE_GLASS, {"reason": "fire", "door": "api"}, "Passed in an emergency by agent-1 with the API or the command line: fire"),
+        (Stage.APPROVED, {"until": "T", "others": ["bob"], "missing": 0, "door": "chat"}, "Approved by bob and agent-1 in the chat until T: the identical call passes once."),
+        (Stage.APPROVED, {"until": "T"}, "Approved by agent-1 until T: the identical call passes once."),
+    ],
+)  # fmt: skip
+def test_who_decided_what_where_and_why(stage: Stage, body: dict[str, Any], sentence: str) -> None:
+    end = record(stage, body)
+    assert closing_of(end) == sentence
+    assert decides(end)
+
+
+def test_the_consent_of_the_first_of_two_decides_nothing() -> None:
+    assert not decides(record(Stage.APPROVED, {"missing": 1}))
+    assert not decides(record(Stage.SETTLED, {}))
+
+
+def test_a_reason_cannot_hide_anything() -> None:
+    assert closing_of(record(Stage.REJECTED, {"reason": "a\u202eb" + "x" * 2000})).startswith(
+        "Rejected by agent-1: a\\u202eb"
+    )
+    assert len(closing_of(record(Stage.REJECTED, {"reason": "x" * 2000}))) < 600
+
+
+def _reason(*effects: dict[str, Any], **changes: Any) -> str:
+    body: Any = held_record(*effects, **changes).body
+    return no_buttons_reason(body, LONGEST)
+
+
+def test_an_ordinary_change_has_buttons() -> None:
+    assert not _reason()
+
+
+@pytest.mark.parametrize(
+    ("address", "attribute"),
+    [
+        ("aws_iam_role.admin", "max_session_duration"),
+        ("aws_kms_key.a", "description"),
+        ("aws_security_group.a", "ingress"),
+        ("aws_sqs_queue_policy.a", "policy"),
+        ("aws_lambda_permission.a", "*"),
+        ("aws_sqs_queue.a", "policy"),
+        ("aws_s3_bucket_policy.a", "policy"),
+    ],
+)
+def test_rights_have_buttons_only_for_a_time(address: str, attribute: str) -> None:
+    made = effect(address, attribute)
+    assert "rights for longer than 8 hours" in _reason(made)
+    assert "rights" in _reason(effect(), made, motive={"wanted_seconds": 8 * 3600 + 1})
+    assert "rights" in _reason(made, motive={"wanted_seconds": 0})
+    assert not _reason(made, motive={"wanted_seconds": 8 * 3600})
+
+
+def test_what_nobody_can_see_has_no_buttons() -> None:
+    assert "Not all of this call" in _reason(cut={"effects": 3})
+    assert "Not all of this call" in _reason(*[effect()] * 11)
+    assert "Not all of this call" in _reason(effect(value="x" * 301))
+    assert "Not all of this call" in _reason(effect(value="x" * 250), *[effect("a" * 300, value="&" * 90)] * 9)
+    assert "Not all of this call" in _reason(call={"service": "sqs", "whole": False})
+    assert "Not all of this call" in _reason(call={"parameters": {"Document": "x" * 3_000}, "whole": True})
+    assert "not known" in no_buttons_reason({"call": {"whole": True}, "effects": []}, LONGEST)

@@ -1,6 +1,7 @@
 """Bundles: whole or refused, and equal sources give equal bytes."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from datetime import timedelta
@@ -8,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import PolicyInvalid
-from gateway.policy.bundle import DRIFT, ENTRYPOINTS, PRIORITIES, Bundle, build, read_bundle, write_bundle
-from gateway.policy.select_bundle import SHIPPED
+from gateway.core.errors import PolicyInvalid
+from gateway.policy.bundle import DRIFT, ENTRYPOINTS, PRIORITIES, Bundle, build, read_bundle, rule_texts, write_bundle
+from gateway.policy.bundle_selection import SHIPPED
 from gateway.policy.sources import read_sources, shipped
 
 
@@ -96,3 +97,21 @@ def test_policies_need_not_answer_about_drift_approvers_and_explanations(opa_too
     (policies / "arbitration" / "explanation.rego").unlink()
     built = build(read_sources(policies), opa_tool)
     assert built.manifest.entrypoints == tuple(sorted((*ENTRYPOINTS, PRIORITIES)))
+
+
+def test_every_shipped_rule_is_in_the_manifest_with_its_line(shipped_bundle: Bundle) -> None:
+    files = read_sources(shipped()).files
+    texts = shipped_bundle.manifest.rules
+    text = b"\n".join(files.values()).decode()
+    assert {"SEN-A001", "SEN-N001", "SEN-C001"} <= set(texts) == set(re.findall(r"^#   id: (\S+)$", text, re.MULTILINE))
+    for found in texts.values():
+        file, line = found.source.split(":")
+        assert found.title
+        assert re.match("findings contains", files[file].decode().splitlines()[int(line) - 1])
+
+
+def test_rules_of_your_own_are_read_too(tmp_path: Path, opa_tool: Path) -> None:
+    rule = '# METADATA\n# title: Mine\n# custom:\n#   id: ACME-1\nfindings contains "x" if input.a\n'
+    (tmp_path / "mine.rego").write_text(f"package sentinel.rules.mine\n\n{rule}\nother := 1\n")
+    found = rule_texts(tmp_path, opa_tool)
+    assert {name: (text.title, text.source) for name, text in found.items()} == {"ACME-1": ("Mine", "mine.rego:7")}

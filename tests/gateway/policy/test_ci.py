@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import PolicyInvalid
+from gateway.core.errors import PolicyInvalid
 from gateway.policy import ci, opa_command
 
 Check = Callable[[Path, Path], str]

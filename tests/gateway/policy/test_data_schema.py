@@ -2,13 +2,15 @@
 
 import copy
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.errors import PolicyInvalid
-from gateway.policy.data_schema import check_data
-from gateway.policy.sources import shipped
+from gateway.core.errors import PolicyInvalid
+from gateway.policy.data_schema import BudgetsData, budget_mistakes, check_data, check_data_files
+from gateway.policy.sources import read_sources, shipped
 
 
 @pytest.fixture
@@ -87,3 +89,79 @@ def test_mistakes_in_pairs_are_sentences(data: dict[str, Any], pairs: list[Any],
     data["data"]["couplings"] = {"pairs": pairs}
     with pytest.raises(PolicyInvalid, match=sentence):
         check_data(data)
+
+
+DATA = Path(__file__).parents[3] / "policies" / "data"
+SHIPPED = json.loads((DATA / "budgets.json").read_text())["budgets"]
+PRIORITIES = json.loads((DATA / "priorities.json").read_text())["priorities"]
+
+
+def test_the_shipped_numbers_are_valid() -> None:
+    assert budget_mistakes(BudgetsData.model_validate(SHIPPED)) == []
+    check_data({"data": {"priorities": PRIORITIES, "budgets": SHIPPED}})
+
+
+def _without(table: str, kind: str) -> Callable[[Any], None]:
+    return lambda data: data[table].pop(kind)
+
+
+def _with(table: str, name: str, value: Any) -> Callable[[Any], None]:
+    return lambda data: data[table].update({name: value})
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (_without("mutations", "agent"), "data/budgets.json: mutations: agent has no entry"),
+        (_without("breaker", "human"), "data/budgets.json: breaker: human has no entry"),
+        (_without("sizes", "instances"), "instances is not in `sizes`, so nothing measures it"),
+        (_with("mutations", "agent", {"minute": 0}), "mutations.agent.minute: Input should be greater than 0"),
+        (_with("mutations", "agent", {"minute": 1.5}), "mutations.agent.minute"),
+        (_with("mutations", "agent", {"week": 5}), "mutations.agent.week"),
+        (_with("mutations", "robot", {"minute": 5}), "mutations.robot"),
+        (_with("mutations_by_motivation", "agent", {"boredom": {"minute": 5}}), "boredom"),
+        (_with("claims_by_motivation", "agent", {"incident": 10_001}), "claims_by_motivation.agent.incident"),
+        (_with("breaker", "agent", {"in_a_row": 1, "open_seconds": 5}), "breaker.agent.in_a_row"),
+        (_with("breaker", "agent", {"in_a_row": 5, "open_seconds": 86_401}), "breaker.agent.open_seconds"),
+        (_with("sizes", "instances", {"set": {}}), "sizes.instances.created"),
+        (lambda data: data.update(more=1), "more: Extra inputs are not permitted"),
+    ],
+)
+def test_a_mistake_is_named(change: Callable[[Any], None], sentence: str) -> None:
+    data = copy.deepcopy(SHIPPED)
+    change(data)
+    with pytest.raises(PolicyInvalid) as error:
+        check_data({"data": {"priorities": PRIORITIES, "budgets": data}})
+    assert sentence in str(error.value)
+
+
+SHIPPED_OF_DATA_FILES = read_sources(shipped()).files
+
+
+def test_the_shipped_data_is_valid_data_files() -> None:
+    check_data_files(SHIPPED_OF_DATA_FILES)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b'{\n  "budgets": {\n    "a": 1\n    "b": 2\n  }\n}\n', r"^data/budgets\.json:4:5: not JSON: Expecting ','"),
+        (b"\xff\xfe\xff", r"^data/budgets\.json: not JSON: "),
+        (b"[]", r"^data/budgets\.json:1: not a JSON object\.$"),
+        (b'{"budgets": {"mutations": 7}}', r"  data/budgets\.json: mutations: "),
+    ],
+    ids=["a comma is missing", "not text", "not an object", "not what it must be"],
+)
+def test_a_mistake_has_its_place(text: bytes, message: str) -> None:
+    with pytest.raises(PolicyInvalid, match=message):
+        check_data_files({**SHIPPED_OF_DATA_FILES, "data/budgets.json": text})
+
+
+def test_mistakes_of_several_files_are_told_at_once() -> None:
+    couplings = json.dumps({"couplings": {"pairs": [{"name": "x"}]}}).encode()
+    with pytest.raises(PolicyInvalid) as raised:
+        check_data_files(
+            {**SHIPPED_OF_DATA_FILES, "data/budgets.json": b'{"budgets": {}}', "data/couplings.json": couplings}
+        )
+    assert "data/budgets.json: mutations: " in str(raised.value)
+    assert "data/couplings.json: pairs.0.other: " in str(raised.value)

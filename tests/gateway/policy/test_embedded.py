@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 import pytest
+import wasmtime
 
-from gateway.errors import PolicyInvalid, PolicyUnavailable
-from gateway.model.json import Json
+from gateway.core.errors import PolicyInvalid, PolicyUnavailable
+from gateway.core.model.json import Json
 from gateway.policy.bundle import Bundle
-from gateway.policy.embedded import LARGEST_INPUT, Embedded, sort_lists
+from gateway.policy.embedded import LARGEST_INPUT, Embedded, native_code, native_module, new_engine, sort_lists
 
 GUARDRAILS = "sentinel/guardrails/result"
 ARBITRATION = "sentinel/arbitration/result"
@@ -165,3 +166,32 @@ async def test_a_closed_engine_answers_no_more(shipped_bundle: Bundle) -> None:
 
 def test_order_is_canonical() -> None:
     assert sort_lists([{"b": [3, 1]}, {"a": 1}, "x", 2]) == ["x", 2, {"a": 1}, {"b": [1, 3]}]
+
+
+LOOP = bytes(wasmtime.wat2wasm('(module (func (export "run") (loop)))'))
+
+
+async def test_a_bundle_that_is_opened_again_is_not_compiled_again(shipped_bundle: Bundle) -> None:
+    native_code.cache_clear()
+    for _ in range(3):
+        await Embedded(shipped_bundle, deadline_ms=100, memory_mb=32).close()
+    assert native_code.cache_info().misses == 1
+
+
+def test_an_epoch_of_one_engine_stops_nothing_in_another() -> None:
+    engine, other = new_engine(), new_engine()
+    store = wasmtime.Store(engine)
+    run = wasmtime.Instance(store, native_module(engine, LOOP), []).exports(store)["run"]
+    assert isinstance(run, wasmtime.Func)
+    store.set_epoch_deadline(1)
+    other.increment_epoch()
+    assert run(store) is None
+    engine.increment_epoch()
+    with pytest.raises(wasmtime.Trap, match="interrupt"):
+        run(store)
+
+
+def test_what_is_no_module_is_refused_each_time() -> None:
+    for _ in range(2):
+        with pytest.raises(wasmtime.WasmtimeError):
+            native_module(new_engine(), b"not wasm")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
+from gateway.core.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
+from gateway.core.settings import PolicyEngineKind, PolicySettings
 from gateway.policy.engine import open_engine
-from gateway.settings import PolicyEngineKind, PolicySettings
 
 
 async def test_embedded_is_the_default_and_needs_nothing(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import PolicyInvalid
+from gateway.core.errors import PolicyInvalid
 from gateway.policy.bundle import build
 from gateway.policy.guardrail_sources import check_guardrails, guardrail_sources
 from gateway.policy.sources import read_sources

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
+from gateway.core.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
 from gateway.policy.opa_server import OpaServer
 
 GUARDRAILS = "sentinel/guardrails/result"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import PolicyInvalid
+from gateway.core.errors import PolicyInvalid
 from gateway.policy.bundle import Bundle, build
 from gateway.policy.embedded import Embedded
 from gateway.policy.sources import read_sources, shipped

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import PolicyInvalid
-from gateway.policy import select_bundle as chooser
+from gateway.core.errors import PolicyInvalid
+from gateway.policy import bundle_selection as chooser
 from gateway.policy.watch import Watched
 
 GUARDRAILS = "sentinel/guardrails/result"

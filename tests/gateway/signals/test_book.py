@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.signal import Signal, SignalEvent, SignalScope, SignalState
-from gateway.settings_signals import ConcernSettings, SignalForm, SignalSourceSettings
-from gateway.signal_ports import SignalQuery
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.signal import Signal, SignalEvent, SignalScope, SignalState
+from gateway.core.ports import SignalQuery
+from gateway.core.settings.signals import ConcernSettings, SignalForm, SignalSourceSettings
 from gateway.signals import book as book_module
 from gateway.signals.book import SignalBook
 from gateway.signals.files import SignalFiles

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.model.signal import SignalEvent, SignalScope, SignalState
-from gateway.settings_signals import ConcernSettings, SignalForm, SignalSourceSettings
+from gateway.core.model.signal import SignalEvent, SignalScope, SignalState
+from gateway.core.settings.signals import ConcernSettings, SignalForm, SignalSourceSettings
 from gateway.signals.concerns import concerns, mapped
 
 BY_NAME = ConcernSettings(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import SettingsInvalid
-from gateway.settings_signals import ConcernSettings, SignalForm, SignalSourceSettings
+from gateway.core.errors import SettingsInvalid
+from gateway.core.settings.signals import ConcernSettings, SignalForm, SignalSourceSettings
 from gateway.signals import files
 from gateway.signals.files import SignalFiles
 from tests.gateway.signals.forms.test_calendar import calendar

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import Malformed, NotAuthenticated
-from gateway.model.inbound import Inbound
-from gateway.model.signal import Signal, SignalEvent, SignalState
-from gateway.settings_signals import ConcernSettings, SignalForm, SignalSourceSettings
-from gateway.signal_ports import SignalQuery
+from gateway.core.errors import Malformed, NotAuthenticated
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.signal import Signal, SignalEvent, SignalState
+from gateway.core.ports import SignalQuery
+from gateway.core.settings.signals import ConcernSettings, SignalForm, SignalSourceSettings
 from gateway.signals.intake import MOST_EVENTS, SignalIntake
 from gateway.signals.sns import SnsMessages
 from tests.gateway.signals.forms.test_cloudwatch import MESSAGE

@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from gateway.errors import Malformed, NotAuthenticated
-from gateway.settings_signals import SignalForm, SignalSourceSettings
+from gateway.core.errors import Malformed, NotAuthenticated
+from gateway.core.settings.signals import SignalForm, SignalSourceSettings
 from gateway.signals.sns import SnsMessages
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import BodyTooLarge, NotAuthenticated
-from gateway.model.inbound import Inbound
-from gateway.settings_signals import SignalForm, SignalSourceSettings
+from gateway.core.errors import BodyTooLarge, NotAuthenticated
+from gateway.core.model.inbound import Inbound
+from gateway.core.settings.signals import SignalForm, SignalSourceSettings
 from gateway.signals.verify import secrets_of, verified_body
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -1,8 +1,7 @@
 """The figures as text: documented names, no series of creation times, and no stale figure of a ledger that does not answer."""
 
-from gateway.ledger.delivery_figures import DeliveryFigures
-from gateway.ledger.gauges import LedgerGauges
-from gateway.model.delivery import DeliveryState
+from gateway.core.records.notice import DeliveryState
+from gateway.ledger.ask.gauges import DeliveryFigures, LedgerGauges
 from gateway.telemetry.figures import Figures
 
 OPS = DeliveryFigures(waiting=2, totals=dict(zip(DeliveryState, (7, 1, 0), strict=True)))

@@ -10,8 +10,8 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from gateway.errors import SettingsInvalid
-from gateway.model.inbound import Inbound
+from gateway.core.errors import SettingsInvalid
+from gateway.core.model.inbound import Inbound
 from gateway.telemetry.spans import NoSpans, OtelSpans, otlp_spans
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"

@@ -10,11 +10,11 @@ import httpx
 import pytest
 from botocore.exceptions import ClientError
 
-from gateway.errors import LedgerUnavailable
-from gateway.model.caller import ActorKind
-from gateway.pipeline import Pipeline
-from gateway.settings_notices import WebhookSettings
-from gateway.settings_telemetry import TelemetrySettings
+from gateway.core.errors import LedgerUnavailable
+from gateway.core.model.caller import ActorKind
+from gateway.core.settings.notices import WebhookSettings
+from gateway.core.settings.telemetry import TelemetrySettings
+from gateway.line.pipeline import Pipeline
 from gateway.telemetry.telemetry import Telemetry
 from tests.kit.gate import ASG, Gate
 
@@ -90,7 +90,7 @@ def test_off_there_is_no_such_path(gate: Gate) -> None:
 
 
 def test_what_is_off_is_not_imported() -> None:
-    code = "import sys, gateway.app; print([m for m in sys.modules if m.startswith(('prometheus_client', 'opentelemetry.sdk'))])"
+    code = "import sys, gateway.app.running; print([m for m in sys.modules if m.startswith(('prometheus_client', 'opentelemetry.sdk'))])"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.inbound import Inbound
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.mutation import Call, CallClass, Mutation
-from gateway.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Reply
-from gateway.model.verdict import Decision, Finding, Verdict
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.mutation import Call, CallClass, Mutation
+from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Reply
+from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.telemetry.figures import Figures
 from gateway.telemetry.watch import Watch, describe, door_of, outcome_name
 

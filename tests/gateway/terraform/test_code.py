@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.code import code_files, load_code
-from gateway.terraform.config.instance import declared
+from gateway.terraform.config.module import declared
 
 KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka"
 CONTRACT = 'contract "%s" {\n  resource "aws_x" "*" {\n    critical = true\n  }\n}\n'

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.coupling import Couplings
-from gateway.model.mutation import Effect, EffectAction
-from gateway.model.verdict import Mode
-from gateway.settings import StackSettings
+from gateway.core.model.claim import Couplings
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.verdict import Mode
+from gateway.core.settings import StackSettings
 from gateway.terraform.coupled import NOTHING_COUPLED, Coupled, coupled_with, resource_type_of
 from gateway.terraform.stacks import Stacks
 from tests.kit.gate import STACK

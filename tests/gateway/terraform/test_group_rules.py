@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from gateway.model.contract import Contract
-from gateway.model.facts import Subject
-from gateway.model.json import Json
-from gateway.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Subject
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE, Effect, EffectAction
 from gateway.terraform.group_rules import groups_of, rules_beside
 from tests.kit.growth import assert_linear
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from gateway.errors import Ambiguous
-from gateway.model.json import Json
+from gateway.core.errors import Ambiguous
+from gateway.core.model.json import Json
 from gateway.terraform.identity_index import IdentityIndex, as_text, only_match
 
 RESOURCES: Mapping[str, Mapping[str, Json]] = {

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import CodeInvalid
-from gateway.terraform.config.instance import declared
+from gateway.core.errors import CodeInvalid
+from gateway.terraform.config.module import declared
 from gateway.terraform.origin import ProtectedBranch, WorkingTree, code_origin, fingerprint
 from tests.kit.git import commit, git, repository
 

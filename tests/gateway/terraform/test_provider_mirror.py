@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import SettingsInvalid
+from gateway.core.errors import SettingsInvalid
 from gateway.terraform.provider_mirror import Mirror, find_mirrors, read_mirror, terraform_environment
 
 HOST = "registry.example.org"

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.json import Json
+from gateway.core.model.masking import Masker, holds_mask, is_masked
 from gateway.effects.schema import read_schemas
-from gateway.model.json import Json
-from gateway.model.masking import Masker, holds_mask, is_masked
 from gateway.terraform import secrets
 from gateway.terraform.secrets import is_secret, masked, masked_text, may_hold_secret, shows_secret, unmasked_documents
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import Ambiguous
-from gateway.model.masking import PER_RUN
+from gateway.core.errors import Ambiguous
+from gateway.core.model.masking import PER_RUN
 from gateway.terraform.stack import Stack
 from tests.kit.stacks import GROUP, KAFKA, Source, load
 

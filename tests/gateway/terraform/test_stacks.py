@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import Ambiguous, CodeInvalid
-from gateway.model.masking import PER_RUN
-from gateway.model.verdict import Mode
-from gateway.settings import StackSettings
+from gateway.core.errors import Ambiguous, CodeInvalid
+from gateway.core.model.masking import PER_RUN
+from gateway.core.model.verdict import Mode
+from gateway.core.settings import StackSettings
 from gateway.terraform.stacks import Stacks
 from tests.kit.growth import work
 from tests.kit.stacks import GROUP, KAFKA, Source, load

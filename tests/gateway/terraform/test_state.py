@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import CodeInvalid
-from gateway.model.masking import PER_RUN, is_masked
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.masking import PER_RUN, is_masked
 from gateway.terraform.state import StateLookup, parse_state
 
 KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka" / "terraform.tfstate"

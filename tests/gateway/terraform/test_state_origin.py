@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import CodeInvalid
-from gateway.model.verdict import Mode
-from gateway.settings import StackSettings
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.verdict import Mode
+from gateway.core.settings import StackSettings
 from gateway.terraform.code import load_code
 from gateway.terraform.config.backend import StateBackend, StateObject
 from gateway.terraform.stacks import Stacks

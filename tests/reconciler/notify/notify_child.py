@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from gateway.clock import SystemClock
-from gateway.keyring.sealed_ledger import open_sealed_ledger
-from gateway.settings import Settings
-from gateway.settings_notices import WebhookSettings
+from gateway.core.clock import SystemClock
+from gateway.core.settings import Settings
+from gateway.core.settings.notices import WebhookSettings
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from reconciler.app import workflows_database
+from reconciler.line.workflows import durable
 from reconciler.notify.delivering import Delivering
 from reconciler.notify.opened import open_receivers
-from reconciler.workflows import durable
 
 POINTS = {
     "reading": ("read_on", True),

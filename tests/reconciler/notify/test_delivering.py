@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.errors import LedgerUnavailable
+from gateway.core.errors import LedgerUnavailable
+from gateway.core.model.ids import new_id
+from gateway.core.model.json import Json
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Record, Stage
+from gateway.core.settings.notices import WebhookSettings
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.ids import new_id
-from gateway.model.json import Json
-from gateway.model.record import Record, Stage
-from gateway.ports import RecordQuery
-from gateway.settings_notices import WebhookSettings
 from reconciler.notify.delivering import Delivering
 from reconciler.notify.receivers import WebhookReceiver
 from tests.kit.decided import effect, record_mutation

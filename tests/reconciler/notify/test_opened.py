@@ -3,7 +3,7 @@
 import base64
 from typing import Any
 
-from gateway.settings import Settings
+from gateway.core.settings import Settings
 from reconciler.notify.opened import open_receivers
 from tests.kit.doubles import FixedClock
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 from standardwebhooks import Webhook
 
-from gateway.errors import SettingsInvalid
+from gateway.core.errors import SettingsInvalid
+from gateway.core.settings.notices import WebhookSettings
 from gateway.notices.content import notice_of
-from gateway.settings_notices import WebhookSettings
 from reconciler.notify.receivers import WebhookReceiver
 from tests.kit.held import HELD, held_record
 

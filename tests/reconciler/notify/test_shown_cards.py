@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.ids import new_id
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Door, Mutation
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Record, Stage
+from gateway.core.settings.notices import SlackSettings
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.ids import new_id
-from gateway.model.json import Json
-from gateway.model.mutation import Door, Mutation
-from gateway.model.record import Record, Stage
-from gateway.ports import RecordQuery
-from gateway.settings_notices import SlackSettings
 from reconciler.notify.delivering import Delivering
 from reconciler.notify.slack_receiver import SlackReceiver
 from tests.kit.decided import record_hold

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from slack_sdk.models.blocks import Block
 
-from gateway.model.record import Record, Stage
+from gateway.core.records.record import Record, Stage
+from gateway.core.settings.notices import SlackSettings
 from gateway.notices.content import notice_of
-from gateway.settings_notices import SlackSettings
 from reconciler.notify.post import PostAnswer
 from reconciler.notify.receivers import Sending
 from reconciler.notify.shown_cards import ShownCard

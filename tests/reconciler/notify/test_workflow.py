@@ -10,17 +10,17 @@ from typing import Any, TypeVar
 import pytest
 from dbos import DBOS
 
-from gateway.clock import SystemClock
-from gateway.keyring.sealed_ledger import open_sealed_ledger
+from gateway.core.clock import SystemClock
+from gateway.core.model.ids import new_id
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
+from gateway.core.settings import Settings
 from gateway.ledger.ledger import SqlLedger
-from gateway.model.ids import new_id
-from gateway.model.record import Stage
-from gateway.ports import RecordQuery
-from gateway.settings import Settings
+from gateway.ledger.sealed_ledger import open_sealed_ledger
+from reconciler.line.workflows import durable
 from reconciler.notify.delivering import Delivering
 from reconciler.notify.opened import open_receivers
 from reconciler.notify.workflow import NoticeWorkflow
-from reconciler.workflows import durable
 from tests.kit.decided import effect, record_mutation
 from tests.kit.forks import Forks
 from tests.kit.hook import HookStub, receiving

@@ -9,7 +9,7 @@ import pytest
 from reconciler.errors import TerraformFailed
 from reconciler.model import Wanted
 from reconciler.proof.other_roots import other_roots, using
-from reconciler.proof.propose import ProofContext, attempt
+from reconciler.proof.proved_edit import ProofContext, attempt
 from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.errors import BranchConflict, ForeignCommit, GitFailed
-from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected
+from reconciler.publish.git import Branch, OwnCommits, branch_tip, mutations_in, open_branch, open_protected
 from reconciler.publish.git import git as run_git
 
 Git = Callable[..., str]
@@ -257,3 +257,13 @@ async def test_a_git_that_hangs_is_ended(repository: Path) -> None:
 
 async def _killed(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+def test_commits_are_listed_and_half_a_line_spoils_no_other(tmp_path: Path) -> None:
+    own = OwnCommits(path=tmp_path / "kept" / "commits")
+    assert own.all() == frozenset()
+    own.add("a" * 40)
+    with own.path.open("a") as file:
+        file.write("bbb")
+    own.add("c" * 40)
+    assert own.all() >= {"a" * 40, "c" * 40}

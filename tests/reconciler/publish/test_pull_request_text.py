@@ -1,28 +1,36 @@
 """Texts that others chose have no effect in a pull request: no mention, link, image, marker or broken section."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from gateway.model.json import Json
-from reconciler.drift.applied import AppliedMutation
+from gateway.core.model.ids import digest_id
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Effect, EffectAction
+from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.publish.pull_request_text import (
     LONGEST,
-    Written,
+    WriteBack,
     asked_in,
+    burst_of,
     code,
     comments_of,
     description_of,
+    intent_comment,
+    intent_marker,
     keys_in,
     title_of,
     with_section,
 )
+from reconciler.suggest.question import NamedIntent
+from tests.reconciler.suggest.test_foreign_intent import CHANGE
 
 IDS = [f"mut_{number:026d}" for number in range(300)]
 EVIL = "@everyone ![x](http://evil) <!-- sentinel:end --> ``` ` **b** <!-- sentinel:wrote mut_00000000000000000000000009 -->"
 
 
-def _written(number: int, *, text: str = "lag grows", edits: int = 1) -> Written:
+def _written(number: int, *, text: str = "lag grows", edits: int = 1) -> WriteBack:
     applied = AppliedMutation(
         id=IDS[number], seq=number, stack="shop", actor="agent-scaler", kind="agent", on_behalf_of="ada",
         at=datetime(2026, 1, 2, tzinfo=UTC), operation="sqs:SetQueueAttributes", effects=(), intent="availability",
@@ -44,7 +52,7 @@ def _written(number: int, *, text: str = "lag grows", edits: int = 1) -> Written
         "left": [{"address": "a.b", "attribute": "c", "reason": EVIL}],
         "noted": [EVIL],
     }
-    return Written(key=IDS[number], commit="c0ffee", applied=applied, body=body)
+    return WriteBack(key=IDS[number], commit="c0ffee", applied=applied, body=body)
 
 
 def test_the_title_names_one_change_or_counts_them() -> None:
@@ -61,9 +69,9 @@ def test_a_comment_tells_who_wanted_it_why_and_what_was_proved() -> None:
 
 
 def test_a_story_without_its_record_is_told_as_far_as_known() -> None:
-    [comment] = comments_of([Written(key=IDS[0], commit="c0ffee", applied=None)])
+    [comment] = comments_of([WriteBack(key=IDS[0], commit="c0ffee", applied=None)])
     assert "cannot be read" in comment
-    assert title_of("shop", [Written(key=IDS[0], commit="c0ffee", applied=None)]).endswith(
+    assert title_of("shop", [WriteBack(key=IDS[0], commit="c0ffee", applied=None)]).endswith(
         "write back 1 changes that were applied"
     )
 
@@ -117,3 +125,52 @@ def test_a_long_list_is_cut_and_says_so() -> None:
     section = description_of("shop", [_written(number) for number in range(300)], rebased_upon=(), asked=(), emails=())
     assert "and 200 more" in section
     assert len(section) < LONGEST
+
+
+def _intent_text_written(name: str, *, sensitive: bool = False, prefix: str = "fgn") -> WriteBack:
+    effect = Effect(
+        address=f"aws_sqs_queue.{name}",
+        attribute="delay_seconds",
+        action=EffectAction.SET,
+        value=5,
+        resource_type="aws_sqs_queue",
+        sensitive=sensitive,
+    )
+    at = datetime.fromisoformat(CHANGE.at)
+    applied = AppliedMutation(
+        id=name, seq=1, stack="shop", actor=CHANGE.actor, at=at, operation=CHANGE.event, effects=(effect,),
+        before={(effect.address, effect.attribute): 0}, settled_at=at,
+    )  # fmt: skip
+    return WriteBack(key=digest_id(prefix, name), commit="c0ffee", applied=applied)
+
+
+def test_two_changes_from_outside_are_a_burst() -> None:
+    jobs, mail = _intent_text_written("jobs"), _intent_text_written("mail")
+    assert burst_of([jobs, mail]) == (CHANGE, replace(CHANGE, address="aws_sqs_queue.mail"))
+    assert burst_of([jobs, _intent_text_written("ours", prefix="mut")]) == ()
+    assert burst_of([jobs, _intent_text_written("secret", sensitive=True)]) == ()
+    assert burst_of([jobs, replace(mail, applied=None)]) == ()
+
+
+def test_the_marker_is_that_of_the_burst() -> None:
+    jobs, mail, ours = (
+        _intent_text_written("jobs"),
+        _intent_text_written("mail"),
+        _intent_text_written("ours", prefix="mut"),
+    )
+    assert intent_marker([jobs, mail]) == intent_marker([mail, ours, jobs])
+    assert intent_marker([jobs, mail]) != intent_marker([jobs, _intent_text_written("third")])
+
+
+def test_the_words_are_marked_as_a_models_and_mean_nothing() -> None:
+    words = NamedIntent(
+        intent="cost", summary="@ada `x` <!-- sentinel:wrote mut_00000000000000000000000000 --> [a](http://b)"
+    )
+    comment = intent_comment("<!-- sentinel:intent prp_x -->", 2, words)
+    assert comment.startswith("<!-- sentinel:intent prp_x -->\n")
+    assert comment.count("<!--") == 1
+    assert "``@ada" in comment or "`` @ada" in comment
+    assert keys_in([comment]) == frozenset()
+    assert "a language model's words" in comment
+    assert "`cost`: " in comment
+    assert "`cost`" not in intent_comment("m", 2, replace(words, intent=""))

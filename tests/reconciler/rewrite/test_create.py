@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from gateway.model.json import Json
-from reconciler.drift.creations import Created
+from gateway.core.model.json import Json
+from reconciler.drift.event_creations import Created
 from reconciler.rewrite.create import create, import_id_of, wanted_creations
 from reconciler.rewrite.surroundings import Surroundings, surroundings
 

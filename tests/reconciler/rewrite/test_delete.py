@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from reconciler.model import Wanted
-from reconciler.rewrite.delete import delete
+from reconciler.rewrite.delete import Removed, delete, without_references
+from reconciler.rewrite.edited_code import read_code
+from reconciler.rewrite.editors.hcl_text import CannotEdit
 from tests.bench.drift.scenario import Project, Scenario, golden, project_names, read_kinds, read_project
 
 _TIDIER = {"keyed/last-topic-gone", "nested/mail-gone", "policies/inline-to-managed"}
@@ -94,3 +96,30 @@ def test_a_block_of_a_module_that_is_used_twice_is_left(tmp_path: Path) -> None:
 def test_an_address_that_the_code_does_not_have_is_left(tmp_path: Path) -> None:
     _, left = _delete(tmp_path, _QUEUE, "aws_sqs_queue.other")
     assert left == ["No block in the code declares aws_sqs_queue.other, or not with a key that is known."]
+
+
+_WANTED = Wanted(address="module.m.a_b.c", attribute="*", value=None)
+
+
+def test_an_output_of_a_module_goes_with_the_outputs_that_repeat_it(tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m/main.tf").write_text('output "id" {\n  value = a_b.c.id\n}\n')
+    (tmp_path / "main.tf").write_text('module "m" {\n  source = "./m"\n}\n\noutput "id" {\n  value = module.m.id\n}\n')
+    after = without_references(read_code(tmp_path, {}), Removed("m", "a_b", ("c",)), _WANTED)
+    assert {str(path): content.decode() for path, content in after.sources.items()} == {
+        "m/main.tf": "",
+        "main.tf": 'module "m" {\n  source = "./m"\n}\n',
+    }
+
+
+def test_one_key_is_not_all_keys(tmp_path: Path) -> None:
+    text = 'output "x" {\n  value = a_b.c["x"].id\n}\n\noutput "y" {\n  value = a_b.c["y"].id\n}\n'
+    (tmp_path / "main.tf").write_text(text)
+    after = without_references(read_code(tmp_path, {}), Removed(".", "a_b", ("c",), "x"), _WANTED)
+    assert after.sources[Path("main.tf")].decode() == 'output "y" {\n  value = a_b.c["y"].id\n}\n'
+
+
+def test_a_value_that_needs_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text('resource "a_b" "d" {\n  depends = [a_b.c]\n  other   = a_b.c.id\n}\n')
+    with pytest.raises(CannotEdit, match=r"resource\.a_b\.d still refers to it \(main\.tf:2\)"):
+        without_references(read_code(tmp_path, {}), Removed(".", "a_b", ("c",)), _WANTED)

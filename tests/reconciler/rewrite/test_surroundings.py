@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from reconciler.model import Edited, Wanted
-from reconciler.rewrite.edit import edit
-from reconciler.rewrite.editors.text import CannotEdit
+from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.surroundings import Surroundings, reached_directories, repository_of, surroundings
+from reconciler.rewrite.value_edits import edit_values
 
 MODULE = """variable "name" {
   type = string
@@ -38,7 +38,7 @@ def _write(top: Path, name: str, text: str) -> None:
 
 def _edit(top: Path, *frozen: str) -> Edited:
     root = top / "env/test"
-    return edit(root, DELAY, around=surroundings(root, repository_of(root), frozen))
+    return edit_values(root, DELAY, around=surroundings(root, repository_of(root), frozen))
 
 
 def test_a_module_that_no_other_root_uses_is_edited(top: Path) -> None:
@@ -129,7 +129,7 @@ def test_what_is_frozen_is_not_edited(top: Path, pattern: str) -> None:
 
 
 def test_without_a_repository_nothing_outside_is_edited(top: Path) -> None:
-    (left,) = edit(top / "env/test", DELAY).left
+    (left,) = edit_values(top / "env/test", DELAY).left
     assert "outside of the repository" in left.reason
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import CodeInvalid
-from gateway.model.json import Json
-from gateway.terraform.config.instance import ResourceInstance, attributes
-from gateway.terraform.config.module import load_module
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.json import Json
+from gateway.terraform.config.module import ResourceInstance, attributes, load_module
 from reconciler.model import Edited, Wanted
-from reconciler.rewrite.edit import edit
+from reconciler.rewrite.value_edits import edit_values
 
 REPOSITORY = Path(__file__).parents[3]
 ROOTS = sorted(
@@ -75,7 +74,7 @@ def _edits_of(root: Path, count: int) -> tuple[int, int]:
     """How many edits were tried, and how many were written."""
     chance = random.Random(f"{SEED} {root.relative_to(REPOSITORY)}")  # noqa: S311  a repeatable choice of edits
     wanted = _wanted(list(load_module(root).instances()), chance)
-    results = [edit(root, [each]) for each, _ in zip(wanted, range(count), strict=False)]
+    results = [edit_values(root, [each]) for each, _ in zip(wanted, range(count), strict=False)]
     for result in results:
         _check_bytes(root, result)
     return len(results), sum(bool(result.files) for result in results)
@@ -88,7 +87,7 @@ def test_what_was_formatted_stays_formatted(tmp_path: Path) -> None:
         chance = random.Random(f"{SEED} fmt {number}")  # noqa: S311  as above
         for index, each in zip(range(20), _wanted(list(load_module(root).instances()), chance), strict=False):
             try:
-                files = edit(root, [each]).files
+                files = edit_values(root, [each]).files
             except CodeInvalid:
                 continue
             for path, content in files.items():

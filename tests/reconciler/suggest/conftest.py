@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from reconciler.model import Left, Wanted
 from reconciler.suggest.question import Question
 

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from anthropic import AsyncAnthropic
 
-from gateway.clock import SystemClock
-from gateway.model.masking import PER_RUN
+from gateway.core.clock import SystemClock
+from gateway.core.model.masking import PER_RUN
 from reconciler.model import Wanted
-from reconciler.suggest.budget import TokenBudget
 from reconciler.suggest.claude import ClaudeSuggester, asked_text
-from reconciler.suggest.model import BoundedModel
+from reconciler.suggest.language_model import BoundedModel, TokenBudget
 from reconciler.suggest.question import Question, Replacement, Suggestion
 from tests.kit.messages_api import MessagesApi, messages_api
 from tests.reconciler.suggest.conftest import CODE, Ask

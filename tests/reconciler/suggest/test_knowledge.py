@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from reconciler.suggest.knowledge import Knowledge, key_of
 from reconciler.suggest.question import Replacement, Suggestion
 from tests.reconciler.suggest.conftest import Ask

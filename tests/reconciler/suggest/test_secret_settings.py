@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from gateway.terraform.lang.hcl import parse
+from reconciler.suggest.code_settings import settings_in
 from reconciler.suggest.secret_settings import has_secret_key, is_secret_label, secret_settings
-from reconciler.suggest.settings_in_code import settings_in
 
 CODE = b"""resource "aws_db_instance" "a" {
   password = var.one

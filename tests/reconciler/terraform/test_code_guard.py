@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from gateway.settings import AllowedCode
+from gateway.core.settings import AllowedCode
 from reconciler.errors import CodeRefused
 from reconciler.terraform.code_guard import CodeGuard
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from reconciler.terraform.compare import agrees, differences, same
 
 

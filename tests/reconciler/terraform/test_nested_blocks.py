@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.json_syntax import shapes
 from gateway.terraform.json_syntax.view import learn_blocks
 from reconciler.errors import TerraformFailed
 from reconciler.model import Wanted
-from reconciler.rewrite.whole import edit_all
+from reconciler.rewrite.edits import edit_all
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.nested_blocks import learn_nested_blocks
 

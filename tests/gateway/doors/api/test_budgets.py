@@ -10,9 +10,9 @@ import httpx
 import pytest
 from botocore.exceptions import ClientError
 
-from gateway.model.caller import ActorKind
-from gateway.model.record import Stage
-from gateway.settings import PolicySettings
+from gateway.core.model.caller import ActorKind
+from gateway.core.records.record import Stage
+from gateway.core.settings import PolicySettings
 from tests.kit.gate import ASG, Gate
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.opa]

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from gateway.doors.api.docs import _ASSETS, add_docs, asset
+from gateway.doors.api.openapi import _ASSETS, add_docs, asset
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.model.ids import digest_id
-from gateway.model.record import Record, Stage
+from gateway.core.model.ids import digest_id
+from gateway.core.records.record import Record, Stage
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

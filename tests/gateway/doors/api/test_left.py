@@ -2,10 +2,9 @@
 
 from datetime import UTC, datetime
 
+from gateway.core.ports import Doubt, RecordQuery
+from gateway.core.records.record import Record, Stage
 from gateway.doors.api.left import left_to_humans
-from gateway.doubt_ports import Doubt
-from gateway.model.record import Record, Stage
-from gateway.ports import RecordQuery
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LEFT = {"address": "a.b", "attribute": "c", "value": 1, "reason": "Because.", "chain": []}

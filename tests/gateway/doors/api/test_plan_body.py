@@ -2,9 +2,9 @@
 
 import pytest
 
-from gateway.doors.api.plan_body import PlanBody
-from gateway.errors import Malformed
-from gateway.model.plan import Plan, PlannedAction, PlannedChange, change_to_json
+from gateway.core.errors import Malformed
+from gateway.core.model.plan import Plan, PlannedAction, PlannedChange, change_to_json
+from gateway.doors.api.plans import PlanBody
 
 CHANGE = PlannedChange(
     address='module.a["x"].aws_sqs_queue.q',

@@ -10,7 +10,7 @@ from fastapi import FastAPI, Query
 from starlette.exceptions import HTTPException
 from structlog.testing import capture_logs
 
-from gateway import errors
+from gateway.core import errors
 from gateway.doors.api.problems import RETRY_SAFE, handle_errors, problem, status_of, validation_messages
 from gateway.doors.request_limits import HeadersTooLarge, TargetTooLong
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from gateway.model.record import Stage
+from gateway.core.records.record import Stage
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -1,19 +1,34 @@
 """The run task between its door and HCP Terraform: who, which stack, how many at once, and what failures come to."""
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from gateway.doors.api.run_task import MOST_AT_ONCE, HcpRunTask
-from gateway.errors import NotFound, Overloaded
-from gateway.model.caller import ActorKind
-from gateway.model.inbound import Inbound
-from gateway.ports import Key
-from gateway.settings_run_task import RunTaskSettings
+from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated, NotFound, Overloaded
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.inbound import Inbound
+from gateway.core.ports import Key
+from gateway.core.settings.run_task import RunTaskSettings
+from gateway.doors.api.run_task import (
+    MOST_AT_ONCE,
+    SMALL,
+    HcpRunTask,
+    answer_of,
+    failed_result,
+    read_apart,
+    read_request,
+    require_listed,
+    result_of,
+    verify_signature,
+)
+from gateway.plans.document import read_plan
+from tests.gateway.plans.test_document import document, entry
 from tests.kit.doubles import NOW, FixedClock
 from tests.kit.hcp import KEY, HcpStub, signed
+from tests.kit.plan_reports import finding, report
 
 
 @dataclass
@@ -149,3 +164,114 @@ async def test_the_stack_of_a_workspace(settings: dict[str, Any], workspace: str
     await made.take(inbound(workspace_name=workspace))
     await settled(made, host, 1)
     assert (asked, host.results[0]["message"]) == ([stack], "Enough.")
+
+
+CHANGE = entry("aws_db_instance.a", ["update"], {}, {"allocated_storage": 5, "password": "hunter2-plain"})
+PAD = {"variables": {"pad": "x" * SMALL}}
+
+
+async def test_a_large_plan_is_read_as_a_small_one_is() -> None:
+    large = document(CHANGE, **PAD)
+    assert len(large) > SMALL
+    assert await read_apart(large) == read_plan(document(CHANGE)) == await read_apart(document(CHANGE))
+
+
+async def test_why_a_large_plan_is_refused_is_told() -> None:
+    with pytest.raises(Malformed, match="could not complete"):
+        await read_apart(document(errored=True, **PAD))
+
+
+async def test_a_process_that_fails_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(Malformed, match="could not be read; nothing of it was checked"):
+        await read_apart(document(CHANGE, **PAD))
+
+
+def test_the_answer_of_the_process_has_no_secret() -> None:
+    assert "hunter2" not in str(answer_of(document(CHANGE)))
+    assert answer_of(b"{")["code"] == "malformed"
+
+
+HOSTS = ("app.terraform.io", "127.0.0.1:8080", "10.0.0.1")
+
+
+def test_the_signature_is_over_the_body_as_it_arrived() -> None:
+    body, headers = signed({"a": 1})
+    signature = headers["X-Tfc-Task-Signature"]
+    verify_signature(body, signature.upper(), KEY)
+    for raw, given in ((body + b"\n", signature), (body, None), (body, ""), (body, "é" * 128), (body, signature[:-1])):
+        with pytest.raises(NotAuthenticated, match="not signed"):
+            verify_signature(raw, given, KEY)
+
+
+@pytest.mark.parametrize(
+    ("url", "listed"),
+    [
+        ("https://app.terraform.io/api/v2/plans/x", True),
+        ("https://APP.terraform.io/x", True),
+        ("http://127.0.0.1:8080/x", True),
+        ("https://127.0.0.1:8080/x", True),
+        ("http://app.terraform.io/x", False),
+        ("http://10.0.0.1/x", False),
+        ("https://app.terraform.io:8443/x", False),
+        ("https://app.terraform.io.evil.example/x", False),
+        ("https://user@app.terraform.io/x", False),
+        ("https://app.terraform.io\\@evil.example/x", False),
+        ("https://app.terraform.io/x\r\nHost: evil.example", False),
+        ("https://[::1", False),
+        ("https://app.terraform.io:x/", False),
+        ("//app.terraform.io/x", False),
+        ("", False),
+    ],
+)
+def test_only_listed_hosts_are_asked(url: str, listed: bool) -> None:
+    if listed:
+        require_listed(url, HOSTS)
+        return
+    with pytest.raises(NotAllowed, match=r"not among `run_task.hosts`"):
+        require_listed(url, HOSTS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"payload_version": 2}, "payload_version that this Sentinel does not know"),
+        ({"task_result_id": ""}, "no task_result_id"),
+        ({"task_result_callback_url": ""}, "no task_result_id or no task_result_callback_url"),
+        ({"access_token": ""}, "access_token"),
+        ({"stage": ["x"]}, "stage"),
+    ],
+)
+def test_what_cannot_be_read_is_a_sentence(changes: dict[str, Any], sentence: str) -> None:
+    raw = json.dumps(HcpStub(port=8080).request(**changes)).encode()
+    with pytest.raises(Malformed, match=sentence):
+        read_request(raw, HOSTS)
+
+
+def test_members_of_newer_versions_are_ignored() -> None:
+    request = read_request(json.dumps(HcpStub(port=8080).request(brand_new=1)).encode(), HOSTS)
+    assert (request.has_plan, request.is_test, request.run_id) == (True, False, "run-1")
+    assert "token-of-this-run" not in repr(request)
+
+
+def test_a_failure_is_one_sentence() -> None:
+    assert failed_result("No plan.") == {
+        "data": {"type": "task-results", "attributes": {"status": "failed", "message": "No plan."}}
+    }
+
+
+def test_each_objection_is_an_outcome_with_a_level() -> None:
+    data = result_of(report())["data"]
+    outcomes = [each["attributes"] for each in data["relationships"]["outcomes"]["data"]]
+    assert data["attributes"]["status"] == "failed"
+    assert [each["outcome-id"] for each in outcomes] == ["pln_1", "bounds.max-1", "SEN-A002-2", "SEN-A006-3"]
+    levels = [each["tags"]["Status"][0]["level"] for each in outcomes[1:]]
+    assert levels == ["error", "warning", "error"]
+    assert outcomes[3]["tags"]["Resource"][0]["label"] == "the whole plan"
+
+
+def test_there_are_no_more_outcomes_than_anybody_reads() -> None:
+    many = [finding("R1", "deny", "x" * 5000)] * 200
+    data = result_of(report(decision={**report()["decision"], "findings": many}))["data"]
+    outcomes = data["relationships"]["outcomes"]["data"]
+    assert (len(outcomes), len(outcomes[1]["attributes"]["description"])) == (51, 1000)

@@ -10,15 +10,15 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.clock import SystemClock
-from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
-from gateway.model.caller import ActorKind
-from gateway.model.motive import Intent, Motivation, Motive
-from gateway.model.record import Stage
-from gateway.settings import Settings
-from gateway.settings_run_task import RunTaskSettings
-from tests.gateway.effects.test_plan_document import document, entry
+from gateway.core.clock import SystemClock
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.records.record import Stage
+from gateway.core.settings import Settings
+from gateway.core.settings.run_task import RunTaskSettings
+from gateway.ledger.keyring import SqlKeyRing
+from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from tests.gateway.plans.test_document import document, entry
 from tests.kit.gate import Gate
 from tests.kit.hcp import KEY, TOKEN, HcpStub, serving, signed
 

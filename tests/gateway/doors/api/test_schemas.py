@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from gateway.core.errors import Malformed
+from gateway.core.model.motive import Intent, Motivation
 from gateway.doors.api.schemas import (
     ApproveBody,
     MotiveBody,
@@ -15,8 +17,6 @@ from gateway.doors.api.schemas import (
     body_of,
     openapi_body,
 )
-from gateway.errors import Malformed
-from gateway.model.motive import Intent, Motivation
 from tests.kit.doubles import inbound
 
 MOTIVE = {"intent": "cost", "motivation": "budget"}

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.model.record import Stage
-from gateway.settings_signals import ConcernSettings, SignalForm, SignalSourceSettings
+from gateway.core.records.record import Stage
+from gateway.core.settings.signals import ConcernSettings, SignalForm, SignalSourceSettings
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

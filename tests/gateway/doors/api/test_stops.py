@@ -8,8 +8,8 @@ import httpx
 import pytest
 from botocore.exceptions import ClientError
 
-from gateway.model.caller import ActorKind
-from gateway.model.record import Stage
+from gateway.core.model.caller import ActorKind
+from gateway.core.records.record import Stage
 from tests.gateway.doors.api.test_waiting import act, mutation_of, put_rule
 from tests.kit.gate import ASG, Gate
 

@@ -12,10 +12,10 @@ import httpx
 import pytest
 from botocore.exceptions import ClientError
 
-from gateway.doors.api.waiting import mutation_when_decided, wait_seconds
-from gateway.errors import Malformed, NotFound
-from gateway.model.record import Record, Stage
-from gateway.wakeups import Wakeups
+from gateway.core.errors import Malformed, NotFound
+from gateway.core.records.record import Record, Stage
+from gateway.doors.api.shared import mutation_when_decided, wait_seconds
+from gateway.line.wakeups import Wakeups
 from tests.kit.doubles import NOW
 from tests.kit.gate import Gate
 

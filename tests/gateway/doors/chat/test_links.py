@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from gateway.authn.caller import caller_of
-from gateway.clock import SystemClock
+from gateway.core.clock import SystemClock
+from gateway.core.errors import NotAllowed, NotFound
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
+from gateway.core.settings import Settings
 from gateway.doors.chat.links import CODE_LASTS, ChatLinks
-from gateway.errors import NotAllowed, NotFound
-from gateway.keyring.keys import SqlKeyRing
-from gateway.keyring.sealed_ledger import master_key_of, open_sealed_ledger
-from gateway.model.caller import ActorKind, Caller
-from gateway.model.record import Stage
-from gateway.ports import RecordQuery
-from gateway.settings import Settings
+from gateway.identity.caller import caller_of
+from gateway.ledger.keyring import SqlKeyRing
+from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 
 
 @pytest.fixture

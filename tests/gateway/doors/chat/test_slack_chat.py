@@ -14,12 +14,12 @@ import httpx
 import pytest
 from slack_sdk.models.blocks import Block
 
+from gateway.core.errors import NotFound, Overloaded
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.inbound import Inbound
+from gateway.core.records.record import Stage
+from gateway.core.settings.notices import SlackSettings
 from gateway.doors.chat.slack_chat import MOST_AT_ONCE, SlackChat
-from gateway.errors import NotFound, Overloaded
-from gateway.model.caller import ActorKind
-from gateway.model.inbound import Inbound
-from gateway.model.record import Stage
-from gateway.settings_notices import SlackSettings
 from tests.gateway.doors.api.test_waiting import mutation_of
 from tests.kit.chat import USERS, Chat, chatting
 from tests.kit.doubles import FixedClock

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated
 from gateway.doors.chat.slack_request import ChatAction, answer_path, is_user, read_request, verify_request
-from gateway.errors import Malformed, NotAllowed, NotAuthenticated
 from tests.kit.held import HELD
 from tests.kit.slack import SECRET, TEAM, SlackStub, signed
 

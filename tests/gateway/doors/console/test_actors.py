@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from gateway.model.caller import ActorKind
-from gateway.model.record import Stage
+from gateway.core.model.caller import ActorKind
+from gateway.core.records.record import Stage
 from tests.gateway.doors.console.test_approvals import propose
 from tests.kit.console import held, text_of, visitor
 from tests.kit.gate import Gate

@@ -5,8 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
+from gateway.core.errors import NotFound
 from gateway.doors.console.api_client import ApiClient, ApiProblem, segment
-from gateway.errors import NotFound
 from tests.kit.console import held
 from tests.kit.gate import Gate
 

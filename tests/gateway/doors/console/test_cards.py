@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.caller import ActorKind, Caller
 from gateway.doors.console.cards import card_of
-from gateway.model.caller import ActorKind, Caller
 
 CALL = {
     "service": "sqs",

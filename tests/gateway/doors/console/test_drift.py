@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.model.json import Json
-from gateway.model.record import Record, Stage
+from gateway.core.model.json import Json
+from gateway.core.records.record import Record, Stage
 from tests.gateway.doors.console.test_approvals import propose
 from tests.kit.console import text_of, visitor
 from tests.kit.gate import Gate

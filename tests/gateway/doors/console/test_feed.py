@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+from gateway.core.model.caller import ActorKind
 from gateway.doors.console.feed import ROWS, filter_of
-from gateway.model.caller import ActorKind
 from tests.kit.console import Person, held, text_of, visitor
 from tests.kit.gate import Gate
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.console.feed_rows import feed_row
-from gateway.model.record import Stage
+from gateway.core.records.record import Stage
+from gateway.doors.console.feed import feed_row
 
 EFFECT = {"address": "aws_sqs_queue.a", "attribute": "delay_seconds"}
 DECIDED: dict[str, Any] = {

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from gateway.core.errors import Malformed
 from gateway.doors.console.forms import form_of, reason_in
-from gateway.errors import Malformed
 from tests.kit.doubles import inbound
 
 KIND = (("content-type", "application/x-www-form-urlencoded; charset=utf-8"),)

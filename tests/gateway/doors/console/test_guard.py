@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.asgi import send_response
-from gateway.doors.console.guard import HEADERS, Guard
+from gateway.core.http.asgi import send_response
+from gateway.doors.console.site import HEADERS, Guard
 
 
 async def _page(_scope: Any, _receive: Any, send: Any) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 import httpx
 import pytest
 
+from gateway.core.model.caller import ActorKind
+from gateway.core.records.record import Stage
 from gateway.doors.console.api_client import ApiClient
-from gateway.model.caller import ActorKind
-from gateway.model.record import Stage
 from tests.gateway.doors.console.test_approvals import propose
 from tests.kit.console import held, text_of, visitor
 from tests.kit.gate import Gate

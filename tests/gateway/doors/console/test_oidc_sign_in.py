@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from aiohttp import web
 
-from gateway.model.caller import ActorKind
-from gateway.model.record import Stage
+from gateway.core.model.caller import ActorKind
+from gateway.core.records.record import Stage
 from tests.kit.console import FROM_HERE, Person, text_of, visitor
 from tests.kit.gate import Gate
 from tests.kit.oidc import SECRET, OidcStub, gate_with_provider
@@ -167,7 +167,7 @@ def test_the_cookie_of_a_session_is_no_attempt_and_the_other_way_round(gate: Gat
 
 
 def test_an_attempt_ends_after_ten_minutes(gate: Gate, provider: OidcStub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.authn.oidc_attempt.LASTS", timedelta(seconds=-1))
+    monkeypatch.setattr("gateway.identity.oidc_attempt.LASTS", timedelta(seconds=-1))
     person = visitor(gate)
     refused(gate, person, back(gate, provider, person), "no sign-in within the last 10 minutes")
 

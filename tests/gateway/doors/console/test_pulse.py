@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from gateway.core.errors import LedgerUnavailable, Overloaded
 from gateway.doors.console.pulse import MOST_OF_A_VISITOR, Pulse
-from gateway.errors import LedgerUnavailable, Overloaded
 
 
 class Records:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from gateway.doors.console.sealed_cookie import SealedCookie
-from gateway.doors.console.session import Sessions
-from gateway.errors import NotAllowed
-from gateway.model.caller import ActorKind, Caller
-from gateway.ports import Key
+from gateway.core.errors import NotAllowed
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.ports import Key
+from gateway.doors.console.sign_in import Sessions
+from gateway.doors.console.visitor import SealedCookie
 
 COOKIES = SealedCookie(key=b"k" * 32, https=False)
 ANA = Caller(actor="ana", kind=ActorKind.HUMAN, key_id="SNTL1", roles=("approver",), on_behalf_of="team")

@@ -3,9 +3,9 @@
 import httpx
 import pytest
 
+from gateway.core.model.caller import ActorKind
+from gateway.core.records.record import Stage
 from gateway.doors.console.sign_in import inside
-from gateway.model.caller import ActorKind
-from gateway.model.record import Stage
 from tests.kit.console import FROM_HERE, Person, key_of, visitor
 from tests.kit.gate import Gate
 

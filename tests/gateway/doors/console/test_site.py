@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.console.guard import HEADERS
-from gateway.doors.console.site import ACTS, PAGES
+from gateway.doors.console.site import ACTS, HEADERS, PAGES
 from tests.kit.console import visitor
 from tests.kit.gate import Gate
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.mcp.desk import Desk, ToolRequest
-from gateway.model.caller import Caller
-from gateway.model.inbound import Inbound
-from gateway.model.rule_text import RuleText
-from gateway.wakeups import Wakeups
+from gateway.core.model.caller import Caller
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.verdict import RuleText
+from gateway.doors.mcp.shared import McpPorts, ToolRequest
+from gateway.line.wakeups import Wakeups
 from tests.kit.doubles import AGENT, NOW, FixedClock
 from tests.kit.readers import reader
 
@@ -25,12 +25,12 @@ def request_of(caller: Caller = AGENT) -> ToolRequest:
 
 
 @pytest.fixture
-def desk() -> Desk:
+def desk() -> McpPorts:
     """A desk whose context has what readers need; a test adds the rest."""
     found = reader()
     context: Any = SimpleNamespace(readers=found, wakeups=Wakeups(), clock=FixedClock())
     rules = {"SEN-1": RuleText("A title", "a.rego:1")}
-    return Desk(context=context, stacks=found.stacks, rules=lambda: rules, base_url="https://sentinel.example")
+    return McpPorts(context=context, stacks=found.stacks, rules=lambda: rules, base_url="https://sentinel.example")
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from gateway.core.errors import Malformed
 from gateway.doors.mcp import arguments as a
 from gateway.doors.mcp.tools import TOOLS
-from gateway.errors import Malformed
 
 SECRET = "hunter2-secret"
 

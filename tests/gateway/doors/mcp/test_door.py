@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.doors.mcp.metadata import PATH
-from gateway.model.record import Stage
+from gateway.core.records.record import Stage
+from gateway.doors.mcp.door import PATH
 from tests.kit.gate import Gate
 from tests.kit.mcp import MODERN, mcp_client
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.doors.mcp.metadata import PATH, ProtectedResource
+from gateway.doors.mcp.door import PATH, ProtectedResource
 
 RESOURCE = ProtectedResource("https://s.example", ("https://id.example",))
 

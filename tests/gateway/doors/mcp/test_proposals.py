@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from gateway.core.errors import NotFound
+from gateway.core.model.mutation import CallClass, Mutation
+from gateway.core.model.outcome import Failed, InDoubt
+from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.doors.mcp.arguments import DryRunMutation, ProposeMutation
-from gateway.doors.mcp.desk import Desk
 from gateway.doors.mcp.proposals import _answer, _inbound, _next, decided, propose
-from gateway.errors import NotFound
-from gateway.model.mutation import CallClass, Mutation
-from gateway.model.outcome import Failed, InDoubt
-from gateway.model.verdict import Decision, Finding, Verdict
-from gateway.pipeline import MutationResult
+from gateway.doors.mcp.shared import McpPorts
+from gateway.line.pipeline import MutationResult
 from tests.kit.doubles import AGENT, CALL
 
 MUTATION = Mutation(id="mut_1", caller=AGENT, call=CALL, call_class=CallClass.MUTATION, motive=None, effects=())
@@ -27,13 +27,13 @@ ALLOWED = Decision(findings=(Finding(check="a", verdict=Verdict.ALLOW, rule="a.p
         (InDoubt(reason="Cut off."), "in_doubt", "is not sent again"),
     ],
 )
-def test_what_went_wrong_is_an_error_with_a_sentence(desk: Desk, outcome: Any, word: str, says: str) -> None:
+def test_what_went_wrong_is_an_error_with_a_sentence(desk: McpPorts, outcome: Any, word: str, says: str) -> None:
     answer = _answer(desk, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=outcome))
     assert (answer.is_error, answer.content["outcome"]) == (True, word)
     assert says in answer.content["detail"]
 
 
-def test_a_dry_run_that_would_pass(desk: Desk) -> None:
+def test_a_dry_run_that_would_pass(desk: McpPorts) -> None:
     answer = _answer(desk, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=None))
     assert (answer.is_error, answer.content["verdict"], answer.content["offers"]) == (False, "allow", [])
     assert "would be carried out" in answer.content["detail"]
@@ -61,7 +61,7 @@ async def test_the_proposal_is_a_request_of_the_api_from_the_same_sender(request
     assert _inbound(inbound, DryRunMutation(service="s", operation="o", parameters={}), dry_run=True, key="").header("idempotency-key") is None  # fmt: skip
 
 
-async def test_a_proposal_that_breaks_may_have_been_sent(desk: Desk, request_by: Any) -> None:
+async def test_a_proposal_that_breaks_may_have_been_sent(desk: McpPorts, request_by: Any) -> None:
     class Broken:
         """Admits everything and breaks."""
 
@@ -82,7 +82,7 @@ async def test_a_proposal_that_breaks_may_have_been_sent(desk: Desk, request_by:
     assert [each["event"] for each in logged] == ["proposal_broke"]
 
 
-async def test_a_mutation_that_the_caller_may_not_see_is_not_found(desk: Desk) -> None:
+async def test_a_mutation_that_the_caller_may_not_see_is_not_found(desk: McpPorts) -> None:
     async def missing(caller: Any, mutation_id: str, seconds: float) -> dict[str, Any]:
         raise NotFound(f"There is no mutation {mutation_id} that this key may see.")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.doors.mcp.sdk_log import quieten_sdk
+from gateway.doors.mcp.server import quieten_sdk
 
 
 @pytest.fixture(autouse=True)

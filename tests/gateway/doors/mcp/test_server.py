@@ -8,7 +8,7 @@ import httpx
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from gateway.model.record import Stage
+from gateway.core.records.record import Stage
 from tests.kit.gate import ASG, Gate
 from tests.kit.mcp import ERAS, MODERN, call, mcp_client
 

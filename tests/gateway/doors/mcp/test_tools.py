@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from gateway.core.errors import NotFound
 from gateway.doors.mcp.arguments import MOST_CLAIMS
-from gateway.doors.mcp.desk import Desk
-from gateway.doors.mcp.pages import page_of
+from gateway.doors.mcp.resources import page_of
+from gateway.doors.mcp.shared import McpPorts
 from gateway.doors.mcp.tools import TOOLS, call_tool
-from gateway.errors import NotFound
 from tests.kit.stacks import GROUP
 
 READS = {"find_resources", "get_context", "get_history", "list_claims", "list_drift", "explain_decision", "dry_run_mutation", "wait_for_decision"}  # fmt: skip
@@ -26,7 +26,7 @@ def test_what_each_tool_may_do_is_said() -> None:
         assert tool.members.keys() <= tool.output_schema["properties"].keys()
 
 
-async def test_a_tool_answers(desk: Desk, request_by: Any) -> None:
+async def test_a_tool_answers(desk: McpPorts, request_by: Any) -> None:
     found = await call_tool(desk, request_by(), "find_resources", {"q": "consumer-processor"})
     assert not found.is_error
     assert [each["address"] for each in found.content["resources"]] == [GROUP]
@@ -36,14 +36,14 @@ async def test_a_tool_answers(desk: Desk, request_by: Any) -> None:
     assert history.content["history"] == []
 
 
-async def test_a_mistake_is_an_answer(desk: Desk, request_by: Any) -> None:
+async def test_a_mistake_is_an_answer(desk: McpPorts, request_by: Any) -> None:
     wrong = await call_tool(desk, request_by(), "get_context", {"address": 5})
     assert (wrong.is_error, wrong.content["code"]) == (True, "malformed")
     missing = await call_tool(desk, request_by(), "get_context", {"address": "aws_lb.none"})
     assert (missing.is_error, missing.content["code"]) == (True, "not_found")
 
 
-async def test_what_breaks_inside_is_logged_and_not_told(desk: Desk, request_by: Any) -> None:
+async def test_what_breaks_inside_is_logged_and_not_told(desk: McpPorts, request_by: Any) -> None:
     with capture_logs() as logged:
         broken = await call_tool(desk, request_by(), "list_claims", {})
     assert (broken.is_error, broken.content["code"]) == (True, "internal")
@@ -51,7 +51,7 @@ async def test_what_breaks_inside_is_logged_and_not_told(desk: Desk, request_by:
     assert [each["event"] for each in logged] == ["tool_broke"]
 
 
-async def test_claims_come_page_by_page(desk: Desk, request_by: Any) -> None:
+async def test_claims_come_page_by_page(desk: McpPorts, request_by: Any) -> None:
     """An answer with all of ten thousand claims would keep every other caller of this process waiting."""
     asked: list[dict[str, Any]] = []
 
@@ -71,6 +71,6 @@ async def test_claims_come_page_by_page(desk: Desk, request_by: Any) -> None:
     assert more.content["code"] == "malformed"
 
 
-async def test_an_unknown_tool_is_an_error_of_the_protocol(desk: Desk, request_by: Any) -> None:
+async def test_an_unknown_tool_is_an_error_of_the_protocol(desk: McpPorts, request_by: Any) -> None:
     with pytest.raises(NotFound, match="tools/list"):
         await call_tool(desk, request_by(), "rm_rf", {})

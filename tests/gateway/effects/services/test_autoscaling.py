@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.model.mutation import EffectAction
+from gateway.core.model.mutation import EffectAction
 
 RESOURCES = {
     "aws_autoscaling_group.a": {

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gateway.model.masking import PER_RUN
-from gateway.model.mutation import EffectAction
+from gateway.core.model.masking import PER_RUN
+from gateway.core.model.mutation import EffectAction
 
 
 def test_a_new_instance_is_named_by_its_call(effects_of: Callable[..., Any], values: Callable[..., Any]) -> None:

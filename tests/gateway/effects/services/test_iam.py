@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gateway.model.mutation import EffectAction
+from gateway.core.model.mutation import EffectAction
 
 RESOURCES = {
     "aws_iam_role.r": {"name": "r"},

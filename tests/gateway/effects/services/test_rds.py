@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gateway.model.masking import PER_RUN
+from gateway.core.model.masking import PER_RUN
 
 RESOURCES = {"aws_db_instance.d": {"identifier": "d", "enabled_cloudwatch_logs_exports": ["audit"]}}
 

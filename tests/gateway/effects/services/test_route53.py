@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gateway.model.mutation import EffectAction
+from gateway.core.model.mutation import EffectAction
 
 RESOURCES = {
     "aws_route53_record.a": {"zone_id": "Z", "name": "a", "fqdn": "a.x.org", "type": "A", "records": ["10.0.0.1"]},

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.model.mutation import EffectAction
+from gateway.core.model.mutation import EffectAction
 
 BUCKET = {"aws_s3_bucket.b": {"bucket": "b", "tags": {"old": "yes"}}}
 OBJECT = {**BUCKET, "aws_s3_object.o": {"bucket": "b", "key": "k"}}

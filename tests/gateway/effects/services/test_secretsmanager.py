@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gateway.model.masking import PER_RUN
-from gateway.model.mutation import EffectAction
+from gateway.core.model.masking import PER_RUN
+from gateway.core.model.mutation import EffectAction
 
 ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-AbCdEf"
 RESOURCES = {

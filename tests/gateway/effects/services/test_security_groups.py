@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.mutation import EffectAction
 from gateway.effects.services.security_groups import single_rules
 from gateway.effects.values import NotUnderstood
-from gateway.model.mutation import EffectAction
 
 HTTPS: dict[str, Any] = {
     "cidr_blocks": ["10.0.0.0/8"],

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.model.masking import PER_RUN
+from gateway.core.model.masking import PER_RUN
 
 PLAIN = {"aws_ssm_parameter.p": {"name": "/a/p", "type": "String"}}
 INSECURE = {"aws_ssm_parameter.p": {"name": "/a/p", "type": "String", "insecure_value": "old"}}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gateway.errors import Malformed
+from gateway.core.errors import Malformed
 from gateway.signals.forms.calendar import read
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import Malformed
-from gateway.model.signal import SignalState
+from gateway.core.errors import Malformed
+from gateway.core.model.signal import SignalState
 from gateway.signals.forms.cloudwatch import read
 from tests.gateway.signals.forms.test_eventbridge import ALARM
 

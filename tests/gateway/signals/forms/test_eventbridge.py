@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import Malformed
-from gateway.model.signal import SignalState
+from gateway.core.errors import Malformed
+from gateway.core.model.signal import SignalState
 from gateway.signals.forms.eventbridge import alarm_state, read
 
 ARN = "arn:aws:cloudwatch:us-east-1:123456789012:alarm:Lag"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import Malformed
+from gateway.core.errors import Malformed
 from gateway.signals.forms.tickets import read
 
 TICKET: dict[str, Any] = {

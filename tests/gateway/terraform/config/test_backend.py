@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.config.backend import StateBackend, StateObject, state_location
 from gateway.terraform.config.source import load_sources
 

@@ -1,10 +1,10 @@
-"""The code after an edit. That it is the same as code read again from the start is shown by `tests/reconciler/rewrite/test_footprint_changes.py`."""
+"""The code after an edit. That it is the same as code read again from the start is shown by `tests/reconciler/rewrite/footprint/test_changes.py`."""
 
 from pathlib import Path
 
 import pytest
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.config.changed import all_definitions, changed_module
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.hcl import parse

@@ -6,11 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
-from gateway.terraform.config.module import Module, attributes, load_module
+from gateway.core.model.json import Json
+from gateway.terraform.config.module import (
+    Module,
+    ResourceInstance,
+    attributes,
+    declared,
+    expand,
+    informed,
+    load_module,
+)
 from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate
 from gateway.terraform.lang.grammar import parse_expression
 from gateway.terraform.lang.values import Opaque
+from gateway.terraform.lang.values import Unknown as values_Unknown
 
 QUEUE = """
 variable "name" {
@@ -278,3 +287,174 @@ def test_paths_are_relative_to_the_root(tmp_path: Path) -> None:
     assert module.local("m") == ".|."
     with pytest.raises(Unknown, match=r"path\.cwd"):
         module.local("c")
+
+
+CODE = b"""
+locals {
+  rules = { b = 2, a = 1 }
+}
+
+resource "aws_security_group" "x" {
+  count = 1
+  name  = "x"
+  vpc   = aws_vpc.v.id
+  tags  = { owner = "me", "k8s.io/name" = "n", vpc = aws_vpc.v.id }
+
+  ingress {
+    from_port = 1
+    groups    = [aws_vpc.v.id]
+  }
+
+  ingress {
+    from_port = 2
+  }
+
+  dynamic "egress" {
+    for_each = local.rules
+    iterator = rule
+    content {
+      from_port = rule.value
+      name      = rule.key
+      deeper {
+        name = rule.key
+      }
+    }
+  }
+
+  dynamic "unknown" {
+    for_each = aws_vpc.v.ids
+    content {}
+  }
+
+  single {
+    status = "on"
+  }
+
+  lifecycle {
+    ignore_changes = [name]
+  }
+}
+"""
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> ResourceInstance:
+    """The one instance of the code."""
+    return load_module(tmp_path, {Path("main.tf"): CODE}).instances()[0]
+
+
+def test_attributes_are_what_is_known(instance: ResourceInstance) -> None:
+    assert attributes(instance) == {
+        "name": "x",
+        "ingress": [{"from_port": 1}, {"from_port": 2}],
+        "egress": [
+            {"from_port": 1, "name": "a", "deeper": [{"name": "a"}]},
+            {"from_port": 2, "name": "b", "deeper": [{"name": "b"}]},
+        ],
+        "single": [{"status": "on"}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("name", "x"),
+        ("tags.owner", "me"),
+        ("tags.k8s.io/name", "n"),
+        ("ingress.1.from_port", 2),
+        ("egress.1.from_port", 2),
+        ("egress.0.deeper.name", "a"),
+        ("single.status", "on"),
+        ("single.0.status", "on"),
+        ("single", [{"status": "on"}]),
+    ],
+)
+def test_a_declared_value_is_found_by_its_path(path: str, value: Json, instance: ResourceInstance) -> None:
+    assert declared(instance, path) == value
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "vpc",
+        "tags",
+        "tags.vpc",
+        "tags.none",
+        "ingress",
+        "ingress.from_port",
+        "ingress.2.from_port",
+        "absent",
+        "unknown",
+        "unknown.0.x",
+        "name.x",
+        "",
+        "egress.0.deeper.9",
+    ],
+)
+def test_what_is_not_certain_is_unknown(path: str, instance: ResourceInstance) -> None:
+    with pytest.raises(Unknown):
+        declared(instance, path)
+
+
+CODE_OF_DATA_SOURCE = b"""data "aws_caller_identity" "me" {
+}
+
+data "aws_iam_policy_document" "each" {
+  for_each = toset(["a", "b"])
+  statement {
+    sid = each.key
+  }
+}
+
+data "aws_iam_policy_document" "two" {
+  count = 2
+}
+
+locals {
+  account = data.aws_caller_identity.me.account_id
+  sid     = jsondecode(data.aws_iam_policy_document.each["b"].json).Statement[0].Sid
+  number  = length(data.aws_iam_policy_document.two)
+  arn     = aws_sqs_queue.q[0].arn
+}
+
+resource "aws_sqs_queue" "q" {
+  count = 1
+}
+"""
+LIVE = {"data.aws_caller_identity.me": {"account_id": "1"}, "aws_sqs_queue.q[0]": {"arn": "arn:q"}}
+
+
+def test_policy_documents_are_known_from_the_code(tmp_path: Path) -> None:
+    module = load_module(tmp_path, {Path("main.tf"): CODE_OF_DATA_SOURCE})
+    assert module.local("sid") == "b"
+    assert module.local("number") == 2
+
+
+def test_others_are_known_only_if_they_are_live(tmp_path: Path) -> None:
+    module = load_module(tmp_path, {Path("main.tf"): CODE_OF_DATA_SOURCE})
+    with pytest.raises(values_Unknown):
+        module.local("account")
+    live = informed(module, LIVE)
+    assert (live.local("account"), live.local("arn")) == ("1", "arn:q")
+    assert informed(module, {}) is module
+
+
+@pytest.mark.parametrize(
+    ("body", "keys"),
+    [
+        ("", [None]),
+        ("count = 2", [0, 1]),
+        ('for_each = toset(["b", "a"])', ["a", "b"]),
+        ("for_each = { x = 1 }", ["x"]),
+    ],
+)
+def test_the_keys_of_a_block(body: str, keys: list[str | int | None], tmp_path: Path) -> None:
+    module = load_module(tmp_path, {Path("main.tf"): f'resource "r" "a" {{\n  {body}\n}}\n'.encode()})
+    assert [key for key, _ in expand(module, *module.source.resources["r.a"])] == keys
+
+
+@pytest.mark.parametrize("body", ["for_each = [1]", "count = var.none", "count = 100000000", "count = 1e9"])
+def test_keys_that_are_not_known(body: str, tmp_path: Path) -> None:
+    module = load_module(tmp_path, {Path("main.tf"): f'resource "r" "a" {{\n  {body}\n}}\n'.encode()})
+    with pytest.raises(values_Unknown):
+        expand(module, *module.source.resources["r.a"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.config.module import load_module
 from gateway.terraform.config.policy_document import one_or_list, statement_of
 from gateway.terraform.lang import values

@@ -1,12 +1,16 @@
 """Which files make a stack, and which of their values win."""
 
+import asyncio
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from gateway.errors import CodeInvalid
-from gateway.terraform.config.source import Source, changed_sources, load_sources
+from gateway.core.errors import CodeInvalid
+from gateway.terraform.code import load_code
+from gateway.terraform.config.module import load_module
+from gateway.terraform.config.source import Source, changed_sources, load_sources, parsed, parsed_once, read_downloaded
 from gateway.terraform.files import DiskTree
 from gateway.terraform.lang.hcl import parse
 
@@ -126,3 +130,125 @@ def test_what_terraform_would_refuse_is_an_error_with_its_place(
     _write(tmp_path, files)
     with pytest.raises(CodeInvalid, match=message):
         load_sources(tmp_path, {}, {})
+
+
+PATH = Path("main.tf")
+
+
+def test_the_same_bytes_under_the_same_name_are_one_document() -> None:
+    with parsed_once():
+        first = parsed(PATH, b"a = 1\n")
+        assert parsed(PATH, b"a = 1\n") is first
+        assert parsed(PATH, b"a = 2\n") is not first
+        assert parsed(Path("other.tf"), b"a = 1\n").path == Path("other.tf")
+        with parsed_once():
+            assert parsed(PATH, b"a = 1\n") is first
+        assert parsed(PATH, b"a = 1\n") is first
+    assert parsed(PATH, b"a = 1\n") is not first
+
+
+def test_what_changed_on_disk_is_read_again(tmp_path: Path) -> None:
+    with parsed_once():
+        for value in (1, 2):
+            (tmp_path / "main.tf").write_text(f"locals {{\n  a = {value}\n}}\n")
+            assert load_module(tmp_path).local("a") == value
+
+
+def test_code_that_does_not_parse_is_refused_each_time() -> None:
+    with parsed_once():
+        for _ in range(2):
+            with pytest.raises(CodeInvalid):
+                parsed(PATH, b"a = (")
+
+
+async def test_threads_and_tasks_of_the_block_share_it() -> None:
+    with parsed_once():
+        first = parsed(PATH, b"a = 1\n")
+        assert await asyncio.to_thread(parsed, PATH, b"a = 1\n") is first
+
+    async def other() -> bool:
+        with parsed_once():
+            mine = parsed(PATH, b"a = 1\n")
+            await asyncio.sleep(0)
+            return mine is first
+
+    assert list(await asyncio.gather(other(), other())) == [False, False]
+
+
+ROOT = 'module "jobs" {\n  source  = "acme/queue/aws"\n  version = "1.2.0"\n  delay   = 7\n}\n'
+MODULE = """variable "delay" {}
+
+module "inner" {
+  source = "git::https://example.com/inner.git?ref=v1"
+}
+
+module "local" {
+  source = "./modules/part"
+}
+
+resource "aws_sqs_queue" "this" {
+  delay_seconds = var.delay
+}
+"""
+
+
+def _downloaded_write(top: Path, name: str, text: str) -> None:
+    (top / name).parent.mkdir(parents=True, exist_ok=True)
+    (top / name).write_text(text)
+
+
+def _init(root: Path, data: str = ".terraform") -> None:
+    rows = [
+        {"Key": "", "Source": "", "Dir": "."},
+        {"Key": "jobs", "Source": "registry.terraform.io/acme/queue/aws", "Dir": f"{data}/modules/jobs"},
+        {
+            "Key": "jobs.inner",
+            "Source": "git::https://example.com/inner.git?ref=v1",
+            "Dir": f"{data}/modules/jobs.inner",
+        },
+        {"Key": "jobs.local", "Source": "./modules/part", "Dir": f"{data}/modules/jobs/modules/part"},
+        {"Key": "gone", "Source": "acme/gone/aws", "Dir": f"{data}/modules/gone"},
+    ]
+    _downloaded_write(root, "main.tf", ROOT)
+    _downloaded_write(root, ".terraform/modules/modules.json", json.dumps({"Modules": rows}))
+    _downloaded_write(root, ".terraform/modules/jobs/main.tf", MODULE)
+    _downloaded_write(root, ".terraform/modules/jobs.inner/main.tf", 'resource "aws_x" "y" {}\n')
+    _downloaded_write(root, ".terraform/modules/jobs/modules/part/main.tf", 'resource "aws_x" "z" {}\n')
+
+
+@pytest.mark.parametrize("data", [".terraform", "/var/lib/sentinel/data"])
+def test_they_are_part_of_the_code(tmp_path: Path, data: str) -> None:
+    _init(tmp_path, data)
+    found = {instance.address for instance in load_module(tmp_path).instances()}
+    assert found == {
+        "module.jobs.aws_sqs_queue.this",
+        "module.jobs.module.inner.aws_x.y",
+        "module.jobs.module.local.aws_x.z",
+    }
+    assert read_downloaded(DiskTree(tmp_path)) == {
+        ".": {"jobs": ".terraform/modules/jobs"},
+        ".terraform/modules/jobs": {"inner": ".terraform/modules/jobs.inner"},
+    }
+
+
+def test_before_init_there_are_none(tmp_path: Path) -> None:
+    _downloaded_write(tmp_path, "main.tf", ROOT)
+    assert load_module(tmp_path).instances() == ()
+
+
+def test_a_contract_in_a_downloaded_module_does_not_count(tmp_path: Path) -> None:
+    _init(tmp_path)
+    _downloaded_write(
+        tmp_path,
+        ".terraform/modules/jobs/x.sentinel.hcl",
+        'contract "x" {\n  resource "*" "*" {\n    managed_by_agent = true\n  }\n}\n',
+    )
+    assert not any(rules for rules in load_code(tmp_path).rules.values())
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"Modules": [{}]}', '{"Modules": 5}'])
+def test_a_broken_list_is_refused(tmp_path: Path, text: str) -> None:
+    _init(tmp_path)
+    _downloaded_write(tmp_path, ".terraform/modules/modules.json", text)
+    with pytest.raises(CodeInvalid, match="terraform init"):
+        load_module(tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.config import templates
 from gateway.terraform.config.module import load_module
 from gateway.terraform.config.templates import read_template, read_templates, template_names, watched_paths

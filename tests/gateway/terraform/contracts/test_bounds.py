@@ -6,9 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.model.contract import Bound
-from gateway.model.json import Json
-from gateway.terraform.contracts.bounds import NAMES, breach, limit_problem, nearest, shown
+from gateway.core.model.contract import Bound
+from gateway.core.model.json import Json
+from gateway.terraform.contracts import bounds
+from gateway.terraform.contracts.bounds import (
+    LONGEST_VALUE,
+    NAMES,
+    NotAPattern,
+    breach,
+    check_pattern,
+    limit_problem,
+    matches_whole,
+    nearest,
+    shown,
+)
 from tests.kit.growth import assert_linear
 
 RULE: dict[str, Json] = {"from_port": 443, "to_port": 443, "protocol": "tcp", "cidr_blocks": ["10.1.0.0/16"]}
@@ -233,3 +244,70 @@ def test_the_text_that_is_held_against_a_pattern_has_a_ceiling() -> None:
 def test_the_cost_of_a_bound_grows_with_the_value(name: str, limit: Json, item: Json) -> None:
     assert_linear(lambda size: lambda: breach(bound(name, limit), [item] * size, None), 200)
     assert_linear(lambda size: lambda: nearest([bound(name, limit)], [item] * size, None), 200)
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "expected"),
+    [
+        ("t3\\..*", "t3.micro", True),
+        ("a|b", "b", True),
+        ("a|b", "ab", False),
+        ("a", "a\n", False),
+        ("a$", "a\n", False),
+        ("(?m)^a$", "b\na", False),
+        (".*", "a\nb", False),
+        ("(?s).*", "a\nb", True),
+        ("", "", True),
+        ("", "a", False),
+        ("[ä-ü]+", "äöü", True),
+        (".", "\ud800", False),
+        (".*", "x" * LONGEST_VALUE, True),
+        (".*", "x" * (LONGEST_VALUE + 1), False),
+    ],
+)
+def test_the_whole_value_must_match(written: str, value: str, expected: bool) -> None:
+    assert matches_whole(written, value) is expected
+
+
+REFUSED = {
+    "not closed": "(a",
+    "two patterns in one": "a)|(?:.*",
+    "looks ahead": "(?=a)b",
+    "looks back": "(?<=a)b",
+    "refers back": r"(a)\1",
+    "possessive": "a++b",
+    "nested repetition": "((a{0,100}){0,100}){0,5}",
+    "a long repetition": "a{100000}",
+    "a repetition of many letters": r"\pL{300}",
+    "a wide one": "|".join(f"(?:{letter}{{900}})" for letter in "abcdef"),
+    "long": "a" * 3000,
+    "half a surrogate pair": "\ud800",
+}
+
+
+@pytest.mark.parametrize("written", REFUSED.values(), ids=REFUSED.keys())
+def test_what_could_take_long_is_no_pattern(written: str) -> None:
+    with pytest.raises(NotAPattern):
+        check_pattern(written)
+    with pytest.raises(NotAPattern):
+        matches_whole(written, "a")
+
+
+SLOW_ELSEWHERE = [
+    "(a+)+$",
+    "(a|a)*b",
+    "(a*)*b",
+    "(.*)*" * 100 + "b",
+    "(a|b|c)*" * 200,
+    "(.*a.{20})*",
+    "(a?){400}a{400}",
+]
+
+
+@pytest.mark.parametrize("written", SLOW_ELSEWHERE)
+def test_a_pattern_that_backtracks_elsewhere_is_a_small_program_without_groups(written: str) -> None:
+    """The time of a match is at most program times value, and both have a ceiling."""
+    compiled = bounds._compiled(written)
+    assert compiled.programsize <= bounds._LARGEST_PROGRAM
+    assert compiled.options.never_capture
+    assert matches_whole(written, "a" * (LONGEST_VALUE - 1) + "\n") is False

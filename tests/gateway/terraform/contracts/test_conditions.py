@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.contract import Bound
-from gateway.model.json import Json
+from gateway.core.model.contract import Bound
+from gateway.core.model.json import Json
 from gateway.terraform.code import load_code
 from gateway.terraform.contracts.conditions import CodeConditions
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.contracts.contract import parse_contracts
 
 KAFKA = Path(__file__).parents[3] / "cases" / "stacks" / "kafka" / "kafka.sentinel.hcl"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.contracts.network import Unreadable, covers_world, network, networks, outside, ports_outside
 
 RULE: dict[str, Json] = {"from_port": 443, "to_port": 443, "protocol": "tcp", "cidr_blocks": ["10.1.0.0/16"], "ipv6_cidr_blocks": [], "prefix_list_ids": [], "security_groups": [], "self": False}  # fmt: skip

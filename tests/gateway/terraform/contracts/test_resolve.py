@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import CodeInvalid
-from gateway.model.contract import Bound, Contract
-from gateway.model.json import Json
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.contract import Bound, Contract
+from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
 from gateway.terraform.code import load_code
 from gateway.terraform.contracts.conditions import CodeConditions

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.json_syntax.body import JsonBody, read_body
 from gateway.terraform.json_syntax.tree import JsonObject
 

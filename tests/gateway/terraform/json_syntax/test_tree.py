@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.errors import CodeInvalid
-from gateway.model.json import Json
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.json import Json
 from gateway.terraform.json_syntax.tree import JsonArray, JsonNode, JsonObject, line_of, parse_tree
 
 FILE = Path("x.tf.json")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.errors import CodeInvalid
-from gateway.model.json import Json
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.json import Json
 from gateway.terraform.config.module import attributes, load_module
 from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.evaluate import EvaluationScope, value_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.config.module import load_module
 from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate, find, value_of
@@ -384,3 +384,19 @@ def test_an_unknown_item_is_evaluated_again_with_steps_of_its_own() -> None:
     origin = item.origin
     assert isinstance(origin, tuple)
     assert origin[1].steps is None
+
+
+def test_variables_of_a_for_come_before_other_roots_and_those_before_iterators(tmp_path: Path) -> None:
+    module = load_module(tmp_path, {Path("main.tf"): b"locals {\n  x = 1\n}\n"})
+    iterators = {name: ("k", name) for name in ("a", "b", "c")}
+    scope = EvaluationScope(
+        module=module, iterators=iterators, names={"a": "second", "b": "second"}, bound={"a": "first"}
+    )
+    found = [value_of(parse_expression(text), scope) for text in ("a", "b", "c.value", "local.x")]
+    assert found == ["first", "second", "c", 1]
+
+
+def test_the_steps_of_a_scope_do_not_make_it_another(tmp_path: Path) -> None:
+    module = load_module(tmp_path, {Path("main.tf"): b""})
+    assert EvaluationScope(module=module, count=1) == EvaluationScope(module=module, count=1)
+    assert EvaluationScope(count=1) != EvaluationScope(count=2)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import parse_expression
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.errors import CodeInvalid
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.lang.hcl import Document, file_bytes, parse, parse_template
 
 SOURCE = b"""# a comment

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.config.module import load_module
 from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
 from gateway.terraform.lang.grammar import parse_expression

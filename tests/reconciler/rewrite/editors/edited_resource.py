@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from reconciler.model import Wanted
-from reconciler.rewrite.edit import edit
+from reconciler.rewrite.value_edits import edit_values
 
 
 def resource(body: str) -> str:
@@ -15,5 +15,5 @@ def resource(body: str) -> str:
 def edited(root: Path, body: str, path: str, value: Json) -> str:
     """The code of the resource after the edit, or the reason why there is none."""
     wanted = Wanted(address="r.a", attribute=path, value=value)
-    result = edit(root, [wanted], {Path("main.tf"): resource(body).encode()})
+    result = edit_values(root, [wanted], {Path("main.tf"): resource(body).encode()})
     return result.left[0].reason if result.left else result.files[Path("main.tf")].decode()

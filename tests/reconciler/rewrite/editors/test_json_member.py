@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from tests.reconciler.rewrite.editors.edited_resource import edited, resource
 
 

@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang.grammar import read_attribute
+from gateway.terraform.lang.hcl import Document, parse
+from reconciler.rewrite.editors import list_items
+from reconciler.rewrite.editors.hcl_text import CannotEdit
 from tests.reconciler.rewrite.editors.edited_resource import edited, resource
 
 
@@ -40,3 +45,48 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
 )
 def test_what_is_refused(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:
     assert reason in edited(tmp_path, before, path, value)
+
+
+def _list(text: str) -> tuple[Document, e.Tuple]:
+    document = parse(Path("x.tf"), f"x = {text}\n".encode())
+    node = read_attribute(document, document.attributes(document.root)["x"])
+    assert isinstance(node, e.Tuple)
+    return document, node
+
+
+@pytest.mark.parametrize(
+    ("before", "position", "after"),
+    [
+        ("[a.b, 2, {}]", 0, "[2, {}]"),
+        ("[a.b, 2, {}]", 2, "[a.b, 2]"),
+        ("[a.b]", 0, "[]"),
+        ("[\n  1,\n  2, # two\n  3\n]", 1, "[\n  1,\n  3\n]"),
+    ],
+)
+def test_an_item_is_removed(before: str, position: int, after: str) -> None:
+    document, node = _list(before)
+    assert list_items.remove_item(document, node, position).apply(document.source) == f"x = {after}\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[]", "[9]"),
+        ("[1]", "[1, 9]"),
+        ("[\n  1,\n]", "[\n  1,\n  9,\n]"),
+        ("[\n  1, # one\n]", "[\n  1, # one\n  9,\n]"),
+        ("[\n  1\n]", "[\n  1,\n  9\n]"),
+    ],
+)
+def test_an_item_is_added(before: str, after: str) -> None:
+    document, node = _list(before)
+    assert list_items.append_item(document, node, "9").apply(document.source) == f"x = {after}\n".encode()
+
+
+def test_what_is_not_certain_is_refused() -> None:
+    document, node = _list("[\n  1, 2\n]")
+    with pytest.raises(CannotEdit, match="one item on a line"):
+        list_items.remove_item(document, node, 0)
+    document, node = _list("[\n  1 # last\n]")
+    with pytest.raises(CannotEdit, match="comment follows"):
+        list_items.append_item(document, node, "9")

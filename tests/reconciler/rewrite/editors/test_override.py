@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import parse
-from reconciler.rewrite.editors.override import conditional, edit
-from reconciler.rewrite.editors.text import CannotEdit
-from reconciler.rewrite.place import Only, OverridePlace
+from reconciler.model import Wanted
+from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.editors.override import conditional, set_beside
+from reconciler.rewrite.trace.sites import Only, OverrideSite
+from reconciler.rewrite.value_edits import edit_values as edit_edit
 
 BLUE = Only('each.key == "blue"', "local.days")
 
@@ -17,8 +19,8 @@ BLUE = Only('each.key == "blue"', "local.days")
 def _edited(source: str, value: Json, *, key: str = "", only: Only | None = None) -> str:
     document = parse(Path("main.tf"), f"a = {source}\n".encode())
     node = read_attribute(document, document.attributes(document.root)["a"])
-    place = OverridePlace(document=document, node=node, key=key, only=only)
-    return edit(place, value).apply(document.source).decode().strip()
+    place = OverrideSite(document=document, node=node, key=key, only=only)
+    return set_beside(place, value).apply(document.source).decode().strip()
 
 
 @pytest.mark.parametrize(
@@ -43,3 +45,27 @@ def test_what_cannot_be_written_on_a_line_or_taken_away_is_refused() -> None:
         conditional(BLUE, "{\n}")
     with pytest.raises(CannotEdit, match="not taken away"):
         _edited("local.tags", None, key="owner")
+
+
+def _conditional_edited(root: Path, body: str, path: str, value: Json) -> str:
+    code = f'resource "r" "a" {{\n  count = 2\n  {body}\n}}\n'
+    result = edit_edit(root, [Wanted(address="r.a[1]", attribute=path, value=value)], {Path("main.tf"): code.encode()})
+    if result.left:
+        return result.left[0].reason
+    return result.files[Path("main.tf")].decode().split("\n", 2)[2].strip().removesuffix("}").strip()
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "value", "after"),
+    [
+        ("x = 1", "x", 2, "x = count.index == 1 ? 2 : 1"),
+        ('x = ["a"]', "x", ["b"], 'x = count.index == 1 ? ["b"] : ["a"]'),
+        ("x = merge({ a = 1 }, {})", "x.b", 2, "x = merge({ a = 1 }, {}, count.index == 1 ? { b = 2 } : {})"),
+    ],
+)
+def test_one_instance_differs(body: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
+    assert _conditional_edited(tmp_path, body, path, value) == after
+
+
+def test_an_entry_is_not_taken_from_one_instance(tmp_path: Path) -> None:
+    assert "r.a[0]" in _conditional_edited(tmp_path, "x = { a = 1 }", "x.a", None)

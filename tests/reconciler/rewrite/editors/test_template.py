@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.model import Wanted
-from reconciler.rewrite.edit import edit
+from reconciler.rewrite.value_edits import edit_values
 
 CODE = """variable "account" {
   default = "123456789012"
@@ -35,12 +35,12 @@ resource "r" "a" {
 )
 def test_what_is_written(value: str, after: str, tmp_path: Path) -> None:
     wanted = Wanted(address="r.a", attribute="x", value=value)
-    result = edit(tmp_path, [wanted], {Path("main.tf"): CODE.encode()})
+    result = edit_values(tmp_path, [wanted], {Path("main.tf"): CODE.encode()})
     assert result.files[Path("main.tf")].decode() == CODE.replace("arn:aws:${var.account}:*", after)
 
 
 def test_a_value_that_is_no_text_is_not_written_into_a_text(tmp_path: Path) -> None:
     wanted = Wanted(address="r.a", attribute="x", value=5)
-    result = edit(tmp_path, [wanted], {Path("main.tf"): CODE.encode()})
+    result = edit_values(tmp_path, [wanted], {Path("main.tf"): CODE.encode()})
     assert not result.files
     assert "does not begin with" in result.left[0].reason

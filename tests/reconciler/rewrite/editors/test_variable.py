@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.config.module import load_module
-from reconciler.rewrite.editors.variable import Variable, added, document_of, type_of
+from reconciler.rewrite.editors.variable import Variable, add_variable, document_of, type_of
 
 PLAIN = 'variable "a" {\n  type = string\n}\n'
 DESCRIBED = 'variable "a" {\n  description = "A."\n  type        = string\n}\n'
@@ -15,7 +15,7 @@ NEW = Variable(name="size", type="number", default="5", about="size of aws_x.a")
 
 def _after(files: dict[str, str], other: str = "main.tf") -> tuple[str, str]:
     module = load_module(Path("/nowhere"), {Path(name): text.encode() for name, text in files.items()})
-    document, splice = added(module.source, NEW, module.source.documents[Path(other)])
+    document, splice = add_variable(module.source, NEW, module.source.documents[Path(other)])
     return document.path.name, splice.apply(document.source).decode()
 
 

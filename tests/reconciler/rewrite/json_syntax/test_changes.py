@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.json_syntax.tree import JsonArray, JsonObject, parse_tree
 from reconciler.rewrite.json_syntax.changes import END, JsonChanges
 from reconciler.rewrite.json_syntax.style import style_of

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.json_syntax.tree import parse_tree
-from reconciler.rewrite.editors.text import CannotEdit
+from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.json_syntax.style import JsonStyle, style_of
 
 VALUE: Json = {"a": [1, "b"], "c": {}, "d": [{"e": None}]}

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.model.json import Json
+from gateway.core.model.json import Json
 from gateway.terraform.json_syntax.shapes import FILE
 from gateway.terraform.lang.hcl import parse
-from reconciler.rewrite.editors.text import CannotEdit
+from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.json_syntax.values import DeclaredBody, declared_body
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from gateway.terraform.json_syntax.tree import JsonArray, JsonNode, JsonObject, parse_tree
 from gateway.terraform.json_syntax.view import parse_json
 from reconciler.model import Wanted
-from reconciler.rewrite.edit import edit
+from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.splice import common_start
-from reconciler.rewrite.editors.text import CannotEdit
 from reconciler.rewrite.json_syntax.write import written_as_json
+from reconciler.rewrite.value_edits import edit_values
 
 FILE = Path("main.tf.json")
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cn", "Co"]) | st.sampled_from('"\\/ab'), max_size=6)
@@ -66,7 +66,7 @@ def _node(source: bytes, *steps: str) -> JsonNode:
 def _edited(root: Path, source: bytes, name: str, attribute: str, value: Any) -> bytes | None:
     """The file after an edit; None if it is left."""
     wanted = [Wanted(address=f"aws_sqs_queue.{name}", attribute=attribute, value=value)]
-    result = edit(root, wanted, {FILE: source})
+    result = edit_values(root, wanted, {FILE: source})
     after = result.files.get(FILE)
     for each in result.edits:
         assert source[: each.start] + each.new + source[each.end :] == after or len(result.edits) > 1

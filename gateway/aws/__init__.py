@@ -1,0 +1,1 @@
+"""AWS, seen from both sides: the door for clients, the client towards AWS, and the models that both read."""

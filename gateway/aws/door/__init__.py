@@ -1,0 +1,1 @@
+"""The AWS-compatible endpoint for clients: routing, parsing, replies, uploads. Read `endpoint` first."""

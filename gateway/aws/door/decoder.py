@@ -1,0 +1,364 @@
+"""Parses a routed request into the parameters that botocore's serializer accepts: the inverse of `botocore.serialize`, for all six protocols."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from gateway.aws.door.advice import unsigned_payload_advice
+from gateway.aws.door.operation_router import OperationRouter, Routed
+from gateway.aws.door.protocols import document, form, rest
+from gateway.aws.door.request_head import OBJECT_BODIES, S3, RequestHead, head_of, upload_head, without_chunked_encoding
+from gateway.aws.door.urls import aws_queue_url
+from gateway.aws.models import call_classes, routing_index
+from gateway.aws.models.call_classes import class_of_call
+from gateway.aws.models.routing_index import Protocol, RoutingIndex, Service
+from gateway.core.errors import Malformed, SentinelError
+from gateway.core.http.motive_syntax import INTENT_HEADER, MOTIVATION_HEADER, read_motive
+from gateway.core.http.strict_parsers import cbor_value, gunzipped, json_value, unique
+from gateway.core.http.strict_parsers import form as strict_parsers_form
+from gateway.core.model.caller import Caller
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.motive import Motive
+from gateway.core.model.mutation import Call
+from gateway.core.off_loop import SMALL, off_loop
+from gateway.core.ports import Request
+from gateway.core.service_models import ServiceModels, Shape
+from gateway.identity import aws_chunked
+from gateway.identity.signed_body import PayloadKind
+
+
+def parse(
+    routed: Routed, shape: Shape | None, head: RequestHead, body: bytes, fields: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """The parameters of the operation whose input shape is `shape`. `fields` are those of the form, for the two form protocols.
+
+    Raises `errors.Malformed` for an ambiguous body, and for a parameter that is unknown, missing, of the wrong type or out of range.
+    """
+    match routed.protocol:
+        case Protocol.EC2 | Protocol.QUERY:
+            return form.parse(shape, fields or {}, ec2=routed.protocol is Protocol.EC2)
+        case Protocol.JSON:
+            return document.parse(shape, json_value(body or b"{}"))
+        case Protocol.CBOR:
+            return document.parse(shape, cbor_value(body) if body else {})
+        case Protocol.REST_JSON | Protocol.REST_XML:
+            is_json = routed.protocol is Protocol.REST_JSON
+            return rest.parse(shape, head, routed.labels, routed.literals, body, is_json=is_json)
+
+
+_PREFIX = "x-sentinel-"
+_KNOWN = frozenset({INTENT_HEADER, MOTIVATION_HEADER})
+
+
+def motive_of_head(head: RequestHead) -> Motive | None:
+    """The motive that the request states, None if it states none.
+
+    Raises `errors.Malformed` for an incomplete motive, for an unknown `x-sentinel-` header (a misspelled header must not lose the motive)
+    and for a header that the signature does not cover, because an intermediary could have added it.
+    """
+    given = {name for name in head.headers if name.startswith(_PREFIX)}
+    if not given:
+        return None
+    if unknown := given - _KNOWN:
+        _refuse_motive(f"Sentinel knows no header {min(unknown)[:60]}; it knows {' and '.join(sorted(_KNOWN))}.")
+    if unsigned := given - head.signed:
+        _refuse_motive(f"The header {min(unsigned)} is not among SignedHeaders; add it before the request is signed.")
+    if missing := _KNOWN - given:
+        _refuse_motive(f"A motive is stated in two headers, and {min(missing)} is missing.")
+    return read_motive(head.headers[INTENT_HEADER], head.headers[MOTIVATION_HEADER])
+
+
+def _refuse_motive(reason: str) -> None:
+    raise Malformed(reason, aws_code="ValidationError", code="motive")
+
+
+_INVOCATION = "amz-sdk-invocation-id"
+MAX_UNVERIFIED_BYTES = 16 * 1024 * 1024
+"""Largest body of a read that must be read to verify the signature: no AWS API in JSON accepts more."""
+_MAX_KEY_LENGTH = 255
+_BYTES_OF_A_FIELD = 64
+"""Size that a form field counts as, to decide whether a form is parsed in a thread."""
+_CHARSETS = frozenset({"", "utf-8", "utf8", '"utf-8"'})
+
+
+class AwsDecoder:
+    """Decodes AWS requests. Created once; keeps the routing index, the table of classes and the recently used models in memory."""
+
+    def __init__(
+        self,
+        *,
+        account: str,
+        regions: tuple[str, ...],
+        max_body_bytes: int,
+        max_upload_bytes: int = 0,
+        index: RoutingIndex | None = None,
+        classes: call_classes.CallClassTable | None = None,
+        models: ServiceModels | None = None,
+    ) -> None:
+        self._account = account
+        self._regions = frozenset(regions)
+        self._max_body = max_body_bytes
+        self._max_upload = max(max_body_bytes, max_upload_bytes)
+        self._classes = classes or call_classes.shipped()
+        self._router = OperationRouter(index or routing_index.shipped(), self._classes)
+        self._models = models or ServiceModels()
+
+    async def read(self, inbound: Inbound, caller: Caller) -> Request:
+        """The decoded request. Its parameters are empty for calls that are streamed, unless the endpoint's host depends on one of them.
+
+        Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`.
+        """
+        head = head_of(inbound)
+        self.check_region(head.scope.region)
+        candidates = self._router.candidates(head)
+        routed, fields = await self._routed(inbound, head, candidates)
+        call_class = self._classes.of(routed.service.name, routed.operation)
+        parameters: Mapping[str, Any] = {}
+        if call_class.changes_state or routed.operation in routed.service.labelled_hosts:
+            parameters = await self._parameters(inbound, head, routed, fields)
+        call = Call(
+            service=routed.service.name,
+            operation=routed.operation,
+            parameters=parameters,
+            account=self._account,
+            region=head.scope.region,
+            protocol=routed.protocol.value,
+        )
+        return Request(
+            call=call,
+            call_class=class_of_call(call, call_class),
+            motive=motive_of_head(head),
+            idempotency_key=_idempotency_key(head, caller),
+            signature=head.signature,
+        )
+
+    def uploads_object(self, inbound: Inbound) -> bool:
+        """Whether the request uploads the body of an S3 object, told by its head alone. Such a body is streamed, not parsed."""
+        if inbound.method != "PUT":
+            return False
+        try:
+            head = head_of(inbound)
+            if head.scope.signing != S3 or head.payload is PayloadKind.BODY:
+                return False
+            routed = self._router.route(head, self._router.candidates(head), None)
+        except SentinelError:
+            return False
+        return routed.service.name == S3 and routed.operation in OBJECT_BODIES
+
+    async def read_upload(self, inbound: Inbound, caller: Caller) -> Request:
+        """The upload of an object, decoded from its head; `Body` holds what the head says about the body.
+
+        Raises `errors.Malformed`, `errors.UnknownOperation`.
+        """
+        head = head_of(inbound)
+        self.check_region(head.scope.region)
+        routed = self._router.route(head, self._router.candidates(head), None)
+        return await self.upload_request(upload_head(head), routed, caller)
+
+    async def upload_request(self, head: RequestHead, routed: Routed, caller: Caller) -> Request:
+        """The upload that a head states, whose `content-length` is the length of the object. Raises `errors.Malformed`."""
+        shape = await self._models.input_of(routed.service.name, routed.operation)
+        parameters = parse(routed, shape, head, b"", None)
+        stated = head.headers["x-amz-content-sha256"] if head.payload is PayloadKind.HASH else None
+        parameters.pop("ContentLength", None)
+        parameters["Body"] = {"bytes": int(head.headers["content-length"]), "sha256": stated}
+        call = Call(
+            service=routed.service.name,
+            operation=routed.operation,
+            parameters=parameters,
+            account=self._account,
+            region=head.scope.region,
+            protocol=routed.protocol.value,
+        )
+        return Request(
+            call=call,
+            call_class=self._classes.of(routed.service.name, routed.operation),
+            motive=motive_of_head(head),
+            idempotency_key=_idempotency_key(head, caller),
+            signature=head.signature,
+        )
+
+    async def limit_of_large(self, inbound: Inbound) -> int:
+        """The largest body of this request, decided by its head alone: more than the usual for a read, and for an upload of one blob.
+
+        A body whose hash only the signature knows is read before the signature is verified, so its limit is lower.
+        """
+        try:
+            head = head_of(inbound)
+            candidates = self._router.candidates(head)
+            if self._router.needs_form(head, candidates):
+                return self._max_body
+            routed = self._router.route(head, candidates, None)
+            if self._classes.of(routed.service.name, routed.operation).changes_state:
+                return self._max_upload if await self._is_upload(routed, head) else self._max_body
+        except SentinelError:
+            return self._max_body
+        unverified = head.payload is PayloadKind.BODY
+        return min(self._max_upload, MAX_UNVERIFIED_BYTES) if unverified else self._max_upload
+
+    async def _is_upload(self, routed: Routed, head: RequestHead) -> bool:
+        shape = await self._models.input_of(routed.service.name, routed.operation)
+        payload = shape.serialization.get("payload") if shape is not None else None
+        is_blob = shape is not None and payload is not None and shape.members[payload].type_name == "blob"
+        return is_blob and head.payload is not PayloadKind.BODY
+
+    async def _routed(
+        self, inbound: Inbound, head: RequestHead, candidates: tuple[Service, ...]
+    ) -> tuple[Routed, Mapping[str, str] | None]:
+        fields: dict[str, str] | None = None
+        if self._router.needs_form(head, candidates):
+            if head.query:
+                raise Malformed(
+                    "The request has parameters in the query and in the body; only one place is allowed.",
+                    aws_code="MalformedQueryString",
+                    code="duplicate_parameter",
+                )
+            _check_charset(head)
+            body = await self._body(inbound, head, None)
+            fields = await off_loop(len(body), partial(strict_parsers_form, body))
+        routed = self._router.route(head, candidates, fields)
+        if fields is None and routed.protocol in (Protocol.EC2, Protocol.QUERY):
+            fields = await self._query_form(inbound, head)
+        elif fields is not None and "content-encoding" in head.headers:
+            _check_compressible(routed)
+        return routed, fields
+
+    async def _query_form(self, inbound: Inbound, head: RequestHead) -> dict[str, str]:
+        """The fields of a form that was sent in the query. Refuses a body, because AWS could read that instead."""
+        if await inbound.read_body():
+            raise Malformed(
+                "The Action is in the query, so the request must not have a body.",
+                aws_code="MalformedQueryString",
+                code="duplicate_parameter",
+            )
+        return unique(head.query)
+
+    async def _parameters(
+        self, inbound: Inbound, head: RequestHead, routed: Routed, fields: Mapping[str, str] | None
+    ) -> dict[str, Any]:
+        _check_charset(head)
+        _check_payload(inbound, head)
+        body = b"" if fields is not None else await self._body(inbound, head, routed)
+        shape = await self._models.input_of(routed.service.name, routed.operation)
+        size = len(body) if fields is None else _BYTES_OF_A_FIELD * len(fields)
+        parameters = await off_loop(size, partial(_parse, routed, shape, head, body, fields))
+        if routed.service.name == "sqs" and "QueueUrl" in parameters:
+            parameters["QueueUrl"] = aws_queue_url(parameters["QueueUrl"], head.scope.region)
+        return parameters
+
+    async def _body(self, inbound: Inbound, head: RequestHead, routed: Routed | None) -> bytes:
+        """The body, decompressed if the operation accepts compression. `routed` is None if the body names the operation."""
+        encoding = head.headers.get("content-encoding", "").strip().lower()
+        body = await inbound.read_body()
+        if head.payload.chunked:
+            return body
+        if not encoding or (routed is not None and _takes_content_encoding(routed)):
+            return body
+        if encoding != "gzip":
+            raise Malformed(
+                "Sentinel does not accept this Content-Encoding here.",
+                aws_code="UnsupportedMediaTypeException",
+                code="content_encoding",
+            )
+        if routed is not None:
+            _check_compressible(routed)
+        # Always in a thread: a small body can be large when it is decompressed.
+        return await off_loop(SMALL + 1, partial(gunzipped, body, self._max_body))
+
+    def put_object(self, bucket: str, key: str) -> Routed:
+        """The route of a PutObject that comes as a form."""
+        service = self._router.service(S3)
+        return Routed(
+            service=service, operation="PutObject", protocol=Protocol.REST_XML, labels={"Bucket": bucket, "Key": key}
+        )
+
+    def check_region(self, region: str) -> None:
+        """Raise `errors.Malformed` unless the region may be called."""
+        if region not in self._regions:
+            raise Malformed(
+                f"The region {region[:40]!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}.",
+                aws_code="SignatureDoesNotMatch",
+                code="region",
+            )
+
+
+def _parse(
+    routed: Routed, shape: Shape | None, head: RequestHead, body: bytes, fields: Mapping[str, str] | None
+) -> dict[str, Any]:
+    if head.payload.chunked:
+        head, body = _unchunked(head, body)
+    return parse(routed, shape, head, body, fields)
+
+
+def _idempotency_key(head: RequestHead, caller: Caller) -> str:
+    """The SDK's invocation id, which is the same for every attempt of one call; without one, the signature.
+
+    The invocation id is not signed: anyone who saw the request can change it, or leave it out. That the same signed bytes are never
+    applied twice is ensured by the ledger, which spends the signature.
+    """
+    invocation = head.headers.get(_INVOCATION)
+    if invocation is None:
+        return f"{caller.key_id}:signature:{head.signature}"
+    key = f"{caller.key_id}:{invocation}"
+    if (
+        not invocation
+        or len(key) > _MAX_KEY_LENGTH
+        or not key.isascii()
+        or not key.isprintable()
+        or _INVOCATION in head.repeated
+    ):
+        raise Malformed(
+            f"{_INVOCATION} must be sent once, of 1 to {_MAX_KEY_LENGTH - len(caller.key_id) - 1} printable ASCII characters.",
+            aws_code="ValidationError",
+            code="idempotency_key",
+        )
+    return key
+
+
+def _check_charset(head: RequestHead) -> None:
+    """Refuse any charset but UTF-8: a server might decode the body in the charset that the content type names."""
+    for parameter in head.headers.get("content-type", "").split(";")[1:]:
+        name, _, value = parameter.strip().lower().partition("=")
+        if name == "charset" and value not in _CHARSETS:
+            raise Malformed(
+                "The charset of a body must be UTF-8.",
+                aws_code="UnsupportedMediaTypeException",
+                code="content_type",
+            )
+
+
+def _check_payload(inbound: Inbound, head: RequestHead) -> None:
+    """Refuse a mutation whose body is not covered by the signature."""
+    if not head.payload.binds:
+        raise Malformed(
+            "The body of a change must be covered by its signature, and this one is not. "
+            f"{unsigned_payload_advice(inbound)} Nothing was sent.",
+            aws_code="AccessDenied",
+            code="unsigned_payload",
+        )
+
+
+def _unchunked(head: RequestHead, body: bytes) -> tuple[RequestHead, bytes]:
+    """The head and body without the chunked upload encoding, whose signatures `authn` has verified."""
+    decoded = aws_chunked.decode(body)
+    headers = {
+        **without_chunked_encoding(head.headers),
+        "content-length": str(len(decoded.body)),
+        **dict(decoded.trailers),
+    }
+    return replace(head, headers=headers, signed=head.signed | dict(decoded.trailers).keys()), decoded.body
+
+
+def _check_compressible(routed: Routed) -> None:
+    if routed.operation not in routed.service.compressible:
+        raise Malformed(
+            f"{routed.service.name}:{routed.operation} does not accept a compressed body.",
+            aws_code="UnsupportedMediaTypeException",
+            code="content_encoding",
+        )
+
+
+def _takes_content_encoding(routed: Routed) -> bool:
+    """Whether Content-Encoding is a parameter of the operation: in S3 it describes the object, which is stored as sent."""
+    return routed.service.name == "s3"

@@ -1,0 +1,268 @@
+"""Forwards reads: the client's request to AWS, newly signed, and AWS's reply back to the client, both byte for byte.
+
+A request is read completely first (the signature covers the body, and the door's size limit applies). Replies of any length are streamed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from hashlib import sha256
+from typing import Any, Protocol
+from urllib.parse import unquote
+
+from gateway.aws.door.urls import ReplyUrls, with_aws_queue_url
+from gateway.core.errors import Malformed, UpstreamUnavailable
+from gateway.core.http.asgi import Receive, Send
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.mutation import Call
+from gateway.identity.signed_body import PayloadKind
+from gateway.identity.sigv4 import AUTH_PARAMETERS, Signature
+
+MAX_BUFFERED_BYTES = 64 * 1024
+"""Replies of at most this many bytes are read completely before they are sent."""
+PATIENCE_SECONDS = 1.0
+"""After this time without a reply to a read, a client that hangs up ends it. Most replies begin sooner, so nothing is spent on them."""
+_FORWARDED = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "content-encoding",
+        "content-md5",
+        "content-type",
+        "if-match",
+        "if-modified-since",
+        "if-none-match",
+        "if-range",
+        "if-unmodified-since",
+        "range",
+        "smithy-protocol",
+        "user-agent",
+    }
+)
+"""Headers forwarded to AWS, besides `x-amz-*`, `x-amzn-*` and `amz-sdk-*`. All others may not be meant for AWS, so they are dropped."""
+_REPLACED = frozenset({"x-amz-content-sha256", "x-amz-date", "x-amz-security-token"})
+_NOT_RETURNED = frozenset(
+    {
+        b"connection",
+        b"date",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-connection",
+        b"server",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+"""Hop-by-hop headers, and the two that our own server sets (`date`, `server`)."""
+
+
+class ReadResponse(Protocol):
+    """A reply whose head has arrived and whose body is not read yet."""
+
+    status: int
+    headers: Sequence[tuple[bytes, bytes]]
+    length: int | None
+
+    async def read(self) -> bytes:
+        """The whole body. Raises `errors.UpstreamUnavailable`."""
+        ...
+
+    def parts(self) -> AsyncIterator[bytes]:
+        """The body in pieces, as they arrive. Raises `errors.UpstreamUnavailable`."""
+        ...
+
+    def abandon(self) -> None:
+        """Close the connection unless the body was read to its end."""
+        ...
+
+
+class ReadUpstream(Protocol):
+    """AWS, for reads."""
+
+    async def open(
+        self, call: Call, *, method: str, target: str, headers: Sequence[tuple[str, str]], body: bytes, payload: str
+    ) -> ReadResponse:
+        """Sign and send; return when the reply's head arrives. Raises `errors.NotSendable`, `errors.UpstreamUnavailable`."""
+        ...
+
+
+class Reads:
+    """Forwards reads."""
+
+    def __init__(self, upstream: ReadUpstream, urls: ReplyUrls | None = None) -> None:
+        """`urls` makes the URLs in replies lead through the gateway; None: they stay as they are."""
+        self._upstream = upstream
+        self._urls = urls
+
+    async def forward(
+        self, receive: Receive, send: Send, *, inbound: Inbound, target: str, call: Call, signature: Signature
+    ) -> None:
+        """Forward one verified read and send AWS's reply.
+
+        `target` is the path and query for AWS: the client's, undecoded, without the prefix `/_svc/<service>`.
+
+        Raises `errors.NotSendable`, `errors.UpstreamUnavailable`, `errors.Malformed` and `errors.BodyTooLarge` before anything is sent to
+        the client. Raises `ConnectionResetError` if AWS breaks off a reply that is being streamed: the server then closes the client's
+        connection, so that the client does not mistake a part of the body for the whole.
+        """
+        if signature.payload_kind.chunked:
+            raise Malformed(
+                "A read cannot be a chunked upload; send its body in one piece. Nothing was sent.", code="bad_chunks"
+            )
+        received = await inbound.read_body()
+        body = received
+        if call.service == "sqs":
+            body = with_aws_queue_url(received, inbound.header("content-type") or "", call.region)
+        rewrites = self._urls if self._urls is not None and self._urls.concerns(call, inbound) else None
+        headers = forwarded_headers(inbound.headers)
+        opened = await _while_there(
+            receive,
+            self._upstream.open(
+                call,
+                method=inbound.method,
+                target=without_signature(target) if signature.presigned else target,
+                # A reply that is rewritten must come as it is, not compressed.
+                headers=headers if rewrites is None else [each for each in headers if each[0] != "accept-encoding"],
+                body=body,
+                payload=_payload(signature, body) if body is received else sha256(body).hexdigest(),
+            ),
+        )
+        try:
+            reply = opened if rewrites is None else await rewritten(opened, rewrites, call, inbound)
+            await send_reply(receive, send, reply)
+        finally:
+            opened.abandon()
+
+
+class RewrittenResponse:
+    """A reply that was read and changed."""
+
+    def __init__(self, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.length: int | None = len(body)
+        self._body = body
+
+    async def read(self) -> bytes:
+        """The whole body."""
+        return self._body
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        """The body in one piece."""
+        yield self._body
+
+    def abandon(self) -> None:
+        """Nothing is open."""
+
+
+async def rewritten(response: ReadResponse, urls: ReplyUrls, call: Call, inbound: Inbound) -> ReadResponse:
+    """The reply, read and with its URLs leading through the gateway. Raises `errors.UpstreamUnavailable`."""
+    received = await response.read()
+    text = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers]
+    headers, body = urls.rewritten(call, inbound, text, received)
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    return RewrittenResponse(response.status, raw, body)
+
+
+def forwarded_headers(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The client's headers that are forwarded to AWS: not its signature, not Sentinel's own headers, not those of the connection."""
+    return [
+        (name, value)
+        for name, value in headers
+        if name in _FORWARDED or (name.startswith(("x-amz", "amz-sdk-")) and name not in _REPLACED)
+    ]
+
+
+def without_signature(target: str) -> str:
+    """The target without the query parameters of a presigned URL's signature."""
+    path, _, query = target.partition("?")
+    kept = [part for part in query.split("&") if unquote(part.partition("=")[0]) not in AUTH_PARAMETERS]
+    return f"{path}?{'&'.join(kept)}" if any(kept) else path
+
+
+def _payload(signature: Signature, body: bytes) -> str:
+    if signature.payload_kind is PayloadKind.UNSIGNED and not body:
+        return PayloadKind.UNSIGNED.value
+    return signature.payload_hash or sha256(body).hexdigest()
+
+
+async def send_reply(receive: Receive, send: Send, response: ReadResponse) -> None:
+    """Send AWS's reply: in one piece if it is short, else piece by piece. Raises as `Reads.forward`."""
+    headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_RETURNED]
+    start = {"type": "http.response.start", "status": response.status, "headers": headers}
+    if response.length is not None and response.length <= MAX_BUFFERED_BYTES:
+        body = await response.read()
+        await send(start)
+        await send({"type": "http.response.body", "body": body})
+        return
+    await send(start)
+    await _stream(receive, send, response)
+
+
+class _Watch:
+    """Ends the current task's wait for AWS when its client hangs up. A timer begins it, so a reply that comes soon costs only that."""
+
+    __slots__ = ("_receive", "_task", "_watching", "gone")
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._task = asyncio.current_task()
+        self._watching: asyncio.Task[None] | None = None
+        self.gone = False
+
+    def begin(self) -> None:
+        self._watching = asyncio.ensure_future(_disconnected(self._receive, self._leave))
+
+    def end(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+
+    def _leave(self) -> None:
+        if self._task is not None:
+            self.gone = True
+            self._task.cancel()
+
+    def is_only_reason(self) -> bool:
+        """Whether the task was cancelled for this and for nothing else. The cancellation is taken back."""
+        return self.gone and self._task is not None and self._task.uncancel() == 0
+
+
+async def _while_there(receive: Receive, opening: Coroutine[Any, Any, ReadResponse]) -> ReadResponse:
+    """What `opening` returns; it is ended if the client hangs up meanwhile. Raises `errors.UpstreamUnavailable` then."""
+    watch = _Watch(receive)
+    timer = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, watch.begin)
+    try:
+        return await opening
+    except asyncio.CancelledError as error:
+        if not watch.is_only_reason():
+            raise
+        raise UpstreamUnavailable("The client hung up before AWS answered this read. Nothing was changed.") from error
+    finally:
+        timer.cancel()
+        watch.end()
+
+
+async def _stream(receive: Receive, send: Send, response: ReadResponse) -> None:
+    """Send the body piece by piece, until it ends or the client disconnects."""
+    # A client may hang up while AWS sends nothing.
+    disconnected = asyncio.ensure_future(_disconnected(receive, response.abandon))
+    try:
+        async for part in response.parts():
+            if disconnected.done():
+                return
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+    except UpstreamUnavailable as error:
+        if disconnected.done():
+            return
+        raise ConnectionResetError(str(error)) from error
+    finally:
+        disconnected.cancel()
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _disconnected(receive: Receive, then: Callable[[], None]) -> None:
+    """Call `then` when the client disconnects."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    then()

@@ -1,0 +1,1 @@
+"""What botocore's models say, and reviewed data about operations: routing, classes, sensitive members."""

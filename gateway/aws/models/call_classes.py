@@ -1,0 +1,50 @@
+"""The class of each AWS operation (READ, MUTATION, CREDENTIAL, SECRET, EXECUTE, CRYPTO or DATA), read from one generated table.
+
+`generate_call_classes` writes the table and explains the rules. An operation that is not in it (of a newer botocore) is a MUTATION.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from gateway.core.model.mutation import Call, CallClass
+from gateway.effects.partiql import statements_of
+
+SHIPPED = Path(__file__).with_name("classes.json")
+
+
+class CallClassTable:
+    """The table of classes, in memory."""
+
+    def __init__(self, table: Mapping[str, Mapping[str, CallClass]]) -> None:
+        self._table = table
+
+    def of(self, service: str, operation: str) -> CallClass:
+        """The class of an operation, by botocore's names. MUTATION if the table does not list it."""
+        return self._table.get(service, {}).get(operation, CallClass.MUTATION)
+
+
+def load(path: Path = SHIPPED) -> CallClassTable:
+    """The table, read from the shipped file (about 10 ms)."""
+    services = json.loads(path.read_bytes())["services"]
+    return CallClassTable(
+        {
+            service: {name: CallClass(call_class) for call_class, names in groups.items() for name in names}
+            for service, groups in services.items()
+        }
+    )
+
+
+@lru_cache(maxsize=1)
+def shipped() -> CallClassTable:
+    """The shipped table, read once per process; it never changes."""
+    return load()
+
+
+def class_of_call(call: Call, by_operation: CallClass) -> CallClass:
+    """READ if every statement only reads, DATA if all are understood, else the class of the operation."""
+    statements = statements_of(call) if by_operation is CallClass.EXECUTE else ()
+    if not statements:
+        return by_operation
+    return CallClass.READ if all(statement.reads for statement in statements) else CallClass.DATA

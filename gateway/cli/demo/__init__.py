@@ -1,0 +1,1 @@
+"""`sentinel up` and `sentinel tour`: the whole product on one machine."""

@@ -1,1 +1,0 @@
-"""`sentinel up` and `sentinel tour`: all of Sentinel on one machine."""

@@ -1,1 +1,0 @@
-"""The AWS client: endpoints, serialization, signing, sending once, reading replies."""

@@ -1,0 +1,156 @@
+"""Converts an ASGI scope to an `Inbound`, reads its body up to a limit, and sends complete responses."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
+
+from gateway.core.errors import BodyTooLarge, Malformed
+from gateway.core.model.inbound import Inbound
+from gateway.core.model.mutation import Door
+from gateway.core.ports import Clock
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+_DOOR = "sentinel.door"
+"""A member of a scope that only this process can set: no header becomes one."""
+_DIGITS = 19
+"""A longer Content-Length is no length; the server itself refuses it."""
+
+
+def from_door(scope: Scope, door: Door) -> Scope:
+    """The scope of a request to the API that another door makes for a person."""
+    return {**scope, _DOOR: door}
+
+
+def door_of_scope(scope: Scope) -> Door:
+    """The door through which a request to the API came in: another one that passed it on, else the API itself."""
+    return Door(scope.get(_DOOR, Door.API))
+
+
+class RequestBody:
+    """The body of one request, read at most once."""
+
+    def __init__(
+        self,
+        receive: Receive,
+        limit: int,
+        *,
+        declared: int = 0,
+        limit_of_large: Callable[[], Awaitable[int]] | None = None,
+        settings: tuple[str, str] = ("", ""),
+        passed: Callable[[int], None] | None = None,
+    ) -> None:
+        """`declared` is the Content-Length. `limit_of_large` is asked once, for a body over `limit`: what limit this request has.
+        `settings` are the names of the settings that both limits come from, for the refusal. `passed` is told the size of each piece
+        that was read and is not kept.
+        """
+        self._receive = receive
+        self._limit = limit
+        self._declared = declared
+        self._limit_of_large = limit_of_large
+        self._settings = settings
+        self._passed = passed
+        self._ended = False
+        self._bytes: bytes | None = None
+
+    async def read(self) -> bytes:
+        """The whole body. Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client disconnected before its end."""
+        if self._bytes is None:
+            self._bytes = await self._receive_all()
+        return self._bytes
+
+    async def parts(self, limit: int, setting: str) -> AsyncIterator[bytes]:
+        """The body in pieces, as they arrive; none is kept.
+
+        Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client disconnected before its end.
+        """
+        size = 0
+        while not self._ended:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                self._ended = True
+                raise Malformed(
+                    "The client hung up before its upload was complete; AWS stores nothing of it.",
+                    aws_code="IncompleteBody",
+                )
+            self._ended = not message.get("more_body")
+            part: bytes = message.get("body", b"")
+            size += len(part)
+            if size > limit:
+                raise BodyTooLarge(limit, setting)
+            yield part
+            if self._passed is not None:
+                self._passed(len(part))
+
+    async def discard(self, limit: int) -> None:
+        """Read what is left of the body, up to `limit` bytes: a client that is still sending does not see an answer."""
+        while not self._ended and limit > 0:
+            message = await self._receive()
+            size = len(message.get("body", b""))
+            limit -= size
+            if self._passed is not None:
+                self._passed(size)
+            self._ended = message["type"] == "http.disconnect" or not message.get("more_body")
+
+    async def _receive_all(self) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise Malformed("The client hung up before its request was complete; nothing was sent.")
+            part: bytes = message.get("body", b"")
+            size += len(part)
+            if size > self._limit and await self._is_too_large(size):
+                raise BodyTooLarge(self._limit, self._settings[0])
+            # What will be refused is read, so that the client is there for the answer, and not kept.
+            if self._declared <= self._limit or not await self._is_too_large(self._declared):
+                parts.append(part)
+            if not message.get("more_body"):
+                break
+        if self._declared > self._limit and await self._is_too_large(self._declared):
+            raise BodyTooLarge(self._limit, self._settings[0])
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def _is_too_large(self, size: int) -> bool:
+        if size > self._limit and self._limit_of_large is not None:
+            ask, self._limit_of_large = self._limit_of_large, None
+            larger = await ask()
+            if larger > self._limit:
+                self._limit, self._settings = larger, self._settings[::-1]
+        return size > self._limit
+
+
+def declared_length(scope: Scope) -> int:
+    """The Content-Length of a request whose head was checked; 0 if it states none."""
+    for name, value in scope["headers"]:
+        if name == b"content-length" and len(value) < _DIGITS:
+            return int(value)
+    return 0
+
+
+def inbound_of(scope: Scope, body: RequestBody, clock: Clock, bucket: str | None = "") -> Inbound:
+    """The request as it arrived. Uses the raw path, because in `scope["path"]` an encoded `%2F` has become `/`."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    query: bytes = scope["query_string"]
+    target = raw.partition(b"?")[0] + (b"?" + query if query else b"")
+    client = scope.get("client")
+    return Inbound(
+        method=scope["method"],
+        target=target.decode("latin-1"),
+        headers=tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]),
+        read_body=body.read,
+        received_at=clock.now(),
+        scheme=scope.get("scheme", "http"),
+        peer=client[0] if client else "",
+        bucket=bucket,
+    )
+
+
+async def send_response(send: Send, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+    """Send one complete response."""
+    raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})

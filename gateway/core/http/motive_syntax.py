@@ -1,0 +1,137 @@
+r"""Parses the motive that a caller states, by the same rules at every door: intent, motivation, evidence, duration, free text.
+
+At the AWS door the motive is in two signed headers. The second is a structured field similar to RFC 8941:
+
+    x-sentinel-intent: availability
+    x-sentinel-motivation: incident; evidence=ALERT-42, https://status.example/7; for=1h; text="queue is 40 minutes behind"
+
+`evidence` is a comma-separated list. `for` is `90s`, `30m`, `1h`, `2d`, `1w` or a sequence of them (`1h30m`), at most a year. A value
+that contains `;` or `"` is quoted, with `\"` and `\\` as escapes. Text outside ASCII is sent as `text*=UTF-8''…` (RFC 8187).
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from enum import StrEnum
+from typing import NoReturn, TypeVar
+from urllib.parse import unquote
+
+from gateway.core.errors import Malformed
+from gateway.core.model.motive import Intent, Motivation, Motive
+
+MAX_TEXT = 1000
+MAX_EVIDENCE = 10
+MAX_REFERENCE = 200
+MAX_DURATION = timedelta(days=365)
+INTENT_HEADER = "x-sentinel-intent"
+MOTIVATION_HEADER = "x-sentinel-motivation"
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_DURATION = re.compile(r"(?:[0-9]{1,8}[smhdw])+")
+_PART = re.compile(r"([0-9]{1,8})([smhdw])")
+_PARAMETER = re.compile(r'\s*;\s*([a-z]+\*?)\s*=\s*(?:"((?:[^"\\]|\\["\\])*)"|([^";]*))')
+_TOKEN = re.compile(r"\s*([^\s;]+)")
+_EXTENDED = "UTF-8''"
+_Enum = TypeVar("_Enum", bound=StrEnum)
+
+
+def motive_of(
+    *,
+    intent: str,
+    motivation: str,
+    text: str = "",
+    evidence: Sequence[str] = (),
+    wanted_for: str = "",
+) -> Motive:
+    """The motive with these members. Raises `errors.Malformed` with a sentence that lists the allowed values."""
+    if len(text) > MAX_TEXT:
+        _refuse_motive(f"The motive's text has {len(text)} characters; at most {MAX_TEXT} are allowed.")
+    if len(evidence) > MAX_EVIDENCE or any(
+        not reference.strip() or len(reference) > MAX_REFERENCE for reference in evidence
+    ):
+        _refuse_motive(
+            f"A motive names at most {MAX_EVIDENCE} pieces of evidence, each of 1 to {MAX_REFERENCE} characters."
+        )
+    if any(not character.isprintable() and character != "\n" for part in (text, *evidence) for character in part):
+        _refuse_motive("The motive's text or evidence contains a control character.")
+    return Motive(
+        intent=_member(Intent, "intent", intent),
+        motivation=_member(Motivation, "motivation", motivation),
+        text=text,
+        evidence=tuple(evidence),
+        wanted_for=duration(wanted_for) if wanted_for else None,
+    )
+
+
+def read_motive(intent: str, motivation: str) -> Motive:
+    """The motive that the two header fields state. Raises `errors.Malformed`."""
+    token = _TOKEN.match(motivation)
+    if token is None:
+        _refuse_motive(f"The motivation is empty; it must begin with one of {_alternatives(Motivation)}.")
+    given = _parameters(motivation, token.end())
+    if given.keys() - {"text", "evidence", "for"}:
+        _refuse_motive("The motivation has a parameter that Sentinel does not know; it knows evidence, for and text.")
+    evidence = [part.strip() for part in given["evidence"].split(",")] if "evidence" in given else []
+    return motive_of(
+        intent=intent.strip(),
+        motivation=token[1],
+        text=given.get("text", ""),
+        evidence=evidence,
+        wanted_for=given.get("for", ""),
+    )
+
+
+def duration(text: str) -> timedelta:
+    """The duration that `90s`, `30m`, `1h`, `2d`, `1w` or a sequence of them states: more than 0 and at most 365 days.
+
+    Raises `errors.Malformed`.
+    """
+    if not _DURATION.fullmatch(text):
+        _refuse_motive(f"{text[:40]!r} is not a duration; write 90s, 30m, 1h, 2d, 1w or 1h30m.")
+    seconds = sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+    if not 0 < seconds <= MAX_DURATION.total_seconds():
+        _refuse_motive("A duration must be more than 0 seconds and at most 365 days.")
+    return timedelta(seconds=seconds)
+
+
+def _parameters(text: str, position: int) -> dict[str, str]:
+    given: dict[str, str] = {}
+    while position < len(text.rstrip()):
+        found = _PARAMETER.match(text, position)
+        if found is None:
+            _refuse_motive('The motivation is not of the form `incident; evidence=ALERT-42; for=1h; text="why"`.')
+        name, quoted, plain = found.groups()
+        value = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else plain.strip()
+        if name.endswith("*"):
+            name, value = name[:-1], _extended(value)
+        if name in given:
+            _refuse_motive(f"The motivation states {name} twice.")
+        given[name] = value
+        position = found.end()
+    return given
+
+
+def _extended(value: str) -> str:
+    if not value.upper().startswith(_EXTENDED):
+        _refuse_motive("The value of a parameter whose name ends in * must begin with UTF-8''.")
+    try:
+        return unquote(value[len(_EXTENDED) :], errors="strict")
+    except UnicodeDecodeError:
+        _refuse_motive("The value of a parameter whose name ends in * is not percent-encoded UTF-8.")
+
+
+def _member(enum: type[_Enum], name: str, value: str) -> _Enum:
+    try:
+        return enum(value)
+    except ValueError:
+        _refuse_motive(f"{value[:40]!r} is not an allowed {name}; the {name} is one of {_alternatives(enum)}.")
+
+
+def _alternatives(enum: type[StrEnum]) -> str:
+    """E.g. `a, b or c`."""
+    *first, last = (member.value for member in enum)
+    return f"{', '.join(first)} or {last}"
+
+
+def _refuse_motive(reason: str) -> NoReturn:
+    raise Malformed(reason, aws_code="ValidationError", code="motive")

@@ -1,0 +1,1 @@
+"""The nouns of the product: frozen values without I/O. Read `mutation` and `verdict` first."""

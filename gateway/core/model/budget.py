@@ -1,0 +1,193 @@
+"""What an actor may do in a span of time: budgets as token buckets, its circuit breaker, and what it has used."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+from gateway.core.model.json import Json
+
+SPANS: Final[Mapping[str, int]] = {"minute": 60, "hour": 3600, "day": 86_400}
+"""The spans that policies give budgets for, in seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What one decision takes out of a bucket that holds `most` and fills in `seconds`."""
+
+    most: int
+    seconds: int
+    cost: int = 1
+    when_sent: bool = False
+    """Whether only a call that is sent costs it, and not one that is held or denied."""
+
+    @property
+    def span(self) -> timedelta:
+        """How long the empty bucket takes to fill."""
+        return timedelta(seconds=self.seconds)
+
+    @property
+    def weight(self) -> timedelta:
+        """How much later the bucket is full because of this charge. Rounded down, so that `most` single charges always fit."""
+        return self.span * self.cost // self.most
+
+    def full_at(self, before: datetime | None, at: datetime) -> datetime:
+        """When the bucket is full again after this charge, if it was to be so at `before`. Never later than an empty one."""
+        start = at if before is None else max(before, at)
+        return min(start + self.weight, at + self.span)
+
+    def fits(self, before: datetime | None, at: datetime) -> bool:
+        """Whether the bucket has that much left."""
+        return (at if before is None else max(before, at)) + self.weight <= at + self.span
+
+    def fits_at(self, before: datetime | None, at: datetime) -> datetime:
+        """From when on it fits. Of a charge that is more than the whole bucket that is never, and this moment means nothing."""
+        start = at if before is None else max(before, at)
+        return max(at, start + self.weight - self.span)
+
+    def left(self, before: datetime | None, at: datetime) -> int:
+        """How many single charges fit now."""
+        if before is None or before <= at:
+            return self.most
+        return max(0, self.most - -(-(before - at) * self.most // self.span))
+
+
+Levels = Mapping[str, datetime]
+"""When each bucket of an actor is full again, by its name; absent where it is full."""
+
+
+def charged(levels: Levels, charges: Mapping[str, Charge], at: datetime, *, sent: bool) -> Levels:
+    """The levels after these charges. Buckets that are full are left out."""
+    due = {name: charge for name, charge in charges.items() if sent or not charge.when_sent}
+    after = {**levels, **{name: charge.full_at(levels.get(name), at) for name, charge in due.items()}}
+    return {name: full for name, full in sorted(after.items()) if full > at}
+
+
+def first_misfit(
+    levels: Levels, charges: Mapping[str, Charge], at: datetime, *, sent: bool
+) -> tuple[str, datetime] | None:
+    """The bucket that has too little left for longest, and from when on it has enough; None if all have."""
+    waits = {
+        name: charge.fits_at(levels.get(name), at)
+        for name, charge in charges.items()
+        if (sent or not charge.when_sent) and not charge.fits(levels.get(name), at)
+    }
+    return max(waits.items(), key=lambda wait: (wait[1], wait[0]), default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakerRule:
+    """When the breaker of an actor opens, and for how long."""
+
+    in_a_row: int
+    open_seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FairShare:
+    """What the policies give one actor for one decision, as the decision's obligations record it."""
+
+    charges: Mapping[str, Charge] = field(default_factory=dict)
+    breaker: BreakerRule | None = None
+
+
+def fair_share_to_json(share: FairShare) -> dict[str, Json]:
+    """The JSON form: `budgets`, and `breaker` if there is one."""
+    budgets: dict[str, Json] = {
+        name: {"most": each.most, "seconds": each.seconds, "cost": each.cost, "when_sent": each.when_sent}
+        for name, each in share.charges.items()
+    }
+    rule = share.breaker
+    breaker: dict[str, Json] = (
+        {"breaker": {"in_a_row": rule.in_a_row, "open_seconds": rule.open_seconds}} if rule is not None else {}
+    )
+    return {"budgets": budgets, **breaker}
+
+
+def fair_share_from_json(obligations: Mapping[str, Any]) -> FairShare:
+    """The share of a decision's obligations; an empty one if they have none, as of an older version."""
+    rule = obligations.get("breaker")
+    return FairShare(
+        charges={name: Charge(**each) for name, each in (obligations.get("budgets") or {}).items()},
+        breaker=BreakerRule(**rule) if rule else None,
+    )
+
+
+class BreakerState(StrEnum):
+    """Whether calls pass."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    """No call until a time; the first one after it is the trial."""
+    HALF_OPEN = "half_open"
+    """One call is being tried; no other until its outcome is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breaker:
+    """The breaker of one actor. Every method returns the breaker as it is afterwards."""
+
+    state: BreakerState = BreakerState.CLOSED
+    in_a_row: int = 0
+    """Refusals and failures since the last success."""
+    until: datetime | None = None
+    """While it is open: when the trial may come."""
+    trial: str = ""
+    """While it is half open: the mutation that is tried."""
+
+    def shut(self, at: datetime, mutation: str = "") -> bool:
+        """Whether it keeps this call out."""
+        match self.state:
+            case BreakerState.CLOSED:
+                return False
+            case BreakerState.OPEN:
+                return self.until is not None and at < self.until
+            case BreakerState.HALF_OPEN:
+                return self.trial != mutation
+
+    def tried_by(self, mutation: str) -> "Breaker":
+        """After a call is let through: the trial, if it was open."""
+        if self.state is not BreakerState.OPEN:
+            return self
+        return replace(self, state=BreakerState.HALF_OPEN, until=None, trial=mutation)
+
+    def refused(self, at: datetime, rule: BreakerRule | None) -> "Breaker":
+        """After a refusal: one more in a row. One that comes when the trial is due was the trial."""
+        counted = replace(self, in_a_row=self.in_a_row + 1)
+        if self.state is BreakerState.HALF_OPEN or self.shut(at):
+            return counted
+        return _opened(counted, at, rule)
+
+    def failed(self, at: datetime, mutation: str, rule: BreakerRule | None) -> "Breaker":
+        """After a call failed, or its outcome is not known."""
+        counted = replace(self, in_a_row=self.in_a_row + 1)
+        if self.state is BreakerState.OPEN or (self.state is BreakerState.HALF_OPEN and self.trial != mutation):
+            return counted
+        return _opened(counted, at, rule)
+
+    def succeeded(self, mutation: str) -> "Breaker":
+        """After a call was applied. While it is not closed, only the trial counts."""
+        if self.state is BreakerState.CLOSED or (self.state is BreakerState.HALF_OPEN and self.trial == mutation):
+            return Breaker()
+        return self
+
+
+def _opened(breaker: Breaker, at: datetime, rule: BreakerRule | None) -> Breaker:
+    """Open if there are enough in a row, or the trial was lost; closed if the policies have no breaker any more."""
+    if rule is None:
+        return replace(breaker, state=BreakerState.CLOSED, until=None, trial="")
+    if breaker.state is BreakerState.CLOSED and breaker.in_a_row < rule.in_a_row:
+        return breaker
+    until = at + timedelta(seconds=rule.open_seconds)
+    return replace(breaker, state=BreakerState.OPEN, until=until, trial="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """What an actor has used of its budgets, its circuit breaker, and how many claims it holds."""
+
+    levels: Levels = field(default_factory=dict)
+    breaker: Breaker = field(default_factory=Breaker)
+    claims: Mapping[str, int] = field(default_factory=dict)
+    """By motivation; under the empty text those without a motive."""

@@ -1,0 +1,110 @@
+"""A request as it arrived, the object body that it may carry, and its refusal before it became a mutation."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from gateway.core.errors import SentinelError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inbound:
+    """An HTTP request before parsing. Nothing in it can be trusted before authentication."""
+
+    method: str
+    """HTTP method as sent."""
+    target: str
+    """Request target exactly as sent (path, and query after `?`), not decoded; latin-1 text."""
+    headers: tuple[tuple[str, str], ...]
+    """Header fields in order, names lower-cased, duplicates kept."""
+    read_body: Callable[[], Awaitable[bytes]]
+    """Reads the whole body and caches it. Raises `errors.BodyTooLarge`. Call it only after the caller's key was found."""
+    received_at: datetime
+    """When the request arrived: aware, in UTC."""
+    scheme: str = "http"
+    """`http` or `https`: how the client reached this server itself."""
+    peer: str = ""
+    """Network address of the client. Used only in records."""
+
+    bucket: str | None = ""
+    """The S3 bucket that `Host` names, not validated; empty if it names none, None if it is a host of AWS without S3's buckets. It counts
+    only for requests to S3."""
+
+    def header(self, name: str) -> str | None:
+        """The value of the header `name` (lower case); None if absent, the first if it was sent more than once."""
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return None
+
+    @property
+    def path(self) -> str:
+        """The path without the query, not decoded."""
+        return self.target.partition("?")[0]
+
+    @property
+    def query(self) -> str:
+        """The query without the `?`, not decoded; empty if there is none."""
+        return self.target.partition("?")[2]
+
+
+class Upload(Protocol):
+    """The body of an S3 object. AWS stores nothing of a body that stops before its end, so its last piece is sent only if all is in order."""
+
+    @property
+    def length(self) -> int:
+        """Bytes of the object."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """The signed SHA-256 of the object, 64 hex digits; empty if the client did not sign one."""
+        ...
+
+    @property
+    def trailer(self) -> str:
+        """Name of the checksum that follows the body, empty if none does."""
+        ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was verified and the last piece was handed on. Until then AWS cannot store the object."""
+        ...
+
+    @property
+    def failure(self) -> SentinelError | None:
+        """Why the body ended early; None if it did not."""
+        ...
+
+    def parts(self) -> AsyncIterator[bytes]:
+        """The object in pieces; can be read once. Raises `errors.Malformed`, `errors.NotAuthenticated`, `errors.Overloaded`."""
+        ...
+
+    def trailers(self) -> Sequence[tuple[str, str]]:
+        """The checksum that followed the body, once it was read."""
+        ...
+
+
+def is_bound(upload: Upload) -> bool:
+    """Whether the head of the request fixes the content, so that a human who approves the call approves exactly that content."""
+    return bool(upload.sha256)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Who sent the request, what it was and why it was refused. The ledger stores it as a TURNED_AWAY record."""
+
+    at: datetime
+    reason: str = ""
+    """A whole sentence."""
+    code: str
+    """The machine name of the error, e.g. `not_authenticated`."""
+    peer: str = ""
+    """Network address of the client; empty where the gateway itself refused."""
+    key_id: str = ""
+    """The key that the caller proved or, where `actor` is empty, only named."""
+    about: str = ""
+    """What was requested, in short: `POST /path` or `service:operation`."""
+    actor: str = ""
+    """The authenticated actor; empty for a request that was not authenticated."""

@@ -1,0 +1,134 @@
+"""JSON types, the canonical serialization that is hashed and stored, and JSON documents inside texts."""
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""A value that JSON can hold."""
+
+_PLAIN = frozenset({type(None), bool, int, float, str})
+"""Most values are of these types, and asking for them one by one takes longer than all else."""
+
+Parameters: TypeAlias = Mapping[str, object]
+"""Parameters of an AWS call as botocore takes them: JSON values plus bytes, datetime and Decimal."""
+
+
+def to_json(value: object) -> Json:
+    """A parsed AWS value as plain JSON: bytes become base64 text, times ISO 8601 in UTC, sets sorted lists.
+
+    Raises TypeError for any other type, so that nothing is stored by accident.
+    """
+    kind = type(value)
+    if kind in _PLAIN:
+        return value  # type: ignore[return-value]  # one of the types that JSON has
+    if kind is dict or kind is list:
+        return _copied(value)
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case bytes() | bytearray():
+            return base64.b64encode(value).decode()
+        case datetime():
+            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case Mapping():
+            return {str(key): to_json(item) for key, item in value.items()}
+        case set() | frozenset():
+            return sorted((to_json(item) for item in value), key=repr)
+        case Sequence():
+            return [to_json(item) for item in value]
+        case _:
+            message = f"a {type(value).__name__} has no JSON form"
+            raise TypeError(message)
+
+
+def _copied(value: Any) -> Json:
+    """A dict or a list of JSON, which most values are: to ask for them first takes half the time."""
+    if type(value) is list:
+        return [item if type(item) in _PLAIN else to_json(item) for item in value]
+    return {str(key): item if type(item) in _PLAIN else to_json(item) for key, item in value.items()}
+
+
+def canonical(value: object) -> bytes:
+    """The canonical JSON of a value as UTF-8: keys sorted, no spaces, no NaN. Like RFC 8785, except that numbers are written as Python does."""
+    return json.dumps(
+        to_json(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
+
+
+def digest(value: object, key: bytes = b"") -> str:
+    """SHA-256 of the canonical form, 64 hex digits. With a key the HMAC-SHA-256, from which nobody without the key can guess the value."""
+    if key:
+        return hmac.new(key, canonical(value), hashlib.sha256).hexdigest()
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+_STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*)"([ \t\r\n]*:)?', re.DOTALL)
+"""One string of a valid document, and the colon that makes it the name of a member."""
+
+
+class _Repeated(ValueError):
+    """An object names a member twice."""
+
+
+def looks_like_document(text: str) -> bool:
+    """Whether the text begins as a JSON object or array does."""
+    return text.lstrip(" \t\r\n")[:1] in ("{", "[")
+
+
+def is_document(text: str) -> bool:
+    """Whether the text is exactly one JSON object or array, by RFC 8259, in which no object names a member twice."""
+    return looks_like_document(text) and _problem(text) is None
+
+
+def is_ambiguous(text: str) -> bool:
+    """Whether readers may differ on what the document says: a member is named twice, or it is nested too deeply to be read."""
+    return looks_like_document(text) and isinstance(_problem(text), _Repeated | RecursionError)
+
+
+def with_strings(document: str, replaced: Callable[[str, str], str]) -> str:
+    """The document with each string replaced by `replaced(name, string)`; every other character stays, so its structure does too.
+
+    `name` is the name of the member whose value the string is; empty for names of members and for items of arrays.
+    """
+    name, end = "", -1
+
+    def replace(found: re.Match[str]) -> str:
+        nonlocal name, end
+        raw, colon = found[1], found[2]
+        text = json.loads(f'"{raw}"', strict=False) if "\\" in raw else raw
+        follows = name if end >= 0 and not document[end : found.start()].strip(" \t\r\n") else ""
+        name, end = (text, found.end()) if colon else ("", -1)
+        new = replaced(follows, text)
+        return found[0] if new == text else json.dumps(new, ensure_ascii=False) + (colon or "")
+
+    return _STRING.sub(replace, document)
+
+
+def _problem(text: str) -> Exception | None:
+    """Why the text is no unambiguous document; None if it is one. The length of a number does not matter."""
+    try:
+        json.loads(text, object_pairs_hook=_members, parse_constant=_refuse, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError) as error:
+        return error
+    return None
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _Repeated
+    return members
+
+
+def _refuse(name: str) -> None:
+    message = f"{name} is not JSON"
+    raise ValueError(message)

@@ -1,0 +1,167 @@
+"""A requested change: the AWS `Call`, what it does to declared resources (`Effect`), and both together as a `Mutation`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from gateway.core.model.caller import UNKNOWN, Caller, Sender
+from gateway.core.model.inbound import Upload
+from gateway.core.model.json import Json, Parameters, digest
+from gateway.core.model.motive import Motive
+
+
+class CallClass(StrEnum):
+    """How the gateway treats an AWS operation. An operation that is not known to be harmless is a MUTATION."""
+
+    READ = "read"
+    MUTATION = "mutation"
+    CREDENTIAL = "credential"
+    """Its reply contains AWS credentials, with which the caller could bypass Sentinel. Always refused."""
+    SECRET = "secret"  # noqa: S105  the name of a class of calls
+    """A read whose reply is a secret value. Refused for agents (`gateway.line.pipeline`), streamed for all other callers."""
+    EXECUTE = "execute"
+    """Runs code, or its parameters contain a document that does. Treated as a mutation."""
+    CRYPTO = "crypto"
+    """Encrypts, decrypts or signs with a key; changes no state. Refused for agents (`gateway.line.pipeline`)."""
+    DATA = "data"
+    """Reads, writes or deletes what a resource stores or passes on: items, messages, objects, records. By the setting `data_plane` it passes
+    without a decision (`gateway.line.data_plane`), or it is treated as a mutation."""
+
+    @property
+    def changes_state(self) -> bool:
+        """Whether the call must pass the checks as a mutation, unless it is DATA that passes. Calls of the other classes are streamed to AWS."""
+        return self not in (CallClass.READ, CallClass.SECRET, CallClass.CRYPTO)
+
+
+class Door(StrEnum):
+    """How a request came in, as it is recorded."""
+
+    AWS = "aws"
+    """Signed in its header, as SDKs do."""
+    PRESIGNED = "presigned"
+    """With a presigned URL, which anyone may have used."""
+    FORM = "form"
+    """With a presigned browser form (S3 POST)."""
+    API = "api"
+    MCP = "mcp"
+    """A tool of the Model Context Protocol."""
+    CONSOLE = "console"
+    """The web page, which asks the API inside the process. Only what people decide is recorded with it."""
+    CHAT = "chat"
+    """A chat in which people decide. No mutation comes through it."""
+
+
+@dataclass(frozen=True, kw_only=True)  # without slots, so that the digest is calculated once
+class Call:
+    """An AWS call, independent of its wire format and not yet resolved to effects."""
+
+    service: str
+    """botocore service name, e.g. `autoscaling`."""
+    operation: str
+    """Operation name of the service model, e.g. `SetDesiredCapacity`."""
+    parameters: Parameters = field(default_factory=dict)
+    """In the form that botocore's serializer accepts."""
+    account: str = ""
+    """AWS account id, 12 digits; empty if the gateway serves only one account."""
+    region: str = ""
+    protocol: str = field(default="", compare=False)
+    """Wire protocol of the caller (`query`, `json`, `smithy-rpc-v2-cbor` …), so that AWS replies in the same one; empty for the service's
+    default. It does not change what is requested, so the digest leaves it out."""
+    digest_key: bytes = field(default=b"", compare=False, repr=False)
+    """Key of the digest, which is recorded: without one, a short secret among the parameters could be found by trying."""
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the call, 64 hex digits: equal only for identical calls."""
+        return digest([self.service, self.operation, self.account, self.region, self.parameters], self.digest_key)
+
+
+class EffectAction(StrEnum):
+    """What an effect does to the resource."""
+
+    SET = "set"
+    CREATE = "create"
+    DELETE = "delete"
+    INVOKE = "invoke"
+
+
+WHOLE = "*"
+"""The attribute of an effect on a whole resource (create, delete, invoke)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What a call does to one resource."""
+
+    address: str
+    """Terraform address, e.g. `module.jobs["a"].aws_sqs_queue.this`. If no block declares the resource: `aws_sqs_queue{name=x}`."""
+    attribute: str
+    """Dotted attribute path of the provider's schema (`desired_capacity`, `tags.owner`, `ingress`), or `*`. An INVOKE with an attribute
+    changes that attribute to a value that only AWS knows.
+    """
+    action: EffectAction
+    value: Json = None
+    """The new value as Terraform writes it; None for DELETE and INVOKE. The secrets in it are masked, see `model.masking`."""
+    judged: Json = field(default=None, compare=False, repr=False)
+    """What policies judge in place of `value` if masking changed a JSON document in it: the documents as they are. Never stored or shown."""
+    resource_type: str
+    """Terraform resource type, e.g. `aws_sqs_queue`."""
+    identity: Mapping[str, str] = field(default_factory=dict)
+    """How the call identifies the resource, e.g. `{"name": "orders"}`."""
+    declared: bool = True
+    """Whether the resource is declared in the code or recorded in the state."""
+    implied: bool = False
+    """Whether the call does not ask for it, but AWS does it as a consequence: a capacity lowered to a new maximum. It is judged like any
+    other effect, and never written into code. A SET if the resulting value is known, else an INVOKE of the attribute.
+    """
+    sensitive: bool = False
+    """Whether the value is a secret, which must not be stored or written into code."""
+    obliged: bool = field(default=False, compare=False)
+    """Whether the caller could not leave it out: AWS requires the parameter, or resets what the call omits."""
+    unrecorded: tuple[str, ...] = field(default=(), compare=False)
+    """What the value lets in without a range of addresses, and no state records: ids of security groups."""
+    upserted: bool = field(default=False, compare=False)
+    """Whether AWS carries the creation out on a resource that exists already: that the state has none proves nothing then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutBack:
+    """What a mutation that puts a time-boxed change back may do."""
+
+    mutation_id: str
+    """The time-boxed change."""
+    bases: Mapping[tuple[str, str], Json]
+    """The values to set, by address and attribute."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """One requested change."""
+
+    id: str
+    """`mut_…`, see `model.ids`."""
+    caller: Caller
+    call: Call
+    call_class: CallClass
+    motive: Motive | None
+    """None if neither the request nor the key states one."""
+    effects: tuple[Effect, ...]
+    """Empty if Sentinel does not know what the call does; then it is held for a person."""
+    idempotency_key: str = ""
+    """The client's key for this attempt, unique per actor; empty if it sent none."""
+
+    signature: str = ""
+    """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
+    door: Door = Door.AWS
+    upload: Upload | None = field(default=None, compare=False, repr=False)
+    """The body of the object that the call uploads, still to come; None for every other call."""
+    puts_back: PutBack | None = None
+    """The time-boxed change that it puts back; None for every other mutation."""
+    sender: Sender = field(default=UNKNOWN, compare=False)
+    """Where the request came from."""
+
+    @property
+    def understood(self) -> bool:
+        """Whether Sentinel knows the effects of the call."""
+        return bool(self.effects)

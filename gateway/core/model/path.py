@@ -1,0 +1,119 @@
+"""Dotted attribute paths, e.g. `tags.owner`, and their overlaps. The index of a nested block is omitted where there is only one."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE
+
+
+class AttributePath(str):
+    """A dotted path. It is a string, so that it is stored, compared and hashed as its text."""
+
+    __slots__ = ()
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The names and indexes between the dots. At least one."""
+        return tuple(self.split("."))
+
+    @property
+    def top(self) -> str:
+        """The first step, an attribute of the resource itself: `tags` of `tags.owner`."""
+        return self.partition(".")[0]
+
+    @property
+    def last(self) -> str:
+        """The last step: `owner` of `tags.owner`."""
+        return self.rpartition(".")[2]
+
+    @property
+    def enclosing(self) -> "tuple[AttributePath, ...]":
+        """The path itself and its ancestors, nearest first: `a.b.c`, `a.b`, `a`."""
+        steps = self.steps
+        return tuple(AttributePath(".".join(steps[:count])) for count in range(len(steps), 0, -1))
+
+    def covers(self, other: str) -> bool:
+        """Whether `other` is the attribute at this path or a part of it."""
+        return other == self or other.startswith(f"{self}.")
+
+    def value_at(self, attributes: Json) -> Json:
+        """The value at this path; None if there is none. A list with one block is treated as the block."""
+        value = attributes
+        for step in self.steps:
+            value = _step(value, step)
+            if value is None:
+                return None
+        return value
+
+    def put(self, attributes: Mapping[str, Json], value: Json) -> Mapping[str, Json]:
+        """A copy of the attributes with `value` at this path."""
+        head, *rest = self.steps
+        return {**attributes, head: _put(attributes.get(head), rest, value)}
+
+
+def put_all(attributes: Mapping[str, Json], changes: Sequence[tuple[str, Json]]) -> Mapping[str, Json]:
+    """A copy of the attributes with every (path, value) put in turn, as `AttributePath.put` does, but each container copied once."""
+    return _put_each(attributes, [(AttributePath(path).steps, value) for path, value in changes])
+
+
+def _put_each(attributes: Mapping[str, Json], changes: Sequence[tuple[Sequence[str], Json]]) -> Mapping[str, Json]:
+    by_head: dict[str, list[tuple[Sequence[str], Json]]] = {}
+    for steps, new in changes:
+        by_head.setdefault(steps[0], []).append((steps[1:], new))
+    return {**attributes, **{head: _put_inside(attributes.get(head), inner) for head, inner in by_head.items()}}
+
+
+def _put_inside(value: Json, changes: Sequence[tuple[Sequence[str], Json]]) -> Json:
+    """The value after the changes, of which the last one without steps replaces it."""
+    whole = max((place for place, (steps, _) in enumerate(changes) if not steps), default=None)
+    if whole is not None:
+        value, changes = changes[whole][1], changes[whole + 1 :]
+    if not changes:
+        return value
+    if isinstance(value, list) and len(value) <= 1:
+        return [_put_inside(value[0] if value else {}, changes)]
+    return _put_each(value if isinstance(value, Mapping) else {}, changes)
+
+
+def _step(value: Json, step: str) -> Json:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        if step.isdecimal() and int(step) < len(value):
+            return value[int(step)]
+        value = value[0] if len(value) == 1 else None
+    return value.get(step) if isinstance(value, Mapping) else None
+
+
+def _put(value: Json, steps: Sequence[str], new: Json) -> Json:
+    if not steps:
+        return new
+    if isinstance(value, list) and len(value) <= 1:
+        return [_put(value[0] if value else {}, steps, new)]
+    base = value if isinstance(value, Mapping) else {}
+    return {**base, steps[0]: _put(base.get(steps[0]), steps[1:], new)}
+
+
+T = TypeVar("T")
+
+
+class Overlaps(Generic[T]):
+    """Items, each on one attribute of one resource. A look-up costs as much as the attribute is deep and as it finds."""
+
+    def __init__(self, items: Iterable[tuple[str, str, T]]) -> None:
+        """Each item with its address and attribute."""
+        self._on: dict[tuple[str, str], list[T]] = defaultdict(list)
+        self._within: dict[tuple[str, str], list[T]] = defaultdict(list)
+        for address, attribute, item in items:
+            self._on[address, attribute].append(item)
+            inside = () if attribute == WHOLE else (*AttributePath(attribute).enclosing, WHOLE)
+            for around in inside:
+                self._within[address, around].append(item)
+
+    def of(self, address: str, attribute: str) -> Sequence[T]:
+        """The items that overlap with this attribute, each once."""
+        if attribute == WHOLE:
+            return (*self._within.get((address, WHOLE), ()), *self._on.get((address, WHOLE), ()))
+        around = (*AttributePath(attribute).enclosing[1:], WHOLE)
+        outer = (item for each in around for item in self._on.get((address, each), ()))
+        return (*self._within.get((address, attribute), ()), *outer)

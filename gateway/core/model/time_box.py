@@ -1,0 +1,103 @@
+"""A time-boxed change: what is put back at its end, where it stands, and the mutation that puts it back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.mutation import Call
+
+
+class TimeBoxState(StrEnum):
+    """What became of one attribute of a time-boxed change."""
+
+    STANDING = "standing"
+    """It waits for its end, or for the outcome of its mutation."""
+    PUTTING_BACK = "putting_back"
+    """A mutation that puts it back is under way, or in doubt."""
+    PUT_BACK = "put_back"
+    FAILED = "failed"
+    """Its own mutation was not carried out, so there is nothing to put back."""
+    SUPERSEDED = "superseded"
+    """A later change has the attribute."""
+    STILL_WANTED = "still_wanted"
+    """Another time-boxed change wants the same value for longer, and puts it back."""
+    CHANGED_OUTSIDE = "changed_outside"
+    """Somebody changed it past Sentinel: left to a human."""
+    LEFT = "left"
+    """It could not be put back: left to a human."""
+
+
+OPEN = frozenset({TimeBoxState.STANDING, TimeBoxState.PUTTING_BACK})
+"""The states in which it is still to be put back."""
+TO_HUMAN = frozenset({TimeBoxState.CHANGED_OUTSIDE, TimeBoxState.LEFT})
+"""The states in which a human must decide."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeBoxPart:
+    """One attribute of a time-boxed change."""
+
+    mutation_id: str
+    address: str
+    attribute: str
+    value: Json
+    """What the change set."""
+    base: Json
+    """What is put back: the value before the change, or before the first of several on top of each other."""
+    root: str
+    """The first of the time-boxed changes on top of each other; this one itself if it is the first."""
+    actor: str
+    """The holder: who made the change."""
+    stack: str
+    since: datetime
+    """When the change was decided."""
+    until: datetime
+    state: TimeBoxState = TimeBoxState.STANDING
+    ended_by: str = ""
+    """The mutation that puts or put it back, or that has the attribute now; empty if none."""
+    seq: int = 0
+    """Number of the DECIDED record of the change."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Address and attribute."""
+        return self.address, self.attribute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeBox:
+    """What a decision foresees for the end of a time-boxed change."""
+
+    until: datetime | None = None
+    bases: Mapping[tuple[str, str], Json] = field(default_factory=dict)
+    """What is put back, by address and attribute; empty if the change changes nothing."""
+    roots: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """The first of the time-boxed changes that the attribute has on top of each other; absent if it has none yet."""
+    call: Call | None = None
+    """The call that puts all of it back."""
+    refusal: str = ""
+    """Why it cannot be put back, as a sentence; empty if it can."""
+
+
+def call_to_json(call: Call) -> dict[str, Json]:
+    """The call in the record of the decision."""
+    return {
+        "service": call.service,
+        "operation": call.operation,
+        "account": call.account,
+        "region": call.region,
+        "parameters": to_json(call.parameters),
+    }
+
+
+def call_from_json(form: Mapping[str, Any]) -> Call:
+    """The inverse of `call_to_json`."""
+    return Call(**{name: form[name] for name in ("service", "operation", "account", "region", "parameters")})
+
+
+def until_text(parts: Sequence[TimeBoxPart]) -> str:
+    """When the latest of these parts ends, for sentences."""
+    return max(part.until for part in parts).isoformat(timespec="seconds")

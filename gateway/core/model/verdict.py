@@ -1,0 +1,141 @@
+"""The `Finding`s of the checks and the `Decision` made of them. A decision without findings is a denial."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from gateway.core.model.approval import ApprovalRule, Binding
+from gateway.core.model.claim import ConflictClass
+from gateway.core.model.json import Json
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """Title and place of a rule."""
+
+    title: str
+    source: str = ""
+    """`file:line`; of a policy's rule relative to the policies' directory. Empty for a rule built into Sentinel."""
+
+
+class Verdict(StrEnum):
+    """The result of one check or of the whole decision, strongest first."""
+
+    DENY = "deny"
+    HOLD = "hold"
+    ALLOW = "allow"
+
+
+class Mode(StrEnum):
+    """Whether verdicts are enforced. Set per stack."""
+
+    ENFORCE = "enforce"
+    OBSERVE = "observe"
+    """Apply the call, and record the decision that would have been made. Absolute denials are still enforced."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterOffer:
+    """What would have been allowed instead, so that an agent can correct its request."""
+
+    address: str = ""
+    attribute: str = ""
+    nearest: Json = None
+    """Nearest legal value; None if there is none."""
+    holder: str = ""
+    """Actor whose claim conflicts."""
+    retry_after: datetime | None = None
+    """When the conflicting claim ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """The verdict of one rule of a check, usually about one resource."""
+
+    check: str
+    """Name of the check: classes, bounds, dependencies, policy or arbitration; survey or cloud for a failure outside the checks."""
+    verdict: Verdict
+    rule: str
+    """Id of the rule, stable across releases, e.g. `bounds.max`, `SEN-G004`. Ids of absolute denials begin with `never.`."""
+    reason: str
+    """A whole sentence for the caller."""
+    address: str = ""
+    attribute: str = ""
+    source: str = ""
+    """Where the rule is written, `file:line`."""
+    offer: CounterOffer | None = None
+    absolute: bool = False
+    """Of a denial: whether it is enforced in observe mode too."""
+    title: str = ""
+    """What the rule is called; empty where it has no title."""
+    conflict: ConflictClass | None = None
+    """Which class of conflict with a claim it is about; None if it is about none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """All findings about one mutation. It is allowed only if there is a finding and every finding allows."""
+
+    findings: tuple[Finding, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    """Ids of the standing claims that end if the mutation is carried out."""
+    mode: Mode = Mode.ENFORCE
+    approval: str = ""
+    """Id of the approval that lifts every hold; empty if there is none."""
+    bundle: str = ""
+    """Digest of the policy bundle that was evaluated."""
+    code: str = ""
+    """Digest of the Terraform code, contracts and state that the facts came from."""
+    obligations: Mapping[str, Json] = field(default_factory=dict)
+    """Requirements of the policies for the claims, e.g. `{"claim_seconds": 3600}`."""
+    priorities: str = ""
+    """Revision of the numbers that arbitration decided by, e.g. `dev@3f2a…`; empty if the policies do not tell."""
+    binding: Binding | None = None
+    """What an approval of this mutation is bound to; None if nothing holds it."""
+    needs: ApprovalRule | None = None
+    """Who may approve it; None if nothing holds it."""
+    consent: Mapping[str, Json] | None = None
+    """The used approval: its id, the held mutation, who gave it, and whether it broke the glass; None if none is used."""
+    contest: Mapping[str, Json] | None = None
+    """The contest with standing claims, taken apart by the policies; None if there was none. Agents do not see it."""
+    attached: str = ""
+    """The mutation that is held already for the same call in the same circumstances; empty if none is."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The strongest verdict of all findings; DENY if there are none. An approval lifts holds, not denials."""
+        verdicts = {finding.verdict for finding in self.findings}
+        if not verdicts or Verdict.DENY in verdicts:
+            return Verdict.DENY
+        return Verdict.HOLD if Verdict.HOLD in verdicts and not self.approval else Verdict.ALLOW
+
+    @property
+    def carried_out(self) -> bool:
+        """Whether the mutation is to be sent: it is allowed, or the stack is only observed."""
+        return self.verdict is Verdict.ALLOW or (self.mode is Mode.OBSERVE and not self.denied_in_every_mode)
+
+    @property
+    def denied_in_every_mode(self) -> bool:
+        """Whether it is refused in observe mode too (credential class, failed survey)."""
+        return not self.findings or any(f.absolute for f in self.findings if f.verdict is Verdict.DENY)
+
+    @property
+    def objections(self) -> tuple[Finding, ...]:
+        """The findings that deny or hold, denials first."""
+        return tuple(f for verdict in (Verdict.DENY, Verdict.HOLD) for f in self.findings if f.verdict is verdict)
+
+
+def finding_to_json(finding: Finding) -> dict[str, Json]:
+    """A finding without its counter-offer, which records and replies show in different detail."""
+    found: dict[str, Json] = {
+        "check": finding.check,
+        "verdict": finding.verdict.value,
+        "rule": finding.rule,
+        "reason": finding.reason,
+        "address": finding.address,
+        "attribute": finding.attribute,
+        "source": finding.source,
+        "title": finding.title,
+    }
+    return {**found, "conflict": finding.conflict.value} if finding.conflict else found

@@ -1,1 +1,0 @@
-"""The AWS-compatible endpoint: routing, decoding, errors and streamed reads, for all six AWS protocols."""

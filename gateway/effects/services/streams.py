@@ -1,0 +1,61 @@
+"""The operations of EventBridge, Data Firehose, Kinesis and Timestream that write records: each is an INVOKE of the stream, bus or table."""
+
+from collections.abc import Mapping
+
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.effects.call_context import CallContext
+from gateway.effects.naming import arn_of, name_or_arn, plain
+from gateway.effects.operation import Operation, controls
+from gateway.effects.values import NotUnderstood
+
+_BUS = "aws_cloudwatch_event_bus"
+_DEFAULT = "default"
+"""The bus of an event that names none."""
+
+
+def _put(context: CallContext) -> tuple[Effect, ...]:
+    context.allow_only("Entries")
+    entries = context.call.parameters.get("Entries")
+    if not isinstance(entries, (list, tuple)) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise NotUnderstood("entries in an unknown form")
+    named = dict.fromkeys(str(entry.get("EventBusName") or _DEFAULT) for entry in entries)
+    identify = name_or_arn("name", "event-bus")
+    return tuple(context.target(_BUS, identify(context, name)).whole(EffectAction.INVOKE) for name in named)
+
+
+EVENT_BUSES: Mapping[str, Operation] = {
+    "PutEvents": Operation(
+        resource_type=_BUS, action=EffectAction.INVOKE, handler=_put, content=frozenset({"Entries"})
+    ),
+}
+
+
+_PUT = Operation(
+    resource_type="aws_kinesis_firehose_delivery_stream",
+    identity={"DeliveryStreamName": plain("name")},
+    action=EffectAction.INVOKE,
+    content=frozenset({"Record", "Records"}),
+)
+
+FIREHOSE: Mapping[str, Operation] = {"PutRecord": _PUT, "PutRecordBatch": _PUT}
+
+
+_KINESIS_PUT = Operation(
+    resource_type="aws_kinesis_stream",
+    identity={"StreamName": plain("name"), "StreamARN": arn_of("stream", "name")},
+    action=EffectAction.INVOKE,
+    controls=controls("DryRun"),
+    content=frozenset({"Data", "ExplicitHashKey", "PartitionKey", "Records", "SequenceNumberForOrdering"}),
+)
+
+KINESIS: Mapping[str, Operation] = {"PutRecord": _KINESIS_PUT, "PutRecords": _KINESIS_PUT}
+
+
+TIMESTREAM: Mapping[str, Operation] = {
+    "WriteRecords": Operation(
+        resource_type="aws_timestreamwrite_table",
+        identity={"DatabaseName": plain("database_name"), "TableName": plain("table_name")},
+        action=EffectAction.INVOKE,
+        content=frozenset({"CommonAttributes", "Records"}),
+    ),
+}

@@ -1,0 +1,389 @@
+"""Authentication by AWS Signature Version 4 with a gateway-issued key, in the header or presigned in the query.
+
+These headers must be signed: `host`; every `x-amz-*` header except `x-amz-content-sha256`, whose value is part of the canonical request
+anyway; every `x-sentinel-*` header, because they state the motive; and `content-type`, because it can change the meaning of the body:
+all current SDKs sign it. Presigned requests are for reads, and clients sign only `host` in them. `x-amz-date` is required.
+"""
+
+import hmac
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache, partial
+from hashlib import sha256
+from urllib.parse import unquote_to_bytes
+
+from gateway.core.errors import Malformed, NotAuthenticated
+from gateway.core.model.caller import Caller
+from gateway.core.model.inbound import Inbound
+from gateway.core.off_loop import off_loop
+from gateway.core.ports import Clock, KeyRing
+from gateway.identity import aws_chunked, canonical
+from gateway.identity.aws_chunked import ChunkSigning, check_of
+from gateway.identity.caller import active, caller_of
+from gateway.identity.signed_body import BodyCheck, PayloadKind, stated_payload
+
+MAX_EXPIRES = 604_800
+"""The longest validity of a presigned request in seconds: seven days."""
+
+_CACHED_SIGNATURES = 256
+"""How many parsed signatures are cached. Authenticator, decoder and door each read the signature of the same request."""
+DUMMY_SECRET = secrets.token_urlsafe(30)
+"""Verified if the key is unknown. Random, so that nobody can sign with it and learn from the answer that a key is unknown."""
+_HASHED_PER_PARSED = 32
+"""How many times faster bytes are hashed than parsed (a megabyte takes 1 to 3 ms)."""
+_CREDENTIAL = re.compile(r"([\w-]{1,128})/(\d{8})/([a-z0-9-]{1,64})/([A-Za-z0-9._-]{1,64})/([a-z0-9_]{1,32})", re.ASCII)
+_TIMESTAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
+_HEX64 = re.compile(r"[0-9a-f]{64}")
+_DOT_SEGMENT = re.compile(r"/(?:\.|%2e){1,2}(?:/|$)|//", re.IGNORECASE)
+_QUERY_FORM = (
+    "X-Amz-Algorithm",
+    "X-Amz-Credential",
+    "X-Amz-Date",
+    "X-Amz-Expires",
+    "X-Amz-SignedHeaders",
+    "X-Amz-Signature",
+)
+AUTH_PARAMETERS = frozenset((*_QUERY_FORM, "X-Amz-Security-Token"))
+"""Query parameters that authenticate a presigned request; they are not parameters of the call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """The signature of a request and what it states about itself. It is not verified until `SigV4.authenticate` has returned."""
+
+    access_key_id: str
+    timestamp: str
+    """`YYYYMMDDTHHMMSSZ`, as signed."""
+    at: datetime
+    """The timestamp as a datetime, in UTC."""
+    region: str
+    service: str
+    """The signing name, e.g. `monitoring` for CloudWatch."""
+    signed_headers: tuple[str, ...]
+    payload_kind: PayloadKind
+    payload_hash: str
+    """For `PayloadKind.HASH` the 64 hex digits; otherwise empty."""
+    value: str
+    """The signature, 64 hex digits. It is also the seed of signed chunks."""
+    expires: timedelta | None
+    """How long a presigned request is valid; None if the signature is in the header."""
+
+    @property
+    def presigned(self) -> bool:
+        """Whether the signature is in the query."""
+        return self.expires is not None
+
+
+def is_presigned(inbound: Inbound) -> bool:
+    """Whether the request has its signature in the query instead of a header."""
+    return inbound.header("authorization") is None and "X-Amz-Signature=" in inbound.query
+
+
+def read_signature(inbound: Inbound) -> Signature:
+    """The signature of the request, parsed but not verified.
+
+    Raises `errors.NotAuthenticated` if there is none, it uses another scheme, is malformed, or leaves out a header that must be signed.
+    """
+    return _read(inbound.headers, inbound.query)
+
+
+@lru_cache(_CACHED_SIGNATURES)
+def _read(fields: tuple[tuple[str, str], ...], query: str) -> Signature:
+    headers = _by_name(fields)
+    algorithm, credential, signed, value, timestamp, expires = _fields(query, headers)
+    if algorithm != canonical.ALGORITHM:
+        raise _incomplete(
+            f"This gateway verifies {canonical.ALGORITHM}, not {algorithm[:40]!r}; set the client's signature version to s3v4 or v4."
+        )
+    match = _CREDENTIAL.fullmatch(credential)
+    if match is None:
+        raise _incomplete("The credential must read key-id/date/region/service/aws4_request.")
+    access_key_id, date, region, service, terminator = match.groups()
+    if _HEX64.fullmatch(value) is None:
+        raise _incomplete("The signature must be 64 lower-case hex digits.")
+    if terminator != canonical.TERMINATOR or timestamp[:8] != date:
+        raise _mismatch("The credential's scope must end in aws4_request and name the day of X-Amz-Date.")
+    names = tuple(signed.split(";"))
+    _require_signed(names, tuple(name for name, _ in fields), expires is not None)
+    kind, stated = stated_payload(headers, service, presigned=expires is not None)
+    return Signature(
+        access_key_id=access_key_id,
+        timestamp=timestamp,
+        at=_time(timestamp),
+        region=region,
+        service=service,
+        signed_headers=names,
+        payload_kind=kind,
+        payload_hash=stated,
+        value=value,
+        expires=expires,
+    )
+
+
+def signature_for(inbound: Inbound, signature: Signature, *, secret: str, payload: str, normalise: bool = True) -> str:
+    """The expected signature, 64 hex digits, of this request with `secret` as the key and `payload` as the payload hash."""
+    request = canonical.canonical_request(
+        method=inbound.method,
+        path=canonical.canonical_path(
+            inbound.path, literal=signature.service in canonical.LITERAL_PATHS, normalise=normalise
+        ),
+        query=canonical.canonical_query(inbound.query, without="X-Amz-Signature" if signature.presigned else ""),
+        headers=_by_name(inbound.headers),
+        signed=signature.signed_headers,
+        payload=payload,
+    )
+    return canonical.signature(
+        secret=secret,
+        timestamp=signature.timestamp,
+        region=signature.region,
+        service=signature.service,
+        request=request,
+    )
+
+
+class SigV4:
+    """An `Authenticator` for AWS clients with gateway-issued keys, standing or session."""
+
+    def __init__(self, keys: KeyRing, clock: Clock, *, skew_seconds: int) -> None:
+        self._keys = keys
+        self._clock = clock
+        self._skew = timedelta(seconds=skew_seconds)
+
+    async def authenticate(self, inbound: Inbound) -> Caller:
+        """The owner of the key that signed this request.
+
+        A request with an unknown key is handled like one with a wrong secret, step by step: its time is checked, its body is read where
+        that of a known key would be, its signature is compared with one by a secret that nobody has. Both get the same answer, so
+        neither the answer nor its time reveals which keys exist.
+
+        Raises `errors.NotAuthenticated` with AWS's own code, `errors.Malformed` for an ambiguous path, `errors.BodyTooLarge`.
+        """
+        return await self._admit(inbound, _verify)
+
+    async def authenticate_upload(self, inbound: Inbound) -> tuple[Caller, BodyCheck]:
+        """The owner of the key that signed the head of this request, and the check that its body must pass while it is read.
+
+        The body is not touched. Raises as `authenticate`.
+        """
+        checks: list[BodyCheck] = []
+
+        async def verify_head(inbound: Inbound, signature: Signature, secret: str) -> None:
+            _compare(inbound, signature, secret, signature.payload_hash or signature.payload_kind.value)
+            checks.append(_body_check(inbound, signature, secret))
+
+        if read_signature(inbound).payload_kind is PayloadKind.BODY:
+            raise _incomplete("The upload of an object needs the header x-amz-content-sha256.")
+        return await self._admit(inbound, verify_head), checks[0]
+
+    async def _admit(self, inbound: Inbound, verify: Callable[[Inbound, Signature, str], Awaitable[None]]) -> Caller:
+        signature = read_signature(inbound)
+        _require_plain_path(inbound.path, signature.service)
+        now = self._clock.now()
+        key = await self._keys.find(signature.access_key_id)
+        try:
+            self._check_time(signature, now)
+            await verify(inbound, signature, key.secret if key is not None else DUMMY_SECRET)
+            return caller_of(active(key, now))
+        except NotAuthenticated as error:
+            error.key_id = signature.access_key_id
+            raise
+
+    def _check_time(self, signature: Signature, now: datetime) -> None:
+        end = signature.at + (self._skew if signature.expires is None else signature.expires)
+        if signature.at - self._skew <= now <= end:
+            return
+        s3 = signature.service in canonical.LITERAL_PATHS
+        late = now > end
+        times = f"{signature.timestamp} against {now:%Y%m%dT%H%M%SZ} here"
+        if signature.presigned and late:
+            raise NotAuthenticated(
+                f"The presigned request has expired ({times}).",
+                aws_code="AccessDenied" if s3 else "SignatureDoesNotMatch",
+            )
+        problem = "Signature expired" if late else "Signature not yet current"
+        raise NotAuthenticated(
+            f"{problem}: {times}, more than {self._skew.seconds} seconds apart. Set the client's clock.",
+            aws_code="RequestTimeTooSkewed" if s3 else "SignatureDoesNotMatch",
+        )
+
+
+def _require_plain_path(path: str, service: str) -> None:
+    if not path.startswith("/") or (service not in canonical.LITERAL_PATHS and _DOT_SEGMENT.search(path)):
+        raise Malformed(
+            "The path is empty or has dot segments or double slashes, which AWS and this gateway could read differently. Nothing was sent; ask for the plain path.",
+            aws_code="InvalidURI",
+            code="ambiguous_path",
+        )
+
+
+async def _verify(inbound: Inbound, signature: Signature, secret: str) -> None:
+    """Compare the signature with the expected one, then the body with the signed payload."""
+    kind = signature.payload_kind
+    if kind is PayloadKind.BODY:
+        payload = await _body_hash(inbound)
+    else:
+        payload = signature.payload_hash or kind.value
+    _compare(inbound, signature, secret, payload)
+    if kind is PayloadKind.HASH and not hmac.compare_digest(await _body_hash(inbound), payload):
+        raise NotAuthenticated(
+            "The body is not the one that x-amz-content-sha256 states.", aws_code="XAmzContentSHA256Mismatch"
+        )
+    if kind in (PayloadKind.SIGNED_CHUNKS, PayloadKind.SIGNED_CHUNKS_TRAILER):
+        body = await inbound.read_body()
+        verify_chunks = partial(
+            aws_chunked.verify,
+            body,
+            seed=signature.value,
+            key=canonical.signing_key(secret, signature.timestamp[:8], signature.region, signature.service),
+            timestamp=signature.timestamp,
+            region=signature.region,
+            service=signature.service,
+            trailer=kind is PayloadKind.SIGNED_CHUNKS_TRAILER,
+        )
+        await off_loop(len(body), verify_chunks)
+
+
+def _compare(inbound: Inbound, signature: Signature, secret: str, payload: str) -> None:
+    """Compare the signature with the expected one."""
+    if not hmac.compare_digest(signature_for(inbound, signature, secret=secret, payload=payload), signature.value):
+        raise _mismatch(
+            "The request signature we calculated does not match the signature you provided. Check that this gateway issued the access key id, the secret access key, and that nothing between changes headers or body. `sentinel key` and `sentinel session` issue keys."
+        )
+
+
+def _body_check(inbound: Inbound, signature: Signature, secret: str) -> BodyCheck:
+    """The check for the body of a request whose head is verified."""
+    signing = ChunkSigning(
+        seed=signature.value,
+        key=canonical.signing_key(secret, signature.timestamp[:8], signature.region, signature.service),
+        timestamp=signature.timestamp,
+        region=signature.region,
+        service=signature.service,
+    )
+    return check_of(signature.payload_kind, signature.payload_hash, signing, inbound.header("x-amz-trailer") or "")
+
+
+async def _body_hash(inbound: Inbound) -> str:
+    body = await inbound.read_body()
+    return (await off_loop(len(body) // _HASHED_PER_PARSED, partial(sha256, body))).hexdigest()
+
+
+def _fields(query: str, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, timedelta | None]:
+    """Algorithm, credential, signed headers, signature, timestamp and, if presigned, validity."""
+    given = headers.get("authorization")
+    in_query = "X-Amz-Signature" in query or "X-Amz-Algorithm" in query
+    if given is None:
+        if not in_query:
+            raise _no_signature(query)
+        return _query_form(query)
+    if len(given) > 1 or in_query:
+        raise _incomplete(
+            "The request carries more than one proof of identity; send one Authorization header or one presigned query."
+        )
+    return _header_form(given[0], headers)
+
+
+def _header_form(given: str, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, None]:
+    algorithm, _, rest = given.strip().partition(" ")
+    if algorithm in ("AWS", "Bearer", "Basic"):
+        raise _incomplete(
+            f"This door takes {canonical.ALGORITHM} signatures, not {algorithm}; bearer keys are for the /v1 API."
+        )
+    found: dict[str, str] = {}
+    for part in rest.split(","):
+        name, _, value = part.strip().partition("=")
+        if name in found:
+            raise _incomplete(f"The Authorization header names {name[:40]} twice.")
+        found[name] = value
+    if algorithm == canonical.ALGORITHM and found.keys() != {"Credential", "SignedHeaders", "Signature"}:
+        raise _incomplete(
+            "The Authorization header needs Credential, SignedHeaders and Signature, once each and nothing else."
+        )
+    dates = headers.get("x-amz-date", ())
+    if len(dates) != 1:
+        raise _incomplete("The request needs one X-Amz-Date header.")
+    return (
+        algorithm,
+        found.get("Credential", ""),
+        found.get("SignedHeaders", ""),
+        found.get("Signature", ""),
+        dates[0],
+        None,
+    )
+
+
+def _query_form(query: str) -> tuple[str, str, str, str, str, timedelta]:
+    found: dict[str, str] = {}
+    for part in query.split("&"):
+        name, _, value = part.partition("=")
+        name = unquote_to_bytes(name).decode("latin-1")
+        if name in found and name in AUTH_PARAMETERS:
+            raise _incomplete(f"The query names {name} twice.")
+        found[name] = unquote_to_bytes(value).decode("latin-1")
+    if any(name not in found for name in _QUERY_FORM):
+        raise _incomplete(f"A presigned request needs {', '.join(_QUERY_FORM)}.")
+    algorithm, credential, date, expires, signed, value = (found[name] for name in _QUERY_FORM)
+    if not (expires.isascii() and expires.isdigit() and len(expires) < 7 and 0 < int(expires) <= MAX_EXPIRES):  # noqa: PLR2004  digits of MAX_EXPIRES
+        raise _incomplete(f"X-Amz-Expires must be a number of seconds from 1 to {MAX_EXPIRES}.")
+    return algorithm, credential, signed, value, date, timedelta(seconds=int(expires))
+
+
+@lru_cache(_CACHED_SIGNATURES)
+def _require_signed(names: tuple[str, ...], headers: tuple[str, ...], presigned: bool) -> None:
+    """Raise `errors.NotAuthenticated` unless the names of the signed headers are those that must be, given the names of all headers."""
+    signed = frozenset(names)
+    if list(names) != sorted(signed) or not signed <= set(headers):
+        raise _mismatch("SignedHeaders must list headers that are present, lower-case, sorted, once each.")
+    for name in headers:
+        if name not in signed and _must_be_signed(name, presigned=presigned):
+            raise _mismatch(f"The header {name[:60]} is present but not signed.")
+    if "host" not in signed:
+        raise _mismatch("The host header must be signed.")
+    if headers.count("host") > 1:
+        raise _incomplete("The request has more than one Host header.")
+
+
+def _must_be_signed(name: str, *, presigned: bool) -> bool:
+    if name.startswith("x-"):
+        return name.startswith(("x-amz-", "x-sentinel-")) and name != "x-amz-content-sha256"
+    return name == "content-type" and not presigned
+
+
+@lru_cache(_CACHED_SIGNATURES)
+def _by_name(headers: tuple[tuple[str, str], ...]) -> Mapping[str, Sequence[str]]:
+    named: dict[str, list[str]] = {}
+    for name, value in headers:
+        named.setdefault(name, []).append(value)
+    return named
+
+
+def _time(timestamp: str) -> datetime:
+    if _TIMESTAMP.fullmatch(timestamp):
+        try:
+            return datetime.fromisoformat(timestamp)
+        except ValueError:
+            pass
+    raise _incomplete("X-Amz-Date must read YYYYMMDDTHHMMSSZ, in UTC.")
+
+
+def _no_signature(query: str) -> NotAuthenticated:
+    if "AWSAccessKeyId=" in query:
+        return _incomplete(
+            "This URL was presigned with Signature Version 2, which boto3 still does by default. Make it with "
+            "boto3.client('s3', config=Config(signature_version='s3v4')); for AWS CLI 1: `aws configure set default.s3.signature_version s3v4`."
+        )
+    return NotAuthenticated(
+        "The request is missing an authentication token. Sign it with a key of this gateway.",
+        aws_code="MissingAuthenticationToken",
+    )
+
+
+def _incomplete(reason: str) -> NotAuthenticated:
+    return NotAuthenticated(reason, aws_code="IncompleteSignature")
+
+
+def _mismatch(reason: str) -> NotAuthenticated:
+    return NotAuthenticated(reason, aws_code="SignatureDoesNotMatch")

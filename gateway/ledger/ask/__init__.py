@@ -1,0 +1,1 @@
+"""The queries of the ledger: for people, for the reconciler, and for exports."""

@@ -1,0 +1,162 @@
+"""Who set a value: the actor, time, motive and approver of the last change of an attribute, and what it replaced."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, select
+
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import AttributePath
+from gateway.core.records.record import Stage
+from gateway.ledger.store.states import AttemptState
+from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, RECORDS, RESOURCES
+from gateway.ledger.store.timestamps import from_text
+
+_LAST: Final = (
+    select(RESOURCES.c.seq, ATTEMPTS.c.state)
+    .distinct()
+    .select_from(RESOURCES.join(ATTEMPTS, ATTEMPTS.c.seq == RESOURCES.c.seq))
+    .where(
+        RESOURCES.c.address == bindparam("where"),
+        RESOURCES.c.attribute.in_(bindparam("attributes", expanding=True)),
+        ATTEMPTS.c.state != AttemptState.FAILED.value,
+    )
+    .order_by(RESOURCES.c.seq.desc())
+    .limit(2)
+    .subquery()
+)
+"""The last two changes. One that touches the attribute and also what is around it, as a creation does, counts once."""
+_SETTERS: Final = (
+    select(RECORDS, _LAST.c.state)
+    .select_from(_LAST.join(RECORDS, RECORDS.c.seq == _LAST.c.seq))
+    .order_by(_LAST.c.seq.desc())
+)
+_APPROVER: Final = select(APPROVALS.c.approver).where(APPROVALS.c.id == bindparam("approval"))
+_RECONCILED: Final = (
+    select(RECORDS.c.body)
+    .where(RECORDS.c.mutation_id == bindparam("mutation"), RECORDS.c.stage == Stage.RECONCILED.value)
+    .order_by(RECORDS.c.seq.desc())
+    .limit(1)
+)
+_OPEN_CLAIM: Final = select(CLAIMS.c.until, CLAIMS.c.unsettled, CLAIMS.c.undone).where(
+    CLAIMS.c.mutation_id == bindparam("mutation"),
+    CLAIMS.c.address == bindparam("where"),
+    CLAIMS.c.attribute.in_(bindparam("attributes", expanding=True)),
+    CLAIMS.c.ended_at.is_(None),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blame:
+    """The last change of an attribute, as far as the ledger knows it."""
+
+    address: str
+    attribute: str
+    value: Json
+    actor: str
+    kind: str
+    on_behalf_of: str
+    at: datetime
+    mutation_id: str
+    outcome: AttemptState
+    """APPLIED, IN_DOUBT or IN_FLIGHT."""
+    action: str
+    """set, create, delete or invoke."""
+    operation: str
+    """`service:Operation`."""
+    intent: str = ""
+    motivation: str = ""
+    text: str = ""
+    evidence: tuple[str, ...] = ()
+    approver: str = ""
+    """Who approved it; empty if no approval was needed."""
+    previous: Json = None
+    """The value it replaced; None if that was unknown or secret."""
+    previous_actor: str = ""
+    """Who had set the replaced value through Sentinel; empty if nobody had."""
+    previous_mutation_id: str = ""
+    previous_at: datetime | None = None
+    branch: str = ""
+    """Branch and commit with which the reconciler wrote it back; empty before that."""
+    commit: str = ""
+    claim_open: bool = False
+    claim_until: datetime | None = None
+    undone: Json = None
+    """Since when the live value is another one (`at`), which (`live`) and who probably did it (`by`); None if the claimed value stands, as far as is
+    known."""
+
+
+def blame(connection: Connection, address: str, attribute: str, now: datetime) -> Blame | None:
+    """Who set the attribute last; None if nobody did through Sentinel.
+
+    Changes of the whole resource (created, deleted) and of an attribute around this one count too.
+    """
+    attributes = _covering(attribute)
+    rows = connection.execute(_SETTERS, {"where": address, "attributes": attributes}).all()
+    if not rows:
+        return None
+    row = rows[0]
+    body = json.loads(row.body)
+    effect = _effect(body, address, attributes)
+    reconciled = _reconciled(connection, row.mutation_id)
+    claim = connection.execute(
+        _OPEN_CLAIM, {"mutation": row.mutation_id, "where": address, "attributes": attributes}
+    ).first()
+    until = from_text(claim.until) if claim is not None and claim.until and not claim.unsettled else None
+    before = rows[1] if len(rows) > 1 else None
+    return Blame(
+        address=address,
+        attribute=effect["attribute"],
+        value=effect["value"],
+        action=effect["action"],
+        actor=row.actor,
+        kind=body["caller"]["kind"],
+        on_behalf_of=body["caller"]["on_behalf_of"],
+        at=from_text(row.at),
+        mutation_id=row.mutation_id,
+        outcome=AttemptState(row.state),
+        operation=f"{body['call']['service']}:{body['call']['operation']}",
+        **_motive(body["motive"]),
+        approver=_approver(connection, body["decision"]["approval"]),
+        previous=effect["before"],
+        previous_actor=before.actor if before is not None else "",
+        previous_mutation_id=before.mutation_id if before is not None else "",
+        previous_at=from_text(before.at) if before is not None else None,
+        branch=str(reconciled.get("branch") or ""),
+        commit=str(reconciled.get("commit") or ""),
+        claim_open=claim is not None and (until is None or until > now),
+        claim_until=until,
+        undone=json.loads(claim.undone) if claim is not None and claim.undone else None,
+    )
+
+
+def _covering(attribute: str) -> list[str]:
+    """The attribute, those around it (`tags` for `tags.owner`) and the whole resource, nearest first."""
+    return [*AttributePath(attribute).enclosing, WHOLE]
+
+
+def _effect(body: Mapping[str, Any], address: str, attributes: list[str]) -> Mapping[str, Any]:
+    """The nearest effect that covers the attribute. There is one, because the record was found by it."""
+    by_attribute = {effect["attribute"]: effect for effect in body["effects"] if effect["address"] == address}
+    return next(by_attribute[attribute] for attribute in attributes if attribute in by_attribute)
+
+
+def _motive(form: Mapping[str, Any] | None) -> dict[str, Any]:
+    if form is None:
+        return {}
+    known = {name: form[name] for name in ("intent", "motivation", "text")}
+    return {**known, "evidence": tuple(form["evidence"])}
+
+
+def _approver(connection: Connection, approval: str) -> str:
+    return str(connection.execute(_APPROVER, {"approval": approval}).scalar() or "") if approval else ""
+
+
+def _reconciled(connection: Connection, mutation_id: str) -> Mapping[str, Any]:
+    body = connection.execute(_RECONCILED, {"mutation": mutation_id}).scalar()
+    found: Mapping[str, Any] = json.loads(body) if body else {}
+    return found

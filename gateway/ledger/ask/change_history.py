@@ -1,0 +1,152 @@
+"""The history of a resource: every mutation of it that AWS did not refuse, newest first, and where it was written into the code."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
+
+from gateway.context.ports import HistoryQuery, SentChange
+from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import AttributePath
+from gateway.core.records.record import Stage
+from gateway.ledger.store.serialize import canonical_text
+from gateway.ledger.store.statements import Among, Query, Session, SqlValue, columns, tested
+from gateway.ledger.store.states import AttemptState
+from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, RECORDS, RESOURCES
+from gateway.ledger.store.timestamps import from_text
+
+_LAST_SEQ: Final = 2**63 - 1
+
+
+class ChangeRow(NamedTuple):
+    """The DECIDED record of a mutation, and the state of its attempt."""
+
+    seq: int
+    at: str
+    mutation_id: str
+    actor: str
+    body: str
+    state: str
+
+
+class ReconciledRow(NamedTuple):
+    """The record of a write-back."""
+
+    mutation_id: str
+    body: str
+
+
+class ApproverRow(NamedTuple):
+    """Who gave an approval."""
+
+    id: str
+    approver: str
+
+
+def _changes(*, of_attribute: bool) -> Select[Any]:
+    """The mutations of `addresses` between two records. One that touches several attributes is found once."""
+    about: list[ColumnElement[bool]] = [Among(RESOURCES.c.address, "addresses")]
+    if of_attribute:
+        part = and_(RESOURCES.c.attribute > bindparam("from"), RESOURCES.c.attribute < bindparam("to"))
+        about.append(or_(Among(RESOURCES.c.attribute, "attributes"), part))
+    found = (
+        select(RESOURCES.c.seq, ATTEMPTS.c.state)
+        .distinct()
+        .select_from(RESOURCES.join(ATTEMPTS, ATTEMPTS.c.seq == RESOURCES.c.seq))
+        .where(
+            *about,
+            RESOURCES.c.seq > bindparam("after"),
+            RESOURCES.c.seq < bindparam("before"),
+            ATTEMPTS.c.state != AttemptState.FAILED.value,
+        )
+        .order_by(RESOURCES.c.seq.desc())
+        .limit(bindparam("most"))
+        .subquery()
+    )
+    decided = [RECORDS.c[name] for name in ChangeRow._fields[:-1]]
+    return select(*decided, found.c.state).select_from(found.join(RECORDS, RECORDS.c.seq == found.c.seq))
+
+
+_OF_RESOURCE: Final = Query(_changes(of_attribute=False), ChangeRow)
+_OF_ATTRIBUTE: Final = Query(_changes(of_attribute=True), ChangeRow)
+_RECONCILED: Final = Query(
+    select(*columns(RECORDS, ReconciledRow))
+    .where(Among(RECORDS.c.mutation_id, "mutations"), tested(RECORDS.c.stage) == Stage.RECONCILED.value)
+    .order_by(RECORDS.c.seq),
+    ReconciledRow,
+)
+_APPROVERS: Final = Query(select(*columns(APPROVALS, ApproverRow)).where(Among(APPROVALS.c.id, "ids")), ApproverRow)
+
+
+def changes_of(session: Session, query: HistoryQuery) -> list[SentChange]:
+    """The changes of a resource that AWS did not refuse, newest first."""
+    values: dict[str, SqlValue] = {
+        "addresses": canonical_text(list(query.addresses)),
+        "after": query.after_seq,
+        "before": query.before_seq or _LAST_SEQ,
+        "most": query.limit,
+    }
+    if query.attribute:
+        # The parts of `tags` lie between `tags.` and `tags/`: `/` follows `.` in the order of characters.
+        inside = {"from": f"{query.attribute}.", "to": f"{query.attribute}/"}
+        values |= {"attributes": canonical_text(_around(query.attribute)), **inside}
+    rows = session.rows(_OF_ATTRIBUTE if query.attribute else _OF_RESOURCE, values)
+    rows.sort(key=lambda row: row.seq, reverse=True)
+    commits = commits_of(session, [row.mutation_id for row in rows])
+    bodies = [json.loads(row.body) for row in rows]
+    approvers = _approvers(session, [body["decision"]["approval"] for body in bodies])
+    return [
+        _change(row, body, query, approvers.get(body["decision"]["approval"], ""), commits.get(row.mutation_id))
+        for row, body in zip(rows, bodies, strict=True)
+    ]
+
+
+def commits_of(session: Session, mutations: Sequence[str]) -> Mapping[str, tuple[str, str]]:
+    """Branch and commit with which each of the mutations was written into the code last; absent where it was not."""
+    found: dict[str, tuple[str, str]] = {}
+    if mutations:
+        for row in session.rows(_RECONCILED, {"mutations": canonical_text(sorted(set(mutations)))}):
+            body = json.loads(row.body)
+            found[row.mutation_id] = str(body.get("branch") or ""), str(body.get("commit") or "")
+    return found
+
+
+def _change(
+    row: ChangeRow, body: Mapping[str, Any], query: HistoryQuery, approver: str, written: tuple[str, str] | None
+) -> SentChange:
+    branch, commit = written or ("", "")
+    return SentChange(
+        seq=row.seq,
+        at=from_text(row.at),
+        mutation_id=row.mutation_id,
+        actor=row.actor,
+        kind=body["caller"]["kind"],
+        on_behalf_of=body["caller"]["on_behalf_of"],
+        outcome=row.state,
+        operation=f"{body['call']['service']}:{body['call']['operation']}",
+        motive=body["motive"],
+        changes=tuple(
+            {name: effect[name] for name in ("attribute", "action", "value", "before")}
+            for effect in body["effects"]
+            if effect["address"] in query.addresses and _is_about(effect["attribute"], query.attribute)
+        ),
+        approver=approver,
+        branch=branch,
+        commit=commit,
+    )
+
+
+def _approvers(session: Session, approvals: Sequence[str]) -> Mapping[str, str]:
+    wanted = sorted({each for each in approvals if each})
+    rows = session.rows(_APPROVERS, {"ids": canonical_text(wanted)}) if wanted else []
+    return {row.id: row.approver for row in rows}
+
+
+def _around(attribute: str) -> list[str]:
+    """The attribute, those around it (`tags` for `tags.owner`) and the whole resource."""
+    return [*AttributePath(attribute).enclosing, WHOLE]
+
+
+def _is_about(changed: str, attribute: str) -> bool:
+    return not attribute or changed in _around(attribute) or AttributePath(attribute).covers(changed)

@@ -1,0 +1,130 @@
+"""The port `ContextLedger` on the ledger's database: each answer is one snapshot, and each query is served by an index."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, Final
+
+from sqlalchemy import Select, and_, bindparam, or_, select, tuple_
+
+from gateway.context.ports import AppliedValue, HistoryQuery, KnownResource, LatestChange, SentChange
+from gateway.core.model.claim import ClaimEnd
+from gateway.ledger.ask.change_history import changes_of, commits_of
+from gateway.ledger.decide.lookup import LATEST_HOLDERS, OPEN_CLAIMS, claimed_attributes
+from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.store.rows import AppliedValueRow, ClaimRow
+from gateway.ledger.store.serialize import canonical_text, claim_from_row
+from gateway.ledger.store.statements import Among, Query, Session, columns
+from gateway.ledger.store.tables import CLAIMS, VALUES
+from gateway.ledger.store.timestamps import from_text, to_text
+
+_APPLIED: Final = Query(
+    select(*columns(VALUES, AppliedValueRow)).where(Among(VALUES.c.address, "addresses")).order_by(VALUES.c.seq),
+    AppliedValueRow,
+)
+_EVERY_APPLIED: Final = Query(
+    select(*columns(VALUES, AppliedValueRow))
+    .where(tuple_(VALUES.c.address, VALUES.c.attribute) > tuple_(bindparam("address"), bindparam("attribute")))
+    .order_by(VALUES.c.address, VALUES.c.attribute)
+    .limit(bindparam("most")),
+    AppliedValueRow,
+)
+
+
+def _latest_claims() -> Select[Any]:
+    """The latest claim of each attribute ever claimed on `addresses`, without those of failed mutations and those that restated a value."""
+    about, one = claimed_attributes(), CLAIMS.alias()
+    latest = (
+        select(one.c.id)
+        .where(
+            one.c.address == about.c.address,
+            one.c.attribute == about.c.attribute,
+            or_(one.c.until.is_(None), one.c.until > one.c.since),
+            or_(one.c.end.is_(None), one.c.end != ClaimEnd.FAILED.value),
+        )
+        .order_by(one.c.since.desc(), one.c.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    return select(*columns(CLAIMS, ClaimRow)).select_from(about).join(CLAIMS, and_(CLAIMS.c.id == latest))
+
+
+_LATEST: Final = Query(_latest_claims(), ClaimRow)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlContext:
+    """What one ledger knows about resources. Every method may raise `errors.LedgerUnavailable`."""
+
+    ledger: SqlLedger
+
+    async def known(
+        self, *, addresses: Sequence[str], others: Sequence[str], now: datetime, flips_from: datetime
+    ) -> KnownResource:
+        """What is known about the resource, by all its names, and the claims on the `others`."""
+        return await self.ledger.query(lambda session: _known(session, addresses, others, now, flips_from))
+
+    async def history(self, query: HistoryQuery) -> Sequence[SentChange]:
+        """The changes of a resource that AWS did not refuse, newest first."""
+        return await self.ledger.query(lambda session: changes_of(session, query))
+
+    async def applied(self, *, after: tuple[str, str], limit: int) -> Sequence[AppliedValue]:
+        """Applied values that the code does not declare yet, by address and attribute, those after `after`."""
+        return await self.ledger.query(lambda session: _every_applied(session, after, limit))
+
+
+def _known(
+    session: Session, addresses: Sequence[str], others: Sequence[str], now: datetime, flips_from: datetime
+) -> KnownResource:
+    own = canonical_text(list(addresses))
+    every = canonical_text([*addresses, *others])
+    claims = session.rows(OPEN_CLAIMS, {"addresses": every, "now": to_text(now)})
+    holders = session.rows(LATEST_HOLDERS, {"addresses": own, "from": to_text(flips_from)})
+    flips = Counter(
+        after.attribute
+        for before, after in pairwise(holders)
+        if before[:2] == after[:2] and before.actor != after.actor
+    )
+    values = {row.attribute: _applied(row) for row in session.rows(_APPLIED, {"addresses": own})}
+    return KnownResource(
+        claims=tuple(claim_from_row(row) for row in claims), values=values, changes=_changes(session, own), flips=flips
+    )
+
+
+def _every_applied(session: Session, after: tuple[str, str], limit: int) -> list[AppliedValue]:
+    rows = session.rows(_EVERY_APPLIED, {"address": after[0], "attribute": after[1], "most": limit})
+    commits = commits_of(session, [row.mutation_id for row in rows])
+    return [_applied(row, *commits.get(row.mutation_id, ("", ""))) for row in rows]
+
+
+def _changes(session: Session, addresses: str) -> Mapping[str, LatestChange]:
+    rows = sorted(session.rows(_LATEST, {"addresses": addresses}), key=lambda row: (row.since, row.id))
+    commits = commits_of(session, [row.mutation_id for row in rows])
+    changes = {}
+    for row in rows:
+        claim = claim_from_row(row)
+        changes[claim.attribute] = LatestChange(
+            actor=claim.actor,
+            kind=claim.kind,
+            motive=claim.motive,
+            at=claim.since,
+            mutation_id=claim.mutation_id,
+            commit=commits.get(claim.mutation_id, ("", ""))[1],
+        )
+    return changes
+
+
+def _applied(row: AppliedValueRow, branch: str = "", commit: str = "") -> AppliedValue:
+    return AppliedValue(
+        address=row.address,
+        attribute=row.attribute,
+        value=json.loads(row.value),
+        at=from_text(row.at),
+        mutation_id=row.mutation_id,
+        seq=row.seq,
+        branch=branch,
+        commit=commit,
+    )

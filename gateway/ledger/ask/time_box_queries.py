@@ -1,0 +1,251 @@
+"""Which time-boxed changes there are, and what is to become of those whose end has come."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import and_, bindparam, case, exists, func, or_, select
+
+from gateway.core.errors import NotFound
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE, Call
+from gateway.core.model.path import AttributePath
+from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState, call_from_json
+from gateway.core.ports import DueChange
+from gateway.ledger.store.rows import AppliedRow, BodyRow, ClaimRow, TimeBoxRow
+from gateway.ledger.store.serialize import canonical_text
+from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
+from gateway.ledger.store.states import AttemptState
+from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, LISTED, RECORDS, TIME_BOXES, VALUES
+from gateway.ledger.store.timestamps import from_text, to_text
+
+MOST_LISTED: Final = 1_000
+"""Most attributes in one answer, those with the soonest end."""
+MOST_DUE: Final = 10_000
+"""Most changes that are known to be due at once."""
+_ALL: Final = columns(TIME_BOXES, TimeBoxRow)
+_IS_LIVE = exists().where(
+    VALUES.c.address == TIME_BOXES.c.address,
+    VALUES.c.attribute == TIME_BOXES.c.attribute,
+    VALUES.c.mutation_id == TIME_BOXES.c.mutation_id,
+)
+"""Whether the attribute still has the value that the change set, as far as Sentinel knows."""
+_OF_MUTATION: Final = Query(select(*_ALL).where(TIME_BOXES.c.mutation_id == bindparam("mutation")), TimeBoxRow)
+_STANDING: Final = Query(
+    select(*_ALL).where(Among(TIME_BOXES.c.address, "addresses"), LISTED, _IS_LIVE).order_by(TIME_BOXES.c.seq),
+    TimeBoxRow,
+)
+_LISTED_PARTS = (
+    select(*_ALL)
+    .where(LISTED, Among(TIME_BOXES.c.state, "states"), or_(Among(TIME_BOXES.c.state, "open"), _IS_LIVE))
+    .order_by(TIME_BOXES.c.until, TIME_BOXES.c.mutation_id)
+    .limit(MOST_LISTED)
+)
+_LISTING: Final = Query(_LISTED_PARTS, TimeBoxRow)
+_LISTING_OF_ACTOR: Final = Query(_LISTED_PARTS.where(TIME_BOXES.c.actor == bindparam("who")), TimeBoxRow)
+_IS_DUE = and_(LISTED, TIME_BOXES.c.until <= bindparam("now"), Among(TIME_BOXES.c.state, "open"))
+_DUE: Final = Query(select(*_ALL).where(_IS_DUE, TIME_BOXES.c.mutation_id == bindparam("mutation")), TimeBoxRow)
+_WAS_APPLIED = exists().where(
+    ATTEMPTS.c.mutation_id == TIME_BOXES.c.mutation_id, ATTEMPTS.c.state == AttemptState.APPLIED.value
+)
+_IS_WAITING = case((TIME_BOXES.c.state == TimeBoxState.PUTTING_BACK.value, 1), (_WAS_APPLIED, 0), else_=1)
+_DUE_MUTATIONS = (
+    select(TIME_BOXES.c.mutation_id)
+    .where(_IS_DUE)
+    .group_by(TIME_BOXES.c.mutation_id)
+    .order_by(func.max(_IS_WAITING), func.min(TIME_BOXES.c.until), func.min(TIME_BOXES.c.seq))
+    .limit(MOST_DUE)
+)
+_DUE_OF_ALL: Final = Statement(_DUE_MUTATIONS)
+_DUE_OF_STACK: Final = Statement(_DUE_MUTATIONS.where(TIME_BOXES.c.stack == bindparam("stack")))
+_PART: Final = Query(
+    select(*_ALL).where(
+        TIME_BOXES.c.mutation_id == bindparam("mutation"),
+        TIME_BOXES.c.address == bindparam("where"),
+        TIME_BOXES.c.attribute == bindparam("what"),
+    ),
+    TimeBoxRow,
+)
+_OPEN_ON: Final = Query(
+    select(*_ALL).where(
+        TIME_BOXES.c.address == bindparam("where"),
+        TIME_BOXES.c.attribute == bindparam("what"),
+        LISTED,
+        Among(TIME_BOXES.c.state, "open"),
+    ),
+    TimeBoxRow,
+)
+_APPLIED: Final = Query(select(*columns(VALUES, AppliedRow)).where(VALUES.c.address == bindparam("where")), AppliedRow)
+_UNSETTLED: Final = Query(
+    select(*columns(CLAIMS, ClaimRow)).where(
+        CLAIMS.c.address == bindparam("where"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 1
+    ),
+    ClaimRow,
+)
+_ATTEMPT_STATE: Final = Statement(select(ATTEMPTS.c.state).where(ATTEMPTS.c.mutation_id == bindparam("mutation")))
+_BODY: Final = Query(select(*columns(RECORDS, BodyRow)).where(RECORDS.c.seq == bindparam("seq")), BodyRow)
+_OPEN_STATES: Final = canonical_text(sorted(OPEN))
+
+
+def part_of(row: TimeBoxRow) -> TimeBoxPart:
+    """The part of a row."""
+    return TimeBoxPart(
+        mutation_id=row.mutation_id,
+        address=row.address,
+        attribute=row.attribute,
+        value=json.loads(row.value),
+        base=json.loads(row.base),
+        root=row.root,
+        actor=row.actor,
+        stack=row.stack,
+        since=from_text(row.since),
+        until=from_text(row.until),
+        state=TimeBoxState(row.state),
+        ended_by=row.ended_by,
+        seq=row.seq,
+    )
+
+
+def rows_of_mutation(session: Session, mutation_id: str) -> Sequence[TimeBoxRow]:
+    """The attributes of one time-boxed change; none for any other mutation."""
+    return session.rows(_OF_MUTATION, {"mutation": mutation_id})
+
+
+def standing(session: Session, addresses: Sequence[str]) -> Sequence[TimeBoxPart]:
+    """The parts whose values the attributes of these resources have now, as far as Sentinel knows, oldest first."""
+    return [part_of(row) for row in session.rows(_STANDING, {"addresses": canonical_text(addresses)})]
+
+
+def listed(
+    session: Session, mutation_id: str, *, ended: bool, actor: str = "", left: bool = False
+) -> Sequence[TimeBoxPart]:
+    """The parts that are still to be put back or left to a human, soonest end first; with `ended` those of the mutation that ended too.
+
+    `actor` and `left` restrict them before they are counted, so that no other's many changes hide them.
+    Without a mutation, one that a later change has by now is SUPERSEDED already, though its end has not come.
+    """
+    if mutation_id:
+        rows = rows_of_mutation(session, mutation_id)
+        return [part_of(row) for row in rows if ended or TimeBoxState(row.state) in OPEN]
+    states = canonical_text(sorted(TO_HUMAN if left else OPEN | TO_HUMAN))
+    query, who = (_LISTING_OF_ACTOR, {"who": actor}) if actor else (_LISTING, {})
+    return [_foreseen(session, row) for row in session.rows(query, {"open": _OPEN_STATES, "states": states, **who})]
+
+
+def _foreseen(session: Session, row: TimeBoxRow) -> TimeBoxPart:
+    """The part as it would be at its end if nothing happened until then."""
+    part = part_of(row)
+    if part.state is not TimeBoxState.STANDING or not _is_carried_out(session, row.mutation_id):
+        return part
+    fate, by = fate_of(session, row, part.until)
+    return replace(part, state=fate, ended_by=by) if fate is TimeBoxState.SUPERSEDED else part
+
+
+def _is_carried_out(session: Session, mutation_id: str) -> bool:
+    return bool(session.scalar(_ATTEMPT_STATE, {"mutation": mutation_id}) == AttemptState.APPLIED)
+
+
+def due_mutations(session: Session, now: datetime, *, stack: str) -> Sequence[str]:
+    """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last; of all stacks if none is named."""
+    values = {"now": to_text(now), "open": _OPEN_STATES}
+    found = session.fetch(_DUE_OF_STACK, {**values, "stack": stack}) if stack else session.fetch(_DUE_OF_ALL, values)
+    return [str(mutation) for (mutation,) in found]
+
+
+def due(session: Session, now: datetime, *, mutation_id: str) -> DueChange | None:
+    """What is to become of each attribute of a time-boxed change; None if its end has not come, or all of it is over."""
+    rows = session.rows(_DUE, {"now": to_text(now), "open": _OPEN_STATES, "mutation": mutation_id})
+    return _due_change(session, sorted(rows, key=lambda row: (row.address, row.attribute)), now) if rows else None
+
+
+def put_back_call(session: Session, mutation_id: str) -> Call:
+    """The call that puts all of a time-boxed change back. Raises `errors.NotFound`."""
+    rows = rows_of_mutation(session, mutation_id)
+    if not rows:
+        raise NotFound(f"Mutation {mutation_id} is not a change for a time.")
+    return call_from_json(_body(session, rows[0].seq)["time_box"]["call"])
+
+
+def declared_before(session: Session, parts: Sequence[TimeBoxPart]) -> dict[tuple[str, str], Json]:
+    """What the code declared when the first of the changes on top of each other was decided, by address and attribute; absent if that is not known."""
+    found: dict[tuple[str, str], Json] = {}
+    for part in parts:
+        rows = rows_of_mutation(session, part.root)
+        for effect in _body(session, rows[0].seq)["effects"] if rows else ():
+            if (effect["address"], effect["attribute"]) == part.key:
+                found[part.key] = effect["declared"]
+    return found
+
+
+def granted_seconds(session: Session, seq: int) -> float | None:
+    """How long policy granted the claims of a decision; None if without end."""
+    granted = _body(session, seq)["decision"].get("obligations", {}).get("claim_seconds")
+    return granted if isinstance(granted, int | float) else None
+
+
+def _due_change(session: Session, rows: Sequence[TimeBoxRow], now: datetime) -> DueChange:
+    first = rows[0]
+    waits = ""
+    if not _is_carried_out(session, first.mutation_id):
+        waits = f"Whether {first.mutation_id} was carried out is not known yet."
+    back: list[TimeBoxPart] = []
+    alone: list[tuple[TimeBoxPart, TimeBoxState, str]] = []
+    for row in rows:
+        if row.state == TimeBoxState.PUTTING_BACK:
+            waits = f"{row.ended_by} puts it back, and its outcome is not known yet."
+            continue
+        fate, by = fate_of(session, row, now)
+        if fate is None:
+            waits = f"{by} is changing {row.address}.{row.attribute}, and its outcome is not known yet."
+        elif fate is TimeBoxState.STANDING:
+            back.append(part_of(row))
+        else:
+            alone.append((part_of(row), fate, by))
+    return DueChange(
+        mutation_id=first.mutation_id,
+        stack=first.stack,
+        until=from_text(first.until),
+        waits=waits,
+        back=tuple(back),
+        alone=tuple(alone),
+    )
+
+
+def fate_of(session: Session, row: TimeBoxRow, now: datetime) -> tuple[TimeBoxState | None, str]:
+    """What is to become of a part whose end has come, and the mutation that has the attribute; empty if none is known.
+
+    STANDING: it is put back. None: another mutation is changing the attribute now, and nobody knows the outcome.
+    """
+    where = {"where": row.address}
+    for claim in session.rows(_UNSETTLED, where):
+        if claim.mutation_id != row.mutation_id and overlaps(claim.attribute, row.attribute):
+            return None, claim.mutation_id
+    applied = {each.attribute: each for each in session.rows(_APPLIED, where)}
+    last = applied.get(row.attribute)
+    if last is None:
+        return TimeBoxState.SUPERSEDED, ""  # deleted, created again, or set to what only AWS knows
+    around = [each for each in applied.values() if each.seq > last.seq and overlaps(each.attribute, row.attribute)]
+    if around:
+        return TimeBoxState.SUPERSEDED, max(around, key=lambda each: each.seq).mutation_id
+    values = {**where, "what": row.attribute}
+    latest = session.row(_PART, {**values, "mutation": last.mutation_id})
+    if latest is None or latest.root != row.root or last.value != row.value:
+        return TimeBoxState.SUPERSEDED, last.mutation_id
+    for other in session.rows(_OPEN_ON, {**values, "open": _OPEN_STATES}):
+        lasts = other.seq > row.seq or other.until > to_text(now)
+        if lasts and (other.root, other.value) == (row.root, row.value) and other.mutation_id != row.mutation_id:
+            return TimeBoxState.STILL_WANTED, other.mutation_id
+    return TimeBoxState.STANDING, ""
+
+
+def overlaps(one: str, other: str) -> bool:
+    """Whether two attributes of one resource are the same, or one is a part of the other."""
+    return WHOLE in (one, other) or AttributePath(one).covers(other) or AttributePath(other).covers(one)
+
+
+def _body(session: Session, seq: int) -> Mapping[str, Any]:
+    found = session.row(_BODY, {"seq": seq})
+    body: Mapping[str, Any] = json.loads(found.body) if found else {"effects": []}
+    return body

@@ -1,0 +1,1 @@
+"""What each table must hold as far as the records say. Read `derivation` first."""

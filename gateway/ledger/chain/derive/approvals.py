@@ -1,0 +1,161 @@
+"""What the tables `holds` and `approvals` must hold: what waits for a human, and what humans consented to."""
+
+from collections import defaultdict
+from functools import partial
+from typing import Final, TypeAlias
+
+import msgspec
+
+from gateway.core.model.approval import HoldState
+from gateway.core.model.verdict import Verdict
+from gateway.core.records.record import Stage
+from gateway.ledger.chain.derive.bodies import (
+    ABSENT,
+    Absent,
+    ApprovedBody,
+    CutBinding,
+    DecidedBody,
+    RejectedBody,
+    SummaryBody,
+    raw_text,
+)
+from gateway.ledger.chain.derive.expected_table import DecodedRecord, Digests, ExpectedTable, Handlers, text_digest
+from gateway.ledger.store.serialize import canonical_text
+from gateway.ledger.store.statements import Session
+from gateway.ledger.store.states import ApprovalState
+from gateway.ledger.store.tables import APPROVALS, HOLDS
+
+HeldCall: TypeAlias = tuple[str, str]
+"""An actor and the digest of its call."""
+
+_DIGESTS: Final[Digests] = {
+    "summary": (("summary",), text_digest),
+    "binding": (("binding",), text_digest),
+}
+_CUT: Final = '{"sha256":'
+_cut_binding = msgspec.json.Decoder(CutBinding).decode
+_summary = msgspec.json.Decoder(SummaryBody).decode
+
+
+class ExpectedHolds:
+    """Follows DECIDED, APPROVED and REJECTED. A row is final once it was rejected."""
+
+    def __init__(self, session: Session) -> None:
+        self.table = ExpectedTable(session, HOLDS, _DIGESTS)
+        self.handlers: Handlers = {
+            Stage.DECIDED: self._decided,
+            Stage.APPROVED: self._approved,
+            Stage.BROKE_GLASS: self._approved,
+            Stage.REJECTED: self._rejected,
+        }
+        self._by_call: dict[HeldCall, list[str]] = defaultdict(list)
+
+    def _decided(self, record: DecodedRecord) -> None:
+        body: DecidedBody = record.body
+        if body.decision.carried_out or body.decision.verdict != Verdict.HOLD or body.decision.attached:
+            return
+        row = {
+            "mutation_id": record.mutation_id,
+            "at": record.at,
+            "actor": record.actor,
+            "on_behalf_of": body.caller.on_behalf_of,
+            "stack": record.stack,
+            "call_digest": body.call.digest,
+            "summary": text_digest(_summary_text(record.text)),
+            "binding": _binding_digest(body.decision.binding),
+            "state": HoldState.OPEN.value,
+        }
+        self.table.insert((record.mutation_id,), record.seq, row)
+        self._by_call[record.actor, body.call.digest].append(record.mutation_id)
+
+    def _approved(self, record: DecodedRecord) -> None:
+        body: ApprovedBody = record.body
+        if body.missing:
+            return
+        binding = _binding_digest(body.binding)
+        for hold in self._by_call.get((body.requester, body.digest), ()):
+            row = self.table.rows[hold,]
+            if row["state"] == HoldState.OPEN and row["binding"] == binding:
+                self.table.change((hold,), record.seq, state=HoldState.APPROVED.value)
+
+    def _rejected(self, record: DecodedRecord) -> None:
+        body: RejectedBody = record.body
+        for hold in self._by_call.pop((body.requester, body.digest), ()):
+            self.table.change((hold,), record.seq, state=HoldState.REJECTED.value)
+            self.table.finish((hold,))
+
+
+class ExpectedApprovals:
+    """Follows APPROVED, REJECTED, and DECIDED, which uses an approval. A row is final once it can no longer be used."""
+
+    def __init__(self, session: Session) -> None:
+        self.table = ExpectedTable(session, APPROVALS, {"binding": (("binding",), text_digest)})
+        self.handlers: Handlers = {
+            Stage.DECIDED: self._decided,
+            Stage.APPROVED: self._approved,
+            Stage.BROKE_GLASS: partial(self._approved, broke_glass=True),
+            Stage.REJECTED: self._rejected,
+        }
+        self._unused: dict[HeldCall, str] = {}
+
+    def _decided(self, record: DecodedRecord) -> None:
+        body: DecidedBody = record.body
+        if body.decision.carried_out and body.decision.approval:
+            self._end(body.decision.approval, record, ApprovalState.USED, used_by=record.mutation_id)
+
+    def _approved(self, record: DecodedRecord, *, broke_glass: bool = False) -> None:
+        body: ApprovedBody = record.body
+        call = (body.requester, body.digest)
+        earlier = self.table.rows.get((self._unused.get(call, ""),))
+        state = ApprovalState.PARTIAL if body.missing else ApprovalState.UNUSED
+        others = canonical_text(list(body.others))
+        if earlier is not None and earlier["id"] == body.approval:
+            given = {"approver": record.actor, "others": others, "at": record.at, "until": body.until}
+            self.table.change((body.approval,), record.seq, state=state.value, **given)
+            return
+        if earlier is not None:
+            # One approval of a call stands at most, so this one has replaced it, or it had expired.
+            expired = earlier["until"] <= record.at
+            self._end(earlier["id"], record, ApprovalState.EXPIRED if expired else ApprovalState.WITHDRAWN)
+        self._unused[call] = body.approval
+        row = {
+            "id": body.approval,
+            "mutation_id": record.mutation_id,
+            "actor": body.requester,
+            "call_digest": body.digest,
+            "approver": record.actor,
+            "at": record.at,
+            "until": body.until,
+            "state": state.value,
+            "used_by": "",
+            "binding": _binding_digest(body.binding),
+            "others": others,
+            "broke_glass": int(broke_glass),
+        }
+        self.table.insert((body.approval,), record.seq, row)
+
+    def _rejected(self, record: DecodedRecord) -> None:
+        body: RejectedBody = record.body
+        if body.withdrawn:
+            self._end(body.withdrawn, record, ApprovalState.WITHDRAWN)
+
+    def _end(self, approval: str, record: DecodedRecord, state: ApprovalState, *, used_by: str = "") -> None:
+        row = self.table.change((approval,), record.seq, state=state.value, used_by=used_by)
+        if row is not None:
+            self._unused.pop((row["actor"], row["call_digest"]), None)
+            self.table.finish((approval,))
+
+
+def _binding_digest(member: msgspec.Raw | Absent) -> bytes:
+    """The digest of a binding's text. The record of a large call holds the digest itself; older records hold none, like their rows."""
+    if member is ABSENT:
+        return text_digest("")
+    text = raw_text(member)
+    return bytes.fromhex(_cut_binding(text).sha256) if text.startswith(_CUT) else text_digest(text)
+
+
+def _summary_text(body: str) -> str:
+    """The summary of a hold as it is stored: these members of the record, in canonical form."""
+    found = _summary(body)
+    members = {name: raw_text(getattr(found, name)) for name in found.__struct_fields__}
+    return "{" + ",".join(f'"{name}":{text}' for name, text in members.items() if text) + "}"

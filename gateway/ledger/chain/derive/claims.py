@@ -1,0 +1,173 @@
+"""What the table `claims` must hold: who took which claim, and how it ended."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from gateway.core.model.claim import ClaimEnd
+from gateway.core.model.motive import motive_from_json
+from gateway.core.model.mutation import WHOLE, EffectAction
+from gateway.core.records.record import Stage
+from gateway.ledger.chain.derive.bodies import (
+    DecidedBody,
+    DowngradedBody,
+    EffectBody,
+    ExpiredBody,
+    ReconciledBody,
+    ReleasedBody,
+    RescheduledBody,
+    SettledBody,
+    UndoneBody,
+    raw_text,
+    text_or_none,
+)
+from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers, OneOf
+from gateway.ledger.store.serialize import canonical_text, motivation_of
+from gateway.ledger.store.statements import Session
+from gateway.ledger.store.states import AttemptState
+from gateway.ledger.store.tables import CLAIMS
+
+
+class ExpectedClaims:
+    """Follows every stage that takes, ends or reopens claims.
+
+    A row is final once it has ended and is settled. One that was superseded can be reopened until the mutation that superseded
+    it is settled.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.table = ExpectedTable(session, CLAIMS)
+        self.handlers: Handlers = {
+            Stage.DECIDED: self._decided,
+            Stage.SETTLED: self._settled,
+            Stage.RELEASED: self._released,
+            Stage.EXPIRED: self._expired,
+            Stage.RECONCILED: self._reconciled,
+            Stage.DOWNGRADED: self._downgraded,
+            Stage.UNDONE: self._undone,
+            Stage.RESCHEDULED: self._rescheduled,
+            Stage.UNNEEDED: self._unneeded,
+        }
+        self._unsettled: dict[str, list[str]] = {}
+        """The claims of each mutation whose outcome is not known."""
+        self._superseded: dict[str, tuple[str, ...]] = {}
+        """The claims that such a mutation superseded."""
+
+    def _decided(self, record: DecodedRecord) -> None:
+        body: DecidedBody = record.body
+        if not body.decision.carried_out:
+            return
+        for claim in body.decision.supersedes:
+            self.table.change(
+                (claim,), record.seq, ended_at=record.at, end=ClaimEnd.SUPERSEDED.value, ended_by=record.mutation_id
+            )
+        if body.decision.supersedes:
+            self._superseded[record.mutation_id] = body.decision.supersedes
+        if not body.claims:
+            return
+        values = _claimed_values(body.effects)
+        motivation = motivation_of(motive_from_json(msgspec.json.decode(body.motive)))
+        for taken in body.claims:
+            row = {
+                "id": taken.id,
+                "mutation_id": record.mutation_id,
+                "address": taken.address,
+                "attribute": taken.attribute,
+                "value": values[taken.address, taken.attribute],
+                "actor": record.actor,
+                "kind": body.caller.kind,
+                "motive": text_or_none(body.motive),
+                "since": record.at,
+                "until": taken.until,
+                "unsettled": 1,
+                "ended_at": None,
+                "end": None,
+                "ended_by": None,
+                "proof": canonical_text(taken.proof),
+                "undone": "",
+                "motivation": motivation,
+            }
+            self.table.insert((taken.id,), record.seq, row)
+        self._unsettled[record.mutation_id] = [taken.id for taken in body.claims]
+
+    def _settled(self, record: DecodedRecord) -> None:
+        body: SettledBody = record.body
+        if body.outcome == AttemptState.IN_DOUBT:
+            return
+        failed = body.outcome == AttemptState.FAILED
+        self._end(record, body.claims_ended, ClaimEnd.FAILED if failed else ClaimEnd.RESTATED)
+        for claim in body.claims_reopened:
+            self.table.change((claim,), record.seq, ended_at=None, end=None, ended_by=None)
+        self._settle(record)
+        self._finish(self._superseded.pop(record.mutation_id, ()))
+
+    def _released(self, record: DecodedRecord) -> None:
+        body: ReleasedBody = record.body
+        self._end(record, body.claims, ClaimEnd.RELEASED)
+        self._settle(record)
+        self._finish(body.claims)
+
+    def _expired(self, record: DecodedRecord) -> None:
+        body: ExpiredBody = record.body
+        self._end(record, (body.claim,), ClaimEnd.EXPIRED)
+        self._finish((body.claim,))
+
+    def _unneeded(self, record: DecodedRecord) -> None:
+        body: ExpiredBody = record.body
+        self._end(record, (body.claim,), ClaimEnd.UNNEEDED)
+        self._finish((body.claim,))
+
+    def _reconciled(self, record: DecodedRecord) -> None:
+        body: ReconciledBody = record.body
+        self._end(record, body.claims_ended, ClaimEnd.MERGED)
+        self._finish(body.claims_ended)
+
+    def _downgraded(self, record: DecodedRecord) -> None:
+        body: DowngradedBody = record.body
+        self.table.change((body.claim,), record.seq, proof="[]")
+
+    def _undone(self, record: DecodedRecord) -> None:
+        body: UndoneBody = record.body
+        seen = f'{{"at":"{record.at}","by":{raw_text(body.by)},"live":{raw_text(body.live)}}}'
+        self.table.change((body.claim,), record.seq, undone="" if body.stands else seen)
+
+    def _rescheduled(self, record: DecodedRecord) -> None:
+        body: RescheduledBody = record.body
+        for claim in body.claims:
+            self.table.change((claim.id,), record.seq, until=claim.until)
+
+    def _end(self, record: DecodedRecord, claims: Iterable[str], how: ClaimEnd) -> None:
+        for claim in claims:
+            self.table.change((claim,), record.seq, ended_at=record.at, end=how.value)
+
+    def _settle(self, record: DecodedRecord) -> None:
+        """The mutation's outcome is known, or a human has released its claims: none of them is unsettled any more."""
+        claims = self._unsettled.pop(record.mutation_id, [])
+        for claim in claims:
+            row = self.table.rows.get((claim,))
+            if row is not None:
+                row["unsettled"] = 0
+        self._finish(claims)
+
+    def _finish(self, claims: Iterable[str]) -> None:
+        for claim in claims:
+            row = self.table.rows.get((claim,))
+            if row is not None and row["end"] is not None and not row["unsettled"] and not self._can_reopen(row):
+                self.table.finish((claim,))
+
+    def _can_reopen(self, row: dict[str, object]) -> bool:
+        return row["end"] == ClaimEnd.SUPERSEDED and row["ended_by"] in self._superseded
+
+
+def _claimed_values(effects: Iterable[EffectBody]) -> dict[tuple[str, str], str | OneOf]:
+    """The value of a claim on each attribute: that of the effect that claims it, or one of them if several do."""
+    values: dict[tuple[str, str], str | OneOf] = {}
+    for effect in effects:
+        key = (effect.address, WHOLE if effect.action == EffectAction.DELETE else effect.attribute)
+        value = raw_text(effect.value)
+        earlier = values.get(key, value)
+        if earlier != value:
+            values[key] = OneOf([value, *(earlier if isinstance(earlier, OneOf) else [earlier])])
+        else:
+            values[key] = value
+    return values

@@ -1,0 +1,180 @@
+"""The rows that a table must hold as far as the records say, and their comparison with the rows that it holds."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from sqlalchemy import Table, func, select
+
+from gateway.core.errors import LedgerBroken
+from gateway.ledger.store.serialize import canonical_text
+from gateway.ledger.store.statements import Among, Session, Statement
+
+
+class DecodedRecord(NamedTuple):
+    """One record."""
+
+    seq: int
+    at: str
+    mutation_id: str
+    actor: str
+    stack: str
+    text: str
+    """Its body as JSON text."""
+    body: Any
+    """Its body as one of the types in `bodies.BODIES`, by its stage."""
+
+
+Handlers: TypeAlias = Mapping[str, Callable[[DecodedRecord], None]]
+"""What a table does about a record, by the record's stage."""
+
+
+RowKey: TypeAlias = tuple[str, ...]
+"""The values of a row's primary key."""
+
+Digests: TypeAlias = Mapping[str, tuple[tuple[str, ...], Callable[..., object]]]
+"""Columns to compare by a digest: its name, the columns it covers, and the function of their values."""
+
+_BATCH: Final = 200
+_PAGE: Final = 2_000
+
+
+class StrangeRow(LedgerBroken):
+    """A table holds more rows than the records made; which ones is found by following the records again."""
+
+
+class OneOf(frozenset[object]):
+    """An expected value that the records do not decide between: any of these."""
+
+
+class _Anything:
+    """An expected value that no record tells."""
+
+
+ANYTHING: Final = _Anything()
+
+
+class ExpectedTable:
+    """The rows of one table. A row that no later record can change is compared and forgotten, so memory does not grow with the ledger.
+
+    Every method that compares raises `errors.LedgerBroken`, which names the row.
+    """
+
+    def __init__(self, session: Session, table: Table, digests: Digests | None = None) -> None:
+        self._session = session
+        self.name = table.name
+        self._digests = digests or {}
+        self._key_names = [column.name for column in table.primary_key.columns]
+        self._names = [column.name for column in table.columns]
+        covered = {name for names, _ in self._digests.values() for name in names}
+        self._compared = [name for name in self._names if name not in covered] + list(self._digests)
+        self._values_of: Callable[[Mapping[str, Any]], tuple[Any, ...]] = itemgetter(*self._compared)
+        positions = [self._names.index(name) for name in self._key_names]
+        self._key_of: Callable[[Sequence[Any]], RowKey] = (
+            itemgetter(*positions) if len(positions) > 1 else lambda row: (row[positions[0]],)
+        )
+        first = table.c[self._key_names[0]]
+        self._read = Statement(select(*table.columns).where(Among(first, "keys")))
+        self._keys = Statement(select(*(table.c[name] for name in self._key_names)))
+        self._count = Statement(select(func.count()).select_from(table))
+        self.rows: dict[RowKey, dict[str, Any]] = {}
+        """The rows that later records may still change, with the seq of the last record about each under `""`."""
+        self._final: list[tuple[RowKey, dict[str, Any]]] = []
+        self.compared = 0
+        self.seen: set[RowKey] | None = None
+        """Every key, if set before the first row: to name a row that no record made."""
+
+    def insert(self, key: RowKey, seq: int, values: dict[str, Any]) -> None:
+        """A record made this row."""
+        values[""] = seq
+        self.rows[key] = values
+        if self.seen is not None:
+            self.seen.add(key)
+
+    def change(self, key: RowKey, seq: int, **values: Any) -> dict[str, Any] | None:
+        """A record changed this row; the row. None if no row that can change has this key."""
+        row = self.rows.get(key)
+        if row is not None:
+            row.update(values)
+            row[""] = seq
+        return row
+
+    def remove(self, key: RowKey) -> None:
+        """A record removed this row, if there was one."""
+        self.rows.pop(key, None)
+        if self.seen is not None:
+            self.seen.discard(key)
+
+    def finish(self, key: RowKey) -> None:
+        """No later record can change this row: compare it, together with others."""
+        row = self.rows.pop(key, None)
+        if row is not None:
+            self._final.append((key, row))
+            if len(self._final) >= _BATCH:
+                self._compare()
+
+    def compare_all(self) -> int:
+        """Compare the rows that are left; the number of rows of the table, all of which a record made."""
+        for key in list(self.rows):
+            self.finish(key)
+        self._compare()
+        count = int(self._session.scalar(self._count, {}))
+        if count != self.compared:
+            raise LedgerBroken(self._inserted())
+        return count
+
+    def _compare(self) -> None:
+        expected, self._final = self._final, []
+        if not expected:
+            return
+        firsts = canonical_text(sorted({key[0] for key, _ in expected}))
+        found = {self._key_of(row): row for row in self._session.fetch(self._read, {"keys": firsts})}
+        for key, row in expected:
+            actual = found.get(key)
+            if actual is None:
+                raise LedgerBroken(
+                    f"The row {_shown(key)} of {self.name} is missing, though record {row['']} says that it is there. Compare with a backup."
+                )
+            values = self._shaped(actual) if self._digests else actual
+            if self._values_of(row) != values:
+                self._compare_row(key, row, values)
+        self.compared += len(expected)
+
+    def _shaped(self, actual: Sequence[Any]) -> tuple[Any, ...]:
+        """The values to compare: digests in the place of the columns that they cover."""
+        values = dict(zip(self._names, actual, strict=True))
+        for name, (covered, digest) in self._digests.items():
+            values[name] = digest(*(values[each] for each in covered))
+        return self._values_of(values)
+
+    def _compare_row(self, key: RowKey, expected: dict[str, Any], values: Sequence[Any]) -> None:
+        for name, got in zip(self._compared, values, strict=True):
+            want = expected[name]
+            if want == got or want is ANYTHING or (isinstance(want, OneOf) and got in want):
+                continue
+            raise LedgerBroken(
+                f"The row {_shown(key)} of {self.name} was changed past Sentinel: its `{name}` is not what record {expected['']} says. "
+                "Compare with a backup."
+            )
+
+    def _inserted(self) -> str:
+        """The sentence about the first row that no record made. Raises `StrangeRow` if the keys were not remembered."""
+        strange = (
+            [key for key in self._session.stream(self._keys, _PAGE) if key not in self.seen]
+            if self.seen is not None
+            else []
+        )
+        for key in sorted(strange):
+            return f"The row {_shown(key)} of {self.name} was written past Sentinel: no record made it. Compare with a backup."
+        raise StrangeRow(f"A row of {self.name} was written past Sentinel: no record made it. Compare with a backup.")
+
+
+def text_digest(text: object) -> bytes:
+    """A digest of a long text, to be kept in its place."""
+    return hashlib.sha256(str(text).encode()).digest()
+
+
+def _shown(key: Sequence[str]) -> str:
+    """A key in a sentence: the attacker may have chosen it."""
+    return " ".join(repr(str(part)[:80])[1:-1] for part in key)

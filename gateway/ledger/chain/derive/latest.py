@@ -1,0 +1,100 @@
+"""What the tables `keys`, `stops` and `signals` must hold: each entry as its latest record describes it."""
+
+from gateway.core.records.record import Stage
+from gateway.ledger.chain.derive.bodies import (
+    KeyIssuedBody,
+    KeyRevokedBody,
+    SignalledBody,
+    StoppedBody,
+    raw_text,
+    text_or_none,
+)
+from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers
+from gateway.ledger.store.statements import Session
+from gateway.ledger.store.tables import KEYS, SIGNALS, STOPS
+
+
+class ExpectedKeys:
+    """Follows KEY_ISSUED and KEY_REVOKED. A row is final once the key was revoked."""
+
+    def __init__(self, session: Session) -> None:
+        self.table = ExpectedTable(session, KEYS)
+        self.handlers: Handlers = {Stage.KEY_ISSUED: self._issued, Stage.KEY_REVOKED: self._revoked}
+
+    def _issued(self, record: DecodedRecord) -> None:
+        body: KeyIssuedBody = record.body
+        row = {
+            "id": body.key,
+            "actor": record.actor,
+            "kind": body.kind,
+            "roles": raw_text(body.roles),
+            "on_behalf_of": body.on_behalf_of,
+            "motive": text_or_none(body.motive),
+            "created_at": body.created_at,
+            "expires_at": body.expires_at,
+            "revoked_at": body.revoked_at,
+            "session_of": body.session_of,
+            "motive_only": int(body.motive_only),
+        }
+        self.table.insert((body.key,), record.seq, row)
+        if body.revoked_at is not None:
+            self.table.finish((body.key,))
+
+    def _revoked(self, record: DecodedRecord) -> None:
+        body: KeyRevokedBody = record.body
+        for key in (body.key, *body.sessions):
+            self.table.change((key,), record.seq, revoked_at=record.at)
+            self.table.finish((key,))
+
+
+class ExpectedStops:
+    """Follows STOPPED and RESUMED. A row is final once the stop has ended."""
+
+    def __init__(self, session: Session) -> None:
+        self.table = ExpectedTable(session, STOPS)
+        self.handlers: Handlers = {Stage.STOPPED: self._stopped, Stage.RESUMED: self._resumed}
+
+    def _stopped(self, record: DecodedRecord) -> None:
+        body: StoppedBody = record.body
+        row = {
+            "id": record.mutation_id,
+            "scope": body.scope,
+            "name": body.name,
+            "by": record.actor,
+            "reason": body.reason,
+            "at": record.at,
+            "ended_at": None,
+            "ended_by": "",
+        }
+        self.table.insert((record.mutation_id,), record.seq, row)
+
+    def _resumed(self, record: DecodedRecord) -> None:
+        key = (record.mutation_id,)
+        self.table.change(key, record.seq, ended_at=record.at, ended_by=record.actor)
+        self.table.finish(key)
+
+
+class ExpectedSignals:
+    """Follows SIGNALLED. Any later record may change a signal, so no row is ever final."""
+
+    def __init__(self, session: Session) -> None:
+        self.table = ExpectedTable(session, SIGNALS)
+        self.handlers: Handlers = {Stage.SIGNALLED: self._signalled}
+
+    def _signalled(self, record: DecodedRecord) -> None:
+        body: SignalledBody = record.body
+        row = {
+            "id": record.mutation_id,
+            "source": body.source,
+            "key": body.key,
+            "name": body.name,
+            "service": body.service,
+            "state": body.state,
+            "at": body.at,
+            "since": body.since,
+            "heard_at": record.at,
+            "labels": raw_text(body.labels),
+            "refs": raw_text(body.references),
+            "scopes": raw_text(body.scopes),
+        }
+        self.table.insert((record.mutation_id,), record.seq, row)

@@ -1,0 +1,89 @@
+"""What the table `applied_values` must hold: the last value applied to each attribute, until the code declares it."""
+
+from collections import defaultdict
+
+from gateway.core.model.mutation import WHOLE, EffectAction
+from gateway.core.records.record import Stage
+from gateway.ledger.chain.derive.bodies import DecidedBody, EffectBody, ReconciledBody, SettledBody, raw_text
+from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers
+from gateway.ledger.store.statements import Session
+from gateway.ledger.store.states import AttemptState
+from gateway.ledger.store.tables import VALUES
+
+
+class ExpectedValues:
+    """Follows DECIDED for the effects, SETTLED for what was applied, RECONCILED for what was merged. There is one row per attribute."""
+
+    def __init__(self, session: Session) -> None:
+        self.table = ExpectedTable(session, VALUES)
+        self.handlers: Handlers = {
+            Stage.DECIDED: self._decided,
+            Stage.SETTLED: self._settled,
+            Stage.RECONCILED: self._reconciled,
+        }
+        self._effects: dict[str, tuple[EffectBody, ...]] = {}
+        """The effects of each mutation whose outcome is not known."""
+        self._attributes: dict[str, set[str]] = defaultdict(set)
+        """The attributes with a value, by address."""
+        self._of_mutation: dict[str, set[tuple[str, str]]] = defaultdict(set)
+
+    def _decided(self, record: DecodedRecord) -> None:
+        body: DecidedBody = record.body
+        if body.decision.carried_out:
+            # On another resource than those it asks for, what a call implies happens later.
+            asked = {effect.address for effect in body.effects if not effect.implied}
+            applied = tuple(effect for effect in body.effects if not effect.implied or effect.address in asked)
+            self._effects[record.mutation_id] = applied
+
+    def _settled(self, record: DecodedRecord) -> None:
+        body: SettledBody = record.body
+        if body.outcome == AttemptState.IN_DOUBT:
+            return
+        effects = self._effects.pop(record.mutation_id, ())
+        if body.outcome == AttemptState.APPLIED:
+            self._apply(record, effects)
+
+    def _apply(self, record: DecodedRecord, effects: tuple[EffectBody, ...]) -> None:
+        for effect in effects:
+            if effect.attribute == WHOLE and effect.action in (EffectAction.CREATE, EffectAction.DELETE):
+                for attribute in list(self._attributes[effect.address]):
+                    self._forget(effect.address, attribute)
+            elif effect.attribute != WHOLE and effect.action == EffectAction.INVOKE:
+                self._forget(effect.address, effect.attribute)
+        for effect in effects:
+            if effect.attribute != WHOLE and effect.action in (EffectAction.SET, EffectAction.CREATE):
+                self._store(record, effect)
+
+    def _store(self, record: DecodedRecord, effect: EffectBody) -> None:
+        key = (effect.address, effect.attribute)
+        self._forget(*key)
+        row = {
+            "address": effect.address,
+            "attribute": effect.attribute,
+            "value": raw_text(effect.value),
+            "mutation_id": record.mutation_id,
+            "at": record.at,
+            "seq": record.seq,
+        }
+        self.table.insert(key, record.seq, row)
+        self._attributes[effect.address].add(effect.attribute)
+        self._of_mutation[record.mutation_id].add(key)
+
+    def _reconciled(self, record: DecodedRecord) -> None:
+        body: ReconciledBody = record.body
+        if bytes(body.merged) == b"true":
+            for address, attribute in list(self._of_mutation.get(record.mutation_id, ())):
+                self._forget(address, attribute)
+
+    def _forget(self, address: str, attribute: str) -> None:
+        row = self.table.rows.get((address, attribute))
+        if row is None:
+            return
+        self.table.remove((address, attribute))
+        self._attributes[address].discard(attribute)
+        if not self._attributes[address]:
+            del self._attributes[address]
+        values = self._of_mutation[row["mutation_id"]]
+        values.discard((address, attribute))
+        if not values:
+            del self._of_mutation[row["mutation_id"]]

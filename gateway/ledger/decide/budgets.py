@@ -1,0 +1,212 @@
+"""Charges what a decision costs its actor, and counts refusals and failures, in the transaction of the decision or of its outcome.
+
+So no two gateways on a ledger spend the same budget twice, and what fails with the transaction costs nothing.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, delete, insert, select
+
+from gateway.core.errors import NotAllowed, NotFound
+from gateway.core.model.budget import Breaker, BreakerState, FairShare, Levels, Used, charged, fair_share_from_json
+from gateway.core.model.caller import Caller
+from gateway.core.model.json import Json
+from gateway.core.model.verdict import Decision, Mode, Verdict
+from gateway.core.records.record import Record, Stage
+from gateway.ledger.decide.claims import open_claims_of_all
+from gateway.ledger.decide.stops import require_operator
+from gateway.ledger.decide.write_set import WriteSet
+from gateway.ledger.store.rows import AttemptRow
+from gateway.ledger.store.serialize import canonical_text
+from gateway.ledger.store.statements import Query, Session, Statement, columns
+from gateway.ledger.store.tables import BUDGETS, RECORDS
+from gateway.ledger.store.timestamps import from_text, to_text
+from gateway.ledger.store.transaction import Transaction
+from gateway.line.checks.fairness import refuse_if_shut, refuse_if_spent
+
+COUNTED: Final = "refused_in_a_row"
+"""Member of a record that changes the count: how many refusals and failures there are in a row after it."""
+
+
+class BudgetRow(NamedTuple):
+    """What an actor has used, and its breaker."""
+
+    actor: str
+    levels: str
+    in_a_row: int
+    state: str
+    until: str
+    trial: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accounted:
+    """What a decision or an outcome meant for its actor."""
+
+    members: Mapping[str, Json] = field(default_factory=dict)
+    """Members of its record."""
+    transition: Record | None = None
+    """To be appended after it, if the breaker's state changed."""
+
+
+_ROW: Final = Query(select(*columns(BUDGETS, BudgetRow)).where(BUDGETS.c.actor == bindparam("who")), BudgetRow)
+_ROWS: Final = Query(select(*columns(BUDGETS, BudgetRow)).order_by(BUDGETS.c.actor), BudgetRow)
+_FORGET: Final = Statement(delete(BUDGETS).where(BUDGETS.c.actor == bindparam("who")))
+_INSERT: Final = Statement(insert(BUDGETS))
+_DECIDED: Final = Statement(select(RECORDS.c.body).where(RECORDS.c.seq == bindparam("seq")))
+
+
+def used_by(session: Session, actor: str) -> Used:
+    """What the actor has used, and its breaker."""
+    row = session.row(_ROW, {"who": actor})
+    return used_from_row(row) if row is not None else Used()
+
+
+def used_by_all(session: Session, at: datetime) -> dict[str, Used]:
+    """What every actor has used that ever asked for a change or holds a claim."""
+    found = {row.actor: used_from_row(row) for row in session.rows(_ROWS, {})}
+    for actor, claims in open_claims_of_all(session, at).items():
+        found[actor] = replace(found.get(actor, Used()), claims=claims)
+    return found
+
+
+def account_decision(transaction: Transaction, write: WriteSet) -> Accounted:
+    """Charge a decision to its actor, and count a refusal; not that of a put-back, which is due to whose change it was.
+
+    Raises `errors.BudgetSpent`, `errors.BreakerOpen`; the caller must then roll back.
+    """
+    decision, actor, at = write.decision, write.mutation.caller.actor, write.facts.now
+    share = fair_share_from_json(decision.obligations)
+    before = used_by(transaction, actor)
+    sent = decision.carried_out
+    if decision.mode is Mode.ENFORCE:
+        if sent and share.breaker is not None:
+            refuse_if_shut(before.breaker, write.mutation, at)
+        refuse_if_spent(before.levels, share.charges, actor, at, sent=sent)
+    breaker, members = before.breaker, {}
+    if sent and share.breaker is not None and decision.mode is Mode.ENFORCE:
+        breaker = breaker.tried_by(write.mutation.id)
+    elif not sent and counts(decision) and write.mutation.puts_back is None:
+        breaker = breaker.refused(at, share.breaker)
+        members = {COUNTED: breaker.in_a_row}
+    after = Used(levels=charged(before.levels, share.charges, at, sent=sent), breaker=breaker)
+    _store(transaction, actor, before, after)
+    return Accounted(
+        members=members, transition=_transition(actor, before, after, at, write.mutation.id, stack=write.facts.stack)
+    )
+
+
+def account_outcome(transaction: Transaction, attempt: AttemptRow, body: Mapping[str, Json], at: datetime) -> Accounted:
+    """Count a failure, or a success that ends a row of refusals. What is found out after a doubt is no second failure, and a put-back that
+    fails is none of the reconciler's.
+    """
+    before = used_by(transaction, attempt.actor)
+    breaker, mutation = before.breaker, attempt.mutation_id
+    if body["outcome"] == "applied":
+        breaker = breaker.succeeded(mutation)
+    elif "settled_by" not in body and not body.get("left_to_human"):
+        decided = json.loads(transaction.scalar(_DECIDED, {"seq": attempt.seq}))
+        if "puts_back" not in decided:
+            breaker = breaker.failed(at, mutation, _share_of(decided).breaker)
+    after = replace(before, breaker=breaker)
+    _store(transaction, attempt.actor, before, after)
+    counted = breaker.in_a_row != before.breaker.in_a_row
+    return Accounted(
+        members={COUNTED: breaker.in_a_row} if counted else {},
+        transition=_transition(attempt.actor, before, after, at, mutation, stack=attempt.stack),
+    )
+
+
+def reset_breaker(transaction: Transaction, actor: str, *, by: Caller, reason: str, at: datetime) -> None:
+    """Close the breaker of an actor and forget its refusals. Raises `errors.NotAllowed`, and `errors.NotFound` if there is nothing to reset."""
+    require_operator(by, "reset a breaker")
+    if actor in {by.actor, by.on_behalf_of}:
+        raise NotAllowed("Another person must reset your own breaker. Nothing was changed.")
+    before = used_by(transaction, actor)
+    if before.breaker == Breaker():
+        raise NotFound(
+            f"The breaker of {actor[:200]} is closed, and nothing was refused in a row. Nothing was changed."
+        )
+    after = replace(before, breaker=Breaker())
+    _store(transaction, actor, before, after)
+    transaction.append(_record(actor, after.breaker, at, by=by.actor, reason=reason))
+
+
+def counts(decision: Decision) -> bool:
+    """Whether a denial counts as a refusal in a row. One that only another actor's claim or a person's stop caused does not: else those
+    who hold what an actor asks for could have its breaker opened.
+    """
+    if decision.verdict is not Verdict.DENY:
+        return False
+    return any(
+        finding.check != "stops" and not (finding.check == "arbitration" and finding.offer and finding.offer.holder)
+        for finding in decision.findings
+        if finding.verdict is Verdict.DENY
+    )
+
+
+def used_from_row(row: BudgetRow) -> Used:
+    """What a row says."""
+    return Used(
+        levels={name: from_text(full) for name, full in json.loads(row.levels).items()},
+        breaker=Breaker(
+            state=BreakerState(row.state),
+            in_a_row=row.in_a_row,
+            until=from_text(row.until) if row.until else None,
+            trial=row.trial,
+        ),
+    )
+
+
+def levels_text(levels: Levels) -> str:
+    """The stored form of the levels."""
+    return canonical_text({name: to_text(full) for name, full in levels.items()})
+
+
+def _share_of(decided: Mapping[str, Any]) -> FairShare:
+    """The share that a decision recorded."""
+    return fair_share_from_json(decided["decision"].get("obligations") or {})
+
+
+def _store(transaction: Transaction, actor: str, before: Used, after: Used) -> None:
+    if after == before:
+        return
+    breaker = after.breaker
+    transaction.change(_FORGET, {"who": actor})
+    transaction.change(
+        _INSERT,
+        {
+            "actor": actor,
+            "levels": levels_text(after.levels),
+            "in_a_row": breaker.in_a_row,
+            "state": breaker.state.value,
+            "until": to_text(breaker.until) if breaker.until else "",
+            "trial": breaker.trial,
+        },
+    )
+
+
+def _transition(actor: str, before: Used, after: Used, at: datetime, mutation: str, *, stack: str) -> Record | None:
+    was, now = before.breaker, after.breaker
+    if (was.state, was.until, was.trial) == (now.state, now.until, now.trial):
+        return None
+    return _record(actor, now, at, mutation=mutation, stack=stack)
+
+
+def _record(
+    actor: str, breaker: Breaker, at: datetime, *, mutation: str = "", stack: str = "", by: str = "", reason: str = ""
+) -> Record:
+    """The record of a breaker's new state: after a decision or an outcome of `mutation`, or by a person."""
+    body: dict[str, Json] = {
+        "of": actor,
+        "state": breaker.state.value,
+        COUNTED: breaker.in_a_row,
+        "until": to_text(breaker.until) if breaker.until else None,
+        "trial": breaker.trial,
+        "reason": reason,
+    }
+    return Record(stage=Stage.BREAKER, at=at, mutation_id=mutation, actor=by or actor, stack=stack, body=body)

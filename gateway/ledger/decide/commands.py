@@ -1,0 +1,124 @@
+"""Commands of humans and of the reconciler on held mutations and claims. Each appends its record in the same transaction."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import bindparam, delete, select, update
+
+from gateway.core.errors import NotAllowed, NotFound
+from gateway.core.model.approval import HoldState
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.claim import Claim, ClaimEnd
+from gateway.core.model.json import Json
+from gateway.core.records.record import Record, Stage
+from gateway.ledger.decide.approvals import held, standing_approval, through, withdraw
+from gateway.ledger.decide.claims import end_claims, open_claims_of, settle_claims
+from gateway.ledger.decide.outcome import attempt_of_mutation
+from gateway.ledger.store.rows import ClaimRow, HoldRow
+from gateway.ledger.store.serialize import canonical_text, claim_from_row, ids
+from gateway.ledger.store.statements import Among, Query, Statement, columns
+from gateway.ledger.store.states import AttemptState
+from gateway.ledger.store.tables import CLAIMS, HOLDS, VALUES
+from gateway.ledger.store.transaction import Transaction
+
+_MARK_HOLDS: Final = Statement(
+    update(HOLDS)
+    .where(
+        HOLDS.c.actor == bindparam("who"),
+        HOLDS.c.call_digest == bindparam("digest"),
+        Among(HOLDS.c.state, "from_states"),
+    )
+    .values(state=bindparam("new_state"))
+)
+_CLAIMS_BY_ID: Final = Query(
+    select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.id, "ids")).order_by(CLAIMS.c.id),
+    ClaimRow,
+)
+_MERGED_VALUES: Final = Statement(delete(VALUES).where(VALUES.c.mutation_id == bindparam("mutation")))
+
+
+def is_approver(caller: Caller) -> bool:
+    """Whether the caller is a human with the role `approver`."""
+    return caller.kind is ActorKind.HUMAN and "approver" in caller.roles
+
+
+def reject(
+    transaction: Transaction, mutation_id: str, *, approver: Caller, reason: str, at: datetime, door: str = ""
+) -> None:
+    """Reject a held call, and withdraw its approval if that is unused."""
+    hold = held(transaction, mutation_id, approver)
+    unused = standing_approval(transaction, hold)
+    if hold.state == HoldState.REJECTED:
+        raise NotAllowed(f"Mutation {mutation_id} was rejected already.")
+    if hold.state == HoldState.APPROVED and unused is None:
+        raise NotAllowed(f"Mutation {mutation_id} was approved and the approval is used; it can no longer be rejected.")
+    if unused is not None:
+        withdraw(transaction, unused)
+    _mark_holds(transaction, hold, HoldState.REJECTED, [HoldState.OPEN, HoldState.APPROVED])
+    body: dict[str, Json] = {
+        "reason": reason[:2_000],
+        "requester": hold.actor,
+        "digest": hold.call_digest,
+        "withdrawn": unused.id if unused is not None else "",
+        **through(door),
+    }
+    transaction.append(
+        Record(stage=Stage.REJECTED, at=at, mutation_id=mutation_id, actor=approver.actor, stack=hold.stack, body=body)
+    )
+
+
+def release(transaction: Transaction, mutation_id: str, *, caller: Caller, at: datetime) -> tuple[Claim, ...]:
+    """End a mutation's claims early; the claims ended. While it is in doubt only an approver may, who has looked at the resource."""
+    attempt = attempt_of_mutation(transaction, mutation_id)
+    rows = open_claims_of(transaction, mutation_id)
+    if attempt is None or not rows or (attempt.actor != caller.actor and not is_approver(caller)):
+        raise NotFound(f"You hold no open claim of a mutation {mutation_id}.")
+    if attempt.state == AttemptState.IN_FLIGHT or (attempt.state == AttemptState.IN_DOUBT and not is_approver(caller)):
+        raise NotAllowed(
+            f"The outcome of mutation {mutation_id} is not known yet, so its claims stay. Wait until it is read back, or ask an approver."
+        )
+    end_claims(transaction, rows, at, ClaimEnd.RELEASED)
+    settle_claims(transaction, mutation_id)
+    body: dict[str, Json] = {"claims": ids(rows), "holder": attempt.actor}
+    resources = [(row.address, row.attribute) for row in rows]
+    transaction.append(
+        Record(
+            stage=Stage.RELEASED, at=at, mutation_id=mutation_id, actor=caller.actor, stack=attempt.stack, body=body
+        ),
+        resources=resources,
+    )
+    return tuple(claim_from_row(row) for row in transaction.rows(_CLAIMS_BY_ID, {"ids": canonical_text(ids(rows))}))
+
+
+def record_reconciliation(
+    transaction: Transaction, mutation_id: str, *, at: datetime, body: Mapping[str, Json]
+) -> None:
+    """Record what the reconciler did about a mutation. If `body["merged"]` is true, the code now declares its values, so its
+    claims and applied values end.
+    """
+    attempt = attempt_of_mutation(transaction, mutation_id)
+    if attempt is None:
+        raise NotFound(f"Mutation {mutation_id} was never carried out, so there is nothing to write back.")
+    rows: Sequence[ClaimRow] = ()
+    if body.get("merged") is True and attempt.state == AttemptState.APPLIED:
+        rows = open_claims_of(transaction, mutation_id)
+        end_claims(transaction, rows, at, ClaimEnd.MERGED)
+        transaction.change(_MERGED_VALUES, {"mutation": mutation_id})
+    full = {**body, "claims_ended": ids(rows)}
+    transaction.append(
+        Record(
+            stage=Stage.RECONCILED, at=at, mutation_id=mutation_id, actor=attempt.actor, stack=attempt.stack, body=full
+        )
+    )
+
+
+def _mark_holds(transaction: Transaction, hold: HoldRow, state: HoldState, from_states: Sequence[HoldState]) -> None:
+    """Set the state of all holds of the same actor and call that are in one of `from_states`."""
+    values = {
+        "who": hold.actor,
+        "digest": hold.call_digest,
+        "from_states": canonical_text(from_states),
+        "new_state": state.value,
+    }
+    transaction.change(_MARK_HOLDS, values)

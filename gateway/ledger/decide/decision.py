@@ -1,0 +1,247 @@
+"""Records a decision: the DECIDED record and its claims, approval, attempt or hold, in one transaction."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from sqlalchemy import bindparam, insert, select, update
+
+from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
+from gateway.core.model.approval import HoldState, binding_to_json
+from gateway.core.model.claim import Claim, ClaimEnd
+from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import Overlaps
+from gateway.core.model.verdict import Mode, Verdict
+from gateway.ledger.decide.budgets import account_decision
+from gateway.ledger.decide.claims import ClaimEvent, end_expired, open_claims, require
+from gateway.ledger.decide.signals import confirm_proof
+from gateway.ledger.decide.signatures import spend_signature
+from gateway.ledger.decide.stops import refuse_stopped
+from gateway.ledger.decide.time_boxes import begin_put_back, begin_time_box
+from gateway.ledger.decide.write_set import WriteSet
+from gateway.ledger.store.rows import ClaimRow
+from gateway.ledger.store.serialize import canonical_text, claim_to_row, motivation_of
+from gateway.ledger.store.statements import Among, Query, SqlValue, Statement, columns, integrity_errors
+from gateway.ledger.store.states import ApprovalState, AttemptState
+from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
+from gateway.ledger.store.timestamps import to_text
+from gateway.ledger.store.transaction import Transaction
+
+_SUMMARY: Final = ("caller", "call", "motive", "effects", "decision", "cut")
+"""Members of the DECIDED record that its approver reads."""
+
+_STANDING: Final = Query(
+    select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.address, "addresses"), CLAIMS.c.ended_at.is_(None)),
+    ClaimRow,
+)
+_BY_ID: Final = Query(
+    select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.id, "ids"), CLAIMS.c.ended_at.is_(None)),
+    ClaimRow,
+)
+_SUPERSEDE: Final = Statement(
+    update(CLAIMS)
+    .where(CLAIMS.c.id == bindparam("claim"), CLAIMS.c.ended_at.is_(None))
+    .values(ended_at=bindparam("at"), end=ClaimEnd.SUPERSEDED.value, ended_by=bindparam("by"))
+)
+_USE_APPROVAL: Final = Statement(
+    update(APPROVALS)
+    .where(
+        APPROVALS.c.id == bindparam("approval"),
+        APPROVALS.c.state == UNUSED,
+        APPROVALS.c.until > bindparam("now"),
+        APPROVALS.c.actor == bindparam("who"),
+        APPROVALS.c.call_digest == bindparam("digest"),
+    )
+    .values(state=ApprovalState.USED.value, used_by=bindparam("by"))
+)
+_INSERT_CLAIM: Final = Statement(insert(CLAIMS))
+_INSERT_ATTEMPT: Final = Statement(insert(ATTEMPTS))
+_INSERT_HOLD: Final = Statement(insert(HOLDS))
+
+
+def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
+    """Store a decision and charge it to its actor; the claims taken.
+
+    Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`, `errors.Stopped`,
+    `errors.BudgetSpent`, `errors.BreakerOpen`; the caller must then roll back.
+    """
+    accounted = account_decision(transaction, write)
+    record = replace(write.record, body={**write.record.body, **accounted.members})
+    claims = _store(transaction, replace(write, record=record))
+    if accounted.transition is not None:
+        transaction.append(accounted.transition)
+    return claims
+
+
+def _store(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
+    if not write.decision.carried_out:
+        _append(transaction, write)
+        if write.decision.verdict is Verdict.HOLD and not write.decision.attached:
+            _open_hold(transaction, write)
+        return ()
+    refuse_stopped(transaction, write.reach)
+    spend_signature(transaction, write.mutation, write.facts.now)
+    confirm_proof(transaction, write.claims, write.facts)
+    begin_put_back(transaction, write)
+    _end_replaced(transaction, write)
+    _use_approval(transaction, write)
+    seq = _append(transaction, write)
+    _take_claims(transaction, write.claims)
+    _refuse_too_many(transaction, write)
+    _insert_attempt(transaction, write, seq)
+    begin_time_box(transaction, write, seq)
+    return write.claims
+
+
+def _append(transaction: Transaction, write: WriteSet) -> int:
+    return transaction.append(
+        write.record, motive=write.mutation.motive, verdict=write.decision.verdict.value, resources=write.resources
+    )
+
+
+def _end_replaced(transaction: Transaction, write: WriteSet) -> None:
+    """End the claims that the decision supersedes and those that have expired. Raises `errors.ClaimTaken` for any other in the way."""
+    superseded = _superseded(transaction, write)
+    addresses = sorted({effect.address for effect in write.setting} | {address for address, _ in write.facts.coupled})
+    if addresses:
+        now = to_text(write.facts.now)
+        standing = transaction.rows(_STANDING, {"addresses": canonical_text(addresses)})
+        expired = [
+            row for row in standing if row.until and row.until <= now and not row.unsettled and row.id not in superseded
+        ]
+        ending = superseded | {row.id for row in expired}
+        _refuse_taken(write, [row for row in standing if row.id not in ending])
+        end_expired(transaction, expired, write.facts.now)
+    for claim in sorted(superseded):
+        values = {"claim": claim, "at": to_text(write.facts.now), "by": write.mutation.id}
+        if transaction.change(_SUPERSEDE, values) != 1:
+            raise ClaimTaken(f"Claim {claim}, which this change would supersede, ended meanwhile. Nothing was sent.")
+
+
+def _superseded(transaction: Transaction, write: WriteSet) -> set[str]:
+    """The ids of the claims to supersede. Raises `errors.ClaimTaken` if one has ended, or is unsettled outside observe mode."""
+    wanted = set(write.decision.supersedes)
+    if not wanted:
+        return wanted
+    rows = transaction.rows(_BY_ID, {"ids": canonical_text(sorted(wanted))})
+    if missing := wanted - {row.id for row in rows}:
+        raise ClaimTaken(f"Claim {min(missing)}, which this change would supersede, ended meanwhile. Nothing was sent.")
+    unsettled = next((row for row in rows if row.unsettled), None)
+    if unsettled is not None and write.decision.mode is Mode.ENFORCE:
+        raise ClaimTaken(_busy(unsettled))
+    require(rows, ClaimEvent.SUPERSEDED)
+    return wanted
+
+
+def _refuse_taken(write: WriteSet, standing: Sequence[ClaimRow]) -> None:
+    """Raise `errors.ClaimTaken` if a standing claim is in the way of an attribute that the mutation sets, whatever the value.
+
+    A claim on the same attribute always is, and so is one whose outcome is not known (except in observe mode). A claim on a part
+    of the attribute, around it, or on what belongs together with it, is if the checks did not see it: then another actor took it between
+    the survey and this transaction.
+    """
+    seen = {known.claim.id for known in write.facts.claims}
+    taking = {(claim.address, claim.attribute) for claim in write.claims}
+    enforced = write.decision.mode is Mode.ENFORCE
+    on = Overlaps((row.address, row.attribute, row) for row in standing)
+    unseen = {row.id for row in standing if row.id not in seen and row.actor != write.mutation.caller.actor}
+    for effect in write.setting:
+        for row in on.of(effect.address, effect.attribute):
+            same = (row.address, row.attribute) in taking
+            if same or row.id in unseen or (row.unsettled and enforced):
+                raise ClaimTaken(_busy(row))
+    for address, attribute in write.facts.coupled:
+        for row in on.of(address, attribute):
+            if row.id in unseen:
+                raise ClaimTaken(_busy(row))
+
+
+def _busy(row: ClaimRow) -> str:
+    resource = row.address if row.attribute == WHOLE else f"{row.address}.{row.attribute}"
+    state = "is being changed, or is in doubt," if row.unsettled else "is held"
+    return f"{resource} {state} by {row.actor} (mutation {row.mutation_id}). Nothing was sent; read the claim and try again."
+
+
+def _use_approval(transaction: Transaction, write: WriteSet) -> None:
+    if not write.decision.approval:
+        return
+    values = {
+        "approval": write.decision.approval,
+        "now": to_text(write.facts.now),
+        "who": write.mutation.caller.actor,
+        "digest": write.call_digest,
+        "by": write.mutation.id,
+    }
+    if transaction.change(_USE_APPROVAL, values) != 1:
+        message = f"Approval {write.decision.approval} was used by another attempt, or has ended. Nothing was sent; ask for a new one."
+        raise ApprovalSpent(message)
+
+
+def _take_claims(transaction: Transaction, claims: Sequence[Claim]) -> None:
+    if not claims:
+        return
+    try:
+        transaction.change_each(_INSERT_CLAIM, [claim_to_row(claim) for claim in claims])
+    except integrity_errors() as error:
+        # The unique index decides, whatever was read before.
+        raise ClaimTaken("Another mutation took the same attribute first. Nothing was sent; try again.") from error
+
+
+def _refuse_too_many(transaction: Transaction, write: WriteSet) -> None:
+    """Raise `errors.ClaimTaken` if the actor now holds more claims than the policy lets it: another call of it was faster."""
+    limits = [write.decision.obligations.get(name) for name in ("claims_limit", "claims_of_motivation")]
+    if limits == [None, None] or not write.claims or write.decision.mode is not Mode.ENFORCE:
+        return
+    actor, motivation = write.mutation.caller.actor, motivation_of(write.mutation.motive)
+    held = open_claims(transaction, actor, write.facts.now)
+    for limit, count in zip(limits, (sum(held.values()), held.get(motivation, 0)), strict=True):
+        if isinstance(limit, int) and count > limit:
+            said = f"{motivation} claims" if limit is limits[1] and motivation else "claims"
+            raise ClaimTaken(
+                f"{actor} may hold no more than {limit} {said}, and took that many meanwhile. Nothing was sent."
+            )
+
+
+def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None:
+    mutation = write.mutation
+    row: dict[str, SqlValue] = {
+        "mutation_id": mutation.id,
+        "seq": seq,
+        "actor": mutation.caller.actor,
+        "stack": write.facts.stack,
+        "idempotency_key": mutation.idempotency_key or None,
+        "call_digest": write.call_digest,
+        "decided_at": to_text(write.facts.now),
+        "state": AttemptState.IN_FLIGHT.value,
+        "request_id": "",
+        "reason": "",
+        "reply_status": None,
+        "reply_headers": None,
+        "reply_body": None,
+        "owner": write.owner,
+        "left_at": "",
+    }
+    try:
+        transaction.change(_INSERT_ATTEMPT, row)
+    except integrity_errors() as error:
+        message = "Another request with the same idempotency key started just before. Nothing was sent again; ask for its outcome."
+        raise AttemptInFlight(message) from error
+
+
+def _open_hold(transaction: Transaction, write: WriteSet) -> None:
+    mutation = write.mutation
+    body = write.record.body
+    transaction.change(
+        _INSERT_HOLD,
+        {
+            "mutation_id": mutation.id,
+            "at": to_text(write.facts.now),
+            "actor": mutation.caller.actor,
+            "on_behalf_of": mutation.caller.on_behalf_of,
+            "stack": write.facts.stack,
+            "call_digest": write.call_digest,
+            "summary": canonical_text({name: body[name] for name in _SUMMARY if name in body}),
+            "binding": canonical_text(binding_to_json(write.decision.binding)),
+            "state": HoldState.OPEN.value,
+        },
+    )

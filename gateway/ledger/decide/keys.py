@@ -1,0 +1,86 @@
+"""Stores issued and revoked keys, each with a record, so that a key that was changed past Sentinel shows."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import bindparam, insert, select, update
+
+from gateway.core.errors import NotFound
+from gateway.core.model.json import Json
+from gateway.core.records.record import Record, Stage
+from gateway.ledger.store.rows import KeyIdRow, StoredKeyRow
+from gateway.ledger.store.statements import Query, SqlValue, Statement, columns
+from gateway.ledger.store.tables import KEYS
+from gateway.ledger.store.timestamps import to_text
+from gateway.ledger.store.transaction import Transaction
+
+_INSERT: Final = Statement(insert(KEYS))
+_EXISTING: Final = Query(
+    select(*columns(KEYS, StoredKeyRow)).order_by(KEYS.c.created_at, KEYS.c.id),
+    StoredKeyRow,
+)
+_ACTOR: Final = Statement(select(KEYS.c.actor).where(KEYS.c.id == bindparam("key")))
+_SESSIONS: Final = Query(
+    select(KEYS.c.id).where(KEYS.c.session_of == bindparam("key"), KEYS.c.revoked_at.is_(None)).order_by(KEYS.c.id),
+    KeyIdRow,
+)
+_STANDING: Final = Query(select(KEYS.c.id).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)), KeyIdRow)
+_REVOKE: Final = Statement(
+    update(KEYS).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)).values(revoked_at=bindparam("at"))
+)
+
+
+def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetime) -> None:
+    """Store a new key, all columns but `revoked_at`, with its KEY_ISSUED record.
+
+    Raises `errors.NotFound` for a session key whose standing key was revoked, by whichever process.
+    """
+    stored = StoredKeyRow(**{**row, "revoked_at": None})  # type: ignore[arg-type]  # the columns of the table
+    if stored.session_of and not transaction.rows(_STANDING, {"key": stored.session_of}):
+        raise NotFound(f"There is no key {stored.session_of} to start a session with.")
+    transaction.change(_INSERT, stored._asdict())
+    transaction.append(_issued(stored, at, existing=False))
+
+
+def revoke_key(transaction: Transaction, key_id: str, at: datetime) -> None:
+    """Revoke a key and its session keys, with one KEY_REVOKED record. Revoking again changes nothing. Raises `errors.NotFound`."""
+    actor = transaction.scalar(_ACTOR, {"key": key_id})
+    if actor is None:
+        raise NotFound(f"There is no key {key_id}.")
+    sessions = [row.id for row in transaction.rows(_SESSIONS, {"key": key_id})]
+    moment = to_text(at)
+    revoked = transaction.change(_REVOKE, {"key": key_id, "at": moment})
+    transaction.change_each(_REVOKE, [{"key": session, "at": moment} for session in sessions])
+    if revoked or sessions:
+        body: dict[str, Json] = {"key": key_id, "sessions": sessions}
+        transaction.append(Record(stage=Stage.KEY_REVOKED, at=at, actor=actor, body=body))
+
+
+def adopt_keys(transaction: Transaction, at: datetime) -> int:
+    """Write a KEY_ISSUED record for every key of a ledger that has no keyed record yet; the number of keys.
+
+    Only the first start after an upgrade finds such keys. Later, a key without a record was written past Sentinel.
+    """
+    keys = transaction.rows(_EXISTING, {})
+    for key in keys:
+        transaction.append(_issued(key, at, existing=True))
+    return len(keys)
+
+
+def _issued(row: StoredKeyRow, at: datetime, *, existing: bool) -> Record:
+    body: dict[str, Json] = {
+        "key": row.id,
+        "kind": row.kind,
+        "roles": json.loads(row.roles),
+        "on_behalf_of": row.on_behalf_of,
+        "motive": json.loads(row.motive) if row.motive is not None else None,
+        "created_at": row.created_at,
+        "expires_at": row.expires_at,
+        "revoked_at": row.revoked_at,
+        "session_of": row.session_of,
+        "motive_only": bool(row.motive_only),
+        "existing": existing,
+    }
+    return Record(stage=Stage.KEY_ISSUED, at=at, actor=row.actor, body=body)

@@ -1,0 +1,230 @@
+"""What a decision is based on: the ledger's view of the addresses a mutation touches, and earlier attempts."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any, Final
+
+from sqlalchemy import CTE, Select, and_, bindparam, func, literal_column, or_, select
+
+from gateway.core.model.approval import binding_from_json
+from gateway.core.model.claim import ClaimEnd
+from gateway.core.model.facts import Approval
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import EffectAction
+from gateway.core.model.outcome import Applied, InDoubt, Outcome, Reply
+from gateway.core.ports import Attempt, LedgerView
+from gateway.ledger.decide.budgets import used_by
+from gateway.ledger.decide.claims import open_claims
+from gateway.ledger.decide.stops import standing_stops
+from gateway.ledger.store.rows import ApprovalRow, AttemptOutcomeRow, BodyRow, ClaimRow, HolderRow, ValueRow
+from gateway.ledger.store.serialize import canonical_text, claim_from_row
+from gateway.ledger.store.statements import Among, Query, Session, columns
+from gateway.ledger.store.states import AttemptState
+from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, RECORDS, UNUSED, VALUES
+from gateway.ledger.store.timestamps import from_text, to_text
+
+FLIP_CLAIMS: Final = 40
+"""Flips are counted among at most this many of an attribute's latest claims, so a busy attribute costs no more than a quiet one."""
+
+_PAGE: Final = 500
+
+OPEN_CLAIMS: Final = Query(
+    select(*columns(CLAIMS, ClaimRow))
+    .where(
+        Among(CLAIMS.c.address, "addresses"),
+        CLAIMS.c.ended_at.is_(None),
+        or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now"), CLAIMS.c.unsettled == 1),
+    )
+    .order_by(CLAIMS.c.since, CLAIMS.c.id),
+    ClaimRow,
+)
+"""The open claims on `addresses` at the time `now`."""
+_VALUES: Final = Query(
+    select(*columns(VALUES, ValueRow)).where(Among(VALUES.c.address, "addresses")).order_by(VALUES.c.seq),
+    ValueRow,
+)
+_WITH: Final = Query(
+    select(*columns(VALUES, ValueRow)).where(VALUES.c.attribute == bindparam("what"), Among(VALUES.c.value, "values")),
+    ValueRow,
+)
+_DECIDED: Final = select(RECORDS.c.body).select_from(ATTEMPTS.join(RECORDS, RECORDS.c.seq == ATTEMPTS.c.seq))
+# Two queries, because an index of the open attempts serves one state each. Few are open at a time.
+_IN_FLIGHT_BODIES: Final = Query(_DECIDED.where(ATTEMPTS.c.state == IN_FLIGHT), BodyRow)
+_IN_DOUBT_BODIES: Final = Query(_DECIDED.where(ATTEMPTS.c.state == IN_DOUBT), BodyRow)
+_APPROVAL: Final = Query(
+    select(*columns(APPROVALS, ApprovalRow)).where(
+        APPROVALS.c.actor == bindparam("who"),
+        APPROVALS.c.call_digest == bindparam("digest"),
+        APPROVALS.c.state == UNUSED,
+        APPROVALS.c.until > bindparam("now"),
+    ),
+    ApprovalRow,
+)
+
+
+def claimed_attributes() -> CTE:
+    """Every attribute ever claimed on the addresses, by a loose index scan, so the cost does not grow with the number of claims."""
+    first, later = CLAIMS.alias(), CLAIMS.alias()
+    given = func.each_text(bindparam("addresses")).table_valued("value")
+    least = select(func.min(first.c.attribute)).where(first.c.address == given.c.value).scalar_subquery()
+    found = select(given.c.value.label("address"), least.label("attribute")).cte("attributes", recursive=True)
+    following = (
+        select(func.min(later.c.attribute))
+        .where(later.c.address == found.c.address, later.c.attribute > found.c.attribute)
+        .scalar_subquery()
+    )
+    return found.union_all(select(found.c.address, following).where(found.c.attribute.is_not(None)))
+
+
+def _latest_holders() -> Select[Any]:
+    """The actors of each attribute's latest claims since `from`, oldest first. Claims of failed mutations do not count."""
+    about, older = claimed_attributes(), CLAIMS.alias()
+    newest_excluded = (
+        select(older.c.since)
+        .where(
+            older.c.address == about.c.address,
+            older.c.attribute == about.c.attribute,
+            older.c.since > bindparam("from"),
+        )
+        .order_by(older.c.since.desc())
+        .offset(literal_column(str(FLIP_CLAIMS)))
+        .limit(literal_column("1"))
+        .scalar_subquery()
+    )
+    return (
+        select(*columns(CLAIMS, HolderRow))
+        .join(about, and_(CLAIMS.c.address == about.c.address, CLAIMS.c.attribute == about.c.attribute))
+        .where(
+            CLAIMS.c.since > func.coalesce(newest_excluded, bindparam("from")),
+            # Restating a value changes nothing, so it is no flip.
+            or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > CLAIMS.c.since),
+            or_(CLAIMS.c.end.is_(None), CLAIMS.c.end != ClaimEnd.FAILED.value),
+        )
+        .order_by(CLAIMS.c.address, CLAIMS.c.attribute, CLAIMS.c.since, CLAIMS.c.id)
+    )
+
+
+LATEST_HOLDERS: Final = Query(_latest_holders(), HolderRow)
+"""Who held each attribute of `addresses` since `from`, oldest first."""
+_BY_KEY: Final = Query(
+    select(*columns(ATTEMPTS, AttemptOutcomeRow)).where(
+        ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key")
+    ),
+    AttemptOutcomeRow,
+)
+
+
+def view_of(
+    session: Session, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+) -> LedgerView:
+    """What the ledger knows about the addresses, and the actor's unused approval for the call."""
+    claims: list[ClaimRow] = []
+    values: dict[tuple[str, str], Json] = {}
+    flips: dict[str, int] = defaultdict(int)
+    held: set[str] = set()
+    moment, flips_from = to_text(now), to_text(now - flip_window)
+    for start in range(0, len(addresses), _PAGE):
+        page = canonical_text(addresses[start : start + _PAGE])
+        claims += session.rows(OPEN_CLAIMS, {"addresses": page, "now": moment})
+        for address, attribute, value in session.rows(_VALUES, {"addresses": page}):
+            values[address, attribute] = json.loads(value)
+        # Counted here: SQLite's window functions take five times as long.
+        holders = session.rows(LATEST_HOLDERS, {"addresses": page, "from": flips_from})
+        held |= {f"{row.address}.{row.attribute}" for row in holders if row.actor == actor}
+        for before, after in pairwise(holders):
+            if before.actor != after.actor and before[:2] == after[:2]:
+                flips[f"{after.address}.{after.attribute}"] += 1
+    approval = session.row(_APPROVAL, {"who": actor, "digest": call_digest, "now": moment})
+    claims_held = open_claims(session, actor, now)
+    return LedgerView(
+        claims=tuple(claim_from_row(row) for row in claims),
+        values=values,
+        approval=approval_from_row(approval) if approval else None,
+        flips=dict(flips),
+        held_before=frozenset(held & flips.keys()),
+        open_claims=sum(claims_held.values()),
+        used=replace(used_by(session, actor), claims=claims_held),
+        stops=standing_stops(session),
+    )
+
+
+def applied_with(session: Session, attribute: str, values: Sequence[str]) -> Mapping[str, Mapping[str, Json]]:
+    """Address → attribute → last applied value, of every resource whose `attribute` was applied with one of these texts.
+
+    What is in flight or in doubt counts as applied.
+    """
+    texts = canonical_text([canonical_text(value) for value in values])
+    addresses = [row.address for row in session.rows(_WITH, {"what": attribute, "values": texts})]
+    found: dict[str, dict[str, Json]] = {}
+    for start in range(0, len(addresses), _PAGE):
+        page = canonical_text(addresses[start : start + _PAGE])
+        for address, name, value in session.rows(_VALUES, {"addresses": page}):
+            found.setdefault(address, {})[name] = json.loads(value)
+    bodies = [row.body for query in (_IN_FLIGHT_BODIES, _IN_DOUBT_BODIES) for row in session.rows(query, {})]
+    for body in bodies:
+        for address, given in _asked(json.loads(body)).items():
+            if given.get(attribute) in values:
+                found[address] = {**found.get(address, {}), **given}
+    return found
+
+
+def _asked(decided: Mapping[str, Any]) -> Mapping[str, Mapping[str, Json]]:
+    """Address → attribute → value that the call of a DECIDED record asks for."""
+    asked: dict[str, dict[str, Json]] = {}
+    for effect in decided["effects"]:
+        if effect["action"] in (EffectAction.SET, EffectAction.CREATE):
+            asked.setdefault(effect["address"], {})[effect["attribute"]] = effect["value"]
+    return asked
+
+
+def approval_from_row(row: ApprovalRow) -> Approval:
+    """The approval of a row."""
+    return Approval(
+        id=row.id,
+        mutation_id=row.mutation_id,
+        approver=row.approver,
+        until=from_text(row.until),
+        binding=binding_from_json(json.loads(row.binding)) if row.binding else None,
+        others=tuple(json.loads(row.others)),
+        broke_glass=bool(row.broke_glass),
+    )
+
+
+def attempt_of(session: Session, actor: str, idempotency_key: str) -> Attempt | None:
+    """The actor's attempt with this key, or None."""
+    row = session.row(_BY_KEY, {"who": actor, "key": idempotency_key})
+    if row is None:
+        return None
+    return Attempt(mutation_id=row.mutation_id, call_digest=row.call_digest, outcome=_outcome(row))
+
+
+def _outcome(row: AttemptOutcomeRow) -> Outcome | None:
+    if row.state == AttemptState.IN_FLIGHT:
+        return None
+    if row.state == AttemptState.IN_DOUBT:
+        return InDoubt(reason=row.reason)
+    if row.state == AttemptState.FAILED:
+        return InDoubt(
+            settled=True,
+            reason=f"This attempt was in doubt, and was then settled as not carried out: {row.reason} Use a new idempotency key to "
+            "send the call again.",
+        )
+    if row.reason:
+        return InDoubt(
+            settled=True,
+            reason=f"This attempt was in doubt, and was then settled as applied: {row.reason} AWS's reply is lost.",
+        )
+    if row.reply_status is None or row.reply_headers is None:
+        # A 409 that says so is safe. An invented reply would be taken for AWS's own.
+        return InDoubt(
+            settled=True,
+            reason=f"This attempt was applied before (AWS request {row.request_id}), but its reply was not kept because it is "
+            "large or may hold a secret. Read the resource itself.",
+        )
+    headers = tuple((name, value) for name, value in json.loads(row.reply_headers))
+    reply = Reply(status=row.reply_status, headers=headers, body=bytes(row.reply_body or b""))
+    return Applied(reply=reply, request_id=row.request_id)

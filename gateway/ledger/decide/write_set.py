@@ -1,0 +1,293 @@
+"""Prepares everything that a decision stores, outside the transaction, so that the single writer thread only runs statements.
+
+An effect carries the value asked for, the one before and the one in the code, and a finding may quote all three: a denied call of 64 kB
+became a record of 717 kB. Such a call changed nothing, so an investigator needs who asked for what and why it was refused, not every
+value. The call itself, which an approver reads, is kept.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any, Final
+
+from gateway.core.errors import CallTooLarge, PolicyInvalid
+from gateway.core.model.claim import Claim
+from gateway.core.model.facts import Facts, Subject, reach
+from gateway.core.model.ids import new_id
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE, Effect, EffectAction, Mutation
+from gateway.core.model.stop import Reach
+from gateway.core.model.time_box import call_to_json
+from gateway.core.model.verdict import Decision, Verdict
+from gateway.core.records.record import Record, Stage
+from gateway.ledger.decide.decided_body import carried_out_body, decided_body
+from gateway.ledger.store.serialize import canonical_text
+from gateway.ledger.store.timestamps import to_text
+
+MOST_NAMED: Final = 20
+"""Most contracts, claims, dependants and attributes that the facts of a record name."""
+
+
+def recorded_facts(facts: Facts) -> dict[str, Json]:
+    """Contracts by address, ids of the claims that were seen, dependants, flips and what the caller had of them, its open claims; only what there is."""
+    subjects = facts.subjects[:MOST_NAMED]
+    dependants = {each.address for subject in subjects for each in subject.dependants[:MOST_NAMED]}
+    found: dict[str, Json] = {
+        "contracts": {each.effect.address: each.contract.source for each in subjects if each.contract.source},
+        "claims": [standing.claim.id for standing in facts.claims[:MOST_NAMED]],
+        "dependants": sorted(dependants)[:MOST_NAMED],
+        "flips": dict(islice(facts.flips.items(), MOST_NAMED)),
+        "held_before": sorted(facts.held_before)[:MOST_NAMED],
+        "open_claims": facts.open_claims,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+MAX_DENIED: Final = 32 * 1024
+"""Characters of the body of a denied call's record. A larger one is cut to its first effects and findings, without values."""
+MAX_HELD: Final = 128 * 1024
+"""The same for a held call, whose record also keeps the parameters (at most 64 KiB) for the approver."""
+
+_KEPT: Final = 12
+"""Effects and findings that a summary keeps, and items of any other list."""
+_TEXT: Final = 240
+"""Characters of a text that a summary keeps."""
+_ORDER: Final = {"deny": 0, "hold": 1}
+
+
+def refused_body(body: Mapping[str, Json], verdict: Verdict) -> Mapping[str, Json]:
+    """The body of the record of a call that is not carried out: as it is if it is small, otherwise a summary that says what it leaves out."""
+    held = verdict is Verdict.HOLD
+    if len(canonical_text(body)) <= (MAX_HELD if held else MAX_DENIED):
+        return body
+    decision = _mapping(body["decision"])
+    effects, findings = _sequence(body["effects"]), _sequence(decision["findings"])
+    objections = sorted(findings, key=lambda finding: _ORDER.get(str(_mapping(finding).get("verdict")), 2))
+    return {
+        **body,
+        "call": body["call"] if held else _cut(body["call"]),
+        "effects": [_effect(_mapping(effect)) for effect in effects[:_KEPT]],
+        "decision": {
+            **_cut_members(decision),
+            "findings": [_cut({**_mapping(finding), "offer": None}) for finding in objections[:_KEPT]],
+            "binding": _binding_digest(decision.get("binding")),
+        },
+        "cut": {"effects": max(0, len(effects) - _KEPT), "findings": max(0, len(findings) - _KEPT)},
+    }
+
+
+def _binding_digest(binding: Json) -> Json:
+    """The digest of what an approval is bound to, whose whole text the hold's row keeps: so that the row follows from the record."""
+    return {"sha256": hashlib.sha256(canonical_text(binding).encode()).hexdigest()}
+
+
+def _effect(effect: Mapping[str, Any]) -> Json:
+    return {**_cut_members(effect), "value": None, "before": None, "declared": None}
+
+
+def _cut_members(members: Mapping[str, Any]) -> dict[str, Json]:
+    return {str(name)[:_TEXT]: _cut(value) for name, value in list(members.items())[: 2 * _KEPT]}
+
+
+def _cut(value: Any) -> Json:
+    """The value with long texts and lists cut."""
+    match value:
+        case str() if len(value) > _TEXT:
+            return f"{value[:_TEXT]}…"
+        case list() | tuple():
+            return [_cut(item) for item in value[:_KEPT]]
+        case Mapping():
+            return _cut_members(value)
+    return value  # type: ignore[no-any-return]  # a JSON value
+
+
+def _mapping(value: Json) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _sequence(value: Json) -> Sequence[Any]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+_LONGEST_CLAIM: Final = 1e12
+"""Seconds; some 30,000 years."""
+_AT_ONCE: Final = timedelta(microseconds=1)
+"""A claim that is to end with the outcome, and was no mere restatement. An unsettled claim does not expire."""
+MAX_NAME: Final = 2_000
+"""Longest address and attribute together that can be recorded, in bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteSet:
+    """One decision, ready to be stored."""
+
+    mutation: Mutation
+    facts: Facts
+    decision: Decision
+    claims: tuple[Claim, ...]
+    """The claims to take; empty if the mutation is not carried out."""
+    record: Record
+    call_digest: str
+    owner: str = ""
+    """The gateway that will send it."""
+
+    @property
+    def setting(self) -> list[Effect]:
+        """The effects that set something. Invoking a resource as a whole sets nothing."""
+        effects = self.mutation.effects
+        return [each for each in effects if each.action is not EffectAction.INVOKE or each.attribute != WHOLE]
+
+    @property
+    def reach(self) -> Reach:
+        """What stops can be about."""
+        return reach(self.mutation, self.facts)
+
+    @property
+    def resources(self) -> list[tuple[str, str]]:
+        """The (address, attribute) pairs that the record is about: those of the effects that it holds."""
+        effects: Any = self.record.body["effects"]
+        return [(effect["address"], effect["attribute"]) for effect in effects]
+
+
+def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
+    """Everything that a decision stores; `owner` is the gateway that will send the call.
+
+    Raises `errors.PolicyInvalid` for an invalid obligation, `errors.CallTooLarge` for a name that no index can hold.
+    """
+    _check_names(mutation)
+    subjects: Sequence[Subject | None] = facts.subjects
+    if len(subjects) != len(mutation.effects):
+        subjects = [None] * len(mutation.effects)
+    claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
+    digest = mutation.call.digest
+    body = {
+        **decided_body(mutation, decision, subjects, claims, digest, account=facts.account),
+        "facts": recorded_facts(facts),
+        **_proof(mutation, facts),
+        **(_time_box(mutation, facts) if decision.carried_out else {}),
+    }
+    record = Record(
+        stage=Stage.DECIDED,
+        at=facts.now,
+        mutation_id=mutation.id,
+        actor=mutation.caller.actor,
+        stack=facts.stack,
+        body=carried_out_body(body, mutation, owner) if decision.carried_out else refused_body(body, decision.verdict),
+    )
+    return WriteSet(
+        mutation=mutation,
+        facts=facts,
+        decision=decision,
+        claims=claims,
+        record=record,
+        call_digest=digest,
+        owner=owner,
+    )
+
+
+def _proof(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
+    """Whether open signals prove the motive, and which do; nothing where its motivation is not checked."""
+    proven = facts.proof.proves(mutation.motive, [effect.address for effect in mutation.effects])
+    if proven is None:
+        return {}
+    return {"evidence": {"proven": proven, "signals": [signal.id for signal in facts.proof.signals]}}
+
+
+def _time_box(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
+    """What is put back at the end of a time-boxed change, by which call; or which one this mutation puts back."""
+    box, puts = facts.time_box, mutation.puts_back
+    if puts is not None:
+        return {"puts_back": {"mutation": puts.mutation_id, "attributes": [list(key) for key in puts.bases]}}
+    if box is None or box.until is None or box.call is None:
+        return {}
+    values = {(effect.address, effect.attribute): effect.value for effect in mutation.effects}
+    attributes: list[Json] = [
+        {
+            "address": key[0],
+            "attribute": key[1],
+            "value": values[key],
+            "base": base,
+            **({"root": box.roots[key]} if key in box.roots else {}),
+        }
+        for key, base in box.bases.items()
+    ]
+    return {"time_box": {"until": to_text(box.until), "call": call_to_json(box.call), "attributes": attributes}}
+
+
+def _check_names(mutation: Mutation) -> None:
+    """PostgreSQL refuses an index entry of more than 2,700 bytes, in which address and attribute stand together."""
+    if any(len(f"{effect.address}.{effect.attribute}".encode()) > MAX_NAME for effect in mutation.effects):
+        raise CallTooLarge(f"names a resource or an attribute in more than {MAX_NAME} bytes")
+
+
+def _claims(
+    mutation: Mutation, facts: Facts, decision: Decision, subjects: Sequence[Subject | None]
+) -> tuple[Claim, ...]:
+    """One claim for each attribute that is set, and one on the whole of each deleted resource.
+
+    A claim by which the actor takes its own change back to what the code declares expires with the outcome: nobody needs it. A claim on an attribute that is only restated ends as soon as the outcome is known (`restated.py`): it keeps others from
+    setting the attribute while this call is under way, and nobody from it afterwards.
+    """
+    until = _until(mutation, facts.now, decision)
+    wanted: dict[tuple[str, str], tuple[Effect, datetime | None]] = {}
+    for effect, subject in zip(mutation.effects, subjects, strict=True):
+        if effect.action is EffectAction.DELETE:
+            wanted[effect.address, WHOLE] = effect, until
+        elif effect.action is EffectAction.SET:
+            ends = until if subject is None or subject.changes else facts.now
+            if subject is not None and _takes_back(mutation, facts, subject):
+                ends = facts.now + _AT_ONCE
+            if mutation.puts_back is not None:
+                ends = facts.now  # nobody wants to hold what was there before: its claim ends with the outcome
+            wanted[effect.address, effect.attribute] = effect, ends
+    return tuple(
+        Claim(
+            id=new_id("clm"),
+            mutation_id=mutation.id,
+            address=address,
+            attribute=attribute,
+            value=effect.value,
+            actor=mutation.caller.actor,
+            kind=mutation.caller.kind,
+            motive=mutation.motive,
+            since=facts.now,
+            until=ends,
+            proof=facts.proof.by_address.get(address, ()),
+        )
+        for (address, attribute), (effect, ends) in wanted.items()
+    )
+
+
+def _takes_back(mutation: Mutation, facts: Facts, subject: Subject) -> bool:
+    """Whether the actor sets an attribute that it holds to the value that the code declares."""
+    effect = subject.effect
+    if subject.hidden or effect.sensitive or not subject.changes or subject.declared is None:
+        return False
+    own = {
+        (standing.claim.address, standing.claim.attribute)
+        for standing in facts.claims
+        if standing.claim.actor == mutation.caller.actor
+    }
+    return (effect.address, effect.attribute) in own and effect.value == subject.declared
+
+
+def _until(mutation: Mutation, now: datetime, decision: Decision) -> datetime | None:
+    """When the claims end: the earlier of what policy grants and what the caller wants; None if neither sets a time."""
+    spans = [mutation.motive.wanted_for] if mutation.motive and mutation.motive.wanted_for is not None else []
+    granted = decision.obligations.get("claim_seconds")
+    if granted is not None:
+        spans.append(_granted(granted))
+    try:
+        return now + min(spans) if spans else None
+    except OverflowError:
+        # Later than a datetime can be: the claim does not end.
+        return None
+
+
+def _granted(seconds: Json) -> timedelta:
+    if not isinstance(seconds, bool) and isinstance(seconds, int | float) and 0 < seconds < _LONGEST_CLAIM:
+        return timedelta(seconds=seconds)
+    message = f"The policy's obligation claim_seconds must be a positive number of seconds, not {seconds!r}. Nothing was sent."
+    raise PolicyInvalid(message)

@@ -1,1 +1,0 @@
-"""Derives from the records what the other tables must hold, and compares. One module per table."""

@@ -1,0 +1,204 @@
+"""The issued keys. The ledger stores them without their secrets, which are derived from the master key."""
+
+import base64
+import hmac
+import json
+import secrets
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Final
+
+from sqlalchemy import bindparam, select
+
+from gateway.core.errors import Malformed, NotAllowed, NotFound
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX
+from gateway.core.model.motive import Motive, ceiling_text, exceeds, motive_from_json, motive_to_json
+from gateway.core.ports import Clock, Key
+from gateway.ledger.decide.keys import issue_key, revoke_key
+from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.store.rows import KeyRow
+from gateway.ledger.store.serialize import canonical_text
+from gateway.ledger.store.statements import Query, SqlValue, columns
+from gateway.ledger.store.tables import KEYS
+from gateway.ledger.store.timestamps import from_text, to_text
+
+
+def session_within(standing: Key, wanted: Key) -> Key:
+    """The session key that may be issued: the wanted one, which ends with its standing key at the latest. Its motive is the only one that
+    it may state if that is so for its standing key, whose motive it has if it asks for none.
+
+    Raises `errors.NotAllowed` if it is another actor's, or has a role or a motive that the standing key has not.
+    """
+    if standing.is_session:
+        raise NotAllowed("A session key cannot make further session keys; use the standing key it was made with.")
+    who = (standing.actor, standing.kind, standing.on_behalf_of)
+    if who != (wanted.actor, wanted.kind, wanted.on_behalf_of) or not set(wanted.roles) <= set(standing.roles):
+        raise NotAllowed(f"A session of key {standing.id} has its actor, and no roles but its own. No key was made.")
+    if standing.motive_only:
+        wanted = replace(wanted, motive=wanted.motive or standing.motive, motive_only=True)
+        if standing.motive is None or wanted.motive is None or exceeds(wanted.motive, standing.motive):
+            raise NotAllowed(f"{ceiling_text(standing.motive)} No key was made.")
+    ends = [moment for moment in (wanted.expires_at, standing.expires_at) if moment is not None]
+    return replace(wanted, expires_at=min(ends, default=None))
+
+
+MAX_AGE: Final = 1.0
+"""Longest time that a key is cached, in seconds. A revocation made in another process takes effect within it."""
+
+_MOST_CACHED: Final = 10_000
+_ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_RANDOM_LENGTH: Final = 15
+_SECRET_LENGTH: Final = 40
+_BOUND: Final = "1"
+"""The character after the prefix of a key id whose secret covers the whole key. It is not in the alphabet."""
+_ADDED: Final = ("motive_only",)
+"""The last members of `KeyRow`, which keys of before did not have."""
+_PREFIX_LENGTH: Final = len(STANDING_KEY_PREFIX)
+
+_BY_ID: Final = Query(select(*columns(KEYS, KeyRow)).where(KEYS.c.id == bindparam("key")), KeyRow)
+_ALL: Final = Query(select(*columns(KEYS, KeyRow)).order_by(KEYS.c.created_at.desc(), KEYS.c.id.desc()), KeyRow)
+
+
+def secret_of(master: bytes, row: KeyRow) -> str:
+    """The secret of a key: HMAC-SHA-256 under the master key, 40 characters of base64url.
+
+    It covers everything about the key but its revocation. If somebody gives the key another role in the database, its holder no
+    longer knows its secret. Keys that were issued before that have secrets that cover only the id, which tells the two apart.
+    """
+    if row.id[_PREFIX_LENGTH : _PREFIX_LENGTH + 1] == _BOUND:
+        mac = hmac.digest(master, b"sentinel bound key\0" + canonical_text(_bound(row)).encode(), "sha256")
+    else:
+        mac = hmac.digest(master, b"sentinel key\0" + row.id.encode(), "sha256")
+    return base64.urlsafe_b64encode(mac).decode()[:_SECRET_LENGTH]
+
+
+def _bound(row: KeyRow) -> tuple[SqlValue, ...]:
+    """What the secret covers. A member that was added later counts only where it is set, so that older keys keep their secrets."""
+    whole = row._replace(revoked_at=None)
+    return tuple(whole) if row.motive_only else tuple(whole)[: -len(_ADDED)]
+
+
+class SqlKeyRing:
+    """The port `KeyRing` on the ledger's database."""
+
+    def __init__(self, ledger: SqlLedger, *, master: bytes, clock: Clock) -> None:
+        """`master` is the gateway's master key (`master_key.master_key`)."""
+        self._ledger = ledger
+        self._master = master
+        self._clock = clock
+        self._cache: OrderedDict[str, tuple[float, Key | None]] = OrderedDict()
+
+    async def find(self, key_id: str) -> Key | None:
+        """The key, even if it is revoked or expired; None if it was never issued. At most `MAX_AGE` old."""
+        now = monotonic()
+        cached = self._cache.get(key_id)
+        if cached is not None and now - cached[0] < MAX_AGE:
+            return cached[1]
+        if not key_id.isascii():
+            return None
+        row = await self._ledger.read(lambda session: session.row(_BY_ID, {"key": key_id}))
+        key = self._key(row) if row is not None else None
+        self._cache_key(key_id, now, key)
+        return key
+
+    async def issue(
+        self,
+        *,
+        actor: str,
+        kind: ActorKind,
+        roles: tuple[str, ...] = (),
+        on_behalf_of: str = "",
+        motive: Motive | None = None,
+        motive_only: bool = False,
+        lasts: timedelta | None = None,
+        session_of: str = "",
+    ) -> Key:
+        """Create, store and return a new key. With `session_of`, a standing key's id, it is a session key: it expires with that key at the
+        latest, and may do nothing that the key may not. With `motive_only` the motive is the only one that a caller may state.
+
+        Raises `errors.NotFound` if the standing key is revoked or unknown, `errors.NotAllowed` if the session would exceed it, and
+        `errors.Malformed` for `motive_only` without a motive.
+        """
+        now = self._clock.now()
+        wanted = Key(
+            id="",
+            secret="",
+            actor=actor,
+            kind=kind,
+            roles=roles,
+            on_behalf_of=on_behalf_of,
+            motive=motive,
+            motive_only=motive_only,
+            expires_at=now + lasts if lasts is not None else None,
+        )
+        if session_of:
+            wanted = session_within(await self._standing(session_of), wanted)
+        if wanted.motive_only and wanted.motive is None:
+            raise Malformed("A key whose motive is the only one needs a motive.")
+        return await self._store(wanted, session_of, now)
+
+    async def _store(self, wanted: Key, session_of: str, now: datetime) -> Key:
+        prefix = SESSION_KEY_PREFIX if session_of else STANDING_KEY_PREFIX
+        key_id = prefix + _BOUND + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
+        row: dict[str, SqlValue] = {
+            "id": key_id,
+            "actor": wanted.actor,
+            "kind": wanted.kind.value,
+            "roles": canonical_text(wanted.roles),
+            "on_behalf_of": wanted.on_behalf_of,
+            "motive": canonical_text(motive_to_json(wanted.motive)) if wanted.motive else None,
+            "created_at": to_text(now),
+            "expires_at": to_text(wanted.expires_at) if wanted.expires_at is not None else None,
+            "session_of": session_of,
+            "motive_only": int(wanted.motive_only),
+        }
+        await self._ledger.write(lambda transaction: issue_key(transaction, row, now))
+        self._cache.pop(key_id, None)
+        key = await self.find(key_id)
+        if key is None:
+            message = f"Key {key_id} was stored but cannot be read back."
+            raise NotFound(message)
+        return key
+
+    async def revoke(self, key_id: str) -> None:
+        """Revoke a key and its session keys, here at once and in other processes within `MAX_AGE`. Raises `errors.NotFound`."""
+        at = self._clock.now()
+        await self._ledger.write(lambda transaction: revoke_key(transaction, key_id, at))
+        self._cache.clear()
+
+    async def all(self) -> Sequence[Key]:
+        """Every key, newest first."""
+        rows = await self._ledger.read(lambda session: session.rows(_ALL, {}))
+        return tuple(self._key(row) for row in rows)
+
+    async def _standing(self, key_id: str) -> Key:
+        """The key that a session is made with. It may have been revoked a moment ago; the transaction that stores the session looks again."""
+        key = await self.find(key_id)
+        if key is None or key.revoked:
+            raise NotFound(f"There is no key {key_id} to start a session with.")
+        return key
+
+    def _key(self, row: KeyRow) -> Key:
+        return Key(
+            id=row.id,
+            secret=secret_of(self._master, row),
+            actor=row.actor,
+            kind=ActorKind(row.kind),
+            roles=tuple(json.loads(row.roles)),
+            on_behalf_of=row.on_behalf_of,
+            motive=motive_from_json(json.loads(row.motive)) if row.motive else None,
+            motive_only=bool(row.motive_only),
+            expires_at=from_text(row.expires_at) if row.expires_at else None,
+            revoked=row.revoked_at is not None,
+        )
+
+    def _cache_key(self, key_id: str, now: float, key: Key | None) -> None:
+        """Cache a lookup. The cache is bounded, because unauthenticated callers choose the ids that are looked up."""
+        self._cache.pop(key_id, None)
+        self._cache[key_id] = (now, key)
+        if len(self._cache) > _MOST_CACHED:
+            self._cache.popitem(last=False)

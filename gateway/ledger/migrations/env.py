@@ -1,8 +1,0 @@
-"""Runs the migrations on the connection that `gateway.ledger.migrate` provides, inside its transaction."""
-
-from alembic import context
-
-from gateway.ledger.tables import METADATA
-
-context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
-context.run_migrations()

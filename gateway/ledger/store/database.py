@@ -1,0 +1,208 @@
+"""Opens the ledger's database so that a commit is on disk: SQLite (WAL, `synchronous=FULL`) or PostgreSQL."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+
+from gateway.core.errors import LedgerUnavailable, SettingsInvalid
+from gateway.ledger.store.migrate import migrate
+from gateway.ledger.store.statements import driver_errors
+
+BUSY_MS = 5_000
+"""How long a writer waits for another process's transaction, in milliseconds."""
+
+_CHAIN_LOCK = 0x53454E54494E454C
+"""Key of the PostgreSQL advisory lock that serializes the writers of the chain ("SENTINEL" in ASCII)."""
+
+
+class Store:
+    """An opened ledger database. A writer's transaction holds the write lock from its start."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.postgresql = engine.dialect.name == "postgresql"
+
+    def connect(self, *, writes: bool = False) -> Connection:
+        """A connection whose durability settings were checked. With `writes`, call `lock` at the start of every transaction.
+
+        Raises `errors.LedgerUnavailable`.
+        """
+        with unavailable():
+            return self._engine.connect().execution_options(sentinel_writes=writes)
+
+    def lock(self, connection: Connection) -> None:
+        """Begin a transaction and take the write lock. Other processes wait here."""
+        # On SQLite the begin hook below runs BEGIN IMMEDIATE, which takes the lock.
+        connection.begin()
+        if self.postgresql:
+            connection.execute(_ADVISORY, {"key": _CHAIN_LOCK})
+
+    def begin_snapshot(self, connection: Connection) -> None:
+        """Begin a transaction in which every statement sees the same state of the ledger."""
+        connection.begin()
+        if self.postgresql:
+            # On SQLite a transaction sees one state in any case.
+            connection.execute(_SNAPSHOT)
+
+    def close(self) -> None:
+        """Close every pooled connection."""
+        self._engine.dispose()
+
+
+_ADVISORY = text("SELECT pg_advisory_xact_lock(:key)")
+_SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+
+
+def open_store(url: str) -> Store:
+    """Open the database at a SQLAlchemy URL and bring its schema up to date.
+
+    Raises `errors.SettingsInvalid` for an unsupported URL, `errors.LedgerUnavailable` if the database cannot be opened
+    or would not put a commit on disk.
+    """
+    store = Store(_engine(_parsed(url)))
+    try:
+        with store.connect(writes=True) as connection, unavailable():
+            store.lock(connection)
+            migrate(connection)
+            connection.commit()
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+@contextmanager
+def connect_unprepared(url: str) -> Iterator[Connection]:
+    """A connection to the database at a SQLAlchemy URL as it is, with whatever schema it has. Raises as `open_store`."""
+    engine = _engine(_parsed(url))
+    try:
+        with unavailable(), engine.connect() as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of an SQLite database; None for PostgreSQL. Raises `errors.SettingsInvalid` for an unsupported URL."""
+    parsed = _parsed(url)
+    return None if parsed.get_backend_name() == "postgresql" else Path(str(parsed.database))
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        message = "The ledger's URL cannot be read. Write `sqlite:///path` or `postgresql+psycopg://user@host/name`."
+        raise SettingsInvalid(message) from error
+    if parsed.drivername in ("postgresql", "postgresql+psycopg"):
+        return parsed.set(drivername="postgresql+psycopg")
+    if parsed.drivername in ("sqlite", "sqlite+pysqlite") and parsed.database not in (None, "", ":memory:"):
+        return parsed
+    message = (
+        f"The ledger cannot be stored with `{parsed.drivername}` at this URL: it needs a file (`sqlite:///path`) or "
+        "PostgreSQL (`postgresql+psycopg://user@host/name`)."
+    )
+    raise SettingsInvalid(message)
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() == "postgresql":
+        engine = create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 5})
+        event.listen(engine, "connect", _assert_postgresql_durable)
+        return engine
+    _create_private(Path(str(url.database)))
+    arguments = {"timeout": BUSY_MS / 1000, "check_same_thread": False, "isolation_level": None}
+    engine = create_engine(url, connect_args=arguments, paramstyle="named")
+    event.listen(engine, "connect", _assert_sqlite_durable)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _create_private(path: Path) -> None:
+    """Create the file before SQLite does, so that only its owner can read it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        message = (
+            f"The ledger {path} cannot be opened for writing ({error.strerror}), so nothing can be recorded or changed."
+        )
+        raise LedgerUnavailable(message) from error
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("sentinel_writes")
+    driver = cast("sqlite3.Connection", connection.connection.dbapi_connection)
+    driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _assert_sqlite_durable(connection: Any, _record: object) -> None:
+    """Set and read back the durability pragmas: without FULL a commit may be lost on power failure
+    (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    """
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    journal = cursor.execute("PRAGMA journal_mode").fetchone()[0]
+    synchronous = cursor.execute("PRAGMA synchronous").fetchone()[0]
+    cursor.close()
+    if (journal, synchronous) != ("wal", 2):
+        message = (
+            f"SQLite would not make the ledger durable here (journal_mode={journal}, synchronous={synchronous}), so Sentinel "
+            "refuses to use it. Put the ledger on a local disk."
+        )
+        raise LedgerUnavailable(message)
+
+
+def _assert_postgresql_durable(connection: Any, _record: object) -> None:
+    """Refuse a server or role whose commits may be lost (https://www.postgresql.org/docs/current/wal-async-commit.html)."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET synchronous_commit = on")
+        found = {}
+        for name in ("synchronous_commit", "fsync"):
+            cursor.execute(f"SHOW {name}")
+            found[name] = cursor.fetchone()[0]
+    connection.commit()
+    if found != {"synchronous_commit": "on", "fsync": "on"}:
+        message = (
+            f"PostgreSQL would not make the ledger durable ({found}), so Sentinel refuses to use it. Turn both on."
+        )
+        raise LedgerUnavailable(message)
+
+
+@contextmanager
+def unavailable() -> Iterator[None]:
+    """Convert database errors to `errors.LedgerUnavailable`, whose sentence holds neither the statement nor its values."""
+    try:
+        yield
+    except driver_errors() as error:
+        raise LedgerUnavailable(_sentence(error)) from error
+    except DBAPIError as error:
+        raise LedgerUnavailable(_sentence(error.orig)) from error
+    except SQLAlchemyError as error:
+        message = f"The ledger could not be used ({type(error).__name__}); nothing was stored."
+        raise LedgerUnavailable(message) from error
+
+
+def _sentence(error: BaseException | None) -> str:
+    reason = str(error).strip().partition("\n")[0]
+    known = {
+        "locked": "another process is writing to it for too long. Try again",
+        "full": "the disk is full. Free some space and try again",
+        "readonly": "it is read-only. Give the gateway's user write permission",
+        "unable to open": "it cannot be opened. Check its path and permissions",
+        "disk I/O": "the disk failed. Check the disk first",
+    }
+    for part, sentence in known.items():
+        if part in reason:
+            return f"The ledger is unavailable: {sentence}. Nothing was stored."
+    return f"The ledger is unavailable ({reason}). Nothing was stored."

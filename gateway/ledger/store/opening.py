@@ -1,0 +1,89 @@
+"""The checks before a ledger is used: that it is the one that was closed, and that it is written with these keys."""
+
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import inspect, select
+
+from gateway.core.errors import LedgerBroken
+from gateway.ledger.chain.anchor import agreed_end
+from gateway.ledger.chain.checkpoint import Checkpoint, CheckpointFile
+from gateway.ledger.chain.hashes import START, VERSION, verified_records
+from gateway.ledger.decide.keys import adopt_keys
+from gateway.ledger.store.database import Store, connect_unprepared, sqlite_file, unavailable
+from gateway.ledger.store.rows import ChainEndRow, LastRecordRow
+from gateway.ledger.store.statements import Query, Session, columns
+from gateway.ledger.store.tables import KEYS, RECORDS
+from gateway.ledger.store.transaction import Transaction
+
+
+def is_unused(url: str) -> bool:
+    """Whether the database at a SQLAlchemy URL holds no record and no key, or is not there yet.
+
+    Raises `errors.SettingsInvalid` for an unsupported URL, `errors.LedgerUnavailable` if the database cannot be read.
+    """
+    file = sqlite_file(url)
+    if file is not None and not _has_content(file):
+        return True
+    with connect_unprepared(url) as connection:
+        tables = set(inspect(connection).get_table_names())
+        return not any(
+            table.name in tables and connection.execute(select(table.c[column]).limit(1)).first() is not None
+            for table, column in ((RECORDS, "seq"), (KEYS, "id"))
+        )
+
+
+def _has_content(file: Path) -> bool:
+    try:
+        return file.stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+_LAST: Final = Query(
+    select(*columns(RECORDS, LastRecordRow)).order_by(RECORDS.c.seq.desc()).limit(1),
+    LastRecordRow,
+)
+
+
+def prepare(store: Store, key: bytes, file: CheckpointFile | None) -> ChainEndRow:
+    """Check the end of the ledger, and record the keys of one that was written before records were keyed; the last record.
+
+    Raises `errors.LedgerBroken` if the ledger does not hold what the last checkpoint says, or ends with a record that was not
+    written with this key, and `errors.LedgerUnavailable`.
+    """
+    checkpoint = file.read() if file is not None else None
+    with store.connect(writes=True) as connection, unavailable():
+        store.lock(connection)
+        transaction = Transaction(connection, key)
+        if file is not None:
+            agreed_end(transaction, checkpoint, file)
+        last = transaction.row(_LAST, {})
+        if last is not None and last.version == VERSION:
+            _check_last(transaction, key, last)
+        elif checkpoint is None:
+            # Once there is a keyed record or a checkpoint, a key without a record was written past Sentinel.
+            adopt_keys(transaction, datetime.now(UTC))
+        end = transaction.end or (ChainEndRow(last.seq, last.hash) if last is not None else START)
+        connection.commit()
+    if file is not None and end == START:
+        _anchor_empty(file)
+    return end
+
+
+def _anchor_empty(file: CheckpointFile) -> None:
+    """Sign that the ledger is empty: a key in it that no record names was written past Sentinel."""
+    with file.locked():
+        if file.read() is None:
+            file.write(Checkpoint(size=0, hash=START.hash))
+
+
+def _check_last(session: Session, key: bytes, last: LastRecordRow) -> None:
+    try:
+        with closing(verified_records(session, key, ChainEndRow(last.seq - 1, last.previous))) as rows:
+            next(rows)
+    except LedgerBroken as error:
+        message = f"{error} If this is not the master key that the ledger was written with, start with that one."
+        raise LedgerBroken(message) from error

@@ -1,0 +1,398 @@
+"""The ledger's tables, the same on SQLite and PostgreSQL.
+
+Times are ISO 8601 text in UTC with microseconds. Their width is fixed, so they sort as text. JSON is canonical text
+(`model.json.canonical`), so the stored text is the hashed text. Text compares by code point on both stores.
+"""
+
+from typing import cast
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    literal_column,
+    text,
+)
+from sqlalchemy.types import TypeEngine
+from sqlmodel import Field, SQLModel
+
+from gateway.ledger.ask.record_indexes import record_indexes
+from gateway.ledger.store.states import ApprovalState, AttemptState
+
+TEXT: TypeEngine[str] = String().with_variant(String(collation="C"), "postgresql")
+SEQ: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
+
+TIME_BOX_LISTED = "state IN ('standing', 'putting_back', 'changed_outside', 'left')"
+"""The states of time-boxed changes in which they are listed: still to be put back, or left to a human."""
+_OPEN = text("ended_at IS NULL")
+_UNUSED = text(f"state = '{ApprovalState.UNUSED}'")
+_PARTIAL = text(f"state = '{ApprovalState.PARTIAL}'")
+_IN_FLIGHT = text(f"state = '{AttemptState.IN_FLIGHT}'")
+_IN_DOUBT = text(f"state = '{AttemptState.IN_DOUBT}'")
+_SUPERSEDED = text("ended_by IS NOT NULL")
+_LISTED = text(TIME_BOX_LISTED)
+_PROVEN = text("ended_at IS NULL AND proof <> '[]'")
+
+
+class LedgerTable(SQLModel):
+    """Base of the ledger's tables. Its metadata holds these tables and no others."""
+
+    metadata = MetaData()
+
+
+METADATA = LedgerTable.metadata
+"""These tables and no others."""
+
+
+class RecordTable(LedgerTable, table=True):
+    """The records. Triggers refuse to change or delete one."""
+
+    __tablename__ = "records"
+    __table_args__ = record_indexes()
+
+    seq: int = Field(primary_key=True, sa_type=SEQ, sa_column_kwargs={"autoincrement": False})
+    version: int
+    stage: str = Field(sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
+    mutation_id: str = Field(sa_type=TEXT)
+    actor: str = Field(sa_type=TEXT)
+    stack: str = Field(sa_type=TEXT)
+    intent: str = Field(sa_type=TEXT)
+    motivation: str = Field(sa_type=TEXT)
+    verdict: str = Field(sa_type=TEXT)
+    body: str = Field(sa_type=TEXT)
+    previous: str = Field(sa_type=TEXT)
+    hash: str = Field(sa_type=TEXT)
+
+
+class ResourceTable(LedgerTable, table=True):
+    """The addresses and attributes that a record is about, so that `--resource` and `blame` find it."""
+
+    __tablename__ = "record_resources"
+    __table_args__ = (Index("resources_by_address", "address", "seq", "attribute"),)
+
+    seq: int = Field(primary_key=True, sa_type=SEQ, sa_column_kwargs={"autoincrement": False})
+    address: str = Field(primary_key=True, sa_type=TEXT)
+    attribute: str = Field(primary_key=True, sa_type=TEXT)
+
+
+class ClaimTable(LedgerTable, table=True):
+    """The claims. The unique index on open claims decides between two mutations that want the same attribute."""
+
+    __tablename__ = "claims"
+    __table_args__ = (
+        Index("claims_open", "address", "attribute", unique=True, sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("claims_by_key", "address", "attribute", "since"),
+        Index("claims_by_mutation", "mutation_id"),
+        Index("claims_by_actor", "actor", "since"),
+        Index("claims_by_end", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("claims_open_by_actor", "actor", "motivation", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        Index("claims_superseded", "ended_by", sqlite_where=_SUPERSEDED, postgresql_where=_SUPERSEDED),
+        Index("claims_proven", "id", sqlite_where=_PROVEN, postgresql_where=_PROVEN),
+        Index("claims_by_time", "since", "id"),
+        Index("claims_open_by_time", "since", "id", sqlite_where=_OPEN, postgresql_where=_OPEN),
+    )
+
+    id: str = Field(primary_key=True, sa_type=TEXT)
+    mutation_id: str = Field(sa_type=TEXT)
+    address: str = Field(sa_type=TEXT)
+    attribute: str = Field(sa_type=TEXT)
+    value: str = Field(sa_type=TEXT)
+    actor: str = Field(sa_type=TEXT)
+    kind: str = Field(sa_type=TEXT)
+    motive: str | None = Field(sa_type=TEXT)
+    since: str = Field(sa_type=TEXT)
+    until: str | None = Field(sa_type=TEXT)
+    unsettled: int
+    """1 while its mutation is in flight or in doubt: the claim then neither expires nor can be superseded."""
+    ended_at: str | None = Field(sa_type=TEXT)
+    end: str | None = Field(sa_type=TEXT)
+    ended_by: str | None = Field(sa_type=TEXT)
+    """The mutation that superseded it. If that mutation fails, the claim is reopened."""
+    proof: str = Field(default="[]", sa_type=TEXT, sa_column_kwargs={"server_default": "[]"})
+    """JSON: ids of the signals that prove its motive."""
+    undone: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    """JSON: since when the live value is another one, which, and who probably did it; empty while the claimed value stands."""
+    motivation: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    """That of its motive, to be counted; empty without one."""
+
+
+class AttemptTable(LedgerTable, table=True):
+    """The mutations that were carried out: their state, and AWS's reply for a repeat with the same idempotency key."""
+
+    __tablename__ = "attempts"
+    __table_args__ = (
+        Index("attempts_by_key", "actor", "idempotency_key", unique=True),
+        Index("attempts_by_record", "seq"),
+        Index("attempts_in_flight", "decided_at", sqlite_where=_IN_FLIGHT, postgresql_where=_IN_FLIGHT),
+        Index("attempts_in_doubt", "decided_at", sqlite_where=_IN_DOUBT, postgresql_where=_IN_DOUBT),
+    )
+
+    mutation_id: str = Field(primary_key=True, sa_type=TEXT)
+    seq: int = Field(sa_type=SEQ)
+    """Seq of its DECIDED record."""
+    actor: str = Field(sa_type=TEXT)
+    stack: str = Field(sa_type=TEXT)
+    idempotency_key: str | None = Field(sa_type=TEXT)
+    """Null if the caller gave none. Set to null when AWS refuses, so that the next try is a new attempt."""
+    call_digest: str = Field(sa_type=TEXT)
+    decided_at: str = Field(sa_type=TEXT)
+    state: str = Field(sa_type=TEXT)
+    """An `AttemptState`."""
+    request_id: str = Field(sa_type=TEXT)
+    reason: str = Field(sa_type=TEXT)
+    reply_status: int | None
+    reply_headers: str | None = Field(sa_type=TEXT)
+    reply_body: bytes | None = Field(sa_type=LargeBinary)
+    owner: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    """The gateway that sends it; see `LeaseTable`."""
+    left_at: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    """When it was left to a human, because nothing showed the outcome; empty before that."""
+
+
+class LeaseTable(LedgerTable, table=True):
+    """The gateways that live. Attempts of a gateway without a current lease have nobody who will record their outcome."""
+
+    __tablename__ = "leases"
+
+    owner: str = Field(primary_key=True, sa_type=TEXT)
+    """A random id of one running gateway."""
+    until: str = Field(sa_type=TEXT)
+    """Renewed while the gateway lives."""
+
+
+class SignatureTable(LedgerTable, table=True):
+    """The signatures of requests that were carried out lately. Each is spent once."""
+
+    __tablename__ = "spent_signatures"
+    __table_args__ = (Index("signatures_by_time", "at"),)
+
+    signature: str = Field(primary_key=True, sa_type=TEXT)
+    mutation_id: str = Field(sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
+
+
+class HoldTable(LedgerTable, table=True):
+    """The held mutations, which wait for a human."""
+
+    __tablename__ = "holds"
+    __table_args__ = (
+        Index("holds_by_call", "actor", "call_digest"),
+        Index("holds_by_state", "state", "at", "mutation_id", "stack"),
+        Index("holds_by_time", "at", "mutation_id", "stack"),
+        Index("holds_by_actor", "actor", "at", "mutation_id"),
+    )
+
+    mutation_id: str = Field(primary_key=True, sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
+    actor: str = Field(sa_type=TEXT)
+    on_behalf_of: str = Field(sa_type=TEXT)
+    stack: str = Field(sa_type=TEXT)
+    call_digest: str = Field(sa_type=TEXT)
+    summary: str = Field(sa_type=TEXT)
+    """JSON: caller, call, motive, effects and decision, as in the DECIDED record."""
+    state: str = Field(sa_type=TEXT)
+    """A `HoldState`."""
+    binding: str = Field(sa_type=TEXT)
+    """JSON: the `Binding` of an approval of it. Empty if an older version of Sentinel held it; then no approval fits."""
+
+
+class ApprovalTable(LedgerTable, table=True):
+    """The approvals: a human's consent to one call of one actor in the circumstances of its hold, which can be used once."""
+
+    __tablename__ = "approvals"
+    __table_args__ = (
+        Index(
+            "approvals_unused",
+            "actor",
+            "call_digest",
+            unique=True,
+            sqlite_where=_UNUSED,
+            postgresql_where=_UNUSED,
+        ),
+        Index(
+            "approvals_partial",
+            "actor",
+            "call_digest",
+            unique=True,
+            sqlite_where=_PARTIAL,
+            postgresql_where=_PARTIAL,
+        ),
+        Index("approvals_by_mutation", "mutation_id"),
+    )
+
+    id: str = Field(primary_key=True, sa_type=TEXT)
+    mutation_id: str = Field(sa_type=TEXT)
+    actor: str = Field(sa_type=TEXT)
+    call_digest: str = Field(sa_type=TEXT)
+    approver: str = Field(sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
+    until: str = Field(sa_type=TEXT)
+    state: str = Field(sa_type=TEXT)
+    """An `ApprovalState`."""
+    used_by: str = Field(sa_type=TEXT)
+    """The mutation that used it; empty while unused."""
+    binding: str = Field(sa_type=TEXT)
+    """The binding of the approved hold."""
+    others: str = Field(default="[]", sa_type=TEXT, sa_column_kwargs={"server_default": "[]"})
+    """JSON: the people who consented before `approver`, where more than one must."""
+    broke_glass: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """1 if a human passed the hold in an emergency."""
+
+
+class ValueTable(LedgerTable, table=True):
+    """The last value applied through Sentinel to each attribute, until the code declares it."""
+
+    __tablename__ = "applied_values"
+    __table_args__ = (Index("values_by_mutation", "mutation_id"), Index("values_by_attribute", "attribute"))
+
+    address: str = Field(primary_key=True, sa_type=TEXT)
+    attribute: str = Field(primary_key=True, sa_type=TEXT)
+    value: str = Field(sa_type=TEXT)
+    mutation_id: str = Field(sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
+    seq: int = Field(sa_type=SEQ)
+    """Seq of its SETTLED record. A later value overrides an earlier one of an attribute inside or around it."""
+
+
+class KeyTable(LedgerTable, table=True):
+    """The issued keys. Their secrets are derived, never stored."""
+
+    __tablename__ = "keys"
+
+    id: str = Field(primary_key=True, sa_type=TEXT)
+    actor: str = Field(sa_type=TEXT)
+    kind: str = Field(sa_type=TEXT)
+    roles: str = Field(sa_type=TEXT)
+    on_behalf_of: str = Field(sa_type=TEXT)
+    motive: str | None = Field(sa_type=TEXT)
+    created_at: str = Field(sa_type=TEXT)
+    expires_at: str | None = Field(sa_type=TEXT)
+    revoked_at: str | None = Field(sa_type=TEXT)
+    session_of: str = Field(sa_type=TEXT)
+    """The standing key that a session key was issued with; empty for standing keys."""
+    motive_only: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    """1 if a caller with this key may state no other motive than the key's."""
+
+
+class SignalTable(LedgerTable, table=True):
+    """The signals, each as its source described it last."""
+
+    __tablename__ = "signals"
+    __table_args__ = (Index("signals_by_state", "state", "source"), Index("signals_by_time", "at"))
+
+    id: str = Field(primary_key=True, sa_type=TEXT)
+    source: str = Field(sa_type=TEXT)
+    key: str = Field(sa_type=TEXT)
+    name: str = Field(sa_type=TEXT)
+    service: str = Field(sa_type=TEXT)
+    state: str = Field(sa_type=TEXT)
+    """A `SignalState`."""
+    at: str = Field(sa_type=TEXT)
+    """Time of the latest event. An event that is not later changes nothing."""
+    since: str = Field(sa_type=TEXT)
+    heard_at: str = Field(sa_type=TEXT)
+    labels: str = Field(sa_type=TEXT)
+    refs: str = Field(sa_type=TEXT)
+    """JSON: what evidence may refer to it by."""
+    scopes: str = Field(sa_type=TEXT)
+    """JSON: what it concerns."""
+
+
+class TimeBoxTable(LedgerTable, table=True):
+    """The attributes of time-boxed changes, which are put back at their end."""
+
+    __tablename__ = "time_boxes"
+    __table_args__ = (
+        Index("time_boxes_by_address", "address", "seq"),
+        Index("time_boxes_listed", "until", sqlite_where=_LISTED, postgresql_where=_LISTED),
+    )
+
+    mutation_id: str = Field(primary_key=True, sa_type=TEXT)
+    address: str = Field(primary_key=True, sa_type=TEXT)
+    attribute: str = Field(primary_key=True, sa_type=TEXT)
+    value: str = Field(sa_type=TEXT)
+    """JSON: what the change set."""
+    base: str = Field(sa_type=TEXT)
+    """JSON: what is put back."""
+    root: str = Field(sa_type=TEXT)
+    """The first of the time-boxed changes on top of each other."""
+    actor: str = Field(sa_type=TEXT)
+    stack: str = Field(sa_type=TEXT)
+    seq: int = Field(sa_type=SEQ)
+    """Seq of its DECIDED record."""
+    since: str = Field(sa_type=TEXT)
+    """When it was decided."""
+    until: str = Field(sa_type=TEXT)
+    state: str = Field(sa_type=TEXT)
+    """A `TimeBoxState`."""
+    ended_by: str = Field(sa_type=TEXT)
+    """The mutation that puts or put it back, or that has the attribute now; empty if none."""
+
+
+class StopTable(LedgerTable, table=True):
+    """The stops: what people said that nobody may change."""
+
+    __tablename__ = "stops"
+    __table_args__ = (Index("stops_standing", "at", sqlite_where=_OPEN, postgresql_where=_OPEN),)
+
+    id: str = Field(primary_key=True, sa_type=TEXT)
+    scope: str = Field(sa_type=TEXT)
+    """A `StopScope`."""
+    name: str = Field(sa_type=TEXT)
+    by: str = Field(sa_type=TEXT)
+    reason: str = Field(sa_type=TEXT)
+    at: str = Field(sa_type=TEXT)
+    ended_at: str | None = Field(sa_type=TEXT)
+    ended_by: str = Field(sa_type=TEXT)
+
+
+class BudgetTable(LedgerTable, table=True):
+    """What each actor has used of its budgets, and its circuit breaker."""
+
+    __tablename__ = "budgets"
+
+    actor: str = Field(primary_key=True, sa_type=TEXT)
+    levels: str = Field(sa_type=TEXT)
+    """JSON: when each bucket is full again, by its name; without those that were full at the last decision."""
+    in_a_row: int
+    """Refusals and failures since the last success."""
+    state: str = Field(sa_type=TEXT)
+    """A `BreakerState`."""
+    until: str = Field(sa_type=TEXT)
+    """While it is open: when one call is let through; else empty."""
+    trial: str = Field(sa_type=TEXT)
+    """While it is half open: the mutation that is tried; else empty."""
+
+
+def _table(model: type[LedgerTable]) -> Table:
+    return cast("Table", model.__dict__["__table__"])
+
+
+# Literals, not parameters: a partial index is used only if the condition in the SQL text matches its own.
+UNUSED: ColumnElement[str] = literal_column(f"'{ApprovalState.UNUSED}'")
+PARTIAL: ColumnElement[str] = literal_column(f"'{ApprovalState.PARTIAL}'")
+IN_FLIGHT: ColumnElement[str] = literal_column(f"'{AttemptState.IN_FLIGHT}'")
+IN_DOUBT: ColumnElement[str] = literal_column(f"'{AttemptState.IN_DOUBT}'")
+
+RECORDS = _table(RecordTable)
+RESOURCES = _table(ResourceTable)
+CLAIMS = _table(ClaimTable)
+ATTEMPTS = _table(AttemptTable)
+SIGNATURES = _table(SignatureTable)
+LEASES = _table(LeaseTable)
+HOLDS = _table(HoldTable)
+APPROVALS = _table(ApprovalTable)
+VALUES = _table(ValueTable)
+KEYS = _table(KeyTable)
+SIGNALS = _table(SignalTable)
+TIME_BOXES = _table(TimeBoxTable)
+LISTED: ColumnElement[bool] = literal_column(f"({TIME_BOX_LISTED})", Boolean())
+STOPS = _table(StopTable)
+BUDGETS = _table(BudgetTable)

@@ -1,0 +1,84 @@
+"""One write transaction on the ledger, which appends records to the hash chain."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import Connection, insert, select
+
+from gateway.core.errors import LedgerUnavailable
+from gateway.core.model.motive import Motive
+from gateway.core.records.record import Record
+from gateway.ledger.chain.hashes import HASHED, START, VERSION, keyed_hash
+from gateway.ledger.store.rows import ChainEndRow
+from gateway.ledger.store.serialize import canonical_text
+from gateway.ledger.store.statements import Query, Session, SqlValue, Statement, columns
+from gateway.ledger.store.tables import RECORDS, RESOURCES
+from gateway.ledger.store.timestamps import to_text
+
+_CHAIN_END: Final = Query(
+    select(*columns(RECORDS, ChainEndRow)).order_by(RECORDS.c.seq.desc()).limit(1),
+    ChainEndRow,
+)
+_INSERT: Final = Statement(insert(RECORDS))
+_INSERT_RESOURCE: Final = Statement(insert(RESOURCES))
+
+
+class Transaction(Session):
+    """The session of one unit of work. The store's write lock is held, so nobody else appends to the chain meanwhile."""
+
+    def __init__(self, connection: Connection, key: bytes, *, seen: ChainEndRow = START) -> None:
+        """`key` keys the hashes. `seen` is the last record that this process knows to be in the ledger."""
+        super().__init__(connection)
+        self._key = key
+        self._seen = seen
+        self.end: ChainEndRow | None = None
+        """The chain's last record; None until it is read. Code that rolls back to a savepoint must restore it."""
+
+    def append(
+        self,
+        record: Record,
+        *,
+        motive: Motive | None = None,
+        verdict: str = "",
+        resources: Sequence[tuple[str, str]] = (),
+    ) -> int:
+        """Append a record to the chain; its seq. `resources` are the (address, attribute) pairs it is about.
+
+        Raises `errors.LedgerUnavailable` if the end of the chain is not there any more.
+        """
+        seq, previous = self._end()
+        body = canonical_text(record.body)
+        pairs = sorted(set(resources))
+        fields: dict[str, str | int] = {
+            "version": VERSION,
+            "seq": seq + 1,
+            "stage": record.stage.value,
+            "at": to_text(record.at),
+            "mutation_id": record.mutation_id,
+            "actor": record.actor,
+            "stack": record.stack,
+            "intent": motive.intent.value if motive else "",
+            "motivation": motive.motivation.value if motive else "",
+            "verdict": verdict,
+        }
+        digest = keyed_hash(self._key, previous, [fields[name] for name in HASHED], pairs, body)
+        self.change(_INSERT, {**fields, "body": body, "previous": previous, "hash": digest})
+        if pairs:
+            rows: list[dict[str, SqlValue]] = [
+                {"seq": seq + 1, "address": address, "attribute": attribute} for address, attribute in pairs
+            ]
+            self.change_each(_INSERT_RESOURCE, rows)
+        self.end = ChainEndRow(seq + 1, digest)
+        return seq + 1
+
+    def _end(self) -> ChainEndRow:
+        if self.end is None:
+            end = self.row(_CHAIN_END, {}) or START
+            if end.seq < self._seen.seq or (end.seq == self._seen.seq and end != self._seen):
+                message = (
+                    f"The ledger was changed past Sentinel: record {self._seen.seq}, which was written here, is not its end any more. "
+                    "Nothing was stored. Run `sentinel verify`."
+                )
+                raise LedgerUnavailable(message)
+            self.end = end
+        return self.end

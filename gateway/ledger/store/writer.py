@@ -1,0 +1,226 @@
+"""The one thread that writes. It commits all work that waits in its queue as one transaction."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, Final, Generic, TypeVar
+
+from sqlalchemy import Connection, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from gateway.core.errors import LedgerUnavailable, SentinelError
+from gateway.ledger.chain.anchor import Anchor
+from gateway.ledger.chain.hashes import START
+from gateway.ledger.store.database import Store, unavailable
+from gateway.ledger.store.rows import ChainEndRow
+from gateway.ledger.store.tables import RECORDS
+from gateway.ledger.store.transaction import Transaction
+
+T = TypeVar("T")
+
+_BATCH: Final = 256
+_SAVEPOINT: Final = "SAVEPOINT item"
+_RELEASE: Final = "RELEASE SAVEPOINT item"
+_ROLLBACK_TO: Final = "ROLLBACK TO SAVEPOINT item"
+
+
+@dataclass(slots=True)
+class _Item(Generic[T]):
+    """One caller's work, and the future that waits for its result."""
+
+    work: Callable[[Transaction], T]
+    future: asyncio.Future[T]
+    loop: asyncio.AbstractEventLoop
+    result: T | None = None
+    error: Exception | None = None
+
+    def resolve(self) -> None:
+        if self.future.done():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)  # type: ignore[arg-type]  # T itself may be None
+
+
+class Writer:
+    """Group commit: callers that wait at the same time share one transaction and one sync to disk.
+
+    Each caller's work has a savepoint of its own, so it can fail alone. Callers get their results only after the commit.
+    """
+
+    def __init__(self, store: Store, key: bytes, anchor: Anchor | None = None, *, seen: ChainEndRow = START) -> None:
+        """`key` keys the record hashes; `anchor` is told of every commit, and can refuse new work; `seen` is the last record known now."""
+        self._store = store
+        self._key = key
+        self._anchor = anchor
+        self._seen = seen
+        self._queue: SimpleQueue[_Item[Any] | None] = SimpleQueue()
+        self._closed = False
+        self._closing = threading.Lock()
+        """Held while something is put into the queue: nothing may come after its end, where nobody would take it and its caller wait for ever."""
+        self._thread = threading.Thread(target=self._run, name="ledger-writer", daemon=True)
+        self._thread.start()
+
+    async def submit(self, work: Callable[[Transaction], T]) -> T:
+        """The result of `work`, after its transaction is committed.
+
+        Raises what `work` raises (nothing of it was then stored), and `errors.LedgerUnavailable`. Submitted work is
+        done even if the caller stops waiting.
+        """
+        if self._anchor is not None:
+            self._anchor.guard()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        item = _Item(work=work, future=future, loop=loop)
+        with self._closing:
+            if self._closed:
+                raise LedgerUnavailable("The ledger is closed, so nothing was stored.")
+            self._queue.put(item)
+        return await future
+
+    def close(self) -> None:
+        """Finish the submitted work, and stop. Blocks until then."""
+        with self._closing:
+            self._closed = True
+            self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        connection: Connection | None = None
+        while batch := self._gather():
+            try:
+                connection = connection or self._store.connect(writes=True)
+                self._committed(commit(self._store, connection, batch, key=self._key, seen=self._seen))
+            except Exception as error:  # noqa: BLE001  no failure of a batch may end the thread
+                _fail(batch, error)
+                if connection is not None:
+                    connection.invalidate()
+                    connection.close()
+                connection = None
+            _resolve_all(batch)
+        if connection is not None:
+            connection.close()
+
+    def _committed(self, end: ChainEndRow) -> None:
+        self._seen = end
+        if self._anchor is not None:
+            self._anchor.committed(end)
+
+    def _gather(self) -> list[_Item[Any]]:
+        """Wait for the first item, then take all that wait; an empty list means stop."""
+        first = self._queue.get()
+        if first is None:
+            return []
+        batch = [first]
+        try:
+            while len(batch) < _BATCH:
+                item = self._queue.get_nowait()
+                if item is None:
+                    self._queue.put(None)
+                    break
+                batch.append(item)
+        except Empty:
+            pass
+        return batch
+
+
+def commit(
+    store: Store, connection: Connection, batch: Sequence[_Item[Any]], *, key: bytes, seen: ChainEndRow
+) -> ChainEndRow:
+    """Run every item and commit those that did not fail; the last record known to be stored, at first `seen`.
+
+    Raises `errors.LedgerUnavailable`; none is then stored.
+    """
+    with unavailable():
+        try:
+            store.lock(connection)
+            transaction = Transaction(connection, key, seen=seen)
+            for item in batch:
+                _run_one(transaction, item, alone=len(batch) == 1)
+        except BaseException:
+            _roll_back(connection)
+            raise
+        if all(item.error is not None for item in batch):
+            connection.rollback()
+            return seen
+    try:
+        with unavailable():
+            connection.commit()
+    except LedgerUnavailable:
+        _roll_back(connection)
+        if not _is_committed(store, transaction):
+            raise
+    return transaction.end or seen
+
+
+def _run_one(transaction: Transaction, item: _Item[Any], *, alone: bool) -> None:
+    if alone:
+        item.result, item.error = _attempt(transaction, item)
+        return
+    before = transaction.end
+    transaction.command(_SAVEPOINT)
+    item.result, item.error = _attempt(transaction, item)
+    if item.error is not None:
+        transaction.command(_ROLLBACK_TO)
+        transaction.end = before
+    transaction.command(_RELEASE)
+
+
+def _attempt(transaction: Transaction, item: _Item[Any]) -> tuple[Any, Exception | None]:
+    """The item's result or its error. If the error also broke the transaction, the next statement on it fails."""
+    try:
+        with unavailable():
+            return item.work(transaction), None
+    except Exception as error:  # noqa: BLE001  raised to the caller who waits
+        return None, error
+
+
+def _roll_back(connection: Connection) -> None:
+    try:
+        connection.rollback()
+    except SQLAlchemyError:
+        connection.invalidate()
+
+
+def _is_committed(store: Store, transaction: Transaction) -> bool:
+    """Whether a commit whose reply was lost is on disk: its last record is then there, with the same hash."""
+    end = transaction.end
+    if end is None or not store.postgresql:
+        return False
+    try:
+        with store.connect() as connection:
+            found = connection.execute(select(RECORDS.c.hash).where(RECORDS.c.seq == end.seq)).scalar()
+    except (SentinelError, SQLAlchemyError):
+        return False
+    return bool(found == end.hash)
+
+
+def _fail(batch: Sequence[_Item[Any]], error: Exception) -> None:
+    for item in batch:
+        # One error object per caller: a shared one would collect all their tracebacks.
+        item.error = LedgerUnavailable(str(error)) if isinstance(error, SentinelError) else _unexpected(error)
+
+
+def _unexpected(error: Exception) -> LedgerUnavailable:
+    return LedgerUnavailable(f"The ledger's writer failed ({type(error).__name__}), so nothing was stored.")
+
+
+def _resolve_all(batch: Sequence[_Item[Any]]) -> None:
+    """Resolve the futures, with one callback for each event loop."""
+    loops: dict[asyncio.AbstractEventLoop, list[_Item[Any]]] = {}
+    for item in batch:
+        loops.setdefault(item.loop, []).append(item)
+    for loop, items in loops.items():
+        try:
+            loop.call_soon_threadsafe(_resolve, items)
+        except RuntimeError:
+            # The loop is closed, so nobody waits. What was committed stays.
+            continue
+
+
+def _resolve(items: Sequence[_Item[Any]]) -> None:
+    for item in items:
+        item.resolve()

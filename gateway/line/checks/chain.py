@@ -1,0 +1,141 @@
+"""The `Check` protocol, and the `CheckChain` that runs every check and combines the results into one decision."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import structlog
+
+from gateway.core.model.approval import USUAL
+from gateway.core.model.claim import Relation
+from gateway.core.model.facts import Facts
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Mutation
+from gateway.core.model.verdict import Decision, Finding, Mode, RuleText, Verdict
+from gateway.line.checks.approvals import with_approval
+from gateway.line.checks.approvers import ApproversPolicy
+from gateway.line.checks.contest import ContestPolicy
+from gateway.line.checks.rule_titles import titled
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """The result of one check. An opinion without findings denies."""
+
+    findings: tuple[Finding, ...]
+    supersedes: tuple[str, ...] = ()
+    """Ids of the standing claims that end if the mutation is carried out."""
+    on_approval: tuple[str, ...] = ()
+    """Ids of the standing claims that end too if a human has approved the mutation."""
+    obligations: Mapping[str, Json] = field(default_factory=dict)
+    bundle: str = ""
+    """Digest of the policy bundle that was evaluated; empty if the check uses none."""
+    priorities: str = ""
+    """Revision of the numbers that motives were ranked by; empty if the check ranks none."""
+
+
+class Check(Protocol):
+    """Decides one aspect of a mutation. It has no side effects: mutation and facts are frozen, and only the ledger takes claims."""
+
+    @property
+    def name(self) -> str:
+        """Unique name, used in findings."""
+        ...
+
+    async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
+        """The check's opinion. An exception or an opinion without findings is a denial."""
+        ...
+
+
+def passed(check: Check) -> Opinion:
+    """The opinion of a check without objections: one finding that allows."""
+    return Opinion(
+        findings=(
+            Finding(check=check.name, verdict=Verdict.ALLOW, rule=f"{check.name}.passed", reason="Nothing against it."),
+        )
+    )
+
+
+class CheckChain:
+    """Runs every check in order, so that the caller gets all objections at once."""
+
+    def __init__(
+        self,
+        checks: Sequence[Check],
+        *,
+        rules: Callable[[], Mapping[str, RuleText]] = dict,
+        approvers: ApproversPolicy | None = None,
+        contests: ContestPolicy | None = None,
+    ) -> None:
+        """`rules` returns titles and places of the policies' rules. Raises ValueError if there are no checks or two have the same name."""
+        names = [check.name for check in checks]
+        if not checks or len(set(names)) != len(names):
+            message = f"a chain needs checks with different names, not {names}"
+            raise ValueError(message)
+        self._checks = tuple(checks)
+        self._rules = rules
+        self._approvers = approvers
+        self._contests = contests
+
+    async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
+        """The decision from the findings of every check."""
+        opinions = [await _examine(check, mutation, facts) for check in self._checks]
+        bundle = next((opinion.bundle for opinion in opinions if opinion.bundle), "")
+        decision = Decision(
+            findings=titled(tuple(each for opinion in opinions for each in opinion.findings), self._rules()),
+            supersedes=_joined(opinion.supersedes for opinion in opinions),
+            mode=facts.mode,
+            bundle=bundle,
+            code=facts.code,
+            priorities=next((opinion.priorities for opinion in opinions if opinion.priorities), ""),
+            obligations={key: value for opinion in opinions for key, value in opinion.obligations.items()},
+            contest=await self._contests.of(mutation, facts) if self._contests else None,
+        )
+        decision = await self._with_approvers(mutation, facts, decision)
+        decision = with_approval(mutation, facts, decision, _joined(opinion.on_approval for opinion in opinions))
+        if facts.mode is Mode.OBSERVE:
+            # An observed mutation is applied, so it holds the attribute afterwards, whatever arbitration would have decided.
+            same = tuple(standing.claim.id for standing in facts.claims if standing.relation is Relation.SAME)
+            decision = replace(decision, supersedes=_joined((decision.supersedes, same)))
+        return decision
+
+    async def _with_approvers(self, mutation: Mutation, facts: Facts, decision: Decision) -> Decision:
+        """The decision with the rule about who may approve it, if it is held; a denial if the policies cannot tell."""
+        if not any(finding.verdict is Verdict.HOLD for finding in decision.findings):
+            return decision
+        if self._approvers is None:
+            return replace(decision, needs=USUAL)
+        try:
+            return replace(decision, needs=await self._approvers.rule(mutation, facts, decision.findings))
+        except Exception:
+            log.exception("approvers_broke", mutation=mutation.id)
+            reason = "The policies could not say who may approve this change, so it was refused; nothing was sent. Try again; the gateway's log says more."
+            return replace(decision, findings=(*decision.findings, *_denied("approvers", "broke", reason).findings))
+
+
+def _joined(ids: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(sorted({each for group in ids for each in group}))
+
+
+async def _examine(check: Check, mutation: Mutation, facts: Facts) -> Opinion:
+    """The check's opinion; a denial if it raises or returns no findings."""
+    try:
+        opinion = await check.examine(mutation, facts)
+    except Exception:
+        log.exception("check_broke", check=check.name, mutation=mutation.id)
+        return _denied(
+            check.name,
+            "broke",
+            f"The {check.name} check could not be completed, so the change was refused; nothing was sent. Try again; the gateway's log says more.",
+        )
+    if not opinion.findings:
+        return _denied(
+            check.name, "silent", f"The {check.name} check gave no answer, so the change was refused; nothing was sent."
+        )
+    return opinion
+
+
+def _denied(check: str, rule: str, reason: str) -> Opinion:
+    return Opinion(findings=(Finding(check=check, verdict=Verdict.DENY, rule=f"{check}.{rule}", reason=reason),))

@@ -1,0 +1,225 @@
+"""Keeps an actor within its share: how many mutations and how much in a time, how many claims, and its circuit breaker."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from gateway.core.errors import BreakerOpen, BudgetSpent, PolicyUnavailable
+from gateway.core.model.budget import (
+    SPANS,
+    Breaker,
+    BreakerState,
+    Charge,
+    FairShare,
+    Levels,
+    fair_share_to_json,
+    first_misfit,
+)
+from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.mutation import EffectAction, Mutation
+from gateway.core.model.verdict import Finding, Mode, Verdict
+from gateway.line.checks.chain import Opinion, passed
+from gateway.line.checks.fair_limits import WITHOUT_MOTIVE, FairLimits, FairLimitsOf, Measure
+
+
+def size_added(measure: Measure, mutation: Mutation, facts: Facts) -> int:
+    """How much it adds. What gets less elsewhere gives nothing back: AWS may refuse it. A value that nobody knew before counts as a whole."""
+    grown = sum(_growth(measure, subject) for subject in facts.subjects)
+    return grown + sum(_created(measure, mutation, kind) for kind in _created_types(mutation))
+
+
+def _growth(measure: Measure, subject: Subject) -> int:
+    effect = subject.effect
+    if effect.attribute not in measure.set.get(effect.resource_type, ()):
+        return 0
+    if effect.action not in (EffectAction.SET, EffectAction.CREATE):
+        return 0
+    return max(0, _number(effect.value) - _number(subject.before))
+
+
+def _created_types(mutation: Mutation) -> set[str]:
+    return {effect.resource_type for effect in mutation.effects if effect.action is EffectAction.CREATE}
+
+
+def _created(measure: Measure, mutation: Mutation, kind: str) -> int:
+    """How many resources of a type the call creates."""
+    if kind not in measure.created:
+        return 0
+    asked = _number(mutation.call.parameters.get(measure.created[kind]))
+    addresses = {
+        effect.address
+        for effect in mutation.effects
+        if effect.action is EffectAction.CREATE and effect.resource_type == kind
+    }
+    return max(asked, len(addresses))
+
+
+def _number(value: object) -> int:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
+
+
+class FairnessCheck:
+    """Denies what is more than a whole budget or too many claims for one motivation, and says what the decision costs."""
+
+    name = "fairness"
+
+    def __init__(self, limits: FairLimitsOf) -> None:
+        self._limits = limits
+
+    async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
+        """The findings, and the share as obligations: the ledger charges them in the transaction of the decision.
+
+        Raises `errors.PolicyUnavailable`, which denies.
+        """
+        limits = await self._limits.of(mutation.caller.kind)
+        if mutation.puts_back is not None:
+            return Opinion(findings=passed(self).findings, obligations=fair_share_to_json(_share_of_put_back(limits)))
+        charges = charges_of(limits, mutation, facts)
+        denials = (*_too_large(charges), *_too_many_claims(limits, mutation, facts))
+        motivation = motivation_of(mutation)
+        claims = {"claims_of_motivation": limits.claims[motivation]} if motivation in limits.claims else {}
+        share = fair_share_to_json(FairShare(charges=charges, breaker=limits.breaker))
+        return Opinion(findings=denials or passed(self).findings, obligations={**share, **claims})
+
+
+class Admission:
+    """Turns away, before anything is evaluated, the calls of an actor whose share is used up: they cost the gateway little."""
+
+    def __init__(self, limits: FairLimitsOf) -> None:
+        """`limits` is shared with the check."""
+        self._limits = limits
+
+    async def admit(self, mutation: Mutation, facts: Facts) -> None:
+        """Raise `errors.BreakerOpen` or `errors.BudgetSpent` if the actor must wait. What is only observed is not turned away.
+        If the policies do not say, the check denies.
+        """
+        if facts.mode is Mode.OBSERVE:
+            return
+        try:
+            limits = await self._limits.of(mutation.caller.kind)
+        except PolicyUnavailable:
+            return
+        if limits.breaker is not None and mutation.puts_back is None:
+            refuse_if_shut(facts.used.breaker, mutation, facts.now)
+        refuse_if_spent(
+            facts.used.levels,
+            limits.of_motivation(motivation_of(mutation)),
+            mutation.caller.actor,
+            facts.now,
+            sent=False,
+        )
+
+
+def refuse_if_shut(breaker: Breaker, mutation: Mutation, at: datetime) -> None:
+    """Raise `errors.BreakerOpen` if the breaker keeps the call out."""
+    if not breaker.shut(at, mutation.id):
+        return
+    actor = mutation.caller.actor
+    if breaker.state is BreakerState.HALF_OPEN or breaker.until is None:
+        raise BreakerOpen(
+            f"The calls of {actor} were refused or failed {breaker.in_a_row} times in a row, and one call ({breaker.trial}) is being tried "
+            "now. Nothing was sent; try again once its outcome is known.",
+            seconds=1,
+        )
+    raise BreakerOpen(
+        f"The calls of {actor} were refused or failed {breaker.in_a_row} times in a row, so none is taken until {_moment(breaker.until)}; "
+        "then one is tried. Nothing was sent. Mend the cause first; a person can reset it with `sentinel budgets --reset`.",
+        seconds=(breaker.until - at).total_seconds(),
+    )
+
+
+def refuse_if_spent(levels: Levels, charges: Mapping[str, Charge], actor: str, at: datetime, *, sent: bool) -> None:
+    """Raise `errors.BudgetSpent` if a bucket has too little left."""
+    misfit = first_misfit(levels, charges, at, sent=sent)
+    if misfit is None:
+        return
+    name, again = misfit
+    charge = charges[name]
+    raise BudgetSpent(
+        f"{actor} has used its budget of {charge.most} {budget_text(name)}, and this would take {charge.cost} more. Nothing was sent; try "
+        f"again at {_moment(again)}{', or ask for less' if charge.cost > 1 else ''}.",
+        seconds=(again - at).total_seconds(),
+    )
+
+
+def charges_of(limits: FairLimits, mutation: Mutation, facts: Facts) -> dict[str, Charge]:
+    """What the mutation costs, by bucket. Sizes are taken only if it is sent."""
+    added = {
+        f"{size}/day": Charge(most=most, seconds=SPANS["day"], cost=cost, when_sent=True)
+        for size, most in limits.added.items()
+        if size in limits.sizes and (cost := size_added(limits.sizes[size], mutation, facts)) > 0
+    }
+    return {**limits.of_motivation(motivation_of(mutation)), **added}
+
+
+def _share_of_put_back(limits: FairLimits) -> FairShare:
+    """What a put-back costs the reconciler: one mutation. What comes back is no growth, and whose change it was decides how much comes
+    back and how often that is refused; else anybody could use up what the changes of others need to go back.
+    """
+    return FairShare(charges=limits.mutations)
+
+
+def motivation_of(mutation: Mutation) -> str:
+    """The motivation, or `none`."""
+    return mutation.motive.motivation.value if mutation.motive else WITHOUT_MOTIVE
+
+
+def budget_text(name: str) -> str:
+    """What a bucket is of, for a sentence: `mutations a minute`, `experiment mutations a minute`, `instances a day`."""
+    what, _, span = name.rpartition("/")
+    if span == "day":
+        return f"added {what} a day"
+    per = "an hour" if span == "hour" else f"a {span}"
+    return f"{what} mutations {per}" if what else f"mutations {per}"
+
+
+def _too_large(charges: Mapping[str, Charge]) -> tuple[Finding, ...]:
+    return tuple(
+        _denial(
+            "fairness.size",
+            f"This adds {charge.cost} {name.partition('/')[0]}, and the whole budget is {charge.most} a day. Ask for less, or let a person do it.",
+        )
+        for name, charge in charges.items()
+        if charge.cost > charge.most
+    )
+
+
+def _too_many_claims(limits: FairLimits, mutation: Mutation, facts: Facts) -> tuple[Finding, ...]:
+    """A denial if the actor would hold too many claims with this motivation."""
+    motivation = motivation_of(mutation)
+    limit = limits.claims.get(motivation)
+    if limit is None:
+        return ()
+    taking = {
+        (each.effect.address, each.effect.attribute)
+        for each in facts.subjects
+        if each.changes and each.effect.action in (EffectAction.SET, EffectAction.DELETE)
+    }
+    own = {
+        (standing.claim.address, standing.claim.attribute)
+        for standing in facts.claims
+        if standing.claim.actor == mutation.caller.actor and _same(standing.claim.motive, motivation)
+    }
+    held = facts.used.claims.get("" if motivation == WITHOUT_MOTIVE else motivation, 0) - len(own & taking)
+    if not taking or held + len(taking) <= limit:
+        return ()
+    said = "without a motive" if motivation == WITHOUT_MOTIVE else f"for the motivation {motivation}"
+    return (
+        _denial(
+            "fairness.claims",
+            f"{mutation.caller.actor} holds {held} claims {said} and would take {len(taking)} more, but may hold no more than {limit}. "
+            "Release claims that you no longer need, or ask again when some have ended.",
+        ),
+    )
+
+
+def _same(motive: object, motivation: str) -> bool:
+    return str(getattr(motive, "motivation", WITHOUT_MOTIVE)) == motivation
+
+
+def _denial(rule: str, reason: str) -> Finding:
+    return Finding(check="fairness", verdict=Verdict.DENY, rule=rule, reason=reason)
+
+
+def _moment(at: datetime) -> str:
+    at += timedelta(microseconds=999_999)  # rounded up, so that it is not too early
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")

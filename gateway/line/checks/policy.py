@@ -1,0 +1,56 @@
+"""Evaluates the guardrails: Rego rules that deny a mutation or hold it for a person."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+from gateway.core.errors import PolicyUnavailable
+from gateway.core.model.facts import Facts
+from gateway.core.model.json import Json
+from gateway.core.model.masking import PER_RUN, without_digests
+from gateway.core.model.mutation import Mutation
+from gateway.core.model.verdict import Finding
+from gateway.core.ports import PolicyEngine
+from gateway.line.checks.chain import Opinion, passed
+from gateway.line.checks.policy_answer import finding, member, only
+from gateway.line.checks.policy_input import PolicyInputs
+from gateway.terraform.secrets import masked_text
+
+ENTRYPOINT = "sentinel/guardrails/result"
+
+
+class GuardrailsCheck:
+    """Evaluates every guardrail package for a mutation."""
+
+    name = "policy"
+
+    def __init__(
+        self, engine: PolicyEngine, packages: Callable[[], Collection[str]], inputs: PolicyInputs | None = None
+    ) -> None:
+        """`packages` returns the current names of the guardrail packages, all of which must answer. `inputs` can be shared with
+        `ArbitrationCheck`.
+        """
+        self._inputs = inputs or PolicyInputs()
+        self._engine = engine
+        self._packages = packages
+
+    async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
+        """The objections of the guardrails. Raises `errors.PolicyUnavailable`, which denies, if any package did not answer."""
+        bundle = self._engine.revision
+        answer = await self._engine.ask(ENTRYPOINT, self._inputs.of(mutation, facts))
+        found = only(answer, {"evaluated", "findings"})
+        _require_all(member(found, "evaluated", dict), self._packages())
+        objections = tuple(finding(self.name, each) for each in member(found, "findings", list))
+        if any(effect.judged is not None for effect in mutation.effects):
+            objections = tuple(_without_secrets(each) for each in objections)
+        return Opinion(findings=objections or passed(self).findings, bundle=bundle)
+
+
+def _without_secrets(objection: Finding) -> Finding:
+    """The finding with the secrets in its sentence blanked: a policy may quote a document, and findings are stored."""
+    return replace(objection, reason=str(without_digests(masked_text(objection.reason, PER_RUN))))
+
+
+def _require_all(evaluated: Mapping[str, Json], packages: Collection[str]) -> None:
+    missing = sorted(name for name in packages if evaluated.get(name) is not True)
+    if missing or not packages:
+        raise PolicyUnavailable(f"Not every guardrail answered: {', '.join(missing) or 'there is none'}.")

@@ -1,0 +1,186 @@
+"""Builds the input document of the policies. `policies/README.md` documents it field by field."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from gateway.core.model.claim import StandingClaim
+from gateway.core.model.facts import Dependant, Facts, Subject
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.motive import motive_to_json
+from gateway.core.model.mutation import Call, Mutation
+from gateway.core.model.signal import MotiveProof
+from gateway.terraform.coupled import resource_type_of
+
+_LOCKS = ("ObjectLockMode", "ObjectLockRetainUntilDate", "ObjectLockLegalHoldStatus", "BypassGovernanceRetention")
+_COPIED = ("Bucket", "CopySource")
+_SHOWN: Mapping[str, tuple[str, ...]] = {
+    "ecs:DeleteService": ("force",),
+    "elbv2:RegisterTargets": ("Targets",),
+    "kms:PutKeyPolicy": ("BypassPolicyLockoutSafetyCheck",),
+    "kms:ScheduleKeyDeletion": ("PendingWindowInDays",),
+    "rds:RebootDBInstance": ("ForceFailover",),
+    "s3:CopyObject": (*_COPIED, *_LOCKS),
+    "s3:CreateMultipartUpload": _LOCKS,
+    "s3:DeleteObject": _LOCKS,
+    "s3:DeleteObjects": _LOCKS,
+    "s3:PutObject": _LOCKS,
+    "s3:PutObjectLegalHold": ("LegalHold",),
+    "s3:PutObjectRetention": ("Retention", *_LOCKS),
+    "s3:RestoreObject": ("RestoreRequest",),
+    "s3:UploadPartCopy": _COPIED,
+    "sqs:ReceiveMessage": ("VisibilityTimeout",),
+    "secretsmanager:DeleteSecret": ("ForceDeleteWithoutRecovery", "RecoveryWindowInDays"),
+}
+"""What changes no attribute and yet decides what a call does: locks, force, where to and where from."""
+
+
+_NAMES_ONLY = frozenset({"RestoreRequest"})
+"""Structures of which only the names of the members are shown: a restore may carry an SQL expression."""
+
+
+def shown_parameters(call: Call) -> Mapping[str, Json]:
+    """Those parameters of the call that are listed and given, by name, as JSON."""
+    names = _SHOWN.get(f"{call.service}:{call.operation}", ())
+    return {name: _shown(name, call.parameters[name]) for name in names if call.parameters.get(name) is not None}
+
+
+def _shown(name: str, value: object) -> Json:
+    if name in _NAMES_ONLY:
+        return sorted(str(member) for member in value) if isinstance(value, Mapping) else []
+    return to_json(value)
+
+
+NOTHING_CHECKED = MotiveProof()
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+class PolicyInputs:
+    """Caches the input of the latest mutation, for the checks that evaluate policies on it."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Mutation, Facts, Mapping[str, Json]] | None = None
+
+    def of(self, mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
+        """The input, as `policy_input` builds it. It is shared, so callers must not modify it."""
+        last = self._last  # read once: another thread may replace it, and each mutation must get its own input
+        if last is None or last[0] is not mutation or last[1] is not facts:
+            last = self._last = mutation, facts, policy_input(mutation, facts)
+        return last[2]
+
+
+def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
+    """The input for one mutation and its facts. Times are integers: nanoseconds since 1970 (UTC).
+
+    Of the parameters of the call it shows only a few. The effects hold what matters of the others, with digests in place of secrets; a JSON
+    document is shown as it is, because a mask inside it could hide what it grants.
+    """
+    return {
+        "now_ns": _nanoseconds(facts.now),
+        "stack": facts.stack,
+        "stacks": list(facts.stacks or (facts.stack,)),
+        "mode": facts.mode.value,
+        "caller": {
+            "actor": mutation.caller.actor,
+            "kind": mutation.caller.kind.value,
+            "roles": list(mutation.caller.roles),
+            "on_behalf_of": mutation.caller.on_behalf_of,
+            "open_claims": facts.open_claims,
+            "held_before": sorted(facts.held_before),
+        },
+        "motive": _motive(mutation, facts),
+        "mutation": {
+            "id": mutation.id,
+            "service": mutation.call.service,
+            "operation": mutation.call.operation,
+            "account": mutation.call.account or facts.account,
+            "parameters": shown_parameters(mutation.call),
+            "class": mutation.call_class.value,
+            "understood": mutation.understood,
+            "effects": [_effect(subject) for subject in facts.subjects],
+        },
+        "security_groups": {
+            "of": dict(facts.group_rules.groups),
+            "rules": {group: to_json(rules) for group, rules in facts.group_rules.rules.items()},
+        },
+        "dependants": _dependants(facts),
+        "claims": [claim_input(standing, facts.proof) for standing in facts.claims],
+        "flips": dict(facts.flips),
+        "signals": [signal.id for signal in facts.proof.signals],
+    }
+
+
+def _effect(subject: Subject) -> Json:
+    effect, contract = subject.effect, subject.contract
+    return {
+        "address": effect.address,
+        "attribute": effect.attribute,
+        "action": effect.action.value,
+        "value": to_json(effect.value if effect.judged is None else effect.judged),
+        # The old value of a sensitive attribute is as secret as the new one.
+        "before": None if effect.sensitive else to_json(subject.before),
+        "declared_value": None if effect.sensitive else to_json(subject.declared),
+        "resource_type": effect.resource_type,
+        "identity": dict(effect.identity),
+        "declared": effect.declared,
+        "implied": effect.implied,
+        "upserted": effect.upserted,
+        "exists": subject.exists,
+        "changes": subject.changes,
+        "contract": {
+            "managed_by_agent": contract.managed_by_agent,
+            "critical": contract.critical,
+            "prevent_delete": contract.prevent_delete,
+            "owner": contract.owner,
+        },
+    }
+
+
+def _motive(mutation: Mutation, facts: Facts) -> Json:
+    """The motive, and whether a signal proves it for every resource that the mutation changes."""
+    motive = motive_to_json(mutation.motive)
+    if motive is None:
+        return None
+    return {**motive, "proven": facts.proof.proves(mutation.motive, [each.address for each in mutation.effects])}
+
+
+def claim_input(standing: StandingClaim, proof: MotiveProof = NOTHING_CHECKED) -> Json:
+    """A standing claim, as policies see it; `proof` says which motivations need a signal."""
+    claim, motive = standing.claim, standing.claim.motive
+    return {
+        "id": claim.id,
+        "address": claim.address,
+        "resource_type": resource_type_of(claim.address),
+        "attribute": claim.attribute,
+        "value": to_json(claim.value),
+        "actor": claim.actor,
+        "kind": claim.kind.value,
+        "intent": motive.intent.value if motive else None,
+        "motivation": motive.motivation.value if motive else None,
+        "evidence": list(motive.evidence) if motive else [],
+        "proven": proof.of_claim(motive, claim.proof),
+        "since_ns": _nanoseconds(claim.since),
+        "until_ns": _nanoseconds(claim.until) if claim.until else None,
+        "until": to_json(claim.until) if claim.until else None,
+        "unsettled": claim.unsettled,
+        "relation": standing.relation.value,
+    }
+
+
+def _dependants(facts: Facts) -> list[Json]:
+    """Each dependant once; direct if any changed resource has it as a direct dependant."""
+    by_address: dict[str, Dependant] = {}
+    # All effects on one resource have the same dependants.
+    groups = {subject.effect.address: subject.dependants for subject in facts.subjects}
+    for dependants in groups.values():
+        for dependant in dependants:
+            if dependant.address not in by_address or dependant.direct:
+                by_address[dependant.address] = dependant
+    return [
+        {"address": dependant.address, "direct": dependant.direct, "critical": dependant.critical}
+        for dependant in by_address.values()
+    ]
+
+
+def _nanoseconds(at: datetime) -> int:
+    """Nanoseconds since 1970, exact to the microsecond."""
+    return (at - _EPOCH) // timedelta(microseconds=1) * 1000

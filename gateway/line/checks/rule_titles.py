@@ -1,0 +1,61 @@
+"""Gives each finding the title of its rule, and where the rule is written."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gateway.core.model.verdict import Finding, RuleText
+
+_BUILT_IN: Mapping[str, str] = {
+    "approval.outdated": "An approval that no longer fits",
+    "approval.rejected": "A call that a human has rejected",
+    "bounds.cidr_within": "An address outside the permitted ranges",
+    "bounds.condition": "A condition of the code",
+    "bounds.delete_not_allowed": "A deletion that the contract does not grant agents",
+    "bounds.forbid_world": "Open to the world",
+    "bounds.immutable": "An attribute that only code may set",
+    "bounds.immutable_skeleton": "A resource that agents may not touch",
+    "bounds.invoke_not_allowed": "An operation that the contract does not grant agents",
+    "bounds.matches": "A text that does not match the pattern",
+    "bounds.max": "A value above its maximum",
+    "bounds.max_items": "Too many items",
+    "bounds.max_step": "A step that is too large",
+    "bounds.min": "A value below its minimum",
+    "bounds.not_mutable": "An attribute that the contract does not grant agents",
+    "bounds.not_understood": "A call whose effects are not known",
+    "bounds.one_of": "A value that is not among the permitted ones",
+    "bounds.ports": "A port that is not permitted",
+    "bounds.prevent_delete": "A resource that may not be deleted",
+    "bounds.undeclared": "A resource that no code declares",
+    "bounds.undeclared_create": "A new resource that no code declares",
+    "bounds.unforeseeable": "A value that only AWS knows",
+    "dependencies.critical": "Critical resources depend on it",
+    "dependencies.in_use": "Other resources depend on what is deleted",
+    "fairness.claims": "Too many claims for one motivation",
+    "fairness.size": "More than a whole budget",
+    "never.credential": "Credentials are not handed out",
+    "never.stopped": "A person stopped such changes",
+    "never.survey": "The facts could not be gathered",
+    "never.unsendable": "A call that cannot be sent",
+    "quarantine.foreign": "A resource that was changed past Sentinel",
+    "time_box.no_way_back": "A change for a time that could not be put back",
+    "time_box.other_effects": "A way back that changes something else",
+    "upload.unknown_content": "An upload whose content is not known",
+}
+"""Titles of the rules that are built into Sentinel. The rules of policies have theirs in METADATA."""
+
+
+def built_in_rules() -> Mapping[str, RuleText]:
+    """The rules that are built into Sentinel, by id."""
+    return {rule: RuleText(title) for rule, title in _BUILT_IN.items()}
+
+
+def titled(findings: tuple[Finding, ...], rules: Mapping[str, RuleText]) -> tuple[Finding, ...]:
+    """The findings with title and place, as far as they are known. A place that a finding has already stays."""
+    return tuple(_titled(finding, rules) for finding in findings)
+
+
+def _titled(finding: Finding, rules: Mapping[str, RuleText]) -> Finding:
+    if text := rules.get(finding.rule):
+        return replace(finding, title=text.title, source=finding.source or text.source)
+    title = _BUILT_IN.get(finding.rule, "")
+    return replace(finding, title=title) if title else finding

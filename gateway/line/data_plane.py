@@ -1,0 +1,226 @@
+"""Decides which calls of the data plane pass without a decision.
+
+A call passes only if all it does is to invoke resources as a whole: every parameter is understood, and no resource is content that the code
+declares itself (an `aws_s3_object`). Anything else, and every call that the settings treat as `policy`, is a mutation.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from gateway.core.errors import Ambiguous, CallTooLarge, LedgerUnavailable, SentinelError
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.data_plane import STRICTNESS, DataTreatment, Passage, PassedCalls
+from gateway.core.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction
+from gateway.core.off_loop import off_loop, size_of
+from gateway.core.ports import Clock, Request
+from gateway.effects.registry import WITHOUT_RESOURCE
+from gateway.effects.resolver import EffectResolver
+from gateway.terraform.stacks import Stacks
+
+Treatments = Mapping[ActorKind, DataTreatment]
+"""The treatment of each kind of actor."""
+
+_CONTENT_TYPES = frozenset({"aws_s3_object"})
+"""Resource types that are content of another resource: writing one is a change of what the code declares."""
+
+
+class DataPlane:
+    """The treatments of all stacks, and the tables by which a call's resources are found."""
+
+    def __init__(
+        self, *, resolver: EffectResolver, stacks: Stacks, treatments: Treatments, by_stack: Mapping[str, Treatments]
+    ) -> None:
+        """`treatments` are those of resources that no stack declares; `by_stack` has those of each stack."""
+        self._resolver = resolver
+        self._stacks = stacks
+        self._treatments = treatments
+        self._by_stack = by_stack
+        every = (treatments, *by_stack.values())
+        self._passing = frozenset(
+            kind for kind in ActorKind if any(each[kind] is not DataTreatment.POLICY for each in every)
+        )
+
+    async def passage(self, caller: Caller, request: Request) -> Passage | None:
+        """How this call passes; None if it must be decided as a mutation."""
+        call = request.call
+        if request.call_class is not CallClass.DATA or caller.kind not in self._passing:
+            return None
+        passage = await off_loop(size_of(call.parameters), lambda: self._passage(caller, call))
+        return None if passage is None else replace(passage, door=request.door)
+
+    def _passage(self, caller: Caller, call: Call) -> Passage | None:
+        try:
+            addresses = self._addresses(call)
+            declaring = [self._stacks.declaring(address) for address in addresses]
+        except (_Change, Ambiguous, CallTooLarge):
+            return None
+        stacks = {stack.name if stack is not None else "" for stack in declaring} or {""}
+        treatment = max((self._of(stack)[caller.kind] for stack in stacks), key=STRICTNESS.index)
+        if treatment is DataTreatment.POLICY:
+            return None
+        return Passage(
+            caller=caller,
+            service=call.service,
+            operation=call.operation,
+            stack=stacks.pop() if len(stacks) == 1 else "",
+            addresses=addresses if treatment is DataTreatment.RECORD else (),
+            treatment=treatment,
+        )
+
+    def _addresses(self, call: Call) -> tuple[str, ...]:
+        """The resources that the call is about. Raises `_Change` if it does more than invoke them, `errors.CallTooLarge`."""
+        if (call.service, call.operation) in WITHOUT_RESOURCE:
+            return ()
+        effects = self._resolver.effects(call)
+        if not effects or not all(_only_invokes(effect, call) for effect in effects):
+            raise _Change
+        return tuple(dict.fromkeys(effect.address for effect in effects))
+
+    def _of(self, stack: str) -> Treatments:
+        return self._by_stack.get(stack, self._treatments)
+
+
+class _Change(Exception):
+    """The call is more than a call of the data plane, or is not understood."""
+
+
+def _only_invokes(effect: Effect, call: Call) -> bool:
+    """Whether the effect leaves the resource as it is. A copy out of another bucket reads what the settings of this one do not cover."""
+    source = effect.value.get("CopySource") if isinstance(effect.value, Mapping) else None
+    plain = effect.action is EffectAction.INVOKE and effect.attribute == WHOLE and not effect.implied
+    same_bucket = source is None or str(source).removeprefix("/").partition("/")[0] == call.parameters.get("Bucket")
+    return plain and same_bucket and effect.resource_type not in _CONTENT_TYPES
+
+
+log = structlog.get_logger()
+
+MOST_RESOURCES = 100
+"""The most resources that one record names; the others are counted together."""
+MOST_COUNTERS = 10_000
+"""The most counters between two flushes. Keys are issued and operations are few, so only a mistake comes near it."""
+
+
+class PassedLedger(Protocol):
+    """Records calls that passed without a decision."""
+
+    async def record_passed(self, passed: Sequence[PassedCalls], at: datetime) -> None:
+        """Append one PASSED record for each. Raises `errors.LedgerUnavailable`; then none was stored."""
+        ...
+
+
+class PassedCounts:
+    """The counts since the last flush. A crash loses them; an orderly shutdown flushes them."""
+
+    def __init__(self, ledger: PassedLedger, clock: Clock) -> None:
+        self._ledger = ledger
+        self._clock = clock
+        self._counters: dict[tuple[str, ...], _Counter] = {}
+        self.problem = ""
+        """Why the last counts could not be recorded, as a sentence; empty if they were. Then no call passes."""
+
+    def add(self, passage: Passage) -> None:
+        """Count a call that is about to be sent. Raises `errors.LedgerUnavailable` if the ledger does not take the counts: send nothing."""
+        if self.problem:
+            raise LedgerUnavailable(f"Calls that pass cannot be recorded, so nothing was sent. {self.problem}")
+        if len(self._counters) >= MOST_COUNTERS:
+            raise LedgerUnavailable(
+                "Too many different calls pass at once to be counted. Nothing was sent; try again in a minute."
+            )
+        self._counter(passage).add(passage, self._clock.now())
+
+    def add_error(self, passage: Passage) -> None:
+        """Count that AWS answered a counted call with an error, or not at all."""
+        self._counter(passage).errors += 1
+
+    async def flush(self) -> None:
+        """Record the counts. If that fails they are kept, and nothing passes until a later flush succeeds. Raises nothing.
+
+        A cancelled flush loses nothing either: what the ledger was given it stores.
+        """
+        taken, self._counters = self._counters, {}
+        try:
+            if taken:
+                await self._ledger.record_passed([counter.passed() for counter in taken.values()], self._clock.now())
+        except Exception as error:
+            self._put_back(taken)
+            self.problem = str(error) if isinstance(error, SentinelError) else "The ledger failed; the log says how."
+            log.exception("passed_calls_not_recorded")
+        else:
+            self.problem = ""
+
+    def _put_back(self, taken: "dict[tuple[str, ...], _Counter]") -> None:
+        for key, counter in taken.items():
+            if (later := self._counters.get(key)) is not None:
+                counter.include(later)
+            self._counters[key] = counter
+
+    def _counter(self, passage: Passage) -> "_Counter":
+        key = (
+            passage.caller.key_id,
+            passage.stack,
+            passage.service,
+            passage.operation,
+            passage.treatment,
+            passage.door,
+        )
+        counter = self._counters.get(key)
+        if counter is None:
+            now = self._clock.now()
+            counter = self._counters[key] = _Counter(passage, since=now, until=now)
+        return counter
+
+
+@dataclass(slots=True)
+class _Counter:
+    """The calls of one key to one operation in one stack."""
+
+    first: Passage
+    since: datetime
+    until: datetime
+    count: int = 0
+    errors: int = 0
+    resources: dict[str, int] = field(default_factory=dict)
+    others: int = 0
+
+    def add(self, passage: Passage, at: datetime) -> None:
+        self.count += 1
+        self.until = at
+        for address in passage.addresses:
+            self._name(address, 1)
+
+    def include(self, later: "_Counter") -> None:
+        """Add the counts of another counter, which was started later."""
+        self.until = later.until
+        self.count += later.count
+        self.others += later.others
+        self.errors += later.errors
+        for address, number in later.resources.items():
+            self._name(address, number)
+
+    def passed(self) -> PassedCalls:
+        first = self.first
+        return PassedCalls(
+            caller=first.caller,
+            service=first.service,
+            operation=first.operation,
+            stack=first.stack,
+            treatment=first.treatment,
+            count=self.count,
+            errors=self.errors,
+            since=self.since,
+            until=self.until,
+            resources=dict(self.resources),
+            others=self.others,
+            call_class=first.call_class,
+            door=first.door,
+        )
+
+    def _name(self, address: str, number: int) -> None:
+        if address in self.resources or len(self.resources) < MOST_RESOURCES:
+            self.resources[address] = self.resources.get(address, 0) + number
+        else:
+            self.others += number

@@ -1,0 +1,389 @@
+"""Logs each decision in one line: who asked for what, the verdict, the rules behind it and the outcome. No value, text or secret is in it.
+
+Inbound → Caller → Call → Mutation (effects known) → Facts → Findings → Decision
+        → record DECIDED (and claim, one transaction) → apply once → record SETTLED → reply
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import structlog
+
+from gateway.core.errors import (
+    ApprovalSpent,
+    AttemptInFlight,
+    AttemptMismatch,
+    CallTooLarge,
+    ClaimTaken,
+    Malformed,
+    NotAllowed,
+    NotAuthenticated,
+    NotSendable,
+    SentinelError,
+    SignatureSpent,
+    Stopped,
+    TryLater,
+)
+from gateway.core.model.caller import ActorKind, Caller, sender_of
+from gateway.core.model.facts import Facts
+from gateway.core.model.ids import new_id
+from gateway.core.model.inbound import Inbound, Refusal, is_bound
+from gateway.core.model.json import Json
+from gateway.core.model.motive import ceiling_text
+from gateway.core.model.mutation import Call, CallClass, Effect, Mutation
+from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Sent
+from gateway.core.model.time_box import TimeBox
+from gateway.core.model.verdict import Decision, Finding, Verdict
+from gateway.core.off_loop import apart, off_loop, size_of
+from gateway.core.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder, TimeBoxLedger
+from gateway.effects.resolver import EffectResolver
+from gateway.effects.time_box import is_time_boxed, time_box_of
+from gateway.line.checks.approvals import with_answer
+from gateway.line.checks.chain import CheckChain
+from gateway.line.checks.fairness import Admission
+from gateway.line.survey import Survey, nothing_known
+
+log = structlog.get_logger()
+
+_NAMES = {Applied: "applied", Refused: "refused", Failed: "failed", InDoubt: "in_doubt"}
+_MOST_ADDRESSES = 5
+"""How many of the changed resources a line names. The record has all of them."""
+
+
+def log_decision(mutation: Mutation, decision: Decision, outcome: Outcome) -> None:
+    """Log one recorded decision and what came of it."""
+    addresses = tuple(dict.fromkeys(effect.address for effect in mutation.effects))
+    motive = mutation.motive
+    log.info(
+        "decision",
+        mutation=mutation.id,
+        verdict=decision.verdict.value,
+        outcome=_NAMES[type(outcome)],
+        operation=f"{mutation.call.service}:{mutation.call.operation}",
+        actor=mutation.caller.actor,
+        kind=mutation.caller.kind.value,
+        motive=f"{motive.intent}/{motive.motivation}" if motive else "",
+        resources=list(addresses[:_MOST_ADDRESSES]),
+        more_resources=max(0, len(addresses) - _MOST_ADDRESSES),
+        rules=list(dict.fromkeys(each.rule for each in decision.findings if each.verdict is not Verdict.ALLOW)),
+    )
+
+
+_BYTES_OF_AN_EFFECT = 160
+"""Size that an effect counts as: with more than about fifty, a decision takes longer than a few milliseconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MutationResult:
+    """What the pipeline returns for one mutation: the decision and the outcome."""
+
+    mutation: Mutation
+    decision: Decision | None
+    """None if this repeats the outcome of an earlier attempt with the same idempotency key."""
+    outcome: Outcome | None
+    """None for a dry run, which records and sends nothing."""
+
+
+class Pipeline:
+    """Takes a request from authentication to outcome. A door calls `admit`, streams reads itself, and passes every mutation to `execute`."""
+
+    def __init__(
+        self,
+        *,
+        resolver: EffectResolver,
+        survey: Survey,
+        checks: CheckChain,
+        ledger: Ledger,
+        cloud: Cloud,
+        clock: Clock,
+        digest_key: bytes = b"",
+        settled: Callable[[str], None] = lambda _: None,
+        admission: Admission | None = None,
+        time_boxes: TimeBoxLedger | None = None,
+    ) -> None:
+        """`digest_key` keys the digests of calls, which are recorded. `settled` is called with each mutation whose outcome is recorded.
+
+        `admission` turns away those who have used up their share. Without `time_boxes` a change that is wanted for a time only is refused.
+        """
+        self._time_boxes = time_boxes
+        self._resolver = resolver
+        self._survey = survey
+        self._checks = checks
+        self._ledger = ledger
+        self._cloud = cloud
+        self._clock = clock
+        self._digest_key = digest_key
+        self._settled = settled
+        self._admission = admission
+        self._running: set[asyncio.Future[MutationResult]] = set()
+
+    async def admit(
+        self, inbound: Inbound, authenticator: Authenticator, decoder: RequestDecoder
+    ) -> tuple[Caller, Request]:
+        """The caller and its decoded request, in that order: the body is not parsed before the caller is authenticated.
+
+        A refusal is recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.NotAllowed`, `errors.LedgerUnavailable`.
+        """
+        caller = await self.authenticate(inbound, authenticator)
+        try:
+            request = await decoder.read(inbound, caller)
+            _refuse_sensitive_reads(caller, request)
+            _refuse_other_motives(caller, request)
+        except (Malformed, NotAllowed) as error:
+            await self.turn_away(inbound, error, caller)
+            raise
+        return caller, replace(request, sender=sender_of(inbound))
+
+    async def authenticate(self, inbound: Inbound, authenticator: Authenticator) -> Caller:
+        """The caller. A refusal is recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.LedgerUnavailable`."""
+        try:
+            return await authenticator.authenticate(inbound)
+        except (NotAuthenticated, Malformed) as error:
+            await self.turn_away(inbound, error)
+            raise
+
+    async def turn_away(self, inbound: Inbound, error: SentinelError, caller: Caller | None = None) -> None:
+        """Record that a request was refused before it became a mutation, and why. Raises `errors.LedgerUnavailable`."""
+        claimed_key_id = error.key_id if isinstance(error, NotAuthenticated) else ""
+        refusal = Refusal(
+            at=inbound.received_at,
+            reason=str(error),
+            code=error.code,
+            peer=inbound.peer,
+            key_id=caller.key_id if caller else claimed_key_id,
+            about=f"{inbound.method} {inbound.path[:200]}",
+            actor=caller.actor if caller else "",
+        )
+        await self._ledger.record_refusal(refusal)
+
+    async def execute(self, caller: Caller, request: Request) -> MutationResult:
+        """Decide, record the decision, send once, record the outcome.
+
+        Raises an `errors.SentinelError` only if nothing was sent. Once something was sent, every result, good or bad, is the outcome.
+        """
+        mutation = await self._mutation(caller, request)
+        if (earlier := await self._earlier_result(mutation)) is not None:
+            return earlier
+        if request.dry_run:
+            mutation, _, decision = await apart(_size(mutation), self._decide(mutation))
+            return MutationResult(mutation=mutation, decision=decision, outcome=None)
+        # The rest runs to its end even if the caller disconnects; otherwise it could stop between sending and recording. The event loop
+        # keeps only weak references to tasks, so keep a strong one.
+        task = asyncio.ensure_future(self._decide_and_apply(mutation))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await asyncio.shield(task)
+
+    async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
+        try:
+            result = await self._execute(mutation)
+        except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent, Stopped, TryLater) as error:
+            # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
+            await self._record_refusal(mutation.caller, mutation.call, error)
+            raise
+        if result.decision is not None and result.outcome is not None:
+            log_decision(result.mutation, result.decision, result.outcome)
+        return result
+
+    async def _record_refusal(self, caller: Caller, call: Call, error: SentinelError) -> None:
+        """Record that a known caller's call was refused without a decision."""
+        refusal = Refusal(
+            at=self._clock.now(),
+            reason=str(error),
+            code=error.code,
+            key_id=caller.key_id,
+            about=f"{call.service}:{call.operation}",
+            actor=caller.actor,
+        )
+        await self._ledger.record_refusal(refusal)
+
+    async def _execute(self, mutation: Mutation) -> MutationResult:
+        try:
+            mutation, decision, prepared = await self._decide_and_record(mutation)
+        except (ClaimTaken, SignatureSpent, Stopped) as conflict:
+            # Another mutation took a claim, or a person stopped this, after we read the facts. It may be this same attempt, sent twice at
+            # once; if not, decide once more. A second conflict goes to the caller, who may retry. A spent signature stays spent.
+            if (earlier := await self._earlier_result(mutation)) is not None:
+                return earlier
+            if isinstance(conflict, SignatureSpent):
+                raise
+            mutation, decision, prepared = await self._decide_and_record(mutation)
+        if prepared is None:
+            # The caller is told the mutation that waits for a human, which it can wait for; the record of this one names it too.
+            mutation = replace(mutation, id=decision.attached or mutation.id)
+            return MutationResult(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
+        # The decision is durable now. If the process dies before SETTLED is written, the mutation is in doubt once its lease has run out.
+        outcome: Sent = await self._cloud.send(prepared)
+        try:
+            await self._ledger.record_outcome(mutation, outcome, self._clock.now())
+        except Exception:
+            log.exception("settled_not_recorded", mutation=mutation.id)
+            outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer.")
+        self._settled(mutation.id)
+        return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
+
+    async def _decide_and_record(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
+        """Decide, sign the request if it is to be sent, and record the decision. None for the request if nothing is to be sent.
+
+        The request is signed before the commit and never again: if the process is paused too long in between, AWS refuses the request as
+        expired.
+        """
+        mutation, facts, decision = await apart(_size(mutation), self._decide(mutation, self._admission))
+        decision = _without_blind_hold(mutation, decision)
+        prepared: Prepared | None = None
+        if decision.carried_out:
+            try:
+                prepared = await self._cloud.prepare(mutation.call, mutation.id, mutation.upload)
+            except NotSendable as error:
+                unsendable = Finding(
+                    check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error), absolute=True
+                )
+                decision = replace(decision, findings=(*decision.findings, unsendable))
+        await self._ledger.record_decision(mutation, facts, decision)
+        return mutation, decision, prepared
+
+    async def _decide(self, mutation: Mutation, admission: Admission | None = None) -> tuple[Mutation, Facts, Decision]:
+        """Gather the facts and run the checks. Returns the mutation with its final effects. If the facts cannot be gathered, it is denied.
+
+        Raises `errors.TryLater` if the caller is not admitted now.
+        """
+        try:
+            mutation, facts = await self._survey_effects(mutation)
+        except CallTooLarge:
+            raise
+        except Exception:
+            log.exception("survey_broke", mutation=mutation.id)
+            denial = Finding(
+                check="survey",
+                verdict=Verdict.DENY,
+                rule="never.survey",
+                reason="Sentinel could not gather the facts that it decides by, so it refused; nothing was sent. Try again.",
+                absolute=True,
+            )
+            return mutation, nothing_known(self._clock.now()), Decision(findings=(denial,))
+        if admission is not None:
+            await admission.admit(mutation, facts)
+        decision = await self._checks.decide(mutation, facts)
+        if decision.verdict is Verdict.HOLD:
+            answered = await self._ledger.answered(mutation.caller.actor, mutation.call.digest)
+            decision = with_answer(decision, answered, facts.now)
+        return mutation, facts, decision
+
+    async def _survey_effects(self, mutation: Mutation) -> tuple[Mutation, Facts]:
+        """Gather facts, then recompute the effects against them. Calls that append to, remove from or overwrite a list depend on its
+        current value, and the ledger may know a newer value than the state file.
+        """
+        facts = await self._survey.of(mutation)
+        known = {
+            subject.effect.address: subject.attributes_before
+            for subject in facts.subjects
+            if subject.exists or (subject.attributes_before and not subject.effect.declared)
+        }
+        claimed: dict[tuple[str, str], list[Json]] = {}
+        for standing in facts.claims:
+            claimed.setdefault((standing.claim.address, standing.claim.attribute), []).append(standing.claim.value)
+        effects = self._resolver.effects(mutation.call, known, claimed) if known or claimed else mutation.effects
+        if effects != mutation.effects:
+            mutation = replace(mutation, effects=effects)
+            facts = await self._survey.of(mutation)
+        return mutation, await self._with_time_box(mutation, facts)
+
+    async def _with_time_box(self, mutation: Mutation, facts: Facts) -> Facts:
+        """The facts with what is put back at the end of a change that is wanted for a time only."""
+        if not is_time_boxed(mutation) or mutation.puts_back is not None:
+            return facts
+        if self._time_boxes is None:
+            return replace(facts, time_box=TimeBox(refusal="Nothing here puts changes back at the end of their time."))
+        addresses = sorted({effect.address for effect in mutation.effects})
+        standing = await self._time_boxes.standing_time_boxes(addresses)
+        # In a thread: the search for the call tries many calls. Not in a thread of the pool of large work, which may be waiting for this.
+        time_box = await asyncio.to_thread(time_box_of, self._resolver, mutation, facts, standing)
+        return replace(facts, time_box=time_box)
+
+    async def _earlier_result(self, mutation: Mutation) -> MutationResult | None:
+        """The result of an earlier attempt with the same idempotency key, None if there was none.
+
+        Raises `errors.AttemptMismatch` if that attempt was another call, `errors.AttemptInFlight` if it has no outcome yet.
+        """
+        if not mutation.idempotency_key:
+            return None
+        attempt = await self._ledger.attempt(mutation.caller.actor, mutation.idempotency_key)
+        if attempt is None:
+            return None
+        if attempt.call_digest != mutation.call.digest:
+            message = f"This idempotency key belongs to another call (mutation {attempt.mutation_id}). Nothing was sent; use a new key."
+            raise AttemptMismatch(message)
+        if attempt.outcome is None:
+            message = f"The same attempt (mutation {attempt.mutation_id}) is being carried out right now. Nothing was sent again; ask for its outcome."
+            raise AttemptInFlight(message)
+        return MutationResult(
+            mutation=replace(mutation, id=attempt.mutation_id), decision=None, outcome=attempt.outcome
+        )
+
+    def _understood(self, call: Call) -> tuple[Effect, ...]:
+        """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
+        _ = call.digest
+        return self._resolver.effects(call)
+
+    async def _mutation(self, caller: Caller, request: Request) -> Mutation:
+        """The mutation with its effects. Raises `errors.CallTooLarge`."""
+        call = replace(request.call, digest_key=self._digest_key)
+        try:
+            effects = await off_loop(size_of(call.parameters), lambda: self._understood(call))
+        except CallTooLarge as error:
+            await self._record_refusal(caller, call, error)
+            raise
+        return Mutation(
+            id=new_id("mut"),
+            caller=caller,
+            call=call,
+            call_class=request.call_class,
+            motive=request.motive or caller.motive,
+            effects=effects,
+            idempotency_key=request.idempotency_key,
+            signature=request.signature,
+            door=request.door,
+            upload=request.upload,
+            puts_back=request.puts_back,
+            sender=request.sender,
+        )
+
+
+def _size(mutation: Mutation) -> int:
+    """About how many bytes must be handled to decide a mutation."""
+    return size_of(mutation.call.parameters) + _BYTES_OF_AN_EFFECT * len(mutation.effects)
+
+
+def _without_blind_hold(mutation: Mutation, decision: Decision) -> Decision:
+    """The decision, a denial if a human would have to approve an upload whose content the request does not fix."""
+    if mutation.upload is None or is_bound(mutation.upload) or decision.verdict is not Verdict.HOLD:
+        return decision
+    blind = Finding(
+        check="upload",
+        verdict=Verdict.DENY,
+        rule="upload.unknown_content",
+        reason="A human would have to approve this upload, and its head does not say what its content is. Sign the SHA-256 of the whole body, or ask for the change beforehand.",
+    )
+    return replace(decision, findings=(*decision.findings, blind))
+
+
+def _refuse_other_motives(caller: Caller, request: Request) -> None:
+    """Refuse a stated motive that the caller's key does not allow. Raises `errors.NotAllowed`."""
+    if request.motive is not None and not caller.may_state(request.motive):
+        stated = f"{request.motive.intent}/{request.motive.motivation}"
+        raise NotAllowed(
+            f"{ceiling_text(caller.motive)} This call states {stated}. Nothing was sent; leave the motive out, or use another key."
+        )
+
+
+def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:
+    """Refuse secret values and cryptographic keys to agents. An agent may repeat a secret that it has read, and a call that uses a key
+    would run with the gateway's permissions. Raises `errors.NotAllowed`.
+    """
+    if request.call_class is CallClass.CRYPTO and caller.kind is ActorKind.AGENT:
+        message = f"{request.call.service}:{request.call.operation} uses a cryptographic key, and agents may not do that through Sentinel, whose rights are wider than theirs. Nothing was sent."
+        raise NotAllowed(message)
+    if request.call_class is CallClass.SECRET and caller.kind is ActorKind.AGENT:
+        message = f"{request.call.service}:{request.call.operation} returns a secret value, or configuration that commonly holds one, and agents may not read those through Sentinel. Nothing was sent."
+        raise NotAllowed(message)

@@ -1,1 +1,0 @@
-"""The domain values: frozen dataclasses and enums without I/O, which every other package may import."""

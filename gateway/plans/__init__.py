@@ -1,0 +1,1 @@
+"""Terraform plans judged as one change before their apply. Read `check` first."""

@@ -1,1 +1,0 @@
-"""Finds out whether AWS carried out a mutation in doubt. Nothing is ever sent again."""

@@ -1,0 +1,169 @@
+"""An applied mutation, read from the ledger's DECIDED record."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.records.record import Record
+from gateway.terraform.address import split_stack
+
+_DATA = "data"
+"""The class of calls on the data plane: they change what is in a resource, never an attribute that code declares."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedMutation:
+    """A mutation that was carried out, according to the ledger."""
+
+    id: str
+    seq: int
+    """Number of its DECIDED record; mutations are written back in this order."""
+    stack: str
+    actor: str
+    kind: str = ""
+    """`human`, `agent`, `service` or `pipeline`."""
+    on_behalf_of: str = ""
+    at: datetime
+    operation: str
+    """`service:Operation`."""
+    account: str = ""
+    """The AWS account of the call; empty if the record names none."""
+    region: str = ""
+    effects: tuple[Effect, ...]
+    """What was asked for."""
+    implied: tuple[Effect, ...] = ()
+    """What AWS does as a consequence. Nobody asked for it, so it is not written into code."""
+    before: Mapping[tuple[str, str], Json] = field(default_factory=dict)
+    """Values before, by (address, attribute)."""
+    restated: frozenset[tuple[str, str]] = frozenset()
+    """(address, attribute) of values that did not change and that the code leaves to their default: nothing is to be written."""
+    intent: str = ""
+    motivation: str = ""
+    text: str = ""
+    evidence: tuple[str, ...] = ()
+    wanted_seconds: float | None = None
+    puts_back: str = ""
+    """The change for a time that it put back; empty for any other mutation."""
+    approver: str = ""
+    """Who approved it; empty if no approval was needed."""
+    settled_at: datetime
+    """When its outcome was recorded; the time of the decision if that is not known."""
+    made: str = ""
+    """The id that AWS chose for the one resource that it created; empty if it chose none, or before it is settled."""
+    together: tuple[str, ...] = ()
+    """The mutations that tell one story with it, such as the deletion of what it created again."""
+    corrects: int = 0
+    """Number of the RECONCILED record that left `effects` to a human and that this write-back corrects; 0 for the first one."""
+
+    @property
+    def passing(self) -> bool:
+        """Whether it changes nothing for good: it is wanted for a time, or puts such a change back. What the code should say stays as it was."""
+        return self.wanted_seconds is not None or bool(self.puts_back)
+
+    @property
+    def concerns_code(self) -> bool:
+        """Whether the code may have to say something else now. Calls that only do something, or change no value, do not concern it."""
+        return any(
+            effect.action is not EffectAction.INVOKE and (effect.address, effect.attribute) not in self.restated
+            for effect in self.effects
+        )
+
+    @property
+    def changed(self) -> tuple[Effect, ...]:
+        """The effects, asked for or implied, after which an attribute may have another value."""
+        return tuple(
+            effect
+            for effect in (*self.effects, *self.implied)
+            if not (effect.action is EffectAction.INVOKE and effect.attribute == WHOLE)
+            and (effect.address, effect.attribute) not in self.restated
+        )
+
+
+def carried_out(record: Record) -> bool:
+    """Whether a DECIDED record allowed the mutation."""
+    return bool(_table(record.body.get("decision")).get("carried_out"))
+
+
+def changes_attributes(record: Record) -> bool:
+    """Whether a DECIDED record is of a call that may change an attribute. Data-plane traffic does not, and is told apart cheaply."""
+    if _table(record.body.get("call")).get("class") == _DATA:
+        return False
+    effects = [_table(effect) for effect in _rows(record.body.get("effects"))]
+    return any(effect.get("action") != EffectAction.INVOKE or effect.get("attribute") != WHOLE for effect in effects)
+
+
+def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMutation:
+    """The mutation of a DECIDED record; `approvers` maps the id of an approval to the person who gave it.
+
+    Raises KeyError, TypeError or ValueError for a body that no release of the ledger wrote.
+    """
+    call, motive = _table(record.body["call"]), _table(record.body.get("motive"))
+    caller, decision = _table(record.body.get("caller")), _table(record.body.get("decision"))
+    effects = list(_of_stack(record))
+    return AppliedMutation(
+        id=record.mutation_id,
+        seq=record.seq,
+        stack=record.stack,
+        actor=record.actor,
+        kind=str(caller.get("kind") or ""),
+        on_behalf_of=str(caller.get("on_behalf_of") or ""),
+        at=record.at,
+        operation=f"{call['service']}:{call['operation']}",
+        account=str(call.get("account") or ""),
+        region=str(call.get("region") or ""),
+        effects=tuple(_effect_from_json(effect) for effect in effects if not effect.get("implied")),
+        implied=tuple(_effect_from_json(effect) for effect in effects if effect.get("implied")),
+        before={_key(effect): effect.get("before") for effect in effects},
+        restated=frozenset(
+            _key(effect) for effect in effects if effect.get("changes") is False and effect.get("declared") is None
+        ),
+        intent=str(motive.get("intent") or ""),
+        motivation=str(motive.get("motivation") or ""),
+        text=str(motive.get("text") or ""),
+        evidence=tuple(str(reference) for reference in _rows(motive.get("evidence"))),
+        wanted_seconds=motive.get("wanted_seconds"),
+        puts_back=str(_table(record.body.get("puts_back")).get("mutation") or ""),
+        approver=approvers.get(str(decision.get("approval") or ""), ""),
+        settled_at=record.at,
+    )
+
+
+def _of_stack(record: Record) -> Iterator[Mapping[str, Any]]:
+    """The effects on the record's stack, each with the address that the resource has there."""
+    for effect in map(_table, _rows(record.body.get("effects"))):
+        stack, address = split_stack(str(effect["address"]))
+        if stack in ("", record.stack):
+            yield {**effect, "address": address}
+
+
+def _key(effect: Mapping[str, Any]) -> tuple[str, str]:
+    return str(effect["address"]), str(effect["attribute"])
+
+
+def _effect_from_json(form: Mapping[str, Any]) -> Effect:
+    return Effect(
+        address=str(form["address"]),
+        attribute=str(form["attribute"]),
+        action=EffectAction(form["action"]),
+        value=form.get("value"),
+        resource_type=str(form["resource_type"]),
+        identity={str(key): str(value) for key, value in _table(form.get("identity")).items()},
+        declared=bool(form["in_code"]),
+        sensitive=bool(form["sensitive"]),
+    )
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        message = f"a table was expected in the record, not {type(value).__name__}"
+        raise TypeError(message)
+    return value
+
+
+def _rows(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []

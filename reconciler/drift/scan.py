@@ -1,0 +1,309 @@
+"""Finds changes from outside on a schedule, records them, and carries out what was decided about each."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import structlog
+
+from gateway.core.drift_book import DriftAction, DriftBook, DriftOutcome, ForeignDrift
+from gateway.core.errors import LedgerUnavailable, Stopped
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.stop import Reach, Stop, in_the_way
+from gateway.core.ports import EventLedger, RecordQuery, StopLedger
+from gateway.core.records.record import Record, Stage
+from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation
+from reconciler.drift.cloudtrail import origins
+from reconciler.drift.event_sources import EventSources
+from reconciler.drift.foreign_drift import OutsideChange, outside_changes, with_replacements
+from reconciler.drift.healing import Healer
+from reconciler.drift.implicit_conflicts import ImplicitConflicts
+from reconciler.drift.last_changes import overlaps
+from reconciler.line.backlog import Backlog
+from reconciler.line.loop import Line
+from reconciler.line.proposal import edited_addresses
+from reconciler.model import Wanted, is_replacement
+from reconciler.publish.git import mutations_in
+from reconciler.terraform.plan import TerraformPlan
+
+log = structlog.get_logger()
+
+_LOOK_BACK: Final = timedelta(days=1)
+"""How old an event may be that explains drift, at least; with a longer schedule twice its time."""
+_NO_HEALER: Final = "Sentinel sets values back through the gateway only, and `reconcile.endpoint` names another endpoint, so nothing was sent."
+
+
+@dataclass(slots=True, kw_only=True)
+class DriftScan:
+    """The changes from outside of one stack."""
+
+    line: Line
+    backlog: Backlog
+    events: EventLedger
+    stops: StopLedger
+    every_seconds: float
+    sources: EventSources = field(default_factory=EventSources)
+    healer: Healer | None = None
+    """None where terraform does not reach AWS through the gateway."""
+    book: DriftBook = field(default_factory=DriftBook)
+    claimed: ImplicitConflicts | None = None
+    """Compares the claimed values with what is live; None: nobody is told of implicit conflicts."""
+    seen_head: str = ""
+    """The protected branch's commit up to which the state has what was codified."""
+
+    def slot(self) -> int:
+        """The number of the current time on the schedule: each is looked at once, however often the service restarts."""
+        return int(time.time() // self.every_seconds)
+
+    async def follow(self) -> tuple[ForeignDrift, ...]:
+        """What was decided and is to be carried out, oldest first. What a person stopped waits, and is written into code all the same: that
+        changes nothing live. Raises `errors.LedgerUnavailable`.
+        """
+        await self.book.read(self.line.queries)
+        self.backlog.commits |= self.book.commits.get(self.line.stack, set())
+        waiting = (each for each in self.book.open.values() if each.stack == self.line.stack and each.waits)
+        stopped = await self._stopped()
+        return tuple(each for each in waiting if not stopped or each.action is DriftAction.CODIFY)
+
+    async def follow_merges(self) -> None:
+        """Bring the state up to date with what the protected branch took in of what was codified, once for each of its commits.
+
+        Raises `errors.GitFailed`.
+        """
+        await self.book.read(self.line.queries)
+        codified = [each for each in self.book.open.values() if each.stack == self.line.stack and each.commit]
+        if not codified or not self.line.refresh_state or (head := await self.line.protected_head()) == self.seen_head:
+            return
+        merged = await mutations_in(self.line.source, self.line.protected)
+        commits = {each.commit for each in codified if each.id in merged}
+        if addresses := sorted({each.address for each in codified if each.commit in commits}):
+            failed = await self.line.update_state(addresses)
+            log.info("state_followed_drift", stack=self.line.stack, addresses=addresses, failed=failed)
+        self.seen_head = head
+
+    async def scan(self) -> int:
+        """Plan the protected code, and record what was changed from outside and what is so no longer; the number found.
+
+        Raises `errors.GitFailed`, `errors.TerraformFailed` and their like; the next time on the schedule tries again.
+        """
+        await self.backlog.read(self.line.queries)
+        plan = await self.line.plan_protected()
+        await self.backlog.read(self.line.queries)
+        await self.book.read(self.line.queries)
+        found = await self._outside(plan) if plan is not None else {}
+        for drift_id, outside in found.items():
+            await self._record_found(drift_id, outside)
+        for drift in list(self.book.open.values()):
+            if drift.stack == self.line.stack and drift.id not in found and not self._in_flight(drift):
+                await self._settle(
+                    drift,
+                    {
+                        "outcome": DriftOutcome.GONE.value,
+                        "reason": "Live and code agree again, or a mutation set the value since.",
+                    },
+                )
+        if self.claimed is not None:
+            known = {(each.change.address, each.change.attribute): each.origin for each in found.values()}
+            await self.claimed.look({key: origin for key, origin in known.items() if origin is not None})
+        await self.sources.done()
+        return len(found)
+
+    async def carry_out(self, drift_id: str) -> Mapping[str, Json]:
+        """Do what was decided about a change from outside, and record what came of it, once.
+
+        Raises `errors.Stopped` for what would change the stack while that is stopped; it is tried again later.
+        """
+        await self.follow()
+        drift = self.book.open.get(drift_id)
+        if drift is None or not drift.waits:
+            return {}
+        if drift.action is not DriftAction.CODIFY and (stops := await self._stopped()):
+            raise Stopped(f"{stops[0].sentence} Nothing was set back.")
+        body = await self._codify(drift) if drift.action is DriftAction.CODIFY else await self._revert(drift)
+        await self._settle(drift, body)
+        return body
+
+    async def _stopped(self) -> tuple[Stop, ...]:
+        """The stops of all changes, and of those in this stack. The gateway itself refuses what others are about."""
+        return in_the_way(await self.stops.stops(), Reach(stacks=frozenset({self.line.stack})))
+
+    async def _outside(self, plan: TerraformPlan) -> dict[str, OutsideChange]:
+        now = self.line.clock.now()
+        events = await self.sources.since(now - max(_LOOK_BACK, timedelta(seconds=2 * self.every_seconds)))
+        stack = self.line.stack
+        known = {(each.address, each.attribute): each.live for each in self.book.open.values() if each.stack == stack}
+        found = await outside_changes(plan, origins(events, plan), self.backlog, self._recall, known)
+        found = with_replacements(plan, found, events, known)
+        return {
+            each.id_of(stack, self.book.ended[stack, each.change.address, each.change.attribute]): each
+            for each in found
+        }
+
+    def _in_flight(self, drift: ForeignDrift) -> bool:
+        """Whether a mutation may be setting the value now, so that this look shows nothing of it."""
+        return any(
+            effect.address == drift.address and overlaps(effect.attribute, drift.attribute)
+            for applied in list(self.backlog.in_flight.values())
+            for effect in applied.changed
+        )
+
+    async def _record_found(self, drift_id: str, outside: OutsideChange) -> None:
+        change, origin = outside.change, outside.origin
+        body: dict[str, Json] = {
+            "address": change.address,
+            "attribute": change.attribute,
+            "resource_type": change.resource_type,
+            "live": None if change.sensitive else change.live,
+            "declared": None if change.sensitive else change.other,
+            "sensitive": change.sensitive,
+            "origin": None
+            if origin is None
+            else {
+                "actor": origin.actor,
+                "event": origin.event,
+                "at": origin.at.isoformat(),
+                "event_id": origin.event_id,
+                "service": origin.actor.endswith(".amazonaws.com"),
+            },
+        }
+        record = Record(
+            stage=Stage.DRIFTED,
+            at=self.line.clock.now(),
+            mutation_id=drift_id,
+            actor=origin.actor if origin else "",
+            stack=self.line.stack,
+            body=body,
+        )
+        if await self.events.record_event(record, resources=[(change.address, change.attribute)]):
+            log.warning(
+                "drifted",
+                stack=self.line.stack,
+                drift=drift_id,
+                address=change.address,
+                attribute=change.attribute,
+                by=origin.actor if origin else "unknown",
+            )
+
+    async def _codify(self, drift: ForeignDrift) -> dict[str, Json]:
+        """Propose the live value for the code, with all its proofs, on the stack's branch.
+
+        What was replaced is proposed together with the rest that was, since one may belong to the other.
+        """
+        beside = self._replaced_too(drift)
+        applied = as_applied(drift, *beside)
+        proposal = await self.line.prove(applied, self.backlog)
+        body = await self.line.publish(applied, self.backlog, proposal)
+        left = body.get("left")
+        reasons = (
+            [str(each.get("reason")) for each in left if isinstance(each, Mapping)] if isinstance(left, list) else []
+        )
+        outcome = DriftOutcome.FAILED if reasons else DriftOutcome.CODIFIED
+        reason = " ".join(reasons) or str(body.get("nothing_to_do") or "It is proposed for the code.")
+        # A commit that an earlier run made, before it was killed, may not have what was found since: that waits for its own turn.
+        written = edited_addresses(body)
+        for each in beside if not reasons else ():
+            if each.address in written:
+                await self._settle(each, _with_it(drift, each, body))
+        return {
+            **body,
+            "outcome": outcome.value,
+            "reason": reason,
+            "address": drift.address,
+            "attribute": drift.attribute,
+        }
+
+    def _replaced_too(self, drift: ForeignDrift) -> list[ForeignDrift]:
+        """The other resources that were replaced and are to be codified too, if this one was replaced."""
+        if not _is_replaced(drift):
+            return []
+        others = (each for each in self.book.open.values() if each.stack == drift.stack and each.id != drift.id)
+        return [each for each in others if each.waits and each.action is DriftAction.CODIFY and _is_replaced(each)]
+
+    async def _revert(self, drift: ForeignDrift) -> dict[str, Json]:
+        if self.healer is None:
+            return {
+                "outcome": DriftOutcome.FAILED.value,
+                "reason": _NO_HEALER,
+                "address": drift.address,
+                "attribute": drift.attribute,
+            }
+        return await self.healer.heal(drift)
+
+    async def _settle(self, drift: ForeignDrift, body: Mapping[str, Json]) -> None:
+        record = Record(
+            stage=Stage.DRIFT_SETTLED, at=self.line.clock.now(), mutation_id=drift.id, stack=drift.stack, body=body
+        )
+        await self.book.read(self.line.queries)
+        current = self.book.open.get(drift.id)
+        if current is None or (current.outcome == body["outcome"] and current.decision == drift.decision):
+            return  # a run that was killed had recorded it
+        await self.events.record_event(record, resources=[(drift.address, drift.attribute)], repeat=True)
+        log.info("drift_settled", stack=drift.stack, drift=drift.id, outcome=body["outcome"], reason=body.get("reason"))
+
+    async def _recall(self, mutation: str) -> AppliedMutation | None:
+        query = RecordQuery(mutation_id=mutation, stage=Stage.DECIDED, limit=1)
+        for record in await self.line.queries.records(query):
+            try:
+                return applied_mutation(record, {})
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                raise LedgerUnavailable(
+                    f"Record {record.seq} cannot be read, so it is not known what is ours."
+                ) from error
+        return None
+
+
+def as_applied(drift: ForeignDrift, *beside: ForeignDrift) -> AppliedMutation:
+    """A change from outside in the form in which the line writes changes back; those `beside` it are written back together with it."""
+    origin: Mapping[str, Any] = drift.origin or {}
+    at = datetime.fromisoformat(str(origin["at"])) if origin.get("at") else drift.at
+    told = f" Together with {', '.join(each.id for each in beside)}." if beside else ""
+    all_of_it = (drift, *beside)
+    return AppliedMutation(
+        id=drift.id,
+        seq=drift.seq,
+        stack=drift.stack,
+        actor=str(origin.get("actor") or "unknown"),
+        at=at,
+        operation=str(origin.get("event") or "unknown"),
+        effects=tuple(_effect(each) for each in all_of_it),
+        before={(each.address, each.attribute): each.declared for each in all_of_it},
+        text=f"It was changed from outside. {drift.rule}: {drift.reason}{told}",
+        evidence=tuple(
+            str(each.origin["event_id"]) for each in all_of_it if each.origin and each.origin.get("event_id")
+        ),
+        approver=drift.decided_by,
+        settled_at=drift.at,
+    )
+
+
+def _effect(drift: ForeignDrift) -> Effect:
+    """What was changed. If nothing is live in the place of a resource, that was deleted."""
+    gone = drift.attribute == WHOLE and drift.live is None
+    return Effect(
+        address=drift.address,
+        attribute=drift.attribute,
+        action=EffectAction.DELETE if gone else EffectAction.SET,
+        value=drift.live,
+        resource_type=drift.resource_type,
+        declared=True,
+        sensitive=drift.sensitive,
+    )
+
+
+def _is_replaced(drift: ForeignDrift) -> bool:
+    return is_replacement(Wanted(address=drift.address, attribute=drift.attribute, value=drift.live))
+
+
+def _with_it(drift: ForeignDrift, each: ForeignDrift, body: Mapping[str, Json]) -> dict[str, Json]:
+    """What came of a change that was proposed together with another one."""
+    commit: dict[str, Json] = {name: body[name] for name in ("commit", "branch") if name in body}
+    return {
+        **commit,
+        "outcome": DriftOutcome.CODIFIED.value,
+        "reason": f"It is proposed for the code together with {drift.id}.",
+        "address": each.address,
+        "attribute": each.attribute,
+    }

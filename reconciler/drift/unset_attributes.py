@@ -1,0 +1,83 @@
+"""Finds drift that no plan shows: the provider reads it, but the code leaves the attribute unset, so the plan leaves it alone.
+
+Such values move on their own all the time, because AWS or a controller owns them. One that an event names was set by somebody, and
+belongs into the code from then on.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from gateway.core.model.json import Json
+from gateway.core.model.path import AttributePath
+from reconciler.drift.cloudtrail import Event, letters, matches
+from reconciler.model import Drift, DriftOrigin, Wanted
+from reconciler.terraform.plan import ResourceChange, TerraformPlan
+
+_MIRRORS = {
+    "aws_iam_role": frozenset({"inline_policy", "managed_policy_arns"}),
+    "aws_iam_group": frozenset({"policy_arns"}),
+    "aws_security_group": frozenset({"ingress", "egress"}),
+    "aws_route_table": frozenset({"route"}),
+    "aws_network_acl": frozenset({"ingress", "egress"}),
+    "aws_instance": frozenset({"security_groups", "ebs_block_device", "network_interface"}),
+}
+"""Attributes that repeat what resources of another type declare, by resource type."""
+_OF_BUCKETS = "aws_s3_bucket"
+"""Everything of a bucket but its tags is declared by a resource of its own."""
+_CALLED = {"vpc_security_group_ids": "groups"}
+"""What calls name an attribute, where that is not its own name."""
+
+
+def silent_drift(plan: TerraformPlan, events: Sequence[Event], ignored: Collection[tuple[str, str]]) -> list[Drift]:
+    """The values that somebody set, by the events, and that the plan does not show.
+
+    `ignored` are (address, attribute) that the code tells Terraform to ignore. Several values of one block are one drift.
+    """
+    shown = {change.top_key for change in plan.changes}
+    found: dict[tuple[str, str], list[tuple[ResourceChange, DriftOrigin]]] = {}
+    for change in plan.drift:
+        if change.actions != ("update",) or change.top_key in shown or change.sensitive or _mirrors(change):
+            continue
+        if change.top_key in ignored or (change.address, "all") in ignored:
+            continue
+        if not plan.sets(change) and (origin := _set_by(change, plan, events)) is not None:
+            found.setdefault(change.top_key, []).append((change, origin))
+    return [_drift(changes) for changes in found.values()]
+
+
+def _mirrors(change: ResourceChange) -> bool:
+    if change.resource_type == _OF_BUCKETS:
+        return change.top not in {"tags", "force_destroy"}
+    return change.top in _MIRRORS.get(change.resource_type, ())
+
+
+def _set_by(change: ResourceChange, plan: TerraformPlan, events: Sequence[Event]) -> DriftOrigin | None:
+    """Who set the value: the last call that names the resource and the attribute; None if no person or program did."""
+    names = set(_spellings(change))
+    live = plan.drifted.get(change.address, {})
+    setting = [event for event in events if names & event.keys and matches(event, change, live)]
+    last = max(setting, key=lambda event: event.origin.at, default=None)
+    return None if last is None or last.origin.actor.endswith(".amazonaws.com") else last.origin
+
+
+def _spellings(change: ResourceChange) -> Iterator[str]:
+    steps = [step for step in AttributePath(change.attribute).steps if not step.isdecimal()]
+    yield letters("".join(steps))
+    yield letters(steps[-1])
+    yield _CALLED.get(change.top, letters(change.top))
+
+
+def _drift(changes: Sequence[tuple[ResourceChange, DriftOrigin]]) -> Drift:
+    """One drift; several values below one attribute become one block."""
+    (first, origin), *_ = changes
+    if first.attribute == first.top:
+        return Drift(
+            wanted=Wanted(address=first.address, attribute=first.top, value=first.live),
+            before=first.other,
+            origin=origin,
+        )
+    members = {".".join(AttributePath(change.attribute).steps[1:]): change for change, _ in changes}
+    value: Mapping[str, Json] = {name: change.live for name, change in members.items()}
+    before: Mapping[str, Json] = {name: change.other for name, change in members.items()}
+    return Drift(
+        wanted=Wanted(address=first.address, attribute=first.top, value=[value]), before=[before], origin=origin
+    )

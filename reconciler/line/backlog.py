@@ -1,0 +1,224 @@
+"""Which mutations still wait to be written back, according to the ledger, and which one explains a change in a plan."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import structlog
+
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import AttributePath
+from gateway.core.ports import LedgerQueries, RecordQuery
+from gateway.core.records.record import Record, Stage
+from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation, carried_out, changes_attributes
+from reconciler.drift.last_changes import LastChanges, overlaps
+from reconciler.drift.replacements import creates_resource, deleted_addresses
+from reconciler.model import Wanted
+from reconciler.terraform.plan import ResourceChange
+
+_PAGE = 1_000
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Backlog:
+    """The mutations of one stack that are not in its code. Reads every record once, in the order of the ledger.
+
+    Calls that change no attribute, such as traffic of the data plane, are forgotten as they are read.
+    """
+
+    stack: str
+    decided: dict[str, AppliedMutation] = field(default_factory=dict)
+    """Allowed mutations that concern the code and neither failed nor are written into it, by id, in the order of their records. Of
+    those that are written in part, only the effects that were left."""
+    settled: dict[str, Record] = field(default_factory=dict)
+    """SETTLED records, outcome applied, of mutations that are not reconciled yet."""
+    left: dict[str, Record] = field(default_factory=dict)
+    """The last RECONCILED record of the mutations in `decided` that left something to a human."""
+    in_flight: dict[str, AppliedMutation] = field(default_factory=dict)
+    """Allowed mutations that may change an attribute and whose outcome is not known."""
+    last_changes: LastChanges = field(default_factory=LastChanges)
+    """Of all applied mutations, whether they are written into code or not."""
+    deletions: dict[str, str] = field(default_factory=dict)
+    """The last mutation that deleted a declared resource, by its address, until that is in the protected branch."""
+    creations: dict[str, AppliedMutation] = field(default_factory=dict)
+    """The mutations that created a resource, by id, until that is in the protected branch."""
+    committed: dict[str, str] = field(default_factory=dict)
+    """The commits of mutations on the stack's branch that were not yet seen in the protected branch, by `trailer_key`."""
+    commits: set[str] = field(default_factory=set)
+    """The commits of this stack that RECONCILED records name: our own."""
+    approvers: dict[str, str] = field(default_factory=dict)
+    """Who gave an approval, by the approval's id."""
+    seq: int = 0
+    """The last record read."""
+    _reading: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    """DBOS runs the steps of a workflow in another thread, which reads on after its plan."""
+
+    async def read(self, ledger: LedgerQueries) -> None:
+        """Read the records that were appended since the last call. Raises `errors.LedgerUnavailable`."""
+        while records := await ledger.records(RecordQuery(after_seq=self.seq, limit=_PAGE, newest_first=False)):
+            with self._reading:
+                for record in records:
+                    if record.seq > self.seq:
+                        self._add(record)
+                        self.seq = record.seq
+
+    def pending(self) -> tuple[AppliedMutation, ...]:
+        """Mutations that were applied and are not reconciled, oldest first."""
+        return tuple(applied for applied in list(self.decided.values()) if applied.id in self.settled)
+
+    def left_over(self) -> Iterator[AppliedMutation]:
+        """Mutations of which something was left to a human, oldest first, as corrections of the records that say so."""
+        for mutation, record in list(self.left.items()):
+            if mutation in self.decided:
+                yield replace(self.decided[mutation], corrects=record.seq)
+
+    def superseded(self, applied: AppliedMutation) -> Mapping[tuple[str, str], str]:
+        """By (address, attribute) of its effects: the id of the last applied mutation after this one that set the same attribute."""
+        found = {
+            (effect.address, effect.attribute): self.last_changes.superseding(
+                effect.address, effect.attribute, applied.seq
+            )
+            for effect in applied.effects
+        }
+        return {key: change.mutation for key, change in found.items() if change is not None}
+
+    def changed_since(self, want: Wanted, applied: AppliedMutation) -> str:
+        """Which other mutation changed a value since, or may be changing it, as half a sentence; empty if there is none."""
+        for other in reversed(list(self.in_flight.values())):
+            if other.seq > applied.seq and _changes(other, want.address, want.attribute):
+                return f"{other.id} asked for another value, and its outcome is not known yet"
+        last = self.last_changes.since(want.address, want.attribute, applied.seq)
+        if last is None:
+            return ""
+        return f"{last.mutation} {'set it' if last.asked else 'changed it, as a consequence of its call,'} since"
+
+    def others(self, applied: AppliedMutation) -> list[Json]:
+        """The ids of later mutations that change what this one set, in their order. While they stay the same, so does what they explain."""
+        found: dict[str, int] = {}
+        for effect in applied.effects:
+            last = self.last_changes.since(effect.address, effect.attribute, applied.seq)
+            if last is not None:
+                found[last.mutation] = last.seq
+            for other in list(self.in_flight.values()):
+                if other.seq > applied.seq and _changes(other, effect.address, effect.attribute):
+                    found[other.id] = other.seq
+        return [mutation for mutation, _ in sorted(found.items(), key=lambda item: item[1])]
+
+    def explain(self, change: ResourceChange, without: AppliedMutation) -> str:
+        """The mutation other than `without` that caused a change in a plan, as half a sentence; empty if there is none."""
+        for other in list(self.decided.values()):
+            if other.id != without.id and any(
+                _touches(effect.address, effect.attribute, change) for effect in other.effects
+            ):
+                return f"belongs to {other.id}, which is not in the code"
+        return ""
+
+    def _add(self, record: Record) -> None:
+        if record.stage is Stage.APPROVED:
+            self._add_approval(record)
+        elif record.stack and record.stack != self.stack:
+            return
+        elif record.stage is Stage.DECIDED:
+            self._add_decided(record)
+        elif record.stage is Stage.SETTLED:
+            self._add_settled(record)
+        elif record.stage is Stage.RECONCILED:
+            self._add_reconciled(record)
+
+    def _add_decided(self, record: Record) -> None:
+        try:
+            if record.stack != self.stack or not carried_out(record) or not changes_attributes(record):
+                return
+            applied = applied_mutation(record, self.approvers)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            # One unreadable record must not keep the others from being written back.
+            log.error("record_unreadable", seq=record.seq, mutation=record.mutation_id, error=repr(error))  # noqa: TRY400  one line
+            return
+        self.in_flight[applied.id] = applied
+        if applied.concerns_code:
+            self.decided[applied.id] = applied
+
+    def _add_settled(self, record: Record) -> None:
+        outcome = record.body.get("outcome")
+        if outcome not in ("failed", "applied"):
+            return
+        flown = self.in_flight.pop(record.mutation_id, None)
+        if outcome == "failed":
+            self.decided.pop(record.mutation_id, None)
+            return
+        if flown is not None:
+            self.last_changes.add(flown)
+        if record.mutation_id in self.decided:
+            self.settled[record.mutation_id] = record
+            applied = self.decided[record.mutation_id]
+            self.decided[applied.id] = applied = replace(
+                applied, settled_at=record.at, made=str(record.body.get("made") or "")
+            )
+            self.deletions |= dict.fromkeys(deleted_addresses(applied), applied.id)
+            if creates_resource(applied):
+                self.creations[applied.id] = applied
+
+    def _add_reconciled(self, record: Record) -> None:
+        mutation, body = record.mutation_id, record.body
+        self.settled.pop(mutation, None)
+        corrects = body.get("corrects")
+        key = trailer_key(mutation, corrects if isinstance(corrects, int) else 0)
+        if body.get("merged") is True:
+            self.committed.pop(key, None)
+            self.creations.pop(mutation, None)
+            self.deletions = {address: each for address, each in self.deletions.items() if each != mutation}
+        elif "commit" in body:
+            self.committed[key] = str(body["commit"])
+        if isinstance(commit := body.get("commit"), str):
+            self.commits.add(commit)
+        if body.get("merged") is True and "nothing_to_do" not in body:
+            return  # it only says that an earlier commit was merged
+        self._keep_what_was_left(record)
+
+    def _keep_what_was_left(self, record: Record) -> None:
+        """Of a mutation that is written, keep the effects that its record left to a human; one that is not written stays whole."""
+        mutation, body = record.mutation_id, record.body
+        self.left.pop(mutation, None)
+        applied = self.decided.get(mutation)
+        if "nothing_to_do" in body:
+            self.creations.pop(mutation, None)
+        if applied is None:
+            return
+        if "commit" in body or "nothing_to_do" in body:
+            left = _left_keys(body)
+            effects = tuple(effect for effect in applied.effects if (effect.address, effect.attribute) in left)
+            applied = replace(applied, effects=effects)
+        if applied.effects:
+            self.decided[mutation] = applied
+            self.left[mutation] = record
+        else:
+            del self.decided[mutation]
+
+    def _add_approval(self, record: Record) -> None:
+        approval, approver = record.body.get("approval"), record.body.get("approver")
+        if isinstance(approval, str) and approval:
+            self.approvers[approval] = approver if isinstance(approver, str) else record.actor
+
+
+def trailer_key(mutation: str, corrects: int) -> str:
+    """What names one write-back of a mutation: its id, and for a correction the number of the record that it corrects."""
+    return f"{mutation}@{corrects}" if corrects else mutation
+
+
+def _left_keys(body: Mapping[str, Json]) -> set[tuple[Json, Json]]:
+    rows = body.get("left")
+    listed = rows if isinstance(rows, list | tuple) else ()
+    return {(row.get("address"), row.get("attribute")) for row in listed if isinstance(row, Mapping)}
+
+
+def _changes(applied: AppliedMutation, address: str, attribute: str) -> bool:
+    return any(effect.address == address and overlaps(attribute, effect.attribute) for effect in applied.changed)
+
+
+def _touches(address: str, attribute: str, change: ResourceChange) -> bool:
+    if address != change.address:
+        return False
+    return WHOLE in (attribute, change.attribute) or AttributePath(attribute).top == change.top

@@ -1,0 +1,398 @@
+"""The line from a record to a commit. Read this file first.
+
+applied mutation → wanted values → already in code? → edit → proved by a plan → commit on the stack's branch → RECONCILED
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gateway.core.model.json import Json
+from gateway.core.model.masking import PER_RUN
+from gateway.core.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
+from gateway.core.records.record import Stage
+from gateway.terraform.config.source import parsed_once
+from gateway.terraform.secrets import masked_text
+from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.drift.classification import ClassifiedDrift, all_left, classify_mutation, superseded_reason
+from reconciler.drift.mutation_creations import is_of_place
+from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
+from reconciler.line.backlog import Backlog
+from reconciler.line.merged_state import update_merged_state
+from reconciler.line.proposal import Proposal, edited_addresses, says
+from reconciler.line.replacement import (
+    Replacement,
+    differing_values,
+    files_before,
+    prove_unedited,
+    replacement_of,
+    restoring_edits,
+    with_absent_as_new,
+)
+from reconciler.model import Edit, Left, ProposedEdit, Wanted, is_replacement
+from reconciler.proof.code_copies import link_downloaded, select_workspace, temporarily_written
+from reconciler.proof.declarations import Declaration, read_declared
+from reconciler.proof.other_roots import other_roots
+from reconciler.proof.proofs import describe
+from reconciler.proof.proved_edit import DeclaredCache, ProofContext, ProvedEdit, prove_edits, undeclared, without_old
+from reconciler.proof.suggested_edits import AskedOnce
+from reconciler.publish.commit_message import CodeBefore, commit_message
+from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
+from reconciler.publish.worktree_files import add_untracked_files
+from reconciler.rewrite.create import wanted_creations
+from reconciler.rewrite.edited_code import read_code
+from reconciler.rewrite.resource_identity import is_in_code, is_known
+from reconciler.rewrite.surroundings import surroundings
+from reconciler.terraform.cli import Terraform
+from reconciler.terraform.live_reads import LiveReads
+from reconciler.terraform.nested_blocks import learn_nested_blocks
+from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
+from reconciler.terraform.plugin.warm import warm_provider
+from reconciler.terraform.refresh import Refreshed
+from reconciler.terraform.state import read_recorded
+
+_NOTED = 50
+"""How many differences that were there before a record names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Writes the mutations of one stack back into its code."""
+
+    stack: str
+    source: Path
+    """The stack's root module in the user's checkout; only read."""
+    protected: str = "HEAD"
+    """The protected branch's ref in the user's repository."""
+    state: Path | None
+    branch: str
+    worktree: Path
+    terraform: Terraform
+    queries: LedgerQueries
+    commands: LedgerCommands
+    clock: Clock
+    frozen: tuple[str, ...] = ()
+    """Directories of the repository with somebody else's code, beside those named `vendor` and the like."""
+    states: Mapping[Path, Path] = field(default_factory=dict)
+    """The state files of other stacks by their root module's directory."""
+    declared_cache: DeclaredCache
+    """The last plan of the unedited branch, for values whose declaration only a plan can show."""
+    asked: AskedOnce | None = None
+    """Suggestions for values that no editor can write; None: there are none."""
+    refresh_state: bool = True
+    """Whether the state is brought up to date when the protected branch has taken a value in."""
+
+    async def reconcile(self, applied: AppliedMutation, backlog: Backlog) -> Mapping[str, Json]:
+        """Run the whole line for one mutation; returns the body of its RECONCILED record."""
+        proposal = await self.prove(applied, backlog)
+        body = await self.publish(applied, backlog, proposal)
+        await self.record(applied, body)
+        return body
+
+    def without_code(self, applied: AppliedMutation, backlog: Backlog) -> Proposal | None:
+        """The proposal for a mutation that leaves nothing to write, found without git and terraform; None if a value is to be written."""
+        classified = classify_mutation(applied, superseded=backlog.superseded(applied))
+        return None if classified.concerns_code else replace(_without_edits(classified), corrects=applied.corrects)
+
+    @asynccontextmanager
+    async def with_provider(self) -> AsyncIterator["Line"]:
+        """This line with one provider process for all its plans until the block ends. The process belongs to the event loop that asks."""
+        async with warm_provider(self.terraform.environment) as warm:
+            yield replace(self, terraform=replace(self.terraform, warm=warm))
+
+    async def prove(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
+        """Edits with all their proofs; nothing is committed yet.
+
+        Raises `errors.TerraformFailed`, `errors.TerraformMissing` or `errors.GitFailed` for what may be temporary: try again later.
+        """
+        if proposal := self.without_code(applied, backlog):
+            return proposal
+        classified = classify_mutation(applied, superseded=backlog.superseded(applied))
+        tried = await self.circumstances(applied, backlog)
+        try:
+            branch = await self._branch(backlog)
+        except (BranchConflict, ForeignCommit) as error:
+            left = all_left(classified.wanted, str(error))
+            tried = {**tried, "branch": await self.tip()}
+            return replace(_without_edits(classified, left=left), tried=tried, corrects=applied.corrects)
+        try:
+            with parsed_once():
+                proposal = await self._propose(branch, applied, backlog, classified)
+        except CodeRefused as error:
+            proposal = _without_edits(classified, left=all_left(classified.wanted, str(error)))
+        return replace(proposal, tried=tried if proposal.left else {}, corrects=applied.corrects)
+
+    async def circumstances(self, applied: AppliedMutation, backlog: Backlog) -> dict[str, Json]:
+        """On what it may hang that something is left to a human: the protected commit, and later mutations that change the same.
+
+        A branch that may not be written adds its commit. While all of them are the same, trying again would end the same way.
+        Raises `errors.GitFailed`.
+        """
+        return {"protected": await self.protected_head(), "others": backlog.others(applied)}
+
+    async def tip(self) -> str:
+        """The unchecked commit of the stack's branch; empty if there is none. Raises `errors.GitFailed`."""
+        return await branch_tip(self.source, self.branch)
+
+    async def _propose(
+        self, branch: Branch, applied: AppliedMutation, backlog: Backlog, classified: ClassifiedDrift
+    ) -> Proposal:
+        if commit := await branch.find(applied.id, corrects=applied.corrects):
+            return _without_edits(classified, commit=commit)
+        head = await branch.head()
+        await learn_nested_blocks(self.terraform, branch.root)
+        around = await asyncio.to_thread(surroundings, branch.root, branch.worktree, self.frozen)
+        context = replace(
+            self._context(branch, applied, backlog),
+            around=around,
+            others=other_roots(around, branch.top, self.terraform, self.states),
+        )
+        told = await replacement_of(context, applied, backlog, classified)
+        if told.classified.again:
+            return replace(await self._made_again(branch, context, told, backlog), base=head)
+        classified = await self._with_new(context, applied, told.classified)
+        replaced = [want.address for want in classified.wanted if is_replacement(want)]
+        cache = DeclaredCache() if replaced else self.declared_cache
+        async with without_old(context, replaced) as inside:
+            missing = await undeclared(inside, cache, applied, classified.wanted, head=head)
+            if missing:
+                proved = await self._proved(branch, inside, applied, backlog, classified=classified, missing=missing)
+                return replace(proved, base=head) if proved.files else proved
+        known = "" if classified.left and not classified.wanted else "The code declares the value already."
+        return _without_edits(classified, nothing_to_do=known, merged=bool(known) and await branch.is_merged())
+
+    async def _made_again(self, branch: Branch, context: ProofContext, told: Replacement, backlog: Backlog) -> Proposal:
+        """What the code does not say of resources that were created again, and their blocks, if our own branch dropped them."""
+        before = await files_before(branch, told, backlog)
+        applied, first = told.applied, restoring_edits(before, told, backlog.committed)
+        with temporarily_written(branch.root, before):
+            classified = await with_absent_as_new(context, told.classified)
+            classified = await self._with_new(context, applied, classified)
+            replaced = [want.address for want in classified.wanted if is_replacement(want)]
+            async with without_old(context, replaced) as inside:
+                missing = await undeclared(inside, DeclaredCache(), applied, classified.wanted, head="")
+                missing += await differing_values(inside, classified, classified.wanted)
+                if not (missing or before):
+                    return _without_edits(classified, nothing_to_do="The code declares the value already.")
+                proposal = await self._proved(
+                    branch, inside, applied, backlog, classified=classified, missing=missing, first=first
+                )
+        return replace(proposal, files={**before, **proposal.files}) if proposal.edits else proposal
+
+    async def _proved(
+        self,
+        branch: Branch,
+        context: ProofContext,
+        applied: AppliedMutation,
+        backlog: Backlog,
+        *,
+        classified: ClassifiedDrift,
+        missing: Sequence[Wanted],
+        first: tuple[Edit, ...] = (),
+    ) -> Proposal:
+        """The proved edits for what the code on the branch does not declare, after the edits `first`, which it has already."""
+        before = _declared_before(branch.root, missing)
+
+        def explain(change: ResourceChange) -> str:
+            return classified.explain(change) or backlog.explain(change, applied)
+
+        proved = await (
+            prove_edits(context, missing, explain=explain) if missing else prove_unedited(context, first, explain)
+        )
+        if untracked := set(proved.edited.files) - await branch.tracked(list(proved.edited.files)):
+            return _without_edits(classified, left=all_left(missing, _not_in_git(untracked)))
+        proposal = _with_edits(classified, proved, applied, first, before=before)
+        return _naming_what_superseded(proposal, backlog.superseded(applied))
+
+    async def _with_new(
+        self, context: ProofContext, applied: AppliedMutation, classified: ClassifiedDrift
+    ) -> ClassifiedDrift:
+        """The same, with the blocks of created resources that belong to this stack. What state or code has already is not left any more."""
+        if not classified.created:
+            return classified
+        live = await read_recorded(self.terraform, context.root, self.state)
+        code = await asyncio.to_thread(read_code, context.root, {}, context.around)
+        for address, created in classified.created:
+            if not is_of_place(applied, created, live):
+                continue
+            wanted = await asyncio.to_thread(wanted_creations, context.root, [created], live, context.around)
+            if wanted or is_known(created, live) or is_in_code(code, created):
+                classified = classified.with_new(address, wanted)
+        return classified
+
+    def _context(self, branch: Branch, applied: AppliedMutation, backlog: Backlog) -> ProofContext:
+        async def catch_up() -> None:
+            await backlog.read(self.queries)
+
+        return ProofContext(
+            terraform=self.terraform,
+            root=branch.root,
+            state=self.state,
+            catch_up=catch_up,
+            changed_since=lambda want: backlog.changed_since(want, applied),
+            asked=self.asked,
+            recorded=lambda: read_recorded(self.terraform, branch.root, self.state),
+        )
+
+    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> dict[str, Json]:
+        """Commit the proposal once and return the body of RECONCILED.
+
+        A commit that an earlier run made is found by its trailer. If the branch moved on since the proof, prove again.
+        """
+        if not proposal.files and not proposal.commit:
+            return proposal.record_body(branch=self.branch, commit="", diff="")
+        try:
+            branch = await self._branch(backlog)
+        except (BranchConflict, ForeignCommit):
+            left = await self.prove(applied, backlog)  # the branch was moved since the proof
+            return left.record_body(branch=self.branch, commit="", diff="")
+        commit = await branch.find(applied.id, corrects=applied.corrects)
+        if not commit and await branch.head() != proposal.base:
+            proposal = await self.prove(applied, backlog)
+        if not commit and proposal.files:
+            commit = await branch.commit(proposal.files, proposal.message)
+        # The lines around an edit are somebody's code, which may hold a secret, and the record is read by many.
+        diff = masked_text(await branch.diff(commit), PER_RUN) if commit else ""
+        return proposal.record_body(branch=self.branch, commit=commit, diff=diff)
+
+    async def record(self, applied: AppliedMutation, body: Mapping[str, Json]) -> None:
+        """Append RECONCILED, unless an earlier run did so before it was killed, or a correction would only say the same again."""
+        earlier = await self.queries.records(RecordQuery(mutation_id=applied.id, stage=Stage.RECONCILED))
+        if not applied.corrects:
+            needed = not earlier
+        else:
+            done = any(record.body.get("corrects") == applied.corrects for record in earlier)
+            corrected = next((record.body for record in earlier if record.seq == applied.corrects), {})
+            needed = not done and says(body) != says(corrected)
+        if needed:
+            await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body)
+
+    async def read_live(self, targets: list[str]) -> Refreshed:
+        """The live attributes of resources, read with the protected code: whatever our branch holds, it must not stand in the way.
+
+        Raises `errors.GitFailed`, `errors.TerraformFailed`, `errors.TerraformMissing`, `errors.CodeRefused`.
+        """
+        protected = await open_protected(
+            source=self.source, worktree=self.worktree.with_name("protected"), protected=self.protected
+        )
+        await add_untracked_files(protected)
+        async with LiveReads.beside(self.terraform) as reads:
+            return await reads.refresh(protected.root, state=self.state, targets=targets)
+
+    async def protected_root(self) -> Path:
+        """The root module of the protected code, in a worktree of its own, ready to be planned. Raises `errors.GitFailed`."""
+        protected = await open_protected(
+            source=self.source, worktree=self.worktree.with_name("protected"), protected=self.protected
+        )
+        await add_untracked_files(protected)
+        return protected.root
+
+    async def plan_protected(self) -> TerraformPlan | None:
+        """The plan of the protected code; None if it is empty. Raises as `read_live`."""
+        root = await self.protected_root()
+        file = await self.terraform.plan(root, state=self.state)
+        return read_plan(await self.terraform.show(root, file)) if file else None
+
+    async def protected_head(self) -> str:
+        """The protected branch's commit. Raises `errors.GitFailed`."""
+        return await protected_head(self.source, self.protected)
+
+    async def record_merges(self, backlog: Backlog) -> None:
+        """Record which committed mutations the protected branch now contains; this ends their claims."""
+        merged = await mutations_in(self.source, self.protected)
+        taken_in = {key: commit for key, commit in backlog.committed.items() if key in merged}
+        state = await self._update_state(list(taken_in)) if taken_in and self.refresh_state else {}
+        for key, commit in taken_in.items():
+            mutation, _, corrects = key.partition("@")
+            body: dict[str, Json] = {"merged": True, "branch": self.branch, "commit": commit, **state}
+            body |= {"corrects": int(corrects)} if corrects else {}
+            await self.commands.record_reconciliation(mutation, at=self.clock.now(), body=body)
+
+    async def _update_state(self, keys: list[str]) -> dict[str, Json]:
+        """Bring the state up to date with the protected code; what the record of the merge says about it. Raises `errors.GitFailed`."""
+        addresses: set[str] = set()
+        for key in keys:
+            for record in await self.queries.records(
+                RecordQuery(mutation_id=key.partition("@")[0], stage=Stage.RECONCILED)
+            ):
+                addresses |= edited_addresses(record.body)
+        failed = await self.update_state(sorted(addresses))
+        return {"state_not_refreshed": failed} if failed else {"state_refreshed": True}
+
+    async def update_state(self, addresses: Sequence[str]) -> str:
+        """Bring the state up to date with the protected code, in which the addresses are as they are live now; why not, if not.
+
+        Raises `errors.GitFailed`.
+        """
+        root = await self.protected_root()
+        return await update_merged_state(self.terraform, root, state=self.state, addresses=addresses)
+
+    async def _branch(self, backlog: Backlog) -> Branch:
+        branch = await open_branch(
+            source=self.source,
+            worktree=self.worktree,
+            name=self.branch,
+            protected=self.protected,
+            recorded=frozenset(backlog.commits),
+        )
+        await add_untracked_files(branch)
+        link_downloaded(branch.root, self.terraform.plugin_data)
+        select_workspace(branch.root, self.terraform.plugin_data, self.terraform.workspace)
+        return branch
+
+
+def _with_edits(
+    classified: ClassifiedDrift,
+    proved: ProvedEdit,
+    applied: AppliedMutation,
+    first: tuple[Edit, ...],
+    *,
+    before: CodeBefore,
+) -> Proposal:
+    edits = (*first, *proved.edited.edits) if proved.proofs else ()
+    return Proposal(
+        message=commit_message(applied, edits, before) if edits else "",
+        files=proved.edited.files,
+        edits=tuple(ProposedEdit(path=edit.path, wanted=edit.wanted, chain=edit.chain) for edit in edits),
+        proofs=proved.proofs,
+        left=(*classified.left, *proved.left),
+        kept_out=classified.kept_out,
+        noted=tuple(f"Before the edit too, {describe([change])}." for change in proved.noted[:_NOTED]),
+    )
+
+
+def _declared_before(root: Path, wanted: Sequence[Wanted]) -> CodeBefore:
+    """What the code declares for each value, without those that hang on the live system."""
+    found = zip(wanted, read_declared(root, wanted), strict=True)
+    return {want.key: code.value for want, code in found if code.says is not Declaration.UNSURE}
+
+
+def _naming_what_superseded(proposal: Proposal, superseded: Mapping[tuple[str, str], str]) -> Proposal:
+    """What was left because a mutation superseded it while it was proved, is no matter for a human."""
+    left = tuple(entry for entry in proposal.left if entry.wanted.key not in superseded)
+    by = [(entry, superseded[entry.wanted.key]) for entry in proposal.left if entry.wanted.key in superseded]
+    named = (replace(entry, reason=superseded_reason(later), superseded_by=later) for entry, later in by)
+    return replace(proposal, left=left, kept_out=(*proposal.kept_out, *named))
+
+
+def _without_edits(
+    classified: ClassifiedDrift,
+    *,
+    left: tuple[Left, ...] = (),
+    nothing_to_do: str = "",
+    merged: bool = False,
+    commit: str = "",
+) -> Proposal:
+    return Proposal(
+        commit=commit,
+        left=(*classified.left, *left),
+        kept_out=classified.kept_out,
+        nothing_to_do=nothing_to_do,
+        merged=merged,
+    )
+
+
+def _not_in_git(paths: set[Path]) -> str:
+    return f"The value stands in {', '.join(sorted(map(str, paths)))}, which is not in git, so it cannot be committed."

@@ -1,0 +1,136 @@
+"""What the line hands from proving to publishing: proved edits with their commit message, or the reason why no file changes."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gateway.core.model.json import Json
+from reconciler import model
+from reconciler.model import Left, Proof, ProposedEdit
+
+_LONGEST_DIFF = 64 * 1024
+"""Characters of a diff that a record keeps; the commit has the whole diff."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What is to be written back for one mutation."""
+
+    base: str = ""
+    """The commit of the stack's branch on which the edits were proved; empty if no file changes."""
+    commit: str = ""
+    """The commit of an earlier run that was killed after committing; then nothing is left to commit."""
+    message: str = ""
+    """The commit message; empty if there are no edits."""
+    files: Mapping[Path, bytes] = field(default_factory=dict)
+    """New bytes of the changed files, by path relative to the stack's root directory."""
+    edits: tuple[ProposedEdit, ...] = ()
+    proofs: tuple[Proof, ...] = ()
+    left: tuple[Left, ...] = ()
+    """Belongs in code, and a human must look at it."""
+    kept_out: tuple[Left, ...] = ()
+    """Does not belong in code."""
+    nothing_to_do: str = ""
+    """Why no file changes although nothing is left: a whole sentence, or empty."""
+    merged: bool = False
+    """Whether the protected branch itself declares the values; only with `nothing_to_do`."""
+    noted: tuple[str, ...] = ()
+    """What the plan would change with the edits and without them, a sentence each: it was there before and stays."""
+    tried: Mapping[str, Json] = field(default_factory=dict)
+    """In which circumstances something was left, see `Line.circumstances`; empty if nothing was."""
+    corrects: int = 0
+    """Number of the RECONCILED record that this corrects; 0 for the first one."""
+
+    def to_json(self) -> dict[str, Json]:
+        """The form DBOS stores between steps: one member per field, files in base64."""
+        return {
+            "base": self.base,
+            "commit": self.commit,
+            "message": self.message,
+            "files": {str(path): base64.b64encode(content).decode() for path, content in self.files.items()},
+            "edits": [model.edit_to_json(edit) for edit in self.edits],
+            "proofs": [model.proof_to_json(proof) for proof in self.proofs],
+            "left": [model.left_to_json(left) for left in self.left],
+            "kept_out": [model.left_to_json(left) for left in self.kept_out],
+            "nothing_to_do": self.nothing_to_do,
+            "merged": self.merged,
+            "noted": list(self.noted),
+            "tried": dict(self.tried),
+            "corrects": self.corrects,
+        }
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> "Proposal":
+        """The inverse of `to_json`."""
+        return cls(
+            base=form["base"],
+            commit=form["commit"],
+            message=form["message"],
+            files={Path(path): base64.b64decode(content) for path, content in form["files"].items()},
+            edits=tuple(model.edit_from_json(row) for row in form["edits"]),
+            proofs=tuple(model.proof_from_json(row) for row in form["proofs"]),
+            left=tuple(model.left_from_json(row) for row in form["left"]),
+            kept_out=tuple(model.left_from_json(row) for row in form["kept_out"]),
+            nothing_to_do=form["nothing_to_do"],
+            merged=form["merged"],
+            # An earlier version did not store these.
+            noted=tuple(form.get("noted", ())),
+            tried=form.get("tried", {}),
+            corrects=form.get("corrects", 0),
+        )
+
+    def record_body(self, *, branch: str, commit: str, diff: str) -> dict[str, Json]:
+        """The body of the RECONCILED record; `commit` and `diff` are empty if nothing was committed.
+
+        With a commit: `edits`, `proofs`, `branch`, `commit`, `files`, `diff`. `left` lists what a human must look at and
+        `kept_out` what does not belong in code, each with address, attribute, value, reason and chain. `nothing_to_do`
+        says why nothing was written although nothing is left; `merged` is true if the protected branch declares the values.
+        `superseded_by` lists the mutations that set values again since, `noted` the differences that were there before. `tried`
+        says in which circumstances something was left, and `corrects` which earlier record this one replaces.
+        """
+        form = self.to_json()
+        unwritten = {name: form[name] for name in ("left", "kept_out", "noted", "tried", "corrects") if form[name]}
+        if superseded_by := self._superseded_by:
+            unwritten["superseded_by"] = list(superseded_by)
+        if commit:
+            return {
+                **unwritten,
+                "edits": form["edits"],
+                "proofs": form["proofs"],
+                "branch": branch,
+                "commit": commit,
+                "files": sorted(str(path) for path in self.files),
+                "diff": diff[:_LONGEST_DIFF],
+            }
+        if self.nothing_to_do:
+            return {**unwritten, "nothing_to_do": self.nothing_to_do, "merged": self.merged}
+        if not self.left:
+            return {**unwritten, "nothing_to_do": self._why_nothing, "merged": False}
+        return unwritten
+
+    @property
+    def _superseded_by(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(entry.superseded_by for entry in self.kept_out if entry.superseded_by))
+
+    @property
+    def _why_nothing(self) -> str:
+        if not self._superseded_by:
+            return "Nothing of it belongs in code."
+        rest = " The rest does not belong in code." if any(not kept.superseded_by for kept in self.kept_out) else ""
+        return (
+            f"It was superseded before it was written: {', '.join(self._superseded_by)} changed the same since.{rest}"
+        )
+
+
+def edited_addresses(body: Mapping[str, Json]) -> set[str]:
+    """The addresses whose values a RECONCILED record says were written into code."""
+    edits = body.get("edits")
+    rows = edits if isinstance(edits, list | tuple) else ()
+    return {str(row["address"]) for row in rows if isinstance(row, Mapping) and "address" in row}
+
+
+def says(body: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What a RECONCILED record says, without when and why it was looked at."""
+    return {name: value for name, value in body.items() if name not in {"corrects", "tried", "claims_ended", "noted"}}

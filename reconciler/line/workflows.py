@@ -1,0 +1,399 @@
+"""Runs the line for every stack, durably: each mutation is one DBOS workflow, and each stack runs one workflow at a time."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import structlog
+from dbos import DBOS, DBOSConfig, SetWorkflowID
+from dbos import error as dbos_error
+
+from gateway.core.errors import LedgerUnavailable, SentinelError
+from gateway.core.model.ids import new_id
+from gateway.core.model.json import Json
+from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.drift.in_doubt.live_evidence import DoubtVerdict
+from reconciler.drift.in_doubt.read_back import ReadBack
+from reconciler.drift.put_backs.put_back import PutBacks
+from reconciler.drift.put_backs.workflow import PutBackWorkflow
+from reconciler.drift.scan import DriftScan
+from reconciler.errors import GitFailed
+from reconciler.line.backlog import Backlog
+from reconciler.line.loop import Line
+from reconciler.line.proposal import Proposal
+from reconciler.line.retry import LeftRetries, Retry
+from reconciler.notify.delivering import Delivering
+from reconciler.notify.workflow import NoticeWorkflow
+from reconciler.publish.publisher import Publisher
+from reconciler.terraform.state import terraform_is_applying
+
+_VERSION = "sentinel-1"
+"""DBOS resumes only workflows of the same version. Change it when the JSON that one step stores for the next changes."""
+_DOUBTS_AT_ONCE = 4
+"""Mutations in doubt that one round looks at, so that many of them do not keep others from being written back."""
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Worker:
+    """Writes back the mutations of one stack."""
+
+    line: Line
+    backlog: Backlog
+    read_back: ReadBack | None = None
+    """Settles the stack's mutations in doubt."""
+    pushing: Publisher | None = None
+    """Pushes the stack's branch, if that is wanted."""
+    drifting: DriftScan | None = None
+    """Finds changes from outside, if that is wanted."""
+    putting_back: PutBacks | None = None
+    """Puts changes back that were wanted for a time."""
+    retries: dict[str, Retry] = field(default_factory=dict)
+    left_over: LeftRetries = field(default_factory=LeftRetries)
+    looked_at_drift: int = -1
+    """The slot of the schedule in which changes from outside were last looked for."""
+    seen_head: str = ""
+    """The protected branch's commit when merges were last recorded."""
+
+    async def run_once(self, runner: "Runner") -> int:
+        """Read the ledger and write back what is due, oldest first; returns how many succeeded. A failure does not stop the others."""
+        await self.backlog.read(self.line.queries)
+        done = await self._record_without_code()
+        for applied in self.backlog.pending():
+            retry = self.retries.setdefault(applied.id, Retry())
+            if not retry.due or terraform_is_applying(self.line.state):
+                continue
+            if await self._write_back(runner, applied, retry):
+                done += 1
+        await self._look_at_protected(runner)
+        await self._settle_doubts(runner)
+        await self._heed_drift(runner)
+        if self.putting_back is not None and not terraform_is_applying(self.line.state):
+            await self.putting_back.round(runner.put_backs)
+        if done:
+            await self.backlog.read(self.line.queries)
+        return done
+
+    async def _record_without_code(self) -> int:
+        """Record the mutations that leave nothing to write, at once: they need neither git, nor terraform, nor a workflow."""
+        done = 0
+        for applied in self.backlog.pending():
+            if proposal := self.line.without_code(applied, self.backlog):
+                await self.line.record(applied, proposal.record_body(branch=self.line.branch, commit="", diff=""))
+                done += 1
+        if done:
+            await self.backlog.read(self.line.queries)
+        return done
+
+    async def _look_at_protected(self, runner: "Runner") -> None:
+        """Record what was merged, and try again what was left, as far as the protected branch or later mutations give reason to."""
+        if not (self.backlog.committed or self.backlog.left):
+            return
+        try:
+            head = await self.line.protected_head()
+            if head != self.seen_head and self.backlog.committed:
+                await self.line.record_merges(self.backlog)
+                self.seen_head = head
+            await self._correct(runner, head)
+        except GitFailed as error:
+            log.error("protected_branch_not_read", stack=self.line.stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+
+    async def _correct(self, runner: "Runner", head: str) -> None:
+        """Try again what was left to a human and is due; with terraform only one in a round, so that new changes come first."""
+        left_over = list(self.backlog.left_over())
+        self.left_over.keep(frozenset(applied.id for applied in left_over))
+        for applied in left_over:
+            recorded = self.backlog.left[applied.id].body.get("tried")
+            now: dict[str, Json] = {"protected": head, "others": self.backlog.others(applied)}
+            if isinstance(recorded, Mapping) and "branch" in recorded:
+                now["branch"] = await self.line.tip()
+            if not self.left_over.due(applied.id, recorded, now):
+                continue
+            if proposal := self.line.without_code(applied, self.backlog):
+                await self.line.record(applied, proposal.record_body(branch=self.line.branch, commit="", diff=""))
+                self.left_over.tried(applied.id, now)
+            elif not terraform_is_applying(self.line.state):
+                self.left_over.tried(applied.id, now)
+                await self._write_back(runner, applied, Retry())
+                return
+
+    async def _settle_doubts(self, runner: "Runner") -> None:
+        """Look at the mutations in doubt that are due. Not while terraform applies: code, state and live values then still change."""
+        if self.read_back is None or terraform_is_applying(self.line.state):
+            return
+        for doubt in (await self.read_back.due())[:_DOUBTS_AT_ONCE]:
+            self.read_back.looked(doubt.mutation_id)
+            try:
+                await runner.settle_doubt(self.line.stack, doubt.mutation_id)
+            except (SentinelError, dbos_error.DBOSException, OSError, ValueError, KeyError, TypeError) as error:
+                log.error("doubt_not_settled", stack=self.line.stack, mutation=doubt.mutation_id, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+
+    async def _heed_drift(self, runner: "Runner") -> None:
+        """Look for changes from outside if it is time, and carry out what was decided about one of them."""
+        if self.drifting is None or terraform_is_applying(self.line.state):
+            return
+        slot = self.drifting.slot()
+        if slot != self.looked_at_drift:
+            self.looked_at_drift = slot
+            await self._try_drift("drift_not_looked_for", runner.scan_drift(self.line.stack, slot))
+        await self._try_drift("merged_drift_not_followed", self.drifting.follow_merges())
+        for drift in await self.drifting.follow():
+            retry = self.retries.setdefault(f"{drift.id}.{drift.decision}", Retry())
+            if not retry.due:
+                continue
+            work = runner.carry_out(self.line.stack, drift.id, decision=drift.decision, attempt=retry.count)
+            if not await self._try_drift("drift_not_carried_out", work):
+                retry.failed()
+            return
+
+    async def _try_drift(self, event: str, work: Awaitable[object]) -> bool:
+        """Whether the work was done; what failed is logged and tried again later."""
+        try:
+            await work
+        except (SentinelError, dbos_error.DBOSException, OSError, ValueError, KeyError, TypeError) as error:
+            log.error(event, stack=self.line.stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+            return False
+        return True
+
+    async def _write_back(self, runner: "Runner", applied: AppliedMutation, retry: Retry) -> bool:
+        began = time.monotonic()
+        bound = log.bind(stack=self.line.stack, mutation=applied.id)
+        try:
+            body = await runner.run(self.line.stack, applied.id, attempt=retry.count, corrects=applied.corrects)
+        except (SentinelError, dbos_error.DBOSException, OSError, ValueError, KeyError, TypeError) as error:
+            bound.error("not_written_back", error=str(error), again_in_seconds=retry.failed())
+            return False
+        self.retries.pop(applied.id, None)
+        bound.info(
+            "written_back",
+            commit=body.get("commit", ""),
+            left=len(body.get("left", [])),
+            seconds=round(time.monotonic() - began, 2),
+        )
+        return True
+
+
+class Runner:
+    """The DBOS workflow and its three steps. Make only one per process: DBOS itself is a singleton."""
+
+    def __init__(
+        self, workers: Mapping[str, Worker], *, poll_seconds: float, receivers: Mapping[str, Delivering] | None = None
+    ) -> None:
+        self._workers = workers
+        self.notices = NoticeWorkflow(receivers or {}, poll_seconds=poll_seconds)
+        self._poll_seconds = poll_seconds
+
+        # DBOS marks the function it registers, which a bound method does not allow.
+        # Workflows that an earlier version stored lack the last argument.
+        async def write_back(stack: str, mutation_id: str, corrects: int = 0) -> dict[str, Any]:
+            return await self._write_back(stack, mutation_id, corrects)
+
+        async def read_back(stack: str, mutation_id: str) -> dict[str, Any]:
+            return await self._read_back(stack, mutation_id)
+
+        self._workflow = DBOS.workflow(name="write_back")(write_back)
+
+        async def scan_drift(stack: str) -> int:
+            return await DBOS.run_step_async({"name": "scan"}, self._drifting(stack).scan)
+
+        async def carry_out(stack: str, drift_id: str) -> dict[str, Any]:
+            async def step() -> dict[str, Any]:
+                return dict(await self._drifting(stack).carry_out(drift_id))
+
+            return await DBOS.run_step_async({"name": "carry_out"}, step)
+
+        timed = {name: worker.putting_back for name, worker in workers.items() if worker.putting_back}
+        self.put_backs = PutBackWorkflow(timed, queue=_queue, poll_seconds=poll_seconds)
+        self._doubt_workflow = DBOS.workflow(name="read_back")(read_back)
+        self._scan_workflow = DBOS.workflow(name="scan_drift")(scan_drift)
+        self._drift_workflow = DBOS.workflow(name="carry_out")(carry_out)
+
+    async def register(self) -> None:
+        """Register one queue per stack, each running one workflow at a time."""
+        for stack in self._workers:
+            await DBOS.register_queue_async(
+                _queue(stack),
+                global_concurrency=1,
+                polling_interval_sec=self._poll_seconds,
+                on_conflict="always_update",
+            )
+
+    async def run(self, stack: str, mutation_id: str, *, attempt: int, corrects: int = 0) -> dict[str, Any]:
+        """Enqueue the workflow of a mutation and return its result; if it ran or runs already, only wait for it.
+
+        One that corrects a record may run many times for the same record, each time in other circumstances.
+        Raises what `Line` raises.
+        """
+        workflow = f"{mutation_id}.{attempt}" if attempt else mutation_id
+        with SetWorkflowID(f"{mutation_id}@{corrects}.{new_id('try')}" if corrects else workflow):
+            handle = await DBOS.enqueue_workflow_async(_queue(stack), self._workflow, stack, mutation_id, corrects)
+        return await handle.get_result(polling_interval_sec=self._poll_seconds)
+
+    async def settle_doubt(self, stack: str, mutation_id: str) -> dict[str, Any]:
+        """Look at a mutation in doubt once, and record what that showed; returns it.
+
+        If the process is killed between the two, the next one records what was seen.
+        """
+        with SetWorkflowID(new_id("look")):
+            handle = await DBOS.enqueue_workflow_async(_queue(stack), self._doubt_workflow, stack, mutation_id)
+        return await handle.get_result(polling_interval_sec=self._poll_seconds)
+
+    async def scan_drift(self, stack: str, slot: int) -> int:
+        """Look for changes from outside, once in each slot of the schedule; returns how many there are. Raises what `Drifting` raises."""
+        with SetWorkflowID(f"drift.{stack}.{slot}"):
+            handle = await DBOS.enqueue_workflow_async(_queue(stack), self._scan_workflow, stack)
+        return await handle.get_result(polling_interval_sec=self._poll_seconds)
+
+    async def carry_out(self, stack: str, drift_id: str, *, decision: int, attempt: int) -> dict[str, Any]:
+        """Carry out a decision about a change from outside; returns what came of it. Raises what `Drifting` raises."""
+        with SetWorkflowID(f"{drift_id}.{decision}.{attempt}"):
+            handle = await DBOS.enqueue_workflow_async(_queue(stack), self._drift_workflow, stack, drift_id)
+        return await handle.get_result(polling_interval_sec=self._poll_seconds)
+
+    def _drifting(self, stack: str) -> DriftScan:
+        drifting = self._workers[stack].drifting
+        if drifting is None:
+            message = (
+                f"Changes from outside of the stack {stack} are not looked for: `reconcile.drift_every` is not set."
+            )
+            raise LedgerUnavailable(message)
+        return drifting
+
+    async def _read_back(self, stack: str, mutation_id: str) -> dict[str, Any]:
+        read_back = self._workers[stack].read_back
+        if read_back is None:
+            return {}
+
+        async def look() -> dict[str, Json]:
+            return (await read_back.look(mutation_id)).to_json()
+
+        async def settle(verdict: dict[str, Json]) -> None:
+            await read_back.settle(mutation_id, DoubtVerdict.from_json(verdict))
+
+        verdict = await DBOS.run_step_async({"name": "look"}, look)
+        await DBOS.run_step_async({"name": "settle"}, settle, verdict)
+        return verdict
+
+    async def _write_back(self, stack: str, mutation_id: str, corrects: int) -> dict[str, Any]:
+        worker = self._workers[stack]
+
+        async def prove() -> dict[str, Json]:
+            applied = await self._applied(worker, mutation_id, corrects)
+            async with worker.line.with_provider() as line:
+                return (await line.prove(applied, worker.backlog)).to_json()
+
+        async def publish(proposal: dict[str, Json]) -> dict[str, Json]:
+            applied = await self._applied(worker, mutation_id, corrects)
+            return await worker.line.publish(applied, worker.backlog, Proposal.from_json(proposal))
+
+        async def record(body: dict[str, Json]) -> None:
+            await worker.line.record(await self._applied(worker, mutation_id, corrects), body)
+
+        proposal = await DBOS.run_step_async({"name": "prove"}, prove)
+        body = await DBOS.run_step_async({"name": "publish"}, publish, proposal)
+        await DBOS.run_step_async({"name": "record"}, record, body)
+        return body
+
+    async def _applied(self, worker: Worker, mutation_id: str, corrects: int) -> AppliedMutation:
+        """The mutation. A process that resumes the work of a killed one reads it from the ledger first."""
+        backlog = worker.backlog
+        if mutation_id not in backlog.decided or (corrects and mutation_id not in backlog.left):
+            await backlog.read(worker.line.queries)
+        waits = mutation_id in backlog.decided
+        if not waits or (corrects and (mutation_id not in backlog.left or backlog.left[mutation_id].seq != corrects)):
+            message = f"The ledger has no applied mutation {mutation_id} that waits to be written back."
+            raise LedgerUnavailable(message)
+        return replace(backlog.decided[mutation_id], corrects=corrects)
+
+
+@asynccontextmanager
+async def durable(
+    workers: Mapping[str, Worker],
+    *,
+    database: str,
+    poll_seconds: float,
+    receivers: Mapping[str, Delivering] | None = None,
+) -> AsyncIterator[Runner]:
+    """Run DBOS with its state in `database` (an SQLAlchemy URL) for the duration of the block. DBOS makes no network calls here."""
+    config: DBOSConfig = {
+        "name": "sentinel-reconciler",
+        "system_database_url": database,
+        "application_version": _VERSION,
+        "executor_id": "reconciler",
+        "enable_otlp": False,
+        "log_level": "ERROR",
+        "notification_listener_polling_interval_sec": max(poll_seconds, 0.05),
+    }
+    loop = asyncio.get_running_loop()
+    lifecycle = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dbos-lifecycle")
+    DBOS(config=config)
+    try:
+        runner = Runner(workers, poll_seconds=poll_seconds, receivers=receivers)
+        await loop.run_in_executor(lifecycle, DBOS.launch)
+        await runner.register()
+        yield runner
+    finally:
+        await loop.run_in_executor(lifecycle, lambda: DBOS.destroy(destroy_registry=True))
+        lifecycle.shutdown()
+        # DBOS made its own thread pool the loop's default and closed it; closing the ledger still needs a default pool.
+        loop.set_default_executor(ThreadPoolExecutor())
+
+
+async def serve(
+    workers: Mapping[str, Worker],
+    *,
+    database: str,
+    poll_seconds: float,
+    stop: asyncio.Event,
+    elsewhere: ReadBack | None = None,
+    receivers: Mapping[str, Delivering] | None = None,
+) -> None:
+    """Write back until `stop` is set, and tell the receivers. `elsewhere` settles the mutations in doubt that belong to no stack."""
+    opened = durable(workers, database=database, poll_seconds=poll_seconds, receivers=receivers)
+    async with opened as runner, asyncio.TaskGroup() as group:
+        group.create_task(runner.notices.run(poll_seconds, stop))
+        for worker in workers.values():
+            group.create_task(_run(worker, runner, poll_seconds, stop))
+            if worker.pushing is not None:
+                group.create_task(worker.pushing.run(poll_seconds, stop))
+        if elsewhere is not None:
+            group.create_task(_run_elsewhere(elsewhere, poll_seconds, stop))
+
+
+async def _run_elsewhere(read_back: ReadBack, poll_seconds: float, stop: asyncio.Event) -> None:
+    """Settle what no worker does. Nothing is read for it, so it needs no workflow."""
+    while not stop.is_set():
+        try:
+            for doubt in await read_back.due():
+                read_back.looked(doubt.mutation_id)
+                await read_back.settle(doubt.mutation_id, await read_back.look(doubt.mutation_id))
+        except SentinelError as error:
+            log.error("doubts_not_settled", error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+        try:
+            await asyncio.wait_for(stop.wait(), poll_seconds)
+        except TimeoutError:
+            continue
+
+
+async def _run(worker: Worker, runner: Runner, poll_seconds: float, stop: asyncio.Event) -> None:
+    while not stop.is_set():
+        try:
+            await worker.run_once(runner)
+        except LedgerUnavailable as error:
+            log.error("ledger_unavailable", stack=worker.line.stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+        except Exception:
+            # One stack's odd answer must not end the work of the others.
+            log.exception("round_broke", stack=worker.line.stack)
+        try:
+            await asyncio.wait_for(stop.wait(), poll_seconds)
+        except TimeoutError:
+            continue
+
+
+def _queue(stack: str) -> str:
+    return f"stack-{stack}"

@@ -1,0 +1,79 @@
+"""Copies of a stack's code that may be edited and planned, with the files that `terraform init` left beside the original."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os.path import commonpath
+from pathlib import Path
+
+from gateway.terraform.config import workspace as selected
+from gateway.terraform.config.source import DIRECTORY
+from reconciler.rewrite.surroundings import Surroundings, reached_directories, repository_of, surroundings
+
+
+def link_downloaded(root: Path, data: Path | None) -> None:
+    """Let `.terraform/modules` in the root module at `root`, our own copy, be that of terraform's data directory `data`, if it has any.
+
+    They are only read.
+    """
+    target = root / DIRECTORY
+    if target.is_symlink():
+        target.unlink()
+    if data is None or not (data / "modules").is_dir() or target.exists():
+        return
+    target.parent.mkdir(exist_ok=True)
+    target.symlink_to((data / "modules").absolute(), target_is_directory=True)
+
+
+def select_workspace(root: Path, data: Path | None, workspace: str) -> None:
+    """Let `workspace` be selected in the root module at `root`, our own copy; if it is empty, the one of the data directory `data`."""
+    known = data / selected.FILE if data is not None else None
+    name = workspace or (known.read_text(encoding="utf-8").strip() if known is not None and known.is_file() else "")
+    if name:
+        target = root / selected.DIRECTORY / selected.FILE
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(name, encoding="utf-8")
+
+
+_NOT_COPIED = (".git", ".terraform", "*.tfstate", "*.tfstate.*", "node_modules", ".venv")
+
+
+def copy_with_surroundings(
+    path: Path, target: Path, frozen: Sequence[str], data: Path | None
+) -> tuple[Path, Path, Surroundings]:
+    """Copy the stack and all roots that use its modules: the root module of the copy, what was copied, and the surroundings there.
+
+    `data` is the plug-in data of the stack (`.terraform`), whose downloaded modules are shown in the copy and whose workspace is selected there.
+    """
+    own = surroundings(path, repository_of(path), frozen)
+    root = copy_code(path, target, own.roots)
+    link_downloaded(root, data)
+    select_workspace(root, data, "")
+    top = common_directory(path, own.roots)
+    return root, top, own.copied(top, target)
+
+
+def copy_code(path: Path, target: Path, others: Sequence[Path] = ()) -> Path:
+    """Copy the stack and other roots, with the local modules they use, without state and plug-ins. Returns the root module of the copy."""
+    top = common_directory(path, others)
+    shutil.copytree(top, target, ignore=shutil.ignore_patterns(*_NOT_COPIED), symlinks=True)
+    return target / path.resolve().relative_to(top)
+
+
+def common_directory(path: Path, others: Sequence[Path] = ()) -> Path:
+    """The directory that holds the stack, other roots, and the local modules they use."""
+    roots = [path.resolve(), *others]
+    return Path(commonpath([*roots, *(each for root in roots for each in reached_directories(root) if each.is_dir())]))
+
+
+@contextmanager
+def temporarily_written(root: Path, files: Mapping[Path, bytes]) -> Iterator[Mapping[Path, bytes]]:
+    """Write files for the duration of the block, then restore them. Yields their previous bytes."""
+    before = {path: (root / path).read_bytes() for path in files}
+    try:
+        for path, content in files.items():
+            (root / path).write_bytes(content)
+        yield before
+    finally:
+        for path, content in before.items():
+            (root / path).write_bytes(content)

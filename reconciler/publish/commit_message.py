@@ -1,0 +1,124 @@
+"""Writes the commit message of a mutation: what changed, who did it and why, with trailers that refer to the ledger."""
+
+import json
+import textwrap
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+from gateway.core.model.json import Json
+from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.model import REPLACES, TAKEN_BACK, Edit, Wanted, is_gone, is_new, is_replacement
+from reconciler.terraform.compare import same
+
+CodeBefore = Mapping[tuple[str, str], Json]
+"""What the code declared before the edits, by (address, attribute); a value that hangs on the live system is not in it."""
+
+_SUBJECT = 72
+_LINE = 100
+_TEXT = 1_000
+_VALUE = 60
+
+
+def commit_message(applied: AppliedMutation, edits: Sequence[Edit], before: CodeBefore) -> str:
+    """The message of the commit that writes this mutation back. Its changes are those of the code; what was live is said where it differs.
+
+    Untrusted text is stripped of control characters and always follows a fixed label, so it can neither start a line nor
+    forge a trailer.
+    """
+    changes = dict.fromkeys(_change(applied, edit, before) for edit in edits)
+    paragraphs = [
+        _subject(edits, before),
+        "\n".join(changes),
+        "\n".join(_who_and_why(applied)),
+        "\n".join(_trailers(applied)),
+    ]
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def one_line(text: str, limit: int = _TEXT) -> str:
+    """`text` on one line: control, format and separator characters (Unicode categories C and Z) become one space."""
+    kept = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text)
+    line = " ".join(kept.split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def shown(value: Json) -> str:
+    """A value as JSON on one line, shortened to 60 characters."""
+    return one_line(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str), _VALUE)
+
+
+def _subject(edits: Sequence[Edit], code: CodeBefore) -> str:
+    changed = list(dict.fromkeys(edit.wanted.key for edit in edits))
+    address, attribute = changed[0]
+    if is_gone(edits[0].wanted) or is_new(edits[0].wanted):
+        done = _done(edits[0].wanted)
+        return one_line(f"{address}: {done}{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}", _SUBJECT)
+    if len(changed) > 1:
+        return one_line(f"{address}: {attribute} and {len(changed) - 1} more", _SUBJECT)
+    return one_line(f"{address}: {attribute} {_from(changed[0], code)}→ {shown(edits[0].wanted.value)}", _SUBJECT)
+
+
+def _done(wanted: Wanted) -> str:
+    if is_gone(wanted):
+        return "removed"
+    if isinstance(wanted.value, Mapping) and TAKEN_BACK in wanted.value:
+        return "created again"
+    return "replaced" if is_replacement(wanted) else "added"
+
+
+def _change(applied: AppliedMutation, edit: Edit, code: CodeBefore) -> str:
+    wanted = edit.wanted
+    where = one_line(str(edit.path), _LINE)
+    if is_gone(wanted):
+        return f"- {one_line(wanted.address)}: gone in AWS, removed from {where}"
+    if isinstance(wanted.value, Mapping) and TAKEN_BACK in wanted.value:
+        return f"- {one_line(wanted.address)}: deleted and created again, its block is in {where} as before"
+    if is_replacement(wanted):
+        return f"- {one_line(wanted.address)}: {_replaced(wanted)}, imported in {where}"
+    if is_new(wanted):
+        return f"- {one_line(wanted.address)}: created, declared in {where} and imported"
+    change = f"{_from(wanted.key, code)}→ {shown(wanted.value)}"
+    live = applied.before.get(wanted.key)
+    was = f" (live was {shown(live)})" if live is not None and not same(live, code.get(wanted.key, live)) else ""
+    return f"- {one_line(wanted.address)}.{one_line(wanted.attribute)}: {change} in {where}{was}"
+
+
+def _replaced(wanted: Wanted) -> str:
+    value = wanted.value if isinstance(wanted.value, Mapping) else {}
+    return f"{shown(value.get('import_id'))} took the place of {shown(value.get(REPLACES))}"
+
+
+def _from(key: tuple[str, str], code: CodeBefore) -> str:
+    return f"{shown(code[key])} " if key in code else ""
+
+
+def _who_and_why(applied: AppliedMutation) -> list[str]:
+    kind = f" ({applied.kind})" if applied.kind else ""
+    acting = f", for {one_line(applied.on_behalf_of)}" if applied.on_behalf_of else ""
+    lines = [
+        f"Who:  {one_line(applied.actor)}{kind}{acting}",
+        f"What: {one_line(applied.operation)} at {applied.at.isoformat()}",
+    ]
+    if applied.together:
+        lines.append(f"With: {one_line(', '.join(applied.together))}, which tells the same story")
+    if applied.approver:
+        lines.append(f"Approved by {one_line(applied.approver)}")
+    why = ", ".join(one_line(part) for part in (applied.intent, applied.motivation) if part) or "no motive was stated"
+    lines += textwrap.wrap(
+        f"Why:  {why}{': ' if applied.text else ''}{one_line(applied.text)}", _LINE, subsequent_indent="      "
+    )
+    return lines
+
+
+def _trailers(applied: AppliedMutation) -> list[str]:
+    named = [
+        ("Mutation", applied.id),
+        *((("Corrects", str(applied.corrects)),) if applied.corrects else ()),
+        ("Actor", applied.actor),
+        ("Intent", applied.intent or "unstated"),
+        ("Motivation", applied.motivation or "unstated"),
+        *(("With", each) for each in applied.together),
+        *(("Evidence", reference) for reference in applied.evidence),
+        *((("Approver", applied.approver),) if applied.approver else ()),
+    ]
+    return [f"Sentinel-{name}: {one_line(value, 200)}" for name, value in named]

@@ -1,0 +1,189 @@
+"""Adds one instance to a `count` or `for_each`: an entry like that of a sibling, where the sibling's own entry is written.
+
+Every place that decides which instances there are is tried. Our own evaluator is the judge: exactly the new instance must come, with
+every attribute known that the sibling has, and nothing else may change. The values of the sibling are only copied; what differs is edited
+afterwards as any other value.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from tree_sitter import Node
+
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.json import Json
+from gateway.terraform.address import Address, Key, parse_address
+from gateway.terraform.config.module import Module, attributes
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang.hcl import Document
+from gateway.terraform.lang.values import Unknown
+from reconciler.drift.event_creations import Created
+from reconciler.model import Wanted
+from reconciler.rewrite.edited_code import EditedCode, refuse_side_effects
+from reconciler.rewrite.editors import list_items
+from reconciler.rewrite.editors.hcl_text import CannotEdit, key, quoted
+from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, newline
+from reconciler.rewrite.instance_sources import instance_sources
+from reconciler.rewrite.names import names, shared, slug
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sibling:
+    """A new instance like a sibling."""
+
+    sibling: str
+    """The sibling's address."""
+    key: str | int
+    """The key of the sibling, in its own address or that of its module."""
+    new: str
+    """What stands for the new instance where the sibling's text stands: its key, or a part of its name."""
+    old: str
+    """The sibling's text."""
+
+
+def add_instance(code: EditedCode, like: Sibling, wanted: Wanted) -> EditedCode:
+    """The code with the instance `wanted`. Raises `CannotEdit`."""
+    before = code.addresses()
+    for document, splice in _candidates(code, like):
+        try:
+            after = code.after(document, splice, wanted, (f"{wanted.address} is one of several, as {like.sibling}",))
+            if after.addresses() - before == {wanted.address} and before <= after.addresses():
+                _refuse_unknown(after, like, wanted)
+                refuse_side_effects(code, after, frozenset({wanted.address}))
+                return after
+        except (CannotEdit, CodeInvalid, Unknown):
+            continue
+    raise CannotEdit(f"No single entry like that of {like.sibling} gives {wanted.address}.")
+
+
+def _refuse_unknown(code: EditedCode, like: Sibling, wanted: Wanted) -> None:
+    """Raise `CannotEdit` if the sibling has a known attribute that the new instance has not, e.g. from a second list."""
+    old, new = code.module.instance(like.sibling), code.module.instance(wanted.address)
+    if old is None or new is None or attributes(old).keys() - attributes(new).keys():
+        raise CannotEdit("The new instance would lack an attribute that its sibling has.")
+
+
+def _candidates(code: EditedCode, like: Sibling) -> Iterator[tuple[Document, Splice]]:
+    for module, document, block in _levels(code, like.sibling):
+        for place in instance_sources(module, document, block):
+            try:
+                splice = _added(*place, like)
+            except CannotEdit:
+                continue
+            if splice is not None:
+                yield place[0], splice
+
+
+def _levels(code: EditedCode, address: str) -> Iterator[tuple[Module, Document, Node]]:
+    """The block of the sibling, then the calls of the modules that it is in, from the inside."""
+    instance = code.module.instance(address)
+    if instance is None:
+        return
+    yield instance.module, instance.document, instance.block
+    module = instance.module
+    while module.parent is not None and module.call is not None and module.call_document is not None:
+        yield module.parent, module.call_document, module.call
+        module = module.parent
+
+
+def _added(document: Document, node: e.Object | e.Tuple | e.LiteralValue, like: Sibling) -> Splice | None:
+    match node:
+        case e.Object(elements=elements):
+            same = next((each for each in elements if _is(each.key, like.old)), None)
+            return None if same is None else _entry(document, node, same, like.new)
+        case e.Tuple(items=items):
+            same_item = next((each for each in items if _is(each, like.old) or _holds(each, like.old)), None)
+            if same_item is None:
+                return None
+            text = document.source[same_item.start : same_item.end].decode()
+            return list_items.append_item(document, node, text.replace(quoted(like.old), quoted(like.new), 1))
+        case e.LiteralValue(value=value) if isinstance(like.key, int) and re.fullmatch(r"\d+", str(value)):
+            return Splice(node.start, node.end, str(int(str(value)) + 1))
+    return None
+
+
+def _is(node: e.Expression, text: str) -> bool:
+    literal = e.bare(node)
+    return isinstance(literal, e.LiteralValue) and literal.value == text
+
+
+def _holds(node: e.Expression, text: str) -> bool:
+    inner = e.bare(node)
+    return isinstance(inner, e.Object) and any(_is(each.value, text) for each in inner.elements)
+
+
+def _entry(document: Document, holder: e.Object, same: e.Element, name: str) -> Splice:
+    """A new last entry with the value of another one."""
+    last, value = holder.elements[-1], document.source[same.value.start : same.value.end].decode()
+    between = document.source[same.key.end : same.value.start].decode().strip() or "="
+    written = key(name, always_quoted=document.source[same.key.start : same.key.start + 1] == b'"')
+    if b"\n" not in document.source[holder.start : holder.elements[0].start]:
+        return Splice(last.end, last.end, f", {written} {between} {value}")
+    if not alone_on_lines(document, last.start, last.end):
+        raise CannotEdit("The map is not written with one entry on a line.")
+    comma = "," if document.source[last.end :].lstrip(b" \t").startswith(b",") else ""
+    end = line_end(document, last.end)
+    return Splice(end, end, f"{newline(document)}{indent_at(document, last.start)}{written} {between} {value}{comma}")
+
+
+def siblings_of(created: Created, live: Mapping[str, Mapping[str, Json]]) -> Iterator[tuple[str, Sibling]]:
+    """The address of the new instance and the sibling that it is like, the likeliest first.
+
+    A sibling's key, or an item that a `count` counts, is part of its name, so the same part of the new name is the new one. What belongs
+    to another resource has no name of its own; then the key is called as a block would be.
+    """
+    found = []
+    for address, attributes in live.items():
+        parsed = parse_address(address)
+        if parsed is None or parsed.data or parsed.resource_type != created.resource_type:
+            continue
+        if created.parent:
+            if created.parent in attributes.values() and isinstance(parsed.key, str):
+                found.append((0, address, _named(parsed, parsed.key, slug(created.name))))
+            continue
+        for name in names(attributes):
+            for new, like in _by_name(parsed, name, created.name, live):
+                found.append((len(shared(created.name, name)), str(parsed), (new, like)))
+    for _, _, (new, like) in sorted(found, key=lambda each: (-each[0], each[1])):
+        yield str(new), like
+
+
+def _named(sibling: Address, key: str, new: str) -> tuple[Address, Sibling]:
+    name = f"port_{new}" if new.isdecimal() else new
+    return replace(sibling, key=name), Sibling(sibling=str(sibling), key=key, old=key, new=name)
+
+
+def _by_name(
+    sibling: Address, name: str, wanted: str, live: Mapping[str, Mapping[str, Json]]
+) -> Iterator[tuple[Address, Sibling]]:
+    if isinstance(sibling.key, str) and (new := _same_part(name, sibling.key, wanted)):
+        yield replace(sibling, key=new), Sibling(sibling=str(sibling), key=sibling.key, old=sibling.key, new=new)
+    for level, (module, key) in enumerate(sibling.modules):
+        if isinstance(key, str) and (new := _same_part(name, key, wanted)):
+            modules: list[tuple[str, Key]] = list(sibling.modules)
+            modules[level] = (module, new)
+            yield (
+                replace(sibling, modules=tuple(modules)),
+                Sibling(sibling=str(sibling), key=key, old=key, new=new),
+            )
+    if isinstance(sibling.key, int) and not sibling.modules:
+        yield from _counted(sibling, name, wanted, live)
+
+
+def _counted(
+    sibling: Address, name: str, wanted: str, live: Mapping[str, Mapping[str, Json]]
+) -> Iterator[tuple[Address, Sibling]]:
+    """The next index of a `count`, whose item is what follows the beginning that both names share."""
+    count = sum(parsed.block == sibling.block for each in live if (parsed := parse_address(each)) is not None)
+    start = shared(wanted, name)
+    if start and isinstance(sibling.key, int):
+        like = Sibling(sibling=str(sibling), key=sibling.key, old=name[len(start) :], new=wanted[len(start) :])
+        yield replace(sibling, key=count), like
+
+
+def _same_part(name: str, key: str, wanted: str) -> str:
+    """What stands in `wanted` where `key` stands in `name`; empty if the rest differs."""
+    before, found, after = name.partition(key)
+    same = found and len(wanted) > len(before) + len(after) and wanted.startswith(before) and wanted.endswith(after)
+    return wanted[len(before) : len(wanted) - len(after)] if same else ""

@@ -1,0 +1,158 @@
+"""The code while whole blocks and entries are added and removed: one edit after the other, each judged by what it changes."""
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gateway.terraform.config.carried import Carried
+from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
+from gateway.terraform.config.module import Module, load_module
+from gateway.terraform.json_syntax.view import parse_json
+from gateway.terraform.lang.hcl import Document, file_bytes, parse, parse_template
+from gateway.terraform.lang.values import Unknown
+from reconciler.model import Edit, Wanted
+from reconciler.rewrite.editors.alignment import realigned
+from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.editors.splice import Splice
+from reconciler.rewrite.footprint.changes import footprint_changes
+from reconciler.rewrite.footprint.values import Footprint, differences
+from reconciler.rewrite.json_syntax.write import written_as_json
+from reconciler.rewrite.surroundings import Surroundings
+
+
+def document_after(document: Document, source: bytes) -> Document:
+    """The document whose source became `source`, realigned if it was aligned before.
+
+    Raises `CodeInvalid` if it no longer parses, and `CannotEdit` if JSON code cannot say it.
+    """
+    if document.written is not None:
+        return parse_json(document.path, written_as_json(document, source))
+    if any(document.around):
+        return parse_template(document.path, file_bytes(document, source))
+    return realigned(document, parse(document.path, source))
+
+
+_NONE: tuple[Footprint, ...] = (None, [])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditedCode:
+    """The code of a stack after the edits so far."""
+
+    root: Path
+    sources: Mapping[Path, bytes]
+    """The files that differ from the disk, by path relative to the root."""
+    module: Module
+    definitions: AllDefinitions
+    edits: tuple[Edit, ...] = ()
+    carried: tuple[Carried | None, ...] = ()
+    """What each of the edits carried over; None if that is not known."""
+    around: Surroundings = field(default_factory=Surroundings)
+    """Which code outside of the stack's own directory may be edited."""
+
+    def document(self, path: Path) -> Document:
+        """A file of the code as it is now."""
+        return self.module.documents()[path]
+
+    def addresses(self) -> frozenset[str]:
+        """The address of every resource instance whose key is known."""
+        return frozenset(instance.address for instance in self.module.instances())
+
+    def after(self, document: Document, change: Splice, wanted: Wanted, chain: tuple[str, ...] = ()) -> "EditedCode":
+        """The code after a change of one file. Raises `CannotEdit`, and `CodeInvalid` if the file no longer parses."""
+        path = document.path
+        self.around.refuse(self.root, path)
+        refuse_unknown_calls(self.module, path)
+        now = document_after(document, change.apply(document.source))
+        content = file_bytes(now)
+        sources = {**self.sources, path: content}
+        changed = changed_module(self.module, self.definitions, {path: now})
+        module = load_module(self.root, sources, self.module) if changed is None else changed[0]
+        definitions = all_definitions(module) if changed is None else changed[1]
+        made = _as_edit(path, file_bytes(document), content, wanted, chain)
+        return replace(
+            self,
+            sources=sources,
+            module=module,
+            definitions=definitions,
+            edits=(*self.edits, made),
+            carried=(*self.carried, module.carried),
+        )
+
+
+def read_code(root: Path, sources: Mapping[Path, bytes], around: Surroundings | None = None) -> EditedCode:
+    """The code at a directory; `sources` replace files on disk. Raises `gateway.core.errors.CodeInvalid`."""
+    module = load_module(root, sources)
+    return EditedCode(
+        root=root,
+        sources=dict(sources),
+        module=module,
+        definitions=all_definitions(module),
+        around=around or Surroundings(),
+    )
+
+
+def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: frozenset[str]) -> None:
+    """Raise `CannotEdit` if the edits between two versions change an attribute of anything that is not at one of the addresses.
+
+    Nor may they change anything in another root.
+    """
+    edits = after.carried[len(before.carried) :]
+    for change in footprint_changes(before.module, after.module, edits):
+        shown = change.address.removeprefix("?")
+        if change.address in may_change or change.before is None or change.after is None:
+            continue
+        for path in differences(dict(change.before), dict(change.after)):
+            if len(path) == 1 and change.before.get(path[0]) in _NONE and change.after.get(path[0]) in _NONE:
+                continue  # a dynamic block that generates nothing, where there was no block
+            raise CannotEdit(f"The edit would also change {shown}.{'.'.join(path)}.")
+    for carried in edits:
+        if carried is not None:
+            carried.release()
+    after.around.refuse_changes(after.root, before.sources, after.sources)
+
+
+def refuse_unknown_calls(module: Module, path: Path) -> None:
+    """Raise `CannotEdit` if a file belongs to a module with a call whose instances are not known: what an edit does there cannot be seen."""
+    directories = {source.directory for source in module.sources.values() if path in source.templates}
+    directories = directories or {posixpath.normpath(path.parent.as_posix())}
+    if directories == {module.source.directory}:
+        return
+    for each in module.modules():
+        for name in each.source.calls:
+            called = each.source.called_directory(name)
+            if called is not None and not directories.isdisjoint(_below(module, called)):
+                try:
+                    each.children(name)
+                except Unknown as error:
+                    raise CannotEdit(
+                        f"{path} belongs to a module that is used by module.{name}, whose instances are not known: {error}."
+                    ) from None
+
+
+def _below(module: Module, directory: str) -> frozenset[str]:
+    """A directory of a module, and those of the modules that it calls."""
+    found: set[str] = set()
+    todo = [directory]
+    while todo:
+        here = todo.pop()
+        if here not in found and here in module.sources:
+            found.add(here)
+            calls = module.sources[here].calls
+            todo += [called for name in calls if (called := module.sources[here].called_directory(name)) is not None]
+    return frozenset(found)
+
+
+def _as_edit(path: Path, before: bytes, after: bytes, wanted: Wanted, chain: tuple[str, ...]) -> Edit:
+    """The edit as the smallest run of whole lines that differs."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    head = 0
+    while head < min(len(old), len(new)) and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    start = sum(len(line) for line in old[:head])
+    was, becomes = b"".join(old[head : len(old) - tail]), b"".join(new[head : len(new) - tail])
+    return Edit(path=path, start=start, end=start + len(was), old=was, new=becomes, wanted=wanted, chain=chain)

@@ -1,0 +1,77 @@
+"""Whether a resource that was created is one that the state has, or one that edited code declares."""
+
+from collections.abc import Mapping
+
+from gateway.core.model.equality import equal
+from gateway.core.model.json import Json
+from gateway.terraform.address import parse_address
+from gateway.terraform.config.module import ResourceInstance, declared
+from gateway.terraform.lang.values import Unknown
+from reconciler.drift.event_creations import Created
+from reconciler.rewrite.edited_code import EditedCode
+from reconciler.rewrite.imports import imported_ids
+
+_SAME = frozenset(
+    [
+        "name",
+        "alarm_name",
+        "bucket",
+        "role",
+        "policy_arn",
+        "route_table_id",
+        "destination_cidr_block",
+        "security_group_id",
+        "ip_protocol",
+        "from_port",
+        "cidr_ipv4",
+        "load_balancer_arn",
+        "port",
+    ]
+)
+
+
+def is_known(created: Created, live: Mapping[str, Mapping[str, Json]]) -> bool:
+    """Whether the state has it already, by its id or by all that tells it from others. `live` has the attributes by address."""
+    own = {name: value for name, value in created.attributes.items() if name in _SAME}
+    return any(
+        attributes.get("id") == created.import_id
+        or (bool(own) and all(str(attributes.get(name)) == str(value) for name, value in own.items()))
+        for address, attributes in live.items()
+        if (parsed := parse_address(address)) is not None
+        and not parsed.data
+        and parsed.resource_type == created.resource_type
+    )
+
+
+def is_in_code(code: EditedCode, created: Created) -> bool:
+    """Whether an instance in the code is the resource, by the import of its id, or by all that tells it from others: an earlier edit, not applied yet, may have added it."""
+    if created.import_id in imported_ids(code.module).values():
+        return True
+    own = {name: value for name, value in created.attributes.items() if name in _SAME}
+    return bool(own) and any(
+        _is_same(code, address, own)
+        for address in code.addresses()
+        if (parsed := parse_address(address)) is not None and parsed.resource_type == created.resource_type
+    )
+
+
+def _is_same(code: EditedCode, address: str, own: Mapping[str, Json]) -> bool:
+    instance = code.module.instance(address)
+    try:
+        return instance is not None and all(equal(declared(instance, name), value) for name, value in own.items())
+    except Unknown:
+        return False
+
+
+def is_declared(code: EditedCode, address: str, created: Created) -> bool:
+    """Whether the code declares what tells the resource from others, as far as it is known there: changing that would replace it."""
+    instance = code.module.instance(address)
+    own = {name: value for name, value in created.attributes.items() if name in _SAME}
+    return instance is not None and all(_may_be(instance, name, value) for name, value in own.items())
+
+
+def _may_be(instance: ResourceInstance, name: str, value: Json) -> bool:
+    try:
+        return equal(declared(instance, name), value)
+    except Unknown:
+        return True

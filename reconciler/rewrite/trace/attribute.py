@@ -1,0 +1,364 @@
+"""Traces an attribute to the places that define it: every place where an edit could change its value, the likeliest first.
+
+Tracing follows the expression as Terraform would evaluate it, and inverts arithmetic. It does not decide whether an edit at a
+place changes only the wanted value; `reconciler.rewrite.footprint.values` shows that afterwards.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from tree_sitter import Node
+
+from gateway.core.model.path import AttributePath
+from gateway.terraform.config.module import META, Module, Nested, ResourceInstance, expand, nested, pick
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang import values
+from gateway.terraform.lang.evaluate import EvaluationScope, value_of
+from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.grammar import read_attribute
+from gateway.terraform.lang.hcl import Document
+from gateway.terraform.lang.values import Unknown, Value
+from reconciler.rewrite.trace import blocks, documents, functions, lists, overrides, policies, references
+from reconciler.rewrite.trace.inverse import negated, then
+from reconciler.rewrite.trace.sites import Alias, Cursor, NoSite, TracedSite, source_of
+
+_DEPTH = 60
+_MOST_PLACES = 200
+"""Definitions that use each other twice have twice as many places with each; nobody looks for a value in so many."""
+
+
+def trace_attribute(module: Module, address: str, path: AttributePath) -> tuple[TracedSite, ...]:
+    """All places where an edit could change an attribute, the likeliest first; at least one, which may be a refusal."""
+    instance = module.instance(address)
+    if instance is None:
+        return (NoSite(reason=f"The code declares no {address} whose key is known."),)
+    if path.top in instance.overridden:
+        return (NoSite(reason=f"{path.top} is set by an override file, which is not edited."),)
+    if path.top in META:
+        return (NoSite(reason=f"{path.top} is not an attribute of the resource; Terraform itself reads it."),)
+    if _ignored(instance, path.top):
+        reason = f"lifecycle.ignore_changes names {path.top}: the code leaves it to others."
+        return (NoSite(reason=f"{instance.document.at(instance.block)}: {reason}"),)
+    aliases = _each(instance.document, instance.block, instance.module, instance.scope)
+    cursor = Cursor(document=instance.document, scope=instance.scope, module=instance.module, aliases=aliases)
+    try:
+        found = tuple(islice(_in_block(cursor, instance.block, path.steps, address), _MOST_PLACES))
+        return found or (cursor.refuse("No place was found."),)
+    except (Unknown, RecursionError) as error:
+        return (cursor.refuse(f"The value cannot be traced: {error}."),)
+
+
+def _ignored(instance: ResourceInstance, name: str) -> bool:
+    """Whether `lifecycle.ignore_changes` names the attribute."""
+    for block in instance.document.blocks(instance.block, "lifecycle"):
+        attribute = instance.document.attributes(block).get("ignore_changes")
+        written = None if attribute is None else e.bare(read_attribute(instance.document, attribute))
+        if isinstance(written, e.Name):
+            return written.name == "all"
+        items = written.items if isinstance(written, e.Tuple) else ()
+        if any(isinstance(part, e.Name) and part.name == name for item in items for part in e.walk(item)):
+            return True
+    return False
+
+
+def _each(document: Document, block: Node, module: Module, scope: EvaluationScope) -> Mapping[str, Alias]:
+    """The alias `each` of a resource or module block, by its name; empty without a `for_each`."""
+    attribute = document.attributes(block).get("for_each")
+    if attribute is None or scope.each is None:
+        return {}
+    source = read_attribute(document, attribute)
+    cursor = Cursor(document=document, scope=module.scope, module=module)
+    return {"each": Alias(document, source, cursor, scope.each[0], whole=False)}
+
+
+# ---------------------------------------------------------------------------------------------------- blocks
+
+
+def _in_block(cursor: Cursor, block: Node, steps: Sequence[str], name: str) -> Iterator[TracedSite]:
+    document = cursor.document
+    attribute = document.attributes(block).get(steps[0])
+    if attribute is not None:
+        expression = read_attribute(document, attribute)
+        line = f"{document.at(attribute)} {name}.{steps[0]} = {source_of(document, expression)}"
+        yield from _follow(cursor.step(line), expression, tuple(steps[1:]))
+        condition = overrides.condition_of(cursor.scope)
+        yield from overrides.override(cursor.step(line), expression, tuple(steps[1:]), condition)
+        return
+    rows = nested(document, block, steps[0], cursor.scope)
+    if rows and len(steps) > 1:
+        row, rest = pick(rows, steps)
+        if rest:
+            yield from _in_block(_within(cursor, row, steps[0]), row.block, rest, f"{name}.{steps[0]}")
+            return
+    if rows and len(steps) == 1:
+        yield from blocks.all_blocks(cursor, block, steps[0], rows, _follow)
+    elif rows:
+        yield cursor.refuse(f"{steps[0]} is written as blocks, of which one is not replaced as a whole.", block)
+    elif len(steps) == 1 or steps[0] == "tags":
+        if len(steps) == 1:
+            yield from blocks.missing_block(cursor, block, steps[0], _follow)
+        line = f"{document.at(block)} {name} has no {steps[0]}"
+        yield cursor.step(line).new_attribute(block, ".".join(steps))
+        if len(steps) == 1:
+            yield cursor.step(line).blocks(block, steps[0])
+            condition = overrides.condition_of(cursor.scope)
+            if condition:
+                yield cursor.step(f"{line}; only where {condition}").new_attribute(block, steps[0], condition)
+    else:
+        yield cursor.refuse(f"{name} has no {steps[0]}, and a block is not added.", block)
+
+
+def _within(cursor: Cursor, row: Nested, block_type: str) -> Cursor:
+    """The cursor moved into a nested block."""
+    if row.dynamic is None:
+        return replace(cursor, scope=row.scope)
+    given = cursor.document.attributes(row.dynamic)
+    iterator = read_attribute(cursor.document, given["iterator"]) if "iterator" in given else None
+    name = iterator.name if isinstance(iterator, e.Name) else block_type
+    source = read_attribute(cursor.document, given["for_each"])
+    alias = Alias(cursor.document, source, replace(cursor, chain=()), values.text(row.key), whole=False)
+    return replace(cursor, scope=row.scope, aliases={**cursor.aliases, name: alias})
+
+
+# ----------------------------------------------------------------------------------------------- expressions
+
+
+def _follow(  # noqa: C901, PLR0912  one case per type of expression
+    cursor: Cursor, expression: Expression, path: tuple[str, ...]
+) -> Iterator[TracedSite]:
+    """Places that define the value at `path` inside an expression."""
+    if cursor.depth > _DEPTH:
+        yield cursor.refuse("The definition is nested too deeply, or refers to itself.", expression)
+        return
+    cursor = replace(cursor, depth=cursor.depth + 1)
+    match expression:
+        case e.Group(inner=inner):
+            yield from _follow(cursor, inner, path)
+        case e.LiteralValue() if not path:
+            yield cursor.literal(expression)
+        case e.Tuple():
+            yield from lists.in_tuple(cursor, expression, path, _follow)
+        case e.Object():
+            yield from lists.in_object(cursor, expression, path, _follow)
+        case e.Name() | e.AttributeAccess() | e.IndexAccess():
+            yield from _in_traversal(cursor, expression, path)
+        case e.FunctionCall():
+            yield from functions.call(cursor, expression, path, _follow)
+        case e.Unary(operator="-", operand=operand) if not path:
+            convert = then(negated, cursor.convert)
+            yield from _follow(replace(cursor, convert=convert), operand, path)
+        case e.Binary() if not path:
+            yield from functions.arithmetic(cursor, expression, _follow)
+        case e.Conditional():
+            yield from _in_conditional(cursor, expression, path)
+        case e.For():
+            yield from _in_for(cursor, expression, path)
+        case e.Template() if not path:
+            yield from functions.template(cursor, expression, _follow)
+        case e.Template() | e.LiteralValue(value=str()):
+            yield from documents.in_text(cursor, expression, path, _follow)
+        case e.Unsupported(reason=reason):
+            yield cursor.refuse(f"The expression is not followed: {reason}.", expression)
+        case _:
+            yield cursor.refuse("The expression is not followed.", expression)
+
+
+def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, ...]) -> Iterator[TracedSite]:
+    try:
+        truth = values.truth(value_of(expression.condition, cursor.scope))
+    except Unknown as error:
+        yield cursor.refuse(f"Which branch holds is not known: {error}.", expression)
+        return
+    condition = source_of(cursor.document, expression.condition)
+    line = f"{cursor.document.at(expression.start)} {condition} is {'true' if truth else 'false'}"
+    chosen, other = (expression.then, expression.otherwise) if truth else (expression.otherwise, expression.then)
+    yield from _follow(cursor.step(line), chosen, path)
+    if not path:
+        yield from functions.condition(cursor, expression, other, _follow)
+
+
+def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterator[TracedSite]:
+    """Places in the item of a `for` that has the first step of the path as its key or index."""
+    if not path and not expression.grouped and expression.key is None:
+        yield from lists.in_whole_for(cursor, expression, _follow)
+        return
+    if not path or expression.grouped:
+        yield cursor.refuse("A collection made by `for` is not edited as a whole.", expression)
+        return
+    source = values.known(value_of(expression.source, cursor.scope))
+    if isinstance(source, Mapping):
+        pairs: list[tuple[Value, Value]] = [(key, source[key]) for key in sorted(source)]
+    elif isinstance(source, values.SetOf):
+        yield cursor.refuse("A collection made from a set is not edited.", expression)
+        return
+    else:
+        pairs = list(enumerate(values.items(source, "for")))
+    position = 0
+    for key, item in pairs:
+        names = (key, item) if len(expression.names) > 1 else (item,)
+        scope = replace(cursor.scope, bound={**cursor.scope.bound, **dict(zip(expression.names, names, strict=True))})
+        if expression.condition is not None and not values.truth(value_of(expression.condition, scope)):
+            continue
+        result_key: Value = position if expression.key is None else value_of(expression.key, scope)
+        position += 1
+        if values.text(result_key) == path[0]:
+            alias = Alias(cursor.document, expression.source, replace(cursor, chain=()), values.text(key), whole=True)
+            inner = replace(cursor, scope=scope, aliases={**cursor.aliases, expression.names[-1]: alias})
+            yield from _follow(inner, expression.value, path[1:])
+            condition = overrides.condition_on(expression.names[0], names[0])
+            yield from overrides.override(inner, expression.value, path[1:], condition)
+            return
+    yield cursor.refuse(f"The `for` makes no {path[0]}.", expression)
+
+
+# ------------------------------------------------------------------------------------------------ traversals
+
+
+def _steps(cursor: Cursor, expression: Expression) -> tuple[str, tuple[str, ...]] | None:
+    """Root name and steps of a traversal, with index expressions evaluated; None for any other expression."""
+    steps: list[str] = []
+    while not isinstance(expression, e.Name):
+        match expression:
+            case e.AttributeAccess(source=source, name=name):
+                steps.append(name)
+            case e.IndexAccess(source=source, key=key):
+                steps.append(values.text(value_of(key, cursor.scope)))
+            case e.Group(inner=source):
+                pass
+            case _:
+                return None
+        expression = source
+    return expression.name, tuple(reversed(steps))
+
+
+def _in_traversal(cursor: Cursor, expression: Expression, path: tuple[str, ...]) -> Iterator[TracedSite]:
+    traversal = _steps(cursor, expression)
+    shown = source_of(cursor.document, expression)
+    if traversal is None:
+        source = expression.source if isinstance(expression, e.AttributeAccess | e.IndexAccess) else None
+        if source is None:
+            yield cursor.refuse(f"{shown} is not followed.", expression)
+        else:
+            step = expression.name if isinstance(expression, e.AttributeAccess) else _index(cursor, expression)
+            yield from _follow(cursor, source, (step, *path))
+        return
+    root, steps = traversal
+    rest = (*steps[1:], *path)
+    if root in cursor.aliases:
+        yield from _in_alias(cursor, expression, cursor.aliases[root], (*steps, *path))
+    elif root == "var" and steps:
+        yield from _in_variable(cursor, expression, steps[0], rest)
+    elif root == "local" and steps:
+        yield from _in_local(cursor, expression, steps[0], rest)
+    elif root == "module" and steps:
+        yield from _in_outputs(cursor, expression, steps[0], rest)
+    elif root == "data" and policies.is_policy_document(steps) and ".".join(steps[:2]) in module_data(cursor):
+        yield from _in_policy(cursor, ".".join(steps[:2]), steps[2:], path)
+    elif root in ("each", "count", "self", "path", "terraform"):
+        yield cursor.refuse(f"{shown} names the instance and is not a value to edit.", expression)
+    else:
+        yield cursor.refuse(f"The value comes from another object: {shown}.", expression)
+        if not path:
+            yield from references.reference(cursor, expression)
+
+
+_JSON = ("json", "minified_json")
+
+
+def module_data(cursor: Cursor) -> Mapping[str, object]:
+    """The data blocks of the module that tracing is in."""
+    return cursor.module.source.data
+
+
+def _in_policy(cursor: Cursor, name: str, more: tuple[str, ...], path: tuple[str, ...]) -> Iterator[TracedSite]:
+    """Places in the data block that makes a policy document. `more` are the steps behind its name: its key, if it has one, and `json`."""
+    document, block = cursor.module.source.data[name]
+    key = "" if more[0] in _JSON else more[0]
+    rows = {"" if each is None else str(each): scope for each, scope in expand(cursor.module, document, block)}
+    if more[1 if key else 0 :] not in {(each,) for each in _JSON} or key not in rows or not path:
+        yield cursor.refuse(f"data.{name} is not edited as a whole.", block)
+        return
+    there = replace(cursor, document=document, scope=rows[key], aliases={}, entry=None)
+    line = f"{document.at(block)} data.{name}{f'[{key}]' if key else ''}"
+    yield from policies.in_policy(there.step(line), block, path, _follow, _within)
+
+
+def _index(cursor: Cursor, expression: Expression) -> str:
+    return values.text(value_of(expression.key, cursor.scope)) if isinstance(expression, e.IndexAccess) else ""
+
+
+def _in_alias(cursor: Cursor, expression: Expression, alias: Alias, steps: tuple[str, ...]) -> Iterator[TracedSite]:
+    shown = source_of(cursor.document, expression)
+    if not alias.whole:
+        if not steps or steps[0] != "value":
+            yield cursor.refuse(f"{shown} is the key, which names the instance.", expression)
+            return
+        steps = steps[1:]
+    value = value_of(alias.source, alias.cursor.scope)
+    if isinstance(value, values.SetOf):
+        yield cursor.refuse(f"{shown} is an item of a set, which names the instance.", expression)
+        return
+    there = replace(alias.cursor, chain=cursor.chain, convert=cursor.convert, depth=cursor.depth)
+    line = f"{alias.document.at(alias.source.start)} {alias.key} of {source_of(alias.document, alias.source)}"
+    yield from _follow(there.step(line), alias.source, (alias.key, *steps))
+
+
+def _in_variable(cursor: Cursor, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[TracedSite]:
+    module = cursor.module
+    try:
+        definition = module.definition(name)
+    except Unknown as error:
+        yield cursor.refuse(f"There is no place to edit: {error}.", expression)
+        return
+    document = definition.document
+    given = read_attribute(document, definition.attribute)
+    label = "default of var." if definition.kind == "default" else ""
+    line = f"{document.at(definition.attribute)} {label}{name} = {source_of(document, given)}"
+    if definition.kind == "default" and module.parent is not None:
+        yield from overrides.new_arguments(cursor.step(line), name, given, rest)
+        return
+    if definition.kind == "argument" and module.parent is not None and module.call is not None:
+        parent = module.parent
+        aliases = _each(document, module.call, parent, module.call_scope)
+        there = replace(cursor, document=document, scope=module.call_scope, module=parent, aliases=aliases, entry=None)
+        line = f"{document.at(definition.attribute)} {module.address}: {name} = {source_of(document, given)}"
+        yield from _follow(there.step(line), given, rest)
+        yield from overrides.argument_overrides(there.step(line), module, given, rest)
+        return
+    there = replace(cursor, document=document, scope=EvaluationScope(), aliases={}, entry=None)
+    yield from _follow(there.step(line), given, rest)
+
+
+def _in_local(cursor: Cursor, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[TracedSite]:
+    module = cursor.module
+    if name not in module.source.locals or name in module.source.overridden_in(("locals",)):
+        yield cursor.refuse(f"local.{name} is not declared in a file that is edited.", expression)
+        return
+    document, attribute = module.source.locals[name]
+    given = read_attribute(document, attribute)
+    there = replace(cursor, document=document, scope=module.scope, aliases={}, entry=None)
+    yield from _follow(there.step(f"{document.at(attribute)} local.{name} = {source_of(document, given)}"), given, rest)
+
+
+def _in_outputs(cursor: Cursor, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[TracedSite]:
+    try:
+        children = cursor.module.children(name)
+    except Unknown as error:
+        yield cursor.refuse(f"The value comes from module.{name}, which is not read: {error}.", expression)
+        return
+    child = children.get(None)
+    if child is None and rest:
+        child = next((each for key, each in children.items() if str(key) == rest[0]), None)
+        rest = rest[1:]
+    if child is None or not rest or rest[0] not in child.source.outputs:
+        yield cursor.refuse(f"module.{name} has no such output.", expression)
+        return
+    document, block = child.source.outputs[rest[0]]
+    given = child.written_output(rest[0])
+    if given is None:
+        yield cursor.refuse(f"The output {rest[0]} of module.{name} has no value.", expression)
+        return
+    there = replace(cursor, document=document, scope=child.scope, module=child, aliases={}, entry=None)
+    line = f"{document.at(block)} {child.address}.{rest[0]} = {source_of(document, given)}"
+    yield from _follow(there.step(line), given, rest[1:])

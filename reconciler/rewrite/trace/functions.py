@@ -1,0 +1,262 @@
+"""Traces through function calls and arithmetic: which argument holds the value, and the inverse of the calculation.
+
+`reconciler.rewrite.trace` calls this module and is called back as `follow`, because an argument can be any expression.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from gateway.core.model.equality import equal
+from gateway.core.model.json import Json
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang import values
+from gateway.terraform.lang.evaluate import EvaluationScope, value_of
+from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.values import EvaluationFailed, Unknown, Value
+from reconciler.rewrite.trace import lists
+from reconciler.rewrite.trace.inverse import Inverse, inverse, then
+from reconciler.rewrite.trace.overrides import constant_of_all
+from reconciler.rewrite.trace.sites import (
+    Alias,
+    ArgumentSite,
+    Cursor,
+    EntrySite,
+    Follow,
+    ListSite,
+    LiteralSite,
+    OverrideSite,
+    TracedSite,
+    source_of,
+)
+from reconciler.rewrite.trace.solution import argument_of_call, part_of_template
+
+
+def in_template_file(
+    cursor: Cursor, call: e.FunctionCall, path: tuple[str, ...], follow: Follow
+) -> Iterator[TracedSite]:
+    """Places in the template, and behind the names that it is given. Raises `Unknown` if the file cannot be read."""
+    name, given = call.arguments
+    document, written = cursor.module.template_file(values.text(value_of(name, cursor.scope)))
+    table = values.mapping(value_of(given, cursor.scope), "templatefile()")
+    here = replace(cursor, chain=(), entry=None)
+    line = f"{cursor.document.at(call.start)} {source_of(cursor.document, name)} is {document.path}"
+    there = replace(
+        cursor.step(line),
+        document=document,
+        scope=EvaluationScope(bound=table),
+        aliases={each: Alias(cursor.document, given, here, each, whole=True) for each in table},
+        entry=None,
+    )
+    yield from follow(there, written, path)
+
+
+_CONVERSIONS = frozenset({"tolist", "toset", "tomap", "tonumber", "tostring", "tobool", "sensitive", "nonsensitive"})
+
+_OWN_NAMES = frozenset({"var", "local", "each", "count"})
+"""What a calculation may refer to and still be replaced by a number: what another object has, moves by itself."""
+
+
+def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[TracedSite]:
+    """Places that define the value at `path` of a function's result. Raises `Unknown` if an argument is not known."""
+    arguments = expression.arguments
+    if expression.expand:
+        yield cursor.refuse(f"{expression.name}() with `...` is not followed.", expression)
+    elif expression.name in _CONVERSIONS and len(arguments) == 1:
+        yield from follow(cursor, arguments[0], path)
+    elif expression.name == "jsonencode" and len(arguments) == 1 and path:
+        yield from follow(replace(cursor, entry=None), arguments[0], path)
+    elif expression.name == "templatefile" and len(arguments) == 2:  # noqa: PLR2004  file and variables
+        yield from in_template_file(cursor, expression, path, follow)
+    elif expression.name == "merge" and path:
+        yield from _in_merge(cursor, expression, path, follow)
+    elif expression.name == "lookup" and len(arguments) > 1:
+        yield from _in_lookup(cursor, expression, path, follow)
+    elif expression.name in ("try", "coalesce"):
+        yield from _in_choice(cursor, expression, path, follow)
+    elif (tracer := lists.TRACERS.get(expression.name)) is not None and len(arguments) >= tracer[0]:
+        yield from tracer[1](cursor, expression, path, follow)
+    elif path and expression.name == "formatlist" and path[0].isdecimal():
+        yield cursor.refuse("formatlist() is edited as a whole.", expression)
+    else:
+        yield from _inverted(cursor, expression, follow)
+
+
+def _inverted(cursor: Cursor, expression: e.FunctionCall, follow: Follow) -> Iterator[TracedSite]:
+    """Places in each argument for which the function has an inverse."""
+    found = False
+    # A literal argument mostly says what is done, and the others to what.
+    rows = sorted(enumerate(expression.arguments), key=lambda row: isinstance(e.bare(row[1]), e.LiteralValue))
+    for position, argument in rows:
+        try:
+            convert = argument_of_call(expression, position, cursor.scope)
+        except Unknown:
+            continue
+        found = True
+        line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
+        yield from follow(replace(cursor.step(line), convert=then(convert, cursor.convert)), argument, ())
+    if not found:
+        yield cursor.refuse(f"{expression.name}() cannot be inverted.", expression)
+
+
+def template(cursor: Cursor, expression: e.Template, follow: Follow) -> Iterator[TracedSite]:
+    """Places in each interpolation of a text, solved for it: all other parts stay as they are."""
+    if expression.heredoc and all(isinstance(part, str) for part in expression.parts):
+        yield cursor.refuse("The text is a heredoc, which is not edited.", expression)
+        return
+    for position, part in enumerate(expression.parts):
+        if isinstance(part, str):
+            continue
+        try:
+            convert = part_of_template(expression, position, cursor.scope)
+        except Unknown as error:
+            yield cursor.refuse(f"Another part of the text is not known: {error}.", part)
+            continue
+        line = f"{cursor.document.at(part.start)} in {source_of(cursor.document, expression)}"
+        yield from follow(replace(cursor.step(line), convert=then(convert, cursor.convert), entry=None), part, ())
+    yield cursor.step(f"{cursor.document.at(expression.start)} the text between its interpolations").text(expression)
+
+
+def condition(cursor: Cursor, expression: e.Conditional, other: Expression, follow: Follow) -> Iterator[TracedSite]:
+    """Places of the bool that decides a conditional: switched, it gives the value of the other branch."""
+    switch, wanted = e.bare(expression.condition), other is expression.then
+    while isinstance(switch, e.Unary) and switch.operator == "!":
+        switch, wanted = e.bare(switch.operand), not wanted
+    if not isinstance(switch, e.AttributeAccess | e.IndexAccess):
+        return
+    try:
+        result = values.to_json(value_of(other, cursor.scope))
+    except Unknown:
+        return
+
+    def switched(value: Json) -> Json:
+        if not equal(value, result):
+            raise Unknown("the other branch does not have the wanted value")
+        return wanted
+
+    line = f"{cursor.document.at(expression.start)} switched: {source_of(cursor.document, expression.condition)}"
+    yield from follow(replace(cursor.step(line), convert=then(switched, cursor.convert), entry=None), switch, ())
+
+
+def _in_merge(
+    cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow
+) -> Iterator[TracedSite]:
+    """Places in the last map that holds the key, then in the object literals after it, which could hold it."""
+    later: list[Expression] = []
+    for argument in reversed(expression.arguments):
+        try:
+            holds = _holds(value_of(argument, cursor.scope), path)
+        except Unknown as error:
+            yield cursor.refuse(f"Which map of merge() holds the value is not known: {error}.", argument)
+            break
+        if holds:
+            line = f"{cursor.document.at(argument.start)} of merge(): {source_of(cursor.document, argument)}"
+            yield from follow(cursor.step(line), argument, path)
+            break
+        later.append(argument)
+    # Maps written in place come first; what a name stands for is often shared.
+    for argument in sorted(later, key=lambda each: not isinstance(e.bare(each), e.Object)):
+        yield from follow(cursor, argument, path)
+
+
+def _holds(value: Value, path: tuple[str, ...]) -> bool:
+    if values.known(value) is None:
+        return False
+    table = values.mapping(value, "merge()")
+    return any(".".join(path[:length]) in table for length in range(1, len(path) + 1))
+
+
+def _in_lookup(
+    cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow
+) -> Iterator[TracedSite]:
+    source, key, *default = expression.arguments
+    name = values.text(value_of(key, cursor.scope))
+    yield from follow(cursor, source, (name, *path))
+    if name not in values.mapping(value_of(source, cursor.scope), "lookup()") and default:
+        yield from follow(cursor, default[0], path)
+
+
+def _in_choice(
+    cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow
+) -> Iterator[TracedSite]:
+    """Places in the first argument with a value; before them, places where an earlier argument could be given a value."""
+    for argument in expression.arguments:
+        try:
+            value = value_of(argument, cursor.scope)
+        except EvaluationFailed:
+            value = None
+        except Unknown as error:
+            yield cursor.refuse(f"Which argument of {expression.name}() holds is not known: {error}.", argument)
+            return
+        skipped = value is None or (value == "" and expression.name == "coalesce")
+        for place in follow(cursor, argument, path):
+            if not skipped or _is_or_makes_entry(place) or _is_null_elsewhere(place, argument):
+                yield place
+        if not skipped:
+            return
+    yield cursor.refuse(f"No argument of {expression.name}() holds.", expression)
+
+
+def _is_or_makes_entry(place: TracedSite) -> bool:
+    match place:
+        case EntrySite() | ArgumentSite() | OverrideSite():
+            return True
+        case LiteralSite(entry=entry) | ListSite(entry=entry):
+            return entry is not None
+        case _:
+            return False
+
+
+def _is_null_elsewhere(place: TracedSite, argument: Expression) -> bool:
+    """Whether the place is a null to which the argument leads, such as that of an argument which a module is given."""
+    return (
+        isinstance(place, LiteralSite)
+        and isinstance(place.node, e.LiteralValue)
+        and place.node.value is None
+        and place.node is not e.bare(argument)
+    )
+
+
+def arithmetic(cursor: Cursor, expression: e.Binary, follow: Follow) -> Iterator[TracedSite]:
+    """Places in each operand that is not a literal, with the inverse by the other operand; then the calculation itself, if no operand can give it."""
+    if expression.operator not in "+-*/":
+        yield cursor.refuse("The value is not calculated from numbers.", expression)
+        return
+    inverses: list[Inverse] = []
+    certain = True
+    line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
+    sides = ((expression.left, expression.right, True), (expression.right, expression.left, False))
+    for side, other, left in sides:
+        if isinstance(e.bare(side), e.LiteralValue):
+            continue
+        try:
+            inverses.append(inverse(expression.operator, value_of(other, cursor.scope), left=left))
+        except Unknown as error:
+            certain = False
+            yield cursor.refuse(f"The calculation cannot be inverted: {error}.", expression)
+            continue
+        yield from follow(replace(cursor.step(line), convert=then(inverses[-1], cursor.convert)), side, ())
+    for side, other, left in constant_of_all(cursor, expression):
+        try:
+            inverted = inverse(expression.operator, value_of(other, cursor.scope), left=left)
+        except Unknown:
+            continue
+        yield from follow(replace(cursor.step(line), convert=then(inverted, cursor.convert)), side, ())
+    own = _OWN_NAMES | cursor.aliases.keys() | cursor.scope.bound.keys()
+    if certain and all(root in own for root, _ in e.root_references(expression)):
+        line = f"{cursor.document.at(expression.start)} in place of {source_of(cursor.document, expression)}"
+        yield replace(cursor.step(line), convert=then(_not_by(inverses), cursor.convert)).literal(expression)
+
+
+def _not_by(inverses: Sequence[Inverse]) -> Inverse:
+    """The value itself, if no operand gives it: where one does, that the operand is shared is no reason to lose the calculation."""
+
+    def check(value: Json) -> Json:
+        for each in inverses:
+            try:
+                each(value)
+            except Unknown:
+                continue
+            raise Unknown("an operand can give it")
+        return value
+
+    return check

@@ -1,0 +1,211 @@
+"""Sites where one instance or one call of a module must differ from the others: a conditional on its key, or an argument of the call.
+
+What a module says by itself, its other callers share; so the value of one caller belongs into its call.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from gateway.core.model.json import Json
+from gateway.terraform.config.module import Module
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang import values
+from gateway.terraform.lang.evaluate import EvaluationScope, value_of
+from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.values import Unknown
+from reconciler.rewrite.editors.hcl_text import CannotEdit, quoted, to_hcl
+from reconciler.rewrite.trace.inverse import Inverse, then, unchanged
+from reconciler.rewrite.trace.sites import Cursor, Only, OverrideSite, TracedSite
+
+
+def condition_of(scope: EvaluationScope) -> str:
+    """What is true of this instance only, as HCL; empty if the block has only one instance."""
+    if scope.count is not None:
+        return f"count.index == {scope.count}"
+    return f"each.key == {_quoted(scope.each[0])}" if scope.each is not None else ""
+
+
+def condition_on(name: str, value: object) -> str:
+    """What is true of one round of a `for`, as HCL; empty if its variable is not a plain value."""
+    match value:
+        case bool() | None:
+            return ""
+        case str():
+            return f"{name} == {_quoted(value)}"
+        case int():
+            return f"{name} == {value}"
+    return ""
+
+
+def _quoted(text: str) -> str:
+    try:
+        return quoted(text)
+    except CannotEdit:
+        return ""
+
+
+def override(cursor: Cursor, expression: Expression, path: tuple[str, ...], condition: str) -> Iterator[TracedSite]:
+    """The innermost expression at a path, to be made a conditional. It must be written in place."""
+    if not condition or condition.endswith("== ") or (not path and _names_instance(cursor, expression)):
+        return
+    found = _innermost(cursor, expression, path)
+    if found is None:
+        return
+    node, rest = found
+    line = f"{cursor.document.at(node.start)} only where {condition}"
+    if not rest:
+        yield cursor.step(line).conditional(node, condition)
+    elif len(rest) == 1 and isinstance(e.bare(node), e.Object | e.FunctionCall):
+        yield cursor.step(line).conditional(node, condition, key=rest[0])
+
+
+def _names_instance(cursor: Cursor, expression: Expression) -> bool:
+    """Whether the value is made from the key of the instance, so that it is what tells the instances apart."""
+    if cursor.scope.bound:
+        return False
+    each = cursor.scope.each
+    keys = {("each", "key"), ("count", "index")} | ({("each", "value")} if each and each[0] == each[1] else set())
+    return any(
+        isinstance(part, e.AttributeAccess)
+        and isinstance(part.source, e.Name)
+        and (part.source.name, part.name) in keys
+        for part in e.walk(expression)
+    )
+
+
+def _innermost(  # noqa: C901  one case per type of expression
+    cursor: Cursor, expression: Expression, path: tuple[str, ...]
+) -> tuple[Expression, tuple[str, ...]] | None:
+    """The expression at the longest beginning of a path that is written in place, and the steps that are left."""
+    match expression:
+        case e.Group(inner=inner) if path:
+            return _innermost(cursor, inner, path)
+        case e.FunctionCall(name="jsonencode", arguments=(argument,)) if path:
+            return _innermost(cursor, argument, path)
+        case e.Tuple(items=items) if path and path[0].isdecimal() and int(path[0]) < len(items):
+            return _innermost(cursor, items[int(path[0])], path[1:])
+        case e.Object(elements=elements) if path:
+            for length in range(1, len(path) + 1):
+                for element in elements:
+                    if _key(cursor, element.key) == ".".join(path[:length]):
+                        return _innermost(cursor, element.value, path[length:])
+            return expression, (".".join(path),)
+        case e.FunctionCall(name="merge", arguments=arguments) if path:
+            for argument in reversed(arguments):
+                found = _innermost(cursor, argument, path) if isinstance(e.bare(argument), e.Object) else None
+                if found is not None and not found[1]:
+                    return found
+            return expression, (".".join(path),)
+    return (expression, ()) if not path else None
+
+
+def _key(cursor: Cursor, key: Expression) -> str | None:
+    try:
+        return values.text(value_of(key, cursor.scope))
+    except Unknown:
+        return None
+
+
+def constant_of_all(cursor: Cursor, expression: e.Binary) -> Iterator[tuple[Expression, Expression, bool]]:
+    """The literal operand of a calculation whose other operand differs from instance to instance: (literal, other, is left)."""
+    for side, other, left in (
+        (expression.left, expression.right, True),
+        (expression.right, expression.left, False),
+    ):
+        varies = any(isinstance(part, e.Name) and part.name in _varying(cursor) for part in e.walk(other))
+        if isinstance(e.bare(side), e.LiteralValue) and varies:
+            yield side, other, left
+
+
+def _varying(cursor: Cursor) -> Mapping[str, Json]:
+    names = dict.fromkeys(cursor.scope.bound, None)
+    return {**names, "each": None, "count": None}
+
+
+def condition_of_call(scope: EvaluationScope) -> str:
+    """HCL that is true for this instance of a call only; empty if the call has one instance."""
+    if scope.count is not None:
+        return f"count.index == {scope.count}"
+    return "" if scope.each is None else f"each.key == {json.dumps(scope.each[0], ensure_ascii=False)}"
+
+
+def new_arguments(cursor: Cursor, name: str, default: Expression, rest: tuple[str, ...]) -> Iterator[TracedSite]:
+    """The missing argument in the call: for all instances of the call, then for this instance alone."""
+    module = cursor.module
+    if module.call is None or module.call_document is None or module.parent is None:
+        yield cursor.refuse(f"There is no call that could set {name}.")
+        return
+    try:
+        before = values.to_json(value_of(default, EvaluationScope()))
+        convert = then(_within(before, rest), cursor.convert) if rest else cursor.convert
+        otherwise = to_hcl(before)
+    except (Unknown, CannotEdit) as error:
+        yield cursor.refuse(
+            f"A part of the default of {name} in a shared module cannot be set by its callers: {error}."
+        )
+        return
+    there = replace(cursor, document=module.call_document, module=module.parent, entry=None, convert=convert)
+    line = f"{module.call_document.at(module.call)} {module.address} gives no {name}"
+    place = there.step(line).new_argument(module.call, name, otherwise)
+    yield place
+    if condition := condition_of_call(module.call_scope):
+        yield replace(place, only=Only(condition, otherwise))
+
+
+def argument_overrides(
+    cursor: Cursor, module: Module, given: Expression, rest: tuple[str, ...]
+) -> Iterator[TracedSite]:
+    """The argument that the call gives, set beside its expression: a key of a map merged in, or the value in place of it.
+
+    `cursor` is at the argument, in the module that calls `module`.
+    """
+    if cursor.convert is not unchanged and rest:
+        return
+    document, written = cursor.document, e.bare(given)
+    if isinstance(written, e.LiteralValue | e.Object | e.Tuple) and not condition_of_call(module.call_scope):
+        return
+    source = document.source[given.start : given.end].decode()
+    if "\n" in source:
+        yield cursor.refuse("The argument is written on several lines, so nothing is set beside it.", given)
+        return
+    only = Only(condition, source) if (condition := condition_of_call(module.call_scope)) else None
+    place = OverrideSite(
+        document=document, convert=cursor.convert, chain=cursor.chain, module=cursor.module, node=given, only=only
+    )
+    if not rest:
+        yield place
+    elif len(rest) == 1 and _is_map(given, cursor.scope):
+        yield replace(place, key=rest[0])
+
+
+def _is_map(expression: Expression, scope: EvaluationScope) -> bool:
+    try:
+        return isinstance(values.known(value_of(expression, scope)), Mapping)
+    except Unknown:
+        return False
+
+
+def _within(whole: Json, path: tuple[str, ...]) -> Inverse:
+    """From the wanted part of a value to the whole value. Raises `Unknown` if the value has no such part."""
+
+    def convert(part: Json) -> Json:
+        return _replaced(whole, path, part)
+
+    return convert
+
+
+def _replaced(whole: Json, path: tuple[str, ...], part: Json) -> Json:
+    if not path:
+        return part
+    if isinstance(whole, Mapping) or whole is None:
+        table = dict(whole or {})
+        key = next((".".join(path[:n]) for n in range(len(path), 0, -1) if ".".join(path[:n]) in table), "")
+        if not key and whole and any(isinstance(value, Mapping) for value in table.values()):
+            raise Unknown(f"it has no {path[0]}")
+        key = key or ".".join(path)
+        table[key] = _replaced(table.get(key), path[key.count(".") + 1 :], part)
+        return table
+    if isinstance(whole, list) and path[0].isdecimal() and int(path[0]) < len(whole):
+        return [_replaced(item, path[1:], part) if str(at) == path[0] else item for at, item in enumerate(whole)]
+    raise Unknown(f"it has no {path[0]}")

@@ -1,0 +1,361 @@
+"""Writes wanted values into Terraform code: for each the smallest edit that changes nothing else, or the reason why there is none."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import assert_never
+
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.json import Json
+from gateway.core.model.path import AttributePath
+from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
+from gateway.terraform.config.module import Module, ResourceInstance, informed, load_module
+from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
+from gateway.terraform.lang.hcl import Document, file_bytes
+from gateway.terraform.lang.values import EvaluationFailed, Unknown
+from reconciler.model import Edit, Edited, Left, Wanted
+from reconciler.rewrite.edited_code import document_after, refuse_unknown_calls
+from reconciler.rewrite.editors import (
+    attribute,
+    json_member,
+    list_items,
+    literal,
+    map_entry,
+    nested_blocks,
+    override,
+    template,
+)
+from reconciler.rewrite.editors import override as conditional
+from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.editors.splice import Splice, common_start
+from reconciler.rewrite.footprint.changes import FootprintChange, footprint_changes
+from reconciler.rewrite.footprint.values import Footprint, differences, footprint_of, locate
+from reconciler.rewrite.module_variable import ModuleVariable, module_variables
+from reconciler.rewrite.surroundings import Surroundings
+from reconciler.rewrite.trace.attribute import trace_attribute
+from reconciler.rewrite.trace.inverse import unchanged
+from reconciler.rewrite.trace.sites import (
+    ArgumentSite,
+    AttributeSite,
+    BlocksSite,
+    ConditionalSite,
+    DocumentSite,
+    EditSite,
+    EntrySite,
+    ListSite,
+    LiteralSite,
+    NoSite,
+    ObjectEntry,
+    OverrideSite,
+    TemplateSite,
+    TracedSite,
+)
+from reconciler.rewrite.value_parts import declared_inside, declares, split
+from reconciler.terraform.json_documents import document_in
+
+_MOST_PLACES = 300
+"""How many places are tried for one value, the likeliest first; the code is evaluated for each."""
+Live = Mapping[str, Mapping[str, Json]]
+"""Attributes by address; those of data sources under `data.type.name`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """The code after the edits so far."""
+
+    root: Path
+    sources: Mapping[Path, bytes]
+    module: Module
+    definitions: AllDefinitions
+    around: Surroundings
+    live: Live = field(default_factory=dict)
+    informed: Module
+    """The same code with the live attributes of what it refers to: it tells what an expression is now."""
+
+    def original(self, path: Path) -> bytes | None:
+        """The bytes of a file in this state; None if it does not exist."""
+        if path in self.sources:
+            return self.sources[path]
+        file = self.root / path
+        return file.read_bytes() if file.is_file() else None
+
+    def instance(self, address: str) -> ResourceInstance | None:
+        """The instance at an address."""
+        return self.informed.instance(address)
+
+
+def edit_values(
+    root: Path,
+    wanted: Sequence[Wanted],
+    sources: Mapping[Path, bytes] | None = None,
+    around: Surroundings | None = None,
+    live: Live | None = None,
+) -> Edited:
+    """The files that declare the wanted values, the edits (each on the result of the ones before), and the values that are left.
+
+    Each wanted value is written whole or not at all; a value that the code declares already needs no edit. The result does
+    not depend on the order of `wanted`. `live` are the attributes of all resources and data sources, as far as they are known: what
+    the code refers to is then known too. `around` says which code outside of `root` may be edited; None: none. Nothing is written to
+    disk. Raises `CodeInvalid` if the code cannot be read.
+    """
+    first = state = _load(root, sources or {}, around or Surroundings(), live or {})
+    todo = sorted(wanted, key=_order)
+    allowed = tuple(part for each in todo for part in _parts(first, each))
+    edits: list[Edit] = []
+    left: tuple[Left, ...] = ()
+    while todo:
+        made: list[Edit] = []
+        missed: list[tuple[Wanted, Left]] = []
+        for each in todo:
+            result = _edit_whole(state, each, allowed)
+            if isinstance(result, Left):
+                missed.append((each, result))
+            else:
+                state, more = result
+                made.extend(more)
+        edits.extend(made)
+        left = tuple(result for _, result in missed)
+        # A value that could not be written alone may be possible now that another wanted value is written.
+        todo = [each for each, _ in missed] if made else []
+    changed = {path: source for path, source in state.sources.items() if first.original(path) != source}
+    return Edited(files=changed, edits=tuple(edits), left=left)
+
+
+def _order(wanted: Wanted) -> tuple[str, str, str]:
+    return wanted.address, wanted.attribute, json.dumps(wanted.value, sort_keys=True)
+
+
+def _load(
+    root: Path, sources: Mapping[Path, bytes], around: Surroundings, live: Live, known: Module | None = None
+) -> _State:
+    module = load_module(root, sources, known)
+    return _State(
+        root=root,
+        sources=dict(sources),
+        module=module,
+        definitions=all_definitions(module),
+        around=around,
+        live=live,
+        informed=informed(module, live),
+    )
+
+
+def _after(state: _State, files: Mapping[Path, Document]) -> _State:
+    """The state after a change; only what that can reach will be evaluated, unless it changes which modules there are."""
+    sources = {**state.sources, **{path: file_bytes(document) for path, document in files.items()}}
+    changed = changed_module(state.module, state.definitions, files)
+    if changed is None:
+        return _load(state.root, sources, state.around, state.live, state.module)
+    module, definitions = changed
+    return replace(
+        state, sources=sources, module=module, definitions=definitions, informed=informed(module, state.live)
+    )
+
+
+# ------------------------------------------------------------------------------------------ whole maps and blocks
+
+
+def _parts(state: _State, wanted: Wanted) -> Iterator[Wanted]:
+    """The wanted value as the smallest parts that the code does not declare."""
+    _, here = _located(state, wanted)
+    for steps, value in split(here, wanted.value, wanted.before):
+        part = replace(wanted, attribute=".".join((wanted.attribute, *steps)), value=value, before=None)
+        if not _holds(state, part):
+            yield part
+
+
+def _located(state: _State, wanted: Wanted) -> tuple[tuple[str, ...], Footprint]:
+    """The steps to the wanted attribute in the footprint of its resource, and the footprint there."""
+    instance = state.instance(wanted.address)
+    return locate({} if instance is None else dict(footprint_of(instance)), wanted.path)
+
+
+def _edit_whole(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]] | Left:
+    """The state after writing every part of a wanted value; `Left` if any part cannot be written."""
+    edits: list[Edit] = []
+    for part in tuple(_parts(state, wanted)):
+        result = _edit_part(state, part, (*allowed, part))
+        if isinstance(result, Left):
+            return replace(result, wanted=wanted)
+        state, made = result
+        edits.extend(replace(each, wanted=wanted) for each in made)
+    return state, edits
+
+
+# -------------------------------------------------------------------------------------------------- one value
+
+
+def _holds(state: _State, wanted: Wanted) -> bool:
+    """Whether the code declares the value. An attribute that is not declared counts as null."""
+    instance = state.instance(wanted.address)
+    if instance is None:
+        return False
+    try:
+        return declares(instance, wanted.path, wanted.value)
+    except EvaluationFailed:
+        # Absent counts as null; an expression that fails does not.
+        return wanted.value in (None, []) and _located(state, wanted)[1] in (None, [])
+    except Unknown:
+        return False
+
+
+def _edit_part(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]] | Left:
+    """Write one value at the first place where that changes only wanted values."""
+    if _holds(state, wanted):
+        return state, []
+    reasons: list[tuple[str, tuple[str, ...]]] = []
+    for place in islice(_places(state, wanted), _MOST_PLACES):
+        if isinstance(place, NoSite):
+            reasons.append((place.reason, place.chain))
+            continue
+        try:
+            return _try(state, place, wanted, allowed)
+        except (CannotEdit, CodeInvalid) as error:
+            reasons.append((str(error), place.chain))
+        except Unknown as error:
+            reasons.append((f"The value cannot be reached from this place: {error}.", place.chain))
+    reason, chain = reasons[0]
+    return Left(wanted=wanted, reason=reason, chain=chain)
+
+
+def _places(state: _State, wanted: Wanted) -> Iterator[TracedSite | ModuleVariable]:
+    """The places that define the value; then, in a module, new variables of it that only this instance is given."""
+    # What a module says by itself, all its callers share: first what the root says.
+    places = sorted(
+        trace_attribute(state.informed, wanted.address, wanted.path), key=lambda each: _is_in_module(state, each)
+    )
+    yield from places
+    yield from module_variables(state.module, wanted, places)
+
+
+def _is_in_module(state: _State, place: TracedSite) -> bool:
+    return not isinstance(place, NoSite) and not any(
+        place.document.path in files for files in (state.module.source.contents, state.module.source.templates)
+    )
+
+
+def _try(
+    state: _State, place: EditSite | ModuleVariable, wanted: Wanted, allowed: Sequence[Wanted]
+) -> tuple[_State, list[Edit]]:
+    """The state after an edit at one place, with one edit for each file. Raises `CannotEdit` if it cannot be made or changes anything else."""
+    files = _files_after(state, place, wanted)
+    after = _after(state, files)
+    _check_differences(state, after, wanted, allowed)
+    state.around.refuse_changes(state.root, state.sources, after.sources)
+    return after, [_as_edit(path, state, after.sources[path], wanted, place.chain) for path in files]
+
+
+def _files_after(state: _State, place: EditSite | ModuleVariable, wanted: Wanted) -> Mapping[Path, Document]:
+    """The files that writing the value at a place changes. Raises `CannotEdit`, `CodeInvalid`, `Unknown`."""
+    if wanted.value is None and not isinstance(place, ModuleVariable) and place.convert is not unchanged:
+        raise CannotEdit("What is calculated is not unset by what it is calculated from.")
+    documents = place.documents if isinstance(place, ModuleVariable) else (place.document,)
+    for document in documents:
+        state.around.refuse(state.root, document.path)
+        if any(document.around):
+            state.around.refuse_named_elsewhere(state.root, document.path)
+        refuse_unknown_calls(state.module, document.path)
+    if isinstance(place, ModuleVariable):
+        return {document.path: _spliced(document, *splices) for document, splices in place.splices(wanted.value)}
+    value = place.convert(wanted.value)
+    return {place.document.path: _spliced(place.document, _splice(place, value))}
+
+
+def _splice(place: EditSite, value: Json) -> Splice:  # noqa: C901  one case for each kind of place
+    """The change that gives the place a value (already converted by the inverse): one editor per kind of place."""
+    match place:
+        case LiteralSite(entry=ObjectEntry() as own_entry) if value is None:
+            return map_entry.remove_entry(place.document, own_entry)
+        case LiteralSite():
+            return literal.replace_literal(place, value)
+        case ListSite():
+            return list_items.replace_items(place, value)
+        case EntrySite():
+            return map_entry.add_entry(place, value)
+        case AttributeSite() | ArgumentSite():
+            return attribute.set_attribute(place, value)
+        case OverrideSite():
+            return override.set_beside(place, value)
+        case BlocksSite():
+            return nested_blocks.edit_blocks(place, value)
+        case TemplateSite():
+            return template.edit_template(place, value)
+        case ConditionalSite():
+            return conditional.make_conditional(place, value)
+        case DocumentSite():
+            return json_member.edit_member(place, value)
+        case _:
+            assert_never(place)
+
+
+def _spliced(document: Document, *changes: Splice) -> Document:
+    """The file after the changes, realigned if it was aligned before. Raises `CodeInvalid` if it no longer parses."""
+    source = document.source
+    for change in sorted(changes, key=lambda each: each.start, reverse=True):
+        source = change.apply(source)
+    return document_after(document, source)
+
+
+def _check_differences(before: _State, after: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> None:
+    """Raise `CannotEdit` unless the code now declares the wanted value, and every other difference is a wanted value too."""
+    if not _holds(after, wanted):
+        raise CannotEdit("The edit would not give the attribute the wanted value.")
+    for change in footprint_changes(before.module, after.module):
+        _check_difference(before, after, change, (wanted, *allowed))
+    if after.module.carried is not None:
+        after.module.carried.release()
+
+
+def _check_difference(before: _State, after: _State, change: FootprintChange, allowed: Sequence[Wanted]) -> None:
+    """Raise `CannotEdit` unless everything that changed in one block is a wanted value."""
+    shown = change.address.removeprefix("?")
+    if shown != change.address and _POLICY in f".{shown}.":
+        return  # What it changes is what refers to it, and the footprint of each of those has all of it.
+    if change.before is None or change.after is None:
+        raise CannotEdit(f"The edit would also add or remove {shown}.")
+    same_resource = [each for each in allowed if each.address == change.address]
+    for path in _paths(before, after, change):
+        if not any(_covers(change.after, each, path) and _holds(after, each) for each in same_resource):
+            raise CannotEdit(f"The edit would also change {shown}.{'.'.join(path)}, which is not wanted.")
+
+
+_POLICY = f".data.{POLICY_DOCUMENT}."
+
+
+def _paths(before: _State, after: _State, change: FootprintChange) -> Iterator[tuple[str, ...]]:
+    """The paths that differ; where a text holds a JSON document on both sides, those inside the document."""
+    for path in differences(dict(change.before or {}), dict(change.after or {})):
+        if len(path) == 1 and (change.before or {}).get(path[0]) is None and (change.after or {}).get(path[0]) is None:
+            continue  # an attribute that is set to null is one that is not set
+        one, other = (_document_at(state, change.address, path) for state in (before, after))
+        if one is None or other is None:
+            yield path
+        else:
+            yield from ((*path, *inner) for inner in differences(one, other))  # type: ignore[arg-type]  # JSON is a footprint
+
+
+def _document_at(state: _State, address: str, path: tuple[str, ...]) -> dict[str, Json] | list[Json] | None:
+    instance = state.instance(address)
+    if instance is None:
+        return None
+    try:
+        return document_in(declared_inside(instance, AttributePath(".".join(path))))
+    except Unknown:
+        return None
+
+
+def _covers(footprint: Mapping[str, Footprint], wanted: Wanted, path: tuple[str, ...]) -> bool:
+    """Whether a path of a footprint is the wanted attribute or a part of it."""
+    steps, _ = locate(dict(footprint), wanted.path)
+    return AttributePath(".".join(steps)).covers(".".join(path))
+
+
+def _as_edit(path: Path, state: _State, after: bytes, wanted: Wanted, chain: tuple[str, ...]) -> Edit:
+    """The edit of a file as the smallest span of bytes that differs from the state before."""
+    before = state.original(path) or b""
+    start = common_start(before, after)
+    same = common_start(before[start:][::-1], after[start:][::-1])
+    old, new = before[start : len(before) - same], after[start : len(after) - same]
+    return Edit(path=path, start=start, end=start + len(old), old=old, new=new, wanted=wanted, chain=chain)

@@ -1,0 +1,187 @@
+"""Code and values of variables without their secrets, to be shown to a language model.
+
+Masked are: every literal in a setting that holds a secret or feeds one (`secret_settings.py`); texts that name a secret before its
+value; the same literals wherever else they stand; texts in a known form of a secret. Comments are left out: they declare nothing, and old
+secrets stand in them. A file that cannot be parsed is not shown. An unlabelled secret in other text cannot be recognised.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tree_sitter import Node
+
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.json import Json
+from gateway.core.model.masking import MEMBER, Masker
+from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.secrets import masked_text, may_hold_secret
+from reconciler.suggest.code_settings import descendants, settings_in
+from reconciler.suggest.secret_settings import (
+    VALUE_NAMES,
+    SecretSettings,
+    has_secret_key,
+    is_secret_label,
+    is_secret_name,
+    secret_settings,
+)
+
+
+def masked_values(values: Mapping[str, Json], keys: frozenset[str], masker: Masker) -> tuple[Json, frozenset[str]]:
+    """The values of variables with the secrets in them masked, and the texts that were. `keys` names secret variables: `var.a`."""
+    found: set[str] = set()
+
+    def hide(value: Json) -> Json:
+        found.update(_texts(value))
+        return masker.mask(value)
+
+    def show(name: str, value: Json, *, labelled: bool) -> Json:
+        secret = is_secret_name(name) or may_hold_secret("", name or "_") or (labelled and name in VALUE_NAMES)
+        if secret or (isinstance(value, str) and has_secret_key(value)):
+            return hide(value)
+        if isinstance(value, Mapping):
+            named = any(isinstance(item, str) and is_secret_label(item) for item in value.values())
+            return {key: show(key, item, labelled=named) for key, item in value.items()}
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return [show("", item, labelled=False) for item in value]
+        return value
+
+    shown: Json = {
+        name: hide(value) if f"var.{name}" in keys else show(name, value, labelled=False)
+        for name, value in values.items()
+    }
+    return shown, frozenset(found)
+
+
+def _texts(value: Json) -> frozenset[str]:
+    if isinstance(value, str):
+        return frozenset({value})
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, Sequence) else ()
+    return frozenset(text for part in parts for text in _texts(part))
+
+
+_LITERALS: Final = frozenset({"template_literal", "numeric_lit"})
+_TEXTS: Final = frozenset({"string_lit", "quoted_template", "heredoc_template"})
+_SHORTEST: Final = 6
+"""Characters of a secret that is looked for in all other text; shorter ones are parts of too many words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redaction:
+    """Files that may be shown, and what must be masked in any other text that goes with them."""
+
+    files: Mapping[Path, str]
+    masker: Masker
+    secrets: frozenset[str]
+    """The secrets that were masked and that are long enough to be found again."""
+
+    def text(self, text: str) -> str:
+        """Another text without those secrets, and without any in a known form."""
+        for secret in sorted(self.secrets, key=len, reverse=True):
+            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", _mask(secret, self.masker), text)
+        return masked_text(text, self.masker)
+
+
+def redacted(files: Mapping[Path, bytes], masker: Masker, sensitive: Iterable[str] = ()) -> Redaction:
+    """The text of each file that can be parsed, secrets masked; no file at all if one of code cannot be, since it may mark secrets.
+
+    `sensitive` are names of variables that code beside these files marks.
+    """
+    documents = {path: found for path, content in files.items() if (found := _document(path, content)) is not None}
+    if any(path.suffix == ".tf" and path not in documents for path in files):
+        return Redaction(files={}, masker=masker, secrets=frozenset())
+    settings = [
+        each
+        for path, document in documents.items()
+        for each in settings_in(document, of_variables=path.suffix == ".tfvars")
+    ]
+    secret = secret_settings(settings, sensitive)
+    given, secrets = _given(files, secret, masker)
+    secrets |= {text for each in secret.sure for text in _long_literals(each.place.document, each.value)}
+    redaction = Redaction(files={}, masker=masker, secrets=frozenset(secrets))
+    shown = {path: _masked(document, _secret_nodes(document, secret), masker) for path, document in documents.items()}
+    return Redaction(
+        files={path: redaction.text(text) for path, text in (shown | given).items()},
+        masker=masker,
+        secrets=redaction.secrets,
+    )
+
+
+def _document(path: Path, content: bytes) -> Document | None:
+    try:
+        return None if path.suffix == ".json" else parse(path, content)
+    except CodeInvalid:
+        return None
+
+
+def _given(files: Mapping[Path, bytes], secret: SecretSettings, masker: Masker) -> tuple[dict[Path, str], set[str]]:
+    """Files of variable values in JSON, and the secrets in them."""
+    shown: dict[Path, str] = {}
+    secrets: set[str] = set()
+    for path, content in files.items():
+        try:
+            values: Json = json.loads(content) if path.suffix == ".json" else None
+        except ValueError:
+            continue
+        if isinstance(values, dict):
+            masked, found = masked_values(values, secret.keys, masker)
+            shown[path] = json.dumps(masked, ensure_ascii=False, indent=2) + "\n"
+            secrets |= {text for text in found if len(text) >= _SHORTEST}
+    return shown, secrets
+
+
+def _secret_nodes(document: Document, secret: SecretSettings) -> Iterator[Node]:
+    for setting in (*secret.sure, *secret.possible):
+        if setting.place.document is document:
+            yield from _literals(setting.value)
+    for node in descendants(document.tree.root_node):
+        if node.type in _TEXTS and has_secret_key(document.text(node)):
+            yield from _literals(node)
+
+
+def _literals(node: Node) -> Iterator[Node]:
+    """The literals in an expression, without the plain names of an object's entries."""
+    if node.type in _LITERALS:
+        yield node
+    children = node.children
+    if node.type == "object_elem" and not any(each.type == "(" for each in children[0].children):
+        children = children[1:]
+    for child in children:
+        yield from _literals(child)
+
+
+def _long_literals(document: Document, node: Node) -> Iterator[str]:
+    for literal in _literals(node):
+        if len(text := document.text(literal).strip()) >= _SHORTEST:
+            yield text
+
+
+def _masked(document: Document, secret: Iterable[Node], masker: Masker) -> str:
+    """The text of a file without its secrets and comments."""
+    nodes = {node.start_byte: node for node in secret}
+    nodes |= {node.start_byte: node for node in descendants(document.tree.root_node) if node.type == "comment"}
+    parts: list[str] = []
+    end = 0
+    for start, node in sorted(nodes.items()):
+        parts += [document.source[end:start].decode(), _instead(document.text(node), node, masker)]
+        end = node.end_byte
+    return "".join(parts) + document.source[end:].decode()
+
+
+def _instead(text: str, node: Node, masker: Masker) -> str:
+    """What is shown instead of a comment or a secret. White space around it stays: the end of a heredoc needs its own line."""
+    body = text.strip()
+    if node.type == "comment":
+        shown = "/**/" if body.startswith("/*") else "#"
+    else:
+        shown = _mask(body, masker) if body else ""
+        shown = f'"{shown}"' if node.type == "numeric_lit" else shown
+    before = text[: len(text) - len(text.lstrip())]
+    return before + shown + text[len(before) + len(body) :]
+
+
+def _mask(secret: str, masker: Masker) -> str:
+    return f"{MEMBER}:{masker.digest(secret)[:16]}"

@@ -1,1 +1,0 @@
-"""Puts changes back that were wanted for a time only."""

@@ -1,0 +1,78 @@
+"""The report on a working copy that was reconciled, and how its edits are written."""
+
+import difflib
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gateway.core.errors import CodeInvalid
+from reconciler.model import Drift, Edited, Left, Proof
+from reconciler.rewrite.surroundings import repository_of
+
+if TYPE_CHECKING:
+    from reconciler.proof.proved_edit import ProofContext
+    from reconciler.terraform.cli import SavedPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The result of reconciling a working copy."""
+
+    drifts: tuple[Drift, ...] = ()
+    """The drift that the edits write back; all of it is proved."""
+    edited: Edited = field(default_factory=Edited)
+    before: Mapping[Path, bytes] = field(default_factory=dict)
+    """The previous bytes of the edited files."""
+    left: tuple[Left, ...] = ()
+    proofs: tuple[Proof, ...] = ()
+    pending: str = ""
+    """Why `terraform plan -detailed-exitcode` still exits with 2, although nothing is left: the state is not up to date. A sentence."""
+    planned: bool = True
+    """Whether a plan was made; without one, only the text of the edits is proved."""
+    context: "ProofContext | None" = field(default=None, repr=False)
+    """The copy that was edited and planned."""
+    replaced: tuple[str, ...] = ()
+    """Addresses whose resource is another one now: the state has to forget the old one before it can have the new one."""
+    shown: frozenset[str] = frozenset()
+    """The addresses that the plan of the code with the edits still changes."""
+    saved: "SavedPlan | None" = field(default=None, repr=False)
+    """The plan file of the code with the edits, if it would change nothing but the state."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether `terraform plan -detailed-exitcode` exits with 0 once the edits are written."""
+        return not self.left and not self.pending
+
+    @property
+    def diff(self) -> str:
+        """The unified diff of all edits."""
+        return "".join(_diff(path, self.before[path], new) for path, new in sorted(self.edited.files.items()))
+
+
+def write(path: Path, report: Report) -> None:
+    """Write the edited files into the working copy, each atomically.
+
+    Raises `gateway.core.errors.CodeInvalid`, and writes nothing, if one of them changed since it was read.
+    """
+    for name, before in report.before.items():
+        if (path / name).read_bytes() != before:
+            message = f"{path / name} was changed while Sentinel worked on it, so nothing was written. Run it again."
+            raise CodeInvalid(message)
+    top = repository_of(path)
+    if outside := [name for name in report.edited.files if not (path / name).resolve().is_relative_to(top)]:
+        message = f"{path / outside[0]} leads out of the repository {top}, so nothing was written."
+        raise CodeInvalid(message)
+    for name, content in report.edited.files.items():
+        target = (path / name).resolve()
+        temporary = target.with_name(f".{target.name}.sentinel")
+        temporary.write_bytes(content)
+        shutil.copymode(target, temporary)
+        temporary.replace(target)
+
+
+def _diff(path: Path, old: bytes, new: bytes) -> str:
+    before, after = (content.decode(errors="replace").splitlines(keepends=True) for content in (old, new))
+    lines = difflib.unified_diff(before, after, fromfile=f"a/{path}", tofile=f"b/{path}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

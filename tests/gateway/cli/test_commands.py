@@ -1,0 +1,257 @@
+"""A command imports only what it needs. What is imported decides how long it takes, and unlike a time it is the same on every machine."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.__main__ import app
+from gateway.cli.commands import PLACES, LazyCommands
+from tests.kit.up import environment
+
+ROOT = Path(__file__).parents[3]
+SLOW = frozenset(
+    [
+        "aiohttp",
+        "alembic",
+        "boto3",
+        "botocore",
+        "cryptography",
+        "dbos",
+        "dulwich",
+        "fastapi",
+        "hcl2",
+        "lark",
+        "moto",
+        "psycopg",
+        "re2",
+        "requests",
+        "sqlalchemy",
+        "sqlmodel",
+        "starlette",
+        "tree_sitter",
+        "uvicorn",
+        "uvloop",
+        "wasmtime",
+    ]
+)
+"""Packages that take long to import."""
+LEDGER = frozenset({"cryptography", "sqlalchemy", "sqlmodel"})
+"""What a command needs that opens the ledger itself."""
+NEEDED = {
+    ("--help",): frozenset(),
+    ("config",): frozenset(),
+    ("records",): frozenset(),
+    ("holds",): frozenset(),
+    ("left",): frozenset(),
+    ("blame", "aws_instance.web.ami"): frozenset(),
+    ("propose", "sqs", "PurgeQueue", "{}"): frozenset(),
+    ("session", "--intent", "cost", "--motivation", "budget"): frozenset(),
+    ("approve", "mut_" + "0" * 26): frozenset(),
+    ("serve", "--help"): frozenset(),
+    ("up", "--help"): frozenset(),
+    ("policy", "test", "--help"): frozenset(),
+    ("key", "list"): frozenset(),
+    ("key", "create", "ann"): LEDGER,
+    ("verify",): LEDGER,
+    ("reconcile", "--help"): frozenset(),
+}
+MOST_MODULES = 700
+"""Modules of a command that does not open the ledger. All commands together needed 830 before each imported its own."""
+MOST_MODULES_WITHOUT_A_PLAN = 520
+"""Modules of `sentinel reconcile --no-plan --json`. It needed 555 while it imported what prints text, too."""
+
+REPORT = """
+import atexit, json, sys
+report = sys.argv.pop(1)
+atexit.register(lambda: open(report, "w").write(json.dumps(sorted(sys.modules))))
+from gateway.__main__ import main
+main()
+"""
+
+
+def imported(tmp_path: Path, *command: str) -> list[str]:
+    """The modules that a command imports in a process of its own."""
+    report = tmp_path / "modules.json"
+    subprocess.run(
+        [sys.executable, "-c", REPORT, str(report), *command],
+        cwd=tmp_path, env={**environment(), "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=300, check=False,
+    )  # fmt: skip
+    modules: list[str] = json.loads(report.read_text())
+    return modules
+
+
+@pytest.fixture(scope="module")
+def first_key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory in which `sentinel key create` made a ledger."""
+    directory = tmp_path_factory.mktemp("first_key")
+    subprocess.run(
+        [sys.executable, "-m", "gateway", "key", "create", "first"],
+        cwd=directory, env={**environment(), "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=300, check=True,
+    )  # fmt: skip
+    return directory
+
+
+@pytest.fixture
+def ledger(first_key: Path, tmp_path: Path) -> None:
+    """A ledger in the directory of the command."""
+    shutil.copytree(first_key, tmp_path, dirs_exist_ok=True)
+
+
+@pytest.mark.usefixtures("ledger")
+@pytest.mark.parametrize(
+    ("command", "needed"),
+    NEEDED.items(),
+    ids=lambda each: " ".join(sorted(each) if isinstance(each, frozenset) else each)[:20],
+)
+def test_a_command_imports_only_what_it_needs(command: tuple[str, ...], needed: frozenset[str], tmp_path: Path) -> None:
+    modules = imported(tmp_path, *command)
+    assert {module.partition(".")[0] for module in modules} & SLOW == needed
+    assert needed or len(modules) < MOST_MODULES
+
+
+def test_a_reconcile_without_a_plan_imports_only_what_it_needs(tmp_path: Path) -> None:
+    """It is meant to take a second, with the start of a provider."""
+    (tmp_path / ".terraform").mkdir()
+    (tmp_path / "main.tf").write_text("locals {}\n")
+    (tmp_path / "terraform.tfstate").write_text('{"version": 4, "resources": []}')
+    modules = imported(tmp_path, "reconcile", ".", "--no-plan", "--only", "aws_sqs_queue.jobs", "--json")
+    assert "reconciler.rewrite.value_edits" in modules
+    assert {module.partition(".")[0] for module in modules} & SLOW == {"re2", "tree_sitter"}
+    unneeded = {
+        "attr",
+        "gateway.core.ports",
+        "gateway.core.settings",
+        "google",
+        "grpc",
+        "http.client",
+        "pygments",
+        "reconciler.working_copy.printer",
+        "reconciler.working_copy.with_plan",
+        "rich",
+        "structlog",
+        "yaml",
+    }
+    assert unneeded.isdisjoint(modules)
+    assert len(modules) < MOST_MODULES_WITHOUT_A_PLAN
+
+
+def commands(places: dict[str, str]) -> tuple[LazyCommands, list[str]]:
+    asked: list[str] = []
+
+    def others() -> dict[str, Callable[[], object]]:
+        asked.append("others")
+        return {"extra": lambda: len}
+
+    return LazyCommands(places, context_settings={"a": {"allow_interspersed_args": False}}, others=others), asked
+
+
+def test_other_packages_are_asked_only_for_what_is_not_ours() -> None:
+    found, asked = commands({"a": "gateway.cli.drift:left", "b": "gateway.nowhere:none"})
+    assert (found["a"].name, found["a"].context_settings) == ("a", {"allow_interspersed_args": False})
+    assert asked == []
+    assert found["a"] is found["a"]
+    assert list(found) == ["a", "b", "extra"]
+    assert len(found) == 3
+    assert asked == ["others"]
+    assert found.get("none") is None
+
+
+def test_every_command_is_where_the_table_says() -> None:
+    found, _ = commands(dict(PLACES))
+    for name in PLACES:
+        assert found[name].name == name
+        assert found[name].help
+
+
+COMMANDS = sorted(
+    [name for name in PLACES if name not in ("key", "policy")]
+    + ["reconcile"]
+    + ["key create", "key list", "key revoke", "policy build", "policy test", "policy eval"]
+)
+
+MISTYPED = {
+    "no such command": ("bogus",),
+    "no such option": ("records", "--bogus"),
+    "an argument is missing": ("approve",),
+    "an option is missing": ("session",),
+    "not one of the words": ("records", "--intent", "glory"),
+    "a stage there is not": ("records", "--stage", "thought"),
+    "too many": ("records", "--limit", "100000"),
+    "not a number": ("records", "--limit", "many"),
+}
+
+
+@pytest.mark.parametrize("typed", MISTYPED.values(), ids=MISTYPED)
+def test_a_usage_error_is_printed_on_standard_error(typed: tuple[str, ...], sentinel: Callable[..., Any]) -> None:
+    done = sentinel(*typed)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert "Error" in done.stderr
+
+
+ON_A_MUTATION = {
+    "approve": ("--yes",),
+    "break-glass": ("--reason", "Orders are lost"),
+    "end": (),
+    "explain": (),
+    "extend": ("--for", "1h"),
+    "holds": (),
+    "reject": ("--reason", "No"),
+    "release": (),
+    "settle": ("--applied", "--reason", "I looked"),
+}
+"""The commands on one mutation, with the options that each needs."""
+
+
+@pytest.mark.parametrize("command", ON_A_MUTATION)
+def test_a_wrong_id_of_a_mutation_ends_with_a_sentence(
+    command: str, monkeypatch: pytest.MonkeyPatch, sentinel: Callable[..., Any], document: Callable[..., Any]
+) -> None:
+    monkeypatch.setenv("SENTINEL_TOKEN", "SNTL00000000000000.secret")
+    done = sentinel(command, "mut_nosuch", *ON_A_MUTATION[command])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "'mut_nosuch' is not a mutation id." in done.stderr
+    code, reply = document(command, "mut_nosuch", *ON_A_MUTATION[command])
+    assert (code, reply["code"]) == (1, "malformed")
+
+
+@pytest.mark.parametrize("typed", MISTYPED.values(), ids=MISTYPED)
+def test_with_json_it_is_one_document(typed: tuple[str, ...], document: Callable[..., Any]) -> None:
+    code, reply = document(*typed)
+    assert code == 2
+    assert reply["code"] == "usage"
+    assert len(reply["detail"]) > 10
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_and_every_option(command: str, sentinel: Callable[..., Any]) -> None:
+    done = sentinel(*command.split(), "--help")
+    assert done.exit_code == 0
+    assert "Usage" in done.stdout
+
+
+def test_every_option_has_a_help_text() -> None:
+    import typer.main  # noqa: PLC0415  only this test looks inside
+
+    def leaves(command: Any, path: str) -> list[tuple[str, Any]]:
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            return [(path, command)]
+        return [leaf for name, one in inner.items() for leaf in leaves(one, f"{path} {name}")]
+
+    for path, command in leaves(typer.main.get_command(app), "sentinel"):
+        assert command.help, path
+        for parameter in command.params:
+            assert getattr(parameter, "help", None), f"{path} {parameter.name}"
+
+
+def test_json_after_two_dashes_belongs_to_the_users_command(sentinel: Callable[..., Any]) -> None:
+    done = sentinel("session", "--intent", "glory", "--", "jq", "--json")
+    assert done.exit_code == 2
+    assert done.stdout == ""

@@ -1,0 +1,63 @@
+"""One approval of a call is unused at most, and a decision of a human concerns every hold of the same call."""
+
+from typing import Any
+
+import pytest
+
+from gateway.core.records.record import Stage
+from gateway.ledger.chain.derive.approvals import ExpectedApprovals, ExpectedHolds
+from gateway.ledger.chain.derive.expected_table import text_digest
+from gateway.ledger.store.statements import Session
+
+HELD = {"decision": {"verdict": "hold", "carried_out": False}, "call": {"digest": "d"}, "caller": {}, "motive": None}
+APPROVAL = {"requester": "agent", "digest": "d", "until": "later"}
+
+
+@pytest.fixture
+def holds(session: Session) -> ExpectedHolds:
+    return ExpectedHolds(session)
+
+
+@pytest.fixture
+def approvals(session: Session) -> ExpectedApprovals:
+    return ExpectedApprovals(session)
+
+
+@pytest.mark.parametrize("decision", [{"verdict": "deny"}, {"verdict": "hold", "carried_out": True}])
+def test_only_what_waits_is_a_hold(holds: ExpectedHolds, feed: Any, decision: dict[str, Any]) -> None:
+    feed(holds, Stage.DECIDED, "m", decision=decision)
+    assert not holds.table.rows
+
+
+def test_the_summary_is_the_text_of_the_record(holds: ExpectedHolds, feed: Any) -> None:
+    feed(holds, Stage.DECIDED, "m", **HELD, effects=[{"é": 1.50}], other=1)
+    said = '{"call":{"digest":"d"},"caller":{},"decision":{"carried_out":false,"verdict":"hold"},"effects":[{"é":1.5}],"motive":null}'
+    assert holds.table.rows["m",]["summary"] == text_digest(said)
+
+
+def test_all_holds_of_a_call_are_decided_together(holds: ExpectedHolds, feed: Any) -> None:
+    for name in ("m1", "m2"):
+        feed(holds, Stage.DECIDED, name, **HELD)
+    feed(holds, Stage.APPROVED, "m1", approval="a", **APPROVAL)
+    assert {row["state"] for row in holds.table.rows.values()} == {"approved"}
+    feed(holds, Stage.DECIDED, "m3", **HELD)
+    assert holds.table.rows["m3",]["state"] == "open"
+    feed(holds, Stage.REJECTED, "m3", requester="agent", digest="d")
+    assert not holds.table.rows
+
+
+def test_an_approval_is_used_once(approvals: ExpectedApprovals, feed: Any) -> None:
+    feed(approvals, Stage.APPROVED, "m", approval="a", **APPROVAL)
+    feed(approvals, Stage.DECIDED, "n", decision={"carried_out": False, "approval": "a"})
+    assert approvals.table.rows["a",]["state"] == "open"
+    feed(approvals, Stage.DECIDED, "n", decision={"carried_out": True, "approval": "a"})
+    assert not approvals.table.rows
+
+
+def test_a_second_approval_of_a_call_ends_the_first(approvals: ExpectedApprovals, feed: Any) -> None:
+    for name in ("a", "b"):
+        feed(approvals, Stage.APPROVED, "m", approval=name, **APPROVAL)
+    assert list(approvals.table.rows) == [("b",)]
+    feed(approvals, Stage.REJECTED, "m", withdrawn="b", requester="agent", digest="d")
+    assert not approvals.table.rows
+    assert not approvals._unused

@@ -1,0 +1,81 @@
+"""Issuing and revoking a key are records, without the secret, in the same transaction as the row."""
+
+from typing import Any
+
+import pytest
+
+from gateway.core.errors import NotFound
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
+from gateway.ledger.decide.keys import issue_key, revoke_key
+from gateway.ledger.store.transaction import Transaction
+
+ROW = {
+    "id": "SNTLA",
+    "actor": "alice",
+    "kind": "human",
+    "roles": '["approver"]',
+    "on_behalf_of": "bob",
+    "motive": None,
+    "created_at": "2026-01-01T00:00:00.000000Z",
+    "expires_at": None,
+    "session_of": "",
+    "motive_only": 0,
+}
+
+
+async def test_a_record_holds_the_whole_key(scene: Any) -> None:
+    await scene.ledger.write(lambda transaction: issue_key(transaction, ROW, scene.now))
+    [record] = await scene.ledger.records(RecordQuery())
+    assert (record.stage, record.actor, record.at) == (Stage.KEY_ISSUED, "alice", scene.now)
+    plain = {name: value for name, value in ROW.items() if name not in ("id", "actor")}
+    expected = {
+        **plain,
+        "motive_only": False,
+        "key": "SNTLA",
+        "roles": ["approver"],
+        "revoked_at": None,
+        "existing": False,
+    }
+    assert dict(record.body) == expected
+
+
+async def test_one_record_revokes_a_key_with_its_sessions(scene: Any) -> None:
+    def work(transaction: Transaction) -> None:
+        issue_key(transaction, ROW, scene.now)
+        for session in ("SNTSB", "SNTSC"):
+            issue_key(transaction, {**ROW, "id": session, "session_of": "SNTLA"}, scene.now)
+        revoke_key(transaction, "SNTSC", scene.now)
+        revoke_key(transaction, "SNTLA", scene.now)
+        revoke_key(transaction, "SNTLA", scene.now)
+
+    await scene.ledger.write(work)
+    records = await scene.ledger.records(RecordQuery(stage=Stage.KEY_REVOKED, newest_first=False))
+    assert [dict(record.body) for record in records] == [
+        {"key": "SNTSC", "sessions": []},
+        {"key": "SNTLA", "sessions": ["SNTSB"]},
+    ]
+
+
+@pytest.mark.parametrize("revoked", [True, False])
+async def test_a_session_of_a_key_that_is_gone_is_not_stored(scene: Any, revoked: bool) -> None:
+    """The transaction looks itself: another process may have revoked the key since the caller looked."""
+
+    def work(transaction: Transaction) -> None:
+        if revoked:
+            issue_key(transaction, ROW, scene.now)
+            revoke_key(transaction, "SNTLA", scene.now)
+
+    await scene.ledger.write(work)
+    before = len(await scene.ledger.records(RecordQuery()))
+    with pytest.raises(NotFound, match="SNTLA"):
+        await scene.ledger.write(
+            lambda transaction: issue_key(transaction, {**ROW, "id": "SNTSB", "session_of": "SNTLA"}, scene.now)
+        )
+    assert len(await scene.ledger.records(RecordQuery())) == before
+
+
+async def test_an_unknown_key_leaves_no_record(scene: Any) -> None:
+    with pytest.raises(NotFound):
+        await scene.ledger.write(lambda transaction: revoke_key(transaction, "SNTLNO", scene.now))
+    assert await scene.ledger.verify() == 0

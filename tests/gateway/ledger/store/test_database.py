@@ -1,0 +1,94 @@
+"""A store is durable or refused, its file is private, and its errors are sentences."""
+
+import sqlite3
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from gateway.core.errors import LedgerUnavailable, SettingsInvalid
+from gateway.ledger.store import database as module
+from gateway.ledger.store.database import open_store, unavailable
+
+
+def url(path: Path) -> str:
+    return f"sqlite:///{path}"
+
+
+def test_every_connection_is_durable(tmp_path: Path) -> None:
+    store = open_store(url(tmp_path / "ledger.db"))
+    for writes in (True, False):
+        with store.connect(writes=writes) as connection:
+            found = [
+                connection.execute(text(f"PRAGMA {name}")).scalar()
+                for name in ("journal_mode", "synchronous", "foreign_keys")
+            ]
+        assert found == ["wal", 2, 1]
+    store.close()
+
+
+def test_a_store_that_would_not_sync_is_refused(tmp_path: Path) -> None:
+    class Weak(sqlite3.Cursor):
+        def execute(self, sql: str, *values: object) -> "Weak":
+            super().execute(sql.replace("synchronous=FULL", "synchronous=NORMAL"))
+            return self
+
+    connection = sqlite3.connect(tmp_path / "ledger.db")
+
+    class Driver:
+        def cursor(self) -> Weak:
+            return connection.cursor(Weak)
+
+    with pytest.raises(LedgerUnavailable, match="synchronous=1"):
+        module._assert_sqlite_durable(Driver(), None)
+    connection.close()
+
+
+def test_the_file_is_private_and_opens_again(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "ledger.db"
+    for _ in range(2):
+        open_store(url(path)).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "bad", ["", "nonsense", "sqlite://", "sqlite:///:memory:", "mysql://host/name", "postgresql+asyncpg://host/name"]
+)
+def test_an_unsupported_url_is_refused(bad: str) -> None:
+    with pytest.raises(SettingsInvalid):
+        open_store(bad)
+
+
+def _garbage(path: Path) -> None:
+    path.write_bytes(b"this is not a database, and longer than a header has to be" * 20)
+
+
+@pytest.mark.parametrize("prepare", [_garbage, Path.mkdir], ids=["not a database", "a directory"])
+def test_a_file_that_is_not_a_ledger_is_unavailable(tmp_path: Path, prepare: Callable[[Path], None]) -> None:
+    path = tmp_path / "ledger.db"
+    prepare(path)
+    with pytest.raises(LedgerUnavailable):
+        open_store(url(path))
+
+
+def test_a_postgresql_that_is_not_there_is_unavailable_and_its_password_is_not_shown(tmp_path: Path) -> None:
+    with pytest.raises(LedgerUnavailable) as caught:
+        open_store(f"postgresql://user:hunter2@/name?host={tmp_path}")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("database is locked", "another process"),
+        ("database or disk is full", "disk is full"),
+        ("attempt to write a readonly database", "read-only"),
+        ("disk I/O error", "disk failed"),
+        ("something new", "something new"),
+    ],
+)
+def test_a_database_error_becomes_a_sentence(reason: str, said: str) -> None:
+    with pytest.raises(LedgerUnavailable, match=said), unavailable():
+        raise sqlite3.OperationalError(reason)

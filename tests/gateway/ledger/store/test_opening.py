@@ -1,0 +1,170 @@
+"""A ledger that does not end as it was left is not opened, and the keys of an older one get their records once."""
+
+import json
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import insert
+
+from gateway.core.errors import LedgerBroken, LedgerUnavailable, SettingsInvalid
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Record, Stage
+from gateway.ledger.ledger import open_ledger
+from gateway.ledger.store.database import open_store
+from gateway.ledger.store.opening import is_unused
+from gateway.ledger.store.tables import KEYS as KEY_TABLE
+from gateway.ledger.store.tables import RECORDS
+from tests.kit.history import History
+from tests.kit.sealed import KEYS
+
+GOLDEN: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[2] / "cases" / "records" / "v1.json").read_text(encoding="utf-8")
+)
+ROW = {
+    "on_behalf_of": "",
+    "motive": None,
+    "created_at": "2026-01-01T00:00:00.000000Z",
+    "expires_at": None,
+    "session_of": "",
+}
+OLD_KEYS = [
+    {**ROW, "id": "SNTLA", "actor": "alice", "kind": "human", "roles": '["approver"]', "revoked_at": None},
+    {**ROW, "id": "SNTLB", "actor": "bot", "kind": "agent", "roles": "[]", "revoked_at": "2026-01-02T00:00:00.000000Z"},
+]
+
+
+def old_ledger(path: Path, *, refusals: int = 1, keys: int = 2) -> str:
+    """A ledger of version 1: refusals, and keys without records."""
+    url = f"sqlite:///{path}"
+    store = open_store(url)
+    with store.connect(writes=True) as connection:
+        if refusals:
+            connection.execute(insert(RECORDS), [GOLDEN[0]][:refusals])
+        if keys:
+            connection.execute(insert(KEY_TABLE), OLD_KEYS[:keys])
+        connection.commit()
+    store.close()
+    return url
+
+
+def run(path: Path, *statements: str) -> None:
+    connection = sqlite3.connect(path)
+    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        connection.execute(f"DROP TRIGGER {name}")
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.fixture
+async def written(tmp_path: Path) -> str:
+    """The URL of a closed ledger with a history and a checkpoint."""
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    async with open_ledger(url, KEYS, tmp_path / "checkpoint") as ledger:
+        await History(ledger).write()
+    return url
+
+
+@pytest.mark.parametrize("keys", [0, 1, 2])
+async def test_existing_keys_get_one_record_each(tmp_path: Path, keys: int) -> None:
+    url = old_ledger(tmp_path / "ledger.db", refusals=0, keys=keys)
+    for _ in range(2):
+        async with open_ledger(url, KEYS, tmp_path / "checkpoint") as ledger:
+            records = await ledger.records(RecordQuery(stage=Stage.KEY_ISSUED, newest_first=False))
+            assert [record.body["key"] for record in records] == [row["id"] for row in OLD_KEYS[:keys]]
+            assert all(record.body["existing"] for record in records)
+            assert await ledger.verify() == keys
+
+
+async def test_the_keys_follow_the_records_of_version_1(tmp_path: Path) -> None:
+    url = old_ledger(tmp_path / "ledger.db")
+    async with open_ledger(url, KEYS) as ledger:
+        records = await ledger.records(RecordQuery(newest_first=False))
+    assert [record.version for record in records] == [1, 2, 2]
+    assert records[1].previous == records[0].hash
+
+
+@pytest.mark.parametrize("refusals", [0, 1])
+async def test_a_key_that_appears_later_gets_no_record(tmp_path: Path, refusals: int) -> None:
+    """Otherwise a start would make a key that was written past Sentinel look issued."""
+    url = old_ledger(tmp_path / "ledger.db", refusals=refusals, keys=0)
+    async with open_ledger(url, KEYS, tmp_path / "checkpoint"):
+        pass
+    run(
+        tmp_path / "ledger.db",
+        "INSERT INTO keys VALUES ('SNTLX', 'eve', 'human', '[\"approver\"]', '', '', '', NULL, NULL, NULL, 0)",
+    )
+    async with open_ledger(url, KEYS, tmp_path / "checkpoint") as ledger:
+        assert not await ledger.records(RecordQuery(stage=Stage.KEY_ISSUED))
+        with pytest.raises(LedgerBroken):
+            await ledger.verify()
+
+
+TAMPERS = {
+    "tail cut": ["DELETE FROM records WHERE seq > 10"],
+    "emptied": ["DELETE FROM records", "DELETE FROM record_resources"],
+    "last record changed": ["UPDATE records SET actor = 'eve' WHERE seq = (SELECT max(seq) FROM records)"],
+    "last record without its resources": [
+        "DELETE FROM record_resources WHERE seq = (SELECT max(seq) FROM records)",
+    ],
+    "forged at the end": [
+        (
+            "INSERT INTO records SELECT seq + 1, version, 'approved', at, mutation_id, actor, stack, intent, motivation, verdict, "
+            "body, hash, hash FROM records WHERE seq = (SELECT max(seq) FROM records)"
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("statements", TAMPERS.values(), ids=TAMPERS)
+async def test_a_ledger_that_does_not_end_as_it_was_left_is_not_opened(
+    written: str, tmp_path: Path, statements: list[str]
+) -> None:
+    run(tmp_path / "ledger.db", *statements)
+    signed = (tmp_path / "checkpoint").read_text()
+    for _ in range(2):
+        with pytest.raises(LedgerBroken, match=r"^Record \d+ "):
+            async with open_ledger(written, KEYS, tmp_path / "checkpoint"):
+                pass
+    assert (tmp_path / "checkpoint").read_text() == signed
+
+
+async def test_a_backup_is_opened_once_the_checkpoint_is_moved_away(written: str, tmp_path: Path) -> None:
+    run(tmp_path / "ledger.db", "DELETE FROM records WHERE seq > 10", "DELETE FROM record_resources WHERE seq > 10")
+    (tmp_path / "checkpoint").rename(tmp_path / "older")
+    async with open_ledger(written, KEYS, tmp_path / "checkpoint"):
+        pass
+    assert (tmp_path / "checkpoint").read_text().splitlines()[1] == "10"
+
+
+async def test_an_empty_ledger_is_anchored_too(tmp_path: Path) -> None:
+    async with open_ledger(f"sqlite:///{tmp_path / 'ledger.db'}", KEYS, tmp_path / "checkpoint"):
+        assert (tmp_path / "checkpoint").read_text().splitlines()[1] == "0"
+
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def test_a_ledger_that_is_not_there_is_unused_and_stays_absent(tmp_path: Path) -> None:
+    assert is_unused(f"sqlite:///{tmp_path / 'none' / 'ledger.db'}")
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_an_opened_ledger_is_unused_until_something_is_written(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    async with open_ledger(url, KEYS) as ledger:
+        assert is_unused(url)
+        await ledger.write(lambda transaction: transaction.append(Record(stage=Stage.TURNED_AWAY, at=NOW)))
+    assert not is_unused(url)
+
+
+def test_a_database_that_cannot_be_read_or_is_of_another_kind_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "ledger.db").write_text("This is no database, and it is longer than a page header would be." * 30)
+    with pytest.raises(LedgerUnavailable):
+        is_unused(f"sqlite:///{tmp_path / 'ledger.db'}")
+    with pytest.raises(SettingsInvalid):
+        is_unused("mysql://somewhere/else")

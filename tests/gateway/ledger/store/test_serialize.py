@@ -1,0 +1,63 @@
+"""Stored JSON is canonical text, and claims read back unchanged."""
+
+import math
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.claim import Claim, ClaimEnd
+from gateway.core.model.json import canonical
+from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.ledger.store.rows import ClaimRow
+from gateway.ledger.store.serialize import canonical_text, claim_from_row, claim_to_row
+
+_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _TEXT,
+    lambda inner: st.lists(inner) | st.dictionaries(_TEXT, inner) | st.tuples(inner),
+)
+
+
+@given(_JSON)
+def test_the_fast_encoder_writes_canonical_json(value: object) -> None:
+    assert canonical_text(value).encode() == canonical(value)
+
+
+@pytest.mark.parametrize("value", [{"a": {"z", "b"}}, [b"\x00\xff"], Decimal("1.5"), {"d": (1, 2)}, Intent.COST])
+def test_values_outside_json_have_the_same_text(value: object) -> None:
+    assert canonical_text(value).encode() == canonical(value)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, object(), "\ud800", {"a": "\udfff"}])
+def test_what_cannot_be_stored_is_refused(value: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        canonical_text(value)
+
+
+@pytest.mark.parametrize("unsettled", [0, 1])
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_claim_reads_back_and_has_no_end_while_it_is_open_and_unsettled(unsettled: int, ended: bool) -> None:
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    claim = Claim(
+        id="clm_1",
+        mutation_id="mut_1",
+        address="aws_lb.front",
+        attribute="tags",
+        value={"a": [1, None]},
+        actor="agent",
+        kind=ActorKind.AGENT,
+        motive=Motive(intent=Intent.COST, motivation=Motivation.BUDGET),
+        since=at,
+        until=at,
+    )
+    stored = {**claim_to_row(claim), "unsettled": unsettled}
+    if ended:
+        stored |= {"ended_at": "2026-03-01T00:00:00.000000Z", "end": "released"}
+        claim = replace(claim, ended_at=at, end=ClaimEnd.RELEASED)
+    expected = replace(claim, until=None) if unsettled and not ended else claim
+    assert claim_from_row(ClaimRow._make(stored[name] for name in ClaimRow._fields)) == expected

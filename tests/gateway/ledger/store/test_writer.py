@@ -1,0 +1,149 @@
+"""Callers that wait at the same time share a commit, get their results after it, and fail alone."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from gateway.core.errors import LedgerUnavailable
+from gateway.core.records.record import Record, Stage
+from gateway.ledger.store import database as store_module
+from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.transaction import Transaction
+from gateway.ledger.store.writer import Writer
+from tests.kit.sealed import KEYS
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def writer(store: Store) -> Iterator[Writer]:
+    opened = Writer(store, KEYS.chain)
+    yield opened
+    opened.close()
+
+
+def append(transaction: Transaction) -> int:
+    return transaction.append(Record(stage=Stage.DECIDED, at=NOW))
+
+
+def broken(transaction: Transaction) -> int:
+    append(transaction)
+    raise ValueError("mine")
+
+
+def count(path: Path) -> int:
+    connection = sqlite3.connect(path)
+    try:
+        return int(connection.execute("SELECT count(*) FROM records").fetchone()[0])
+    finally:
+        connection.close()
+
+
+async def test_many_callers_share_few_commits(store: Store, writer: Writer) -> None:
+    commits = []
+    event.listen(store._engine, "commit", lambda _connection: commits.append(1))
+    seqs = await asyncio.gather(*(writer.submit(append) for _ in range(200)))
+    assert sorted(seqs) == list(range(1, 201))
+    assert len(commits) < 20
+
+
+async def test_a_result_means_it_is_in_the_file(writer: Writer, tmp_path: Path) -> None:
+    for expected in range(1, 6):
+        await writer.submit(append)
+        assert count(tmp_path / "ledger.db") == expected
+
+
+async def test_a_caller_that_fails_stores_nothing_and_the_others_succeed(writer: Writer, tmp_path: Path) -> None:
+    ends = await asyncio.gather(
+        *(writer.submit(broken if number % 3 == 0 else append) for number in range(30)), return_exceptions=True
+    )
+    assert [isinstance(end, ValueError) for end in ends] == [number % 3 == 0 for number in range(30)]
+    assert sorted(end for end in ends if isinstance(end, int)) == list(range(1, 21))
+    assert count(tmp_path / "ledger.db") == 20
+    with pytest.raises(ValueError, match="mine"):
+        await writer.submit(broken)
+    assert count(tmp_path / "ledger.db") == 20
+
+
+async def test_a_caller_who_stops_waiting_does_not_stop_the_work(writer: Writer, tmp_path: Path) -> None:
+    task = asyncio.ensure_future(writer.submit(append))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await writer.submit(append) == 2
+    assert count(tmp_path / "ledger.db") == 2
+
+
+async def test_a_store_that_others_keep_locked_is_unavailable_and_recovers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "BUSY_MS", 50)
+    store = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
+    writer = Writer(store, KEYS.chain)
+    other = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LedgerUnavailable, match="another process"):
+        await writer.submit(append)
+    other.execute("ROLLBACK")
+    other.close()
+    assert await writer.submit(append) == 1
+    writer.close()
+    store.close()
+
+
+async def test_a_full_disk_is_unavailable_and_stores_nothing(writer: Writer, tmp_path: Path) -> None:
+    def too_much(transaction: Transaction) -> int:
+        transaction.command("PRAGMA max_page_count=1")
+        seq = 0
+        for _ in range(200):
+            seq = transaction.append(Record(stage=Stage.DECIDED, at=NOW, body={"x": "y" * 4_000}))
+        return seq
+
+    with pytest.raises(LedgerUnavailable, match="full"):
+        await writer.submit(too_much)
+    assert count(tmp_path / "ledger.db") == 0
+
+
+async def test_a_closed_writer_refuses(store: Store) -> None:
+    writer = Writer(store, KEYS.chain)
+    writer.close()
+    with pytest.raises(LedgerUnavailable, match="closed"):
+        await writer.submit(append)
+
+
+async def test_what_is_given_in_while_it_closes_is_done_or_refused(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Work behind the end of the queue would be taken by nobody, and its caller would wait for ever."""
+    writer = Writer(store, KEYS.chain)
+    put, closing = writer._queue.put, threading.Thread(target=writer.close)
+
+    def put_late(item: Any) -> None:
+        if threading.current_thread() is threading.main_thread():
+            closing.start()
+            closing.join(0.2)  # as far as it gets
+        put(item)
+
+    monkeypatch.setattr(
+        writer, "_queue", SimpleNamespace(put=put_late, get=writer._queue.get, get_nowait=writer._queue.get_nowait)
+    )
+    assert await asyncio.wait_for(writer.submit(append), 300) > 0
+    closing.join(300)
+    with pytest.raises(LedgerUnavailable):
+        await writer.submit(append)

@@ -1,0 +1,97 @@
+"""The policy check: objections become findings, and an invalid answer raises, which denies."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from gateway.core.errors import PolicyUnavailable
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.facts import Facts
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.verdict import Mode, Verdict
+from gateway.line.checks.policy import GuardrailsCheck
+
+MUTATION = Mutation(
+    id="mut_1", caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="k"), call=Call(service="s", operation="O"), call_class=CallClass.MUTATION, motive=None, effects=()
+)  # fmt: skip
+FACTS = Facts(now=datetime(2026, 3, 1, tzinfo=UTC), stack="", mode=Mode.ENFORCE, subjects=())
+FINDING: Mapping[str, Json] = {
+    "id": "SEN-N001",
+    "verdict": "deny",
+    "message": "No.",
+    "address": "aws_x.a",
+    "attribute": "v",
+}
+
+
+class Answers:
+    """An engine that gives one answer."""
+
+    revision = "r1"
+    flip_window = timedelta(days=1)
+
+    def __init__(self, answer: Json) -> None:
+        self._answer = answer
+
+    async def ask(self, entrypoint: str, document: Json) -> Json:
+        assert entrypoint == "sentinel/guardrails/result"
+        assert isinstance(document, Mapping)
+        return self._answer
+
+
+def check(answer: Json, packages: tuple[str, ...] = ("network",)) -> GuardrailsCheck:
+    return GuardrailsCheck(Answers(answer), lambda: packages)
+
+
+async def test_no_objection_passes_and_names_the_bundle() -> None:
+    opinion = await check({"evaluated": {"network": True, "more": True}, "findings": []}).examine(MUTATION, FACTS)
+    assert [finding.verdict for finding in opinion.findings] == [Verdict.ALLOW]
+    assert opinion.bundle == "r1"
+
+
+async def test_objections_become_findings() -> None:
+    answer: Json = {"evaluated": {"network": True}, "findings": [FINDING, {**FINDING, "verdict": "hold"}]}
+    opinion = await check(answer).examine(MUTATION, FACTS)
+    assert [
+        (each.check, each.rule, each.verdict.value, each.reason, each.address, each.attribute)
+        for each in opinion.findings
+    ] == [
+        ("policy", "SEN-N001", "deny", "No.", "aws_x.a", "v"),
+        ("policy", "SEN-N001", "hold", "No.", "aws_x.a", "v"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None, True, [], "x", {}, {"evaluated": {"network": True}}, {"findings": []}, {"evaluated": {}, "findings": []}, {"evaluated": {"network": False}, "findings": []},
+        {"evaluated": {"network": 1}, "findings": []}, {"evaluated": {"other": True}, "findings": []}, {"evaluated": True, "findings": []}, {"evaluated": {"network": True}, "findings": {}},
+        {"evaluated": {"network": True}, "findings": None}, {"evaluated": {"network": True}, "findings": [], "allow": True}, {"evaluated": {"network": True}, "findings": ["x"]},
+        {"evaluated": {"network": True}, "findings": [{**FINDING, "verdict": "allow"}]}, {"evaluated": {"network": True}, "findings": [{**FINDING, "id": ""}]},
+        {"evaluated": {"network": True}, "findings": [{**FINDING, "message": None}]}, {"evaluated": {"network": True}, "findings": [{**FINDING, "extra": 1}]},
+        {"evaluated": {"network": True}, "findings": [{"id": "x", "verdict": "deny"}]}, {"evaluated": {"network": True}, "findings": [{**FINDING, "address": None}]},
+    ],
+)  # fmt: skip
+async def test_an_invalid_answer_raises(answer: Json) -> None:
+    with pytest.raises(PolicyUnavailable):
+        await check(answer).examine(MUTATION, FACTS)
+
+
+async def test_no_guardrail_at_all_raises() -> None:
+    with pytest.raises(PolicyUnavailable, match="there is none"):
+        await check({"evaluated": {}, "findings": []}, packages=()).examine(MUTATION, FACTS)
+
+
+async def test_a_finding_that_quotes_a_judged_document_keeps_no_secret_of_it() -> None:
+    effect = Effect(
+        address="aws_x.a", attribute="v", action=EffectAction.SET, value="{}", judged="{}", resource_type="aws_x", sensitive=True
+    )  # fmt: skip
+    answer: Json = {
+        "evaluated": {"network": True},
+        "findings": [{**FINDING, "message": "It lets x://a:hunter2@b read."}],
+    }
+    opinion = await check(answer).examine(replace(MUTATION, effects=(effect,)), FACTS)
+    assert [each.reason for each in opinion.findings] == ["It lets x://a:hmac_sha256:@b read."]

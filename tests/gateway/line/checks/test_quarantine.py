@@ -1,0 +1,38 @@
+"""A quarantined resource is held for everybody but people."""
+
+from typing import Any
+
+import pytest
+
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.mutation import Call, CallClass, Mutation
+from gateway.core.model.verdict import Verdict
+from gateway.line.checks.quarantine import QuarantineCheck
+from tests.kit.decided import effect
+
+UNUSED: Any = None
+
+
+def _mutation(kind: ActorKind, *addresses: str) -> Mutation:
+    return Mutation(
+        id="mut_1",
+        caller=Caller(actor="x", kind=kind, key_id="SNTL0"),
+        call=Call(service="sqs", operation="SetQueueAttributes"),
+        call_class=CallClass.MUTATION,
+        motive=None,
+        effects=tuple(effect(address, "delay_seconds", 1) for address in addresses),
+    )
+
+
+@pytest.mark.parametrize("kind", list(ActorKind))
+async def test_people_pass_and_others_are_held(kind: ActorKind) -> None:
+    check = QuarantineCheck(lambda address: "It is quarantined." if address == "aws_sqs_queue.a" else "")
+    found = (await check.examine(_mutation(kind, "aws_sqs_queue.a", "aws_sqs_queue.b"), UNUSED)).findings
+    if kind is ActorKind.HUMAN:
+        assert [each.verdict for each in found] == [Verdict.ALLOW]
+    else:
+        assert [(each.verdict, each.rule, each.address) for each in found] == [
+            (Verdict.HOLD, "quarantine.foreign", "aws_sqs_queue.a")
+        ]
+    passed = (await check.examine(_mutation(kind, "aws_sqs_queue.b"), UNUSED)).findings
+    assert [each.verdict for each in passed] == [Verdict.ALLOW]

@@ -1,0 +1,316 @@
+"""Which calls of the data plane pass: by the stack of the resource, the kind of actor, and what the call asks for beside the data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from gateway.core.errors import Ambiguous, LedgerUnavailable
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.data_plane import DEFAULT_TREATMENTS, DataTreatment, Passage, PassedCalls
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call, CallClass
+from gateway.core.ports import Request
+from gateway.effects.resolver import EffectResolver
+from gateway.line.data_plane import MOST_COUNTERS, MOST_RESOURCES, DataPlane, PassedCounts
+from gateway.terraform.aws_location import AwsLocation
+
+PASS, RECORD, POLICY = DataTreatment
+ADDRESSES = {
+    "aws_dynamodb_table.orders": ("orders", {"name": "orders"}),
+    "aws_dynamodb_table.users": ("users", {"name": "users"}),
+    "aws_dynamodb_table.both": ("", {"name": "both"}),
+    "aws_s3_bucket.b": ("orders", {"bucket": "b"}),
+    "aws_s3_bucket.c": ("orders", {"bucket": "c"}),
+    "aws_s3_object.o": ("orders", {"bucket": "b", "key": "declared"}),
+    "aws_kms_key.k": ("orders", {"key_id": "k"}),
+}
+EVERY = dict.fromkeys(ActorKind, PASS)
+
+
+@dataclass(frozen=True)
+class Named:
+    """A stack, of which only the name is asked for."""
+
+    name: str
+
+
+class World:
+    """Resources of two stacks; one resource is in both."""
+
+    def locate(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> str | None:
+        return next(
+            (
+                address
+                for address, (_, given) in ADDRESSES.items()
+                if address.startswith(f"{resource_type}.") and identity.items() <= given.items()
+            ),
+            None,
+        )
+
+    def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
+        return ()
+
+    def recorded(self, address: str) -> Mapping[str, Json] | None:
+        return ADDRESSES[address][1] if address in ADDRESSES else None
+
+    def place(self, address: str) -> AwsLocation:
+        return AwsLocation()
+
+    def accounts(self) -> frozenset[str]:
+        return frozenset()
+
+    def declaring(self, address: str) -> Named | None:
+        name = ADDRESSES.get(address, (None, {}))[0]
+        if name == "":
+            raise Ambiguous("two stacks have it")
+        return Named(name) if name else None
+
+
+def _caller(kind: ActorKind = ActorKind.SERVICE) -> Caller:
+    return Caller(actor="app", kind=kind, key_id="SNTLAPP")
+
+
+async def _passage(
+    operation: str,
+    parameters: dict[str, Any],
+    *,
+    kind: ActorKind = ActorKind.SERVICE,
+    treatments: Mapping[ActorKind, DataTreatment] = DEFAULT_TREATMENTS,
+    by_stack: Mapping[str, Mapping[ActorKind, DataTreatment]] | None = None,
+    call_class: CallClass = CallClass.DATA,
+) -> Passage | None:
+    world: Any = World()
+    plane = DataPlane(resolver=EffectResolver(world), stacks=world, treatments=treatments, by_stack=by_stack or {})
+    service, _, name = operation.partition(":")
+    call = Call(service=service, operation=name, parameters=parameters, region="us-east-1")
+    return await plane.passage(_caller(kind), Request(call=call, call_class=call_class))
+
+
+PUT = ("dynamodb:PutItem", {"TableName": "orders", "Item": {"id": {"S": "1"}}})
+
+
+@pytest.mark.parametrize(
+    ("kind", "treatment"),
+    [
+        (ActorKind.SERVICE, PASS),
+        (ActorKind.HUMAN, RECORD),
+        (ActorKind.PIPELINE, RECORD),
+        (ActorKind.AGENT, None),
+    ],
+)
+async def test_the_defaults(kind: ActorKind, treatment: DataTreatment | None) -> None:
+    passage = await _passage(*PUT, kind=kind, by_stack={"orders": DEFAULT_TREATMENTS})
+    assert (passage.treatment if passage else None) is treatment
+    if passage:
+        assert passage.stack == "orders"
+        assert passage.addresses == (("aws_dynamodb_table.orders",) if treatment is RECORD else ())
+
+
+async def test_the_resource_s_stack_decides() -> None:
+    by_stack = {"orders": {**EVERY, ActorKind.AGENT: RECORD}, "users": {**EVERY, ActorKind.AGENT: POLICY}}
+    agent = {"kind": ActorKind.AGENT, "by_stack": by_stack}
+    put: dict[str, Any] = {"Item": {}}
+    orders = await _passage("dynamodb:PutItem", {"TableName": "orders", **put}, **agent)  # type: ignore[arg-type]
+    users = await _passage("dynamodb:PutItem", {"TableName": "users", **put}, **agent)  # type: ignore[arg-type]
+    unknown = await _passage("dynamodb:PutItem", {"TableName": "unknown", **put}, **agent)  # type: ignore[arg-type]
+    assert orders is not None
+    assert orders.addresses == ("aws_dynamodb_table.orders",)
+    assert users is None
+    assert unknown is None
+
+
+async def test_of_several_stacks_the_strictest_decides() -> None:
+    batch: dict[str, Any] = {"RequestItems": {name: [{"DeleteRequest": {"Key": {}}}] for name in ("orders", "users")}}
+    recorded = await _passage(
+        "dynamodb:BatchWriteItem", batch, by_stack={"orders": EVERY, "users": dict.fromkeys(ActorKind, RECORD)}
+    )
+    decided = await _passage(
+        "dynamodb:BatchWriteItem", batch, by_stack={"orders": EVERY, "users": dict.fromkeys(ActorKind, POLICY)}
+    )
+    assert recorded is not None
+    assert (recorded.treatment, recorded.stack, len(recorded.addresses)) == (RECORD, "", 2)
+    assert decided is None
+
+
+@pytest.mark.parametrize(
+    ("operation", "parameters"),
+    [
+        PUT,
+        ("dynamodb:ExecuteStatement", {"Statement": "DELETE FROM \"orders\" WHERE id = '1'"}),
+        ("dynamodb:PutItem", {"TableName": "nobody-declares-it", "Item": {}}),
+        (
+            "sqs:ReceiveMessage",
+            {"QueueUrl": "https://sqs.us-east-1.amazonaws.com/123456789012/q", "WaitTimeSeconds": 20},
+        ),
+        ("sqs:DeleteMessage", {"QueueUrl": "https://sqs.us-east-1.amazonaws.com/123456789012/q", "ReceiptHandle": "r"}),
+        ("s3:PutObject", {"Bucket": "b", "Key": "k", "Body": b"x"}),
+        ("s3:DeleteObject", {"Bucket": "b", "Key": "k", "VersionId": "1"}),
+        ("s3:CopyObject", {"Bucket": "b", "Key": "k", "CopySource": "b/j"}),
+        ("s3:UploadPart", {"Bucket": "b", "Key": "k", "UploadId": "u", "PartNumber": 1, "Body": b"x"}),
+        ("kinesis:PutRecord", {"StreamName": "s", "Data": b"x", "PartitionKey": "k"}),
+        ("events:PutEvents", {"Entries": [{"Source": "s", "DetailType": "t", "Detail": "{}"}]}),
+        ("logs:PutLogEvents", {"logGroupName": "g", "logStreamName": "s", "logEvents": []}),
+        ("sns:Publish", {"TopicArn": "arn:aws:sns:us-east-1:123456789012:t", "Message": "m"}),
+        ("cloudwatch:PutMetricData", {"Namespace": "n", "MetricData": []}),
+        ("xray:PutTraceSegments", {"TraceSegmentDocuments": []}),
+    ],
+)
+async def test_data_passes(operation: str, parameters: dict[str, Any]) -> None:
+    assert await _passage(operation, parameters) is not None
+
+
+@pytest.mark.parametrize(
+    ("operation", "parameters"),
+    [
+        ("dynamodb:PutItem", {"TableName": "both", "Item": {}}),
+        ("dynamodb:PutItem", {"TableName": "arn:aws:dynamodb:us-east-1:123456789012:table/o/index/i", "Item": {}}),
+        ("dynamodb:PutItem", {"TableName": "orders", "Item": {}, "SomethingNew": 1}),
+        ("s3:PutObject", {"Bucket": "b", "Key": "declared", "Body": b"x"}),
+        ("s3:DeleteObjects", {"Bucket": "b", "Delete": {"Objects": [{"Key": "k"}, {"Key": "declared"}]}}),
+        ("s3:PutObject", {"Bucket": "b", "Key": "k", "ACL": "public-read"}),
+        ("s3:PutObject", {"Bucket": "b", "Key": "k", "ObjectLockMode": "COMPLIANCE"}),
+        ("s3:PutObject", {"Bucket": "b", "Key": "k", "SSECustomerKey": "x" * 32}),
+        ("s3:DeleteObjects", {"Bucket": "b", "Delete": {"Objects": [{"Key": "k"}]}, "BypassGovernanceRetention": True}),
+        ("s3:CopyObject", {"Bucket": "b", "Key": "k", "CopySource": "c/j"}),
+        ("s3:CopyObject", {"Bucket": "b", "Key": "k", "CopySource": "unknown/j"}),
+        ("sns:Publish", {"PhoneNumber": "+15550100", "Message": "m"}),
+        ("events:PutEvents", {"Entries": [{"Source": "s"}], "EndpointId": "e"}),
+        ("dynamodb:BatchWriteItem", {"RequestItems": {str(number): [] for number in range(20_000)}}),
+    ],
+)
+async def test_what_is_more_than_data_is_a_mutation(operation: str, parameters: dict[str, Any]) -> None:
+    assert await _passage(operation, parameters, treatments=EVERY) is None
+
+
+@pytest.mark.parametrize("call_class", [each for each in CallClass if each is not CallClass.DATA])
+async def test_no_other_class_passes(call_class: CallClass) -> None:
+    assert await _passage(*PUT, treatments=EVERY, call_class=call_class) is None
+
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+PUT_OF_PASSED_COUNTS = Passage(
+    caller=Caller(actor="app", kind=ActorKind.SERVICE, key_id="SNTLAPP"),
+    service="dynamodb",
+    operation="PutItem",
+    stack="orders",
+    addresses=(),
+    treatment=DataTreatment.PASS,
+)
+RECORDED = replace(PUT_OF_PASSED_COUNTS, treatment=DataTreatment.RECORD, addresses=("aws_dynamodb_table.a",))
+
+
+@dataclass
+class Ticking:
+    """A clock that goes on by a second whenever it is read."""
+
+    at: datetime = NOON
+
+    def now(self) -> datetime:
+        self.at += timedelta(seconds=1)
+        return self.at
+
+
+@dataclass
+class Recorder:
+    """A ledger that keeps what it is given, unless it fails."""
+
+    fails: list[Exception] = field(default_factory=list)
+    passed: list[PassedCalls] = field(default_factory=list)
+
+    async def record_passed(self, passed: Sequence[PassedCalls], at: datetime) -> None:
+        if self.fails:
+            raise self.fails.pop(0)
+        self.passed.extend(passed)
+
+
+@pytest.fixture
+def ledger() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def counts(ledger: Recorder) -> PassedCounts:
+    return PassedCounts(ledger, Ticking())
+
+
+async def test_many_calls_are_one_record(counts: PassedCounts, ledger: Recorder) -> None:
+    for _ in range(1000):
+        counts.add(PUT_OF_PASSED_COUNTS)
+    counts.add_error(PUT_OF_PASSED_COUNTS)
+    await counts.flush()
+    (passed,) = ledger.passed
+    assert (passed.count, passed.errors, passed.resources) == (1000, 1, {})
+    assert NOON < passed.since < passed.until
+    await counts.flush()
+    assert len(ledger.passed) == 1
+
+
+async def test_each_key_stack_and_operation_has_its_own(counts: PassedCounts, ledger: Recorder) -> None:
+    other = replace(PUT_OF_PASSED_COUNTS.caller, key_id="SNTSAPP")
+    for passage in (
+        PUT_OF_PASSED_COUNTS,
+        replace(PUT_OF_PASSED_COUNTS, operation="DeleteItem"),
+        replace(PUT_OF_PASSED_COUNTS, stack="users"),
+        replace(PUT_OF_PASSED_COUNTS, caller=other),
+    ):
+        counts.add(passage)
+    await counts.flush()
+    assert [passed.count for passed in ledger.passed] == [1, 1, 1, 1]
+
+
+async def test_resources_are_counted_and_their_number_is_limited(counts: PassedCounts, ledger: Recorder) -> None:
+    for number in range(MOST_RESOURCES + 50):
+        counts.add(replace(RECORDED, addresses=(f"aws_dynamodb_table.t{number}", "aws_dynamodb_table.t0")))
+    await counts.flush()
+    (passed,) = ledger.passed
+    assert len(passed.resources) == MOST_RESOURCES
+    assert passed.resources["aws_dynamodb_table.t0"] == MOST_RESOURCES + 51
+    assert passed.others == 50
+
+
+@pytest.mark.parametrize("error", [LedgerUnavailable("The disk is full."), RuntimeError("odd")])
+async def test_nothing_passes_while_nothing_can_be_recorded(
+    counts: PassedCounts, ledger: Recorder, error: Exception
+) -> None:
+    counts.add(RECORDED)
+    ledger.fails.append(error)
+    await counts.flush()
+    assert ledger.passed == []
+    with pytest.raises(LedgerUnavailable, match="nothing was sent"):
+        counts.add(RECORDED)
+    # A call that was sent before may still get its answer.
+    counts.add_error(RECORDED)
+    await counts.flush()
+    assert counts.problem == ""
+    counts.add(RECORDED)
+    (passed,) = ledger.passed
+    assert (passed.count, passed.errors, passed.resources) == (1, 1, {"aws_dynamodb_table.a": 1})
+
+
+async def test_what_is_counted_while_the_ledger_fails_is_added(ledger: Recorder) -> None:
+    counts = PassedCounts(ledger, Ticking())
+
+    class Failing(Recorder):
+        async def record_passed(self, passed: Sequence[PassedCalls], at: datetime) -> None:
+            counts.add(replace(RECORDED, addresses=("aws_dynamodb_table.b",)))
+            raise LedgerUnavailable("The disk is full.")
+
+    counts.add(RECORDED)
+    counts._ledger = Failing()
+    await counts.flush()
+    counts._ledger = ledger
+    await counts.flush()
+    (passed,) = ledger.passed
+    assert (passed.count, passed.resources) == (2, {"aws_dynamodb_table.a": 1, "aws_dynamodb_table.b": 1})
+
+
+async def test_the_number_of_counters_is_limited(counts: PassedCounts) -> None:
+    for number in range(MOST_COUNTERS):
+        counts.add(replace(PUT_OF_PASSED_COUNTS, stack=str(number)))
+    with pytest.raises(LedgerUnavailable, match="Too many"):
+        counts.add(replace(PUT_OF_PASSED_COUNTS, stack="one more"))

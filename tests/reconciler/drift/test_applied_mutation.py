@@ -1,0 +1,89 @@
+"""A mutation is read back from its record as the ledger wrote it."""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from gateway.core.model.json import Json
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Stage
+from gateway.ledger.ledger import SqlLedger
+from reconciler.drift.applied_mutation import applied_mutation, carried_out
+
+Apply = Callable[..., Awaitable[str]]
+
+
+async def test_everything_the_line_needs_is_read(ledger: SqlLedger, applied: Apply) -> None:
+    mutation = await applied(("aws_x.a", "size", 4, 6), evidence=("alert:lag",), wanted_for=timedelta(minutes=5))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    assert carried_out(record)
+    found = applied_mutation(record, {})
+    assert (found.id, found.stack, found.actor, found.kind) == (mutation, "shop", "agent-scaler", "agent")
+    assert (found.intent, found.motivation, found.text) == ("availability", "incident", "lag grows")
+    assert (found.evidence, found.wanted_seconds) == (("alert:lag",), 300)
+    assert found.operation == "autoscaling:SetDesiredCapacity"
+    assert found.before == {("aws_x.a", "size"): 4}
+    (effect,) = found.effects
+    assert (effect.address, effect.attribute, effect.value, effect.declared) == ("aws_x.a", "size", 6, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "restated"),
+    [
+        ({"changes": False, "declared": None}, True),
+        ({"changes": False, "declared": 6}, False),
+        ({"changes": True, "declared": None}, False),
+    ],
+)
+async def test_what_restates_a_default_is_recognized(
+    ledger: SqlLedger, applied: Apply, change: dict[str, Json], restated: bool
+) -> None:
+    await applied(("aws_x.a", "size", 4, 6))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    body = json.loads(json.dumps(record.body))
+    body["effects"][0].update(change)
+    found = applied_mutation(replace(record, body=body), {})
+    assert found.restated == ({("aws_x.a", "size")} if restated else set())
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"call": None}, {"call": {"service": "x", "operation": "Y"}, "effects": [3]}, {"call": 3}]
+)
+async def test_a_body_that_no_release_wrote_is_an_error(
+    ledger: SqlLedger, applied: Apply, body: dict[str, Json]
+) -> None:
+    await applied(("aws_x.a", "size", 4, 6))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        applied_mutation(replace(record, body=body), {})
+    assert not carried_out(replace(record, body={}))
+
+
+async def test_what_a_call_only_implied_is_not_written_back(ledger: SqlLedger, applied: Apply) -> None:
+    await applied(("aws_x.a", "size", 4, 6))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    body = json.loads(json.dumps(record.body))
+    body["effects"].append({**body["effects"][0], "attribute": "capacity", "implied": True})
+    assert [effect.attribute for effect in applied_mutation(replace(record, body=body), {}).effects] == ["size"]
+
+
+async def test_effects_have_the_address_that_the_resource_has_in_the_stack(ledger: SqlLedger, applied: Apply) -> None:
+    await applied(("shop:aws_x.a", "size", 4, 6), ("dev:aws_x.a", "size", 4, 6), ("aws_x.b", "size", 4, 6))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    found = applied_mutation(record, {})
+    assert [effect.address for effect in found.effects] == ["aws_x.a", "aws_x.b"]
+    assert set(found.before) == {("aws_x.a", "size"), ("aws_x.b", "size")}
+
+
+async def test_what_a_put_back_puts_back_is_read(ledger: SqlLedger, applied: Apply) -> None:
+    await applied(("aws_x.a", "size", 6, 4))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    assert not applied_mutation(record, {}).passing
+    back = replace(
+        record, body={**record.body, "puts_back": {"mutation": "mut_0", "attributes": [["aws_x.a", "size"]]}}
+    )
+    found = applied_mutation(back, {})
+    assert (found.puts_back, found.passing) == ("mut_0", True)

@@ -1,0 +1,234 @@
+"""The backlog reads from the ledger which mutations wait to be written back."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.json import Json
+from gateway.core.model.mutation import Call, Effect, EffectAction
+from gateway.core.model.outcome import Failed
+from gateway.core.ports import RecordQuery
+from gateway.core.records.record import Record, Stage
+from gateway.ledger.ledger import SqlLedger
+from reconciler.line.backlog import Backlog
+from reconciler.model import Wanted
+from reconciler.terraform.plan import ResourceChange
+from tests.kit.decided import APPLIED, effect, record_mutation
+
+Apply = Callable[..., Awaitable[str]]
+Take = Callable[..., Awaitable[Any]]
+QUEUE = "aws_sqs_queue.{}"
+
+
+@pytest.fixture
+def take(ledger: SqlLedger) -> Take:
+    """Records a mutation with these effects over whatever claim stands; its id if it is settled, else the mutation."""
+
+    async def record(*effects: Effect, outcome: Any = APPLIED) -> Any:
+        for claim in await ledger.claims():
+            holder = Caller(actor=claim.actor, kind=ActorKind.AGENT, key_id="SNTL0")
+            await ledger.release(claim.mutation_id, caller=holder, at=datetime.now(UTC))
+        mutation = await record_mutation(ledger, [(each, 0) for each in effects], outcome=outcome)
+        return mutation if outcome is None else mutation.id
+
+    return record
+
+
+async def _backlog(ledger: SqlLedger) -> Backlog:
+    backlog = Backlog(stack="shop")
+    await backlog.read(ledger)
+    return backlog
+
+
+def _ids(backlog: Backlog) -> list[str]:
+    return [applied.id for applied in backlog.pending()]
+
+
+async def test_applied_and_not_reconciled_is_pending_in_the_order_of_the_ledger(
+    ledger: SqlLedger, applied: Apply
+) -> None:
+    first, second = [await applied((QUEUE.format(name), "delay_seconds", 0, 1)) for name in "ab"]
+    open_one = await applied((QUEUE.format("c"), "delay_seconds", 0, 1), settle=False)
+    backlog = await _backlog(ledger)
+    assert _ids(backlog) == [first, second]
+    assert open_one in backlog.decided
+    assert backlog.decided[first].settled_at >= backlog.decided[first].at
+
+    await ledger.record_reconciliation(first, at=datetime.now(UTC), body={"commit": "c0ffee"})
+    await backlog.read(ledger)
+    assert _ids(backlog) == [second]
+    assert first not in backlog.decided
+
+
+async def test_what_was_left_is_not_pending_and_still_explains_a_difference(ledger: SqlLedger, applied: Apply) -> None:
+    mutation = await applied((QUEUE.format("a"), "tags.owner", "x", "y"))
+    await ledger.record_reconciliation(mutation, at=datetime.now(UTC), body={"left": [{"reason": "no"}]})
+    other = await applied((QUEUE.format("b"), "delay_seconds", 0, 1))
+    backlog = await _backlog(ledger)
+    assert _ids(backlog) == [other]
+    without = backlog.decided[other]
+    assert mutation in backlog.explain(ResourceChange(address=QUEUE.format("a"), attribute="tags.owner"), without)
+    assert mutation in backlog.explain(ResourceChange(address=QUEUE.format("a"), attribute="*"), without)
+    assert not backlog.explain(ResourceChange(address=QUEUE.format("a"), attribute="name"), without)
+    assert not backlog.explain(ResourceChange(address=QUEUE.format("b"), attribute="delay_seconds"), without)
+
+
+async def test_other_stacks_are_ignored(ledger: SqlLedger, applied: Apply) -> None:
+    await applied((QUEUE.format("a"), "delay_seconds", 0, 1))
+    backlog = Backlog(stack="other")
+    await backlog.read(ledger)
+    assert not backlog.decided
+
+
+async def test_the_later_of_two_supersedes_whether_it_is_written_yet_or_not(
+    ledger: SqlLedger, applied: Apply, take: Take
+) -> None:
+    first = await applied((QUEUE.format("a"), "delay_seconds", 0, 1))
+    second = await take(effect(QUEUE.format("a"), "delay_seconds", 2))
+    backlog = await _backlog(ledger)
+    assert backlog.superseded(backlog.decided[first]) == {(QUEUE.format("a"), "delay_seconds"): second}
+    assert backlog.superseded(backlog.decided[second]) == {}
+
+    before = backlog.decided[first]
+    await ledger.record_reconciliation(second, at=datetime.now(UTC), body={"commit": "c0ffee"})
+    await backlog.read(ledger)
+    assert backlog.superseded(before) == {(QUEUE.format("a"), "delay_seconds"): second}
+
+
+async def test_who_changed_a_value_since_is_named(ledger: SqlLedger, applied: Apply, take: Take) -> None:
+    first = await applied((QUEUE.format("a"), "delay_seconds", 0, 1))
+    want = Wanted(address=QUEUE.format("a"), attribute="delay_seconds", value=1)
+    backlog = await _backlog(ledger)
+    mutation = backlog.decided[first]
+    assert backlog.changed_since(want, mutation) == ""
+    assert backlog.others(mutation) == []
+
+    flying = await take(effect(QUEUE.format("a"), "delay_seconds", 2), outcome=None)
+    await backlog.read(ledger)
+    assert (
+        backlog.changed_since(want, mutation)
+        == f"{flying.id} asked for another value, and its outcome is not known yet"
+    )
+    assert backlog.others(mutation) == [flying.id]
+    assert backlog.superseded(mutation) == {}
+
+    await ledger.record_outcome(flying, APPLIED, datetime.now(UTC))
+    await backlog.read(ledger)
+    assert backlog.changed_since(want, mutation) == f"{flying.id} set it since"
+    assert backlog.superseded(mutation) == {want.key: flying.id}
+
+    implied = await take(effect(QUEUE.format("a"), "delay_seconds", 3, implied=True))
+    await backlog.read(ledger)
+    assert backlog.changed_since(want, mutation) == f"{implied} changed it, as a consequence of its call, since"
+    assert backlog.superseded(mutation) == {want.key: flying.id}
+
+
+async def test_one_that_failed_changed_nothing(ledger: SqlLedger, applied: Apply, take: Take) -> None:
+    first = await applied((QUEUE.format("a"), "delay_seconds", 0, 1))
+    failed = Failed(code="No", message="no", reply=APPLIED.reply, request_id="r")
+    await take(effect(QUEUE.format("a"), "delay_seconds", 2), outcome=failed)
+    backlog = await _backlog(ledger)
+    assert not backlog.in_flight
+    assert backlog.others(backlog.decided[first]) == []
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        (effect(QUEUE.format("a"), "*", None, action=EffectAction.INVOKE),),
+        (effect(QUEUE.format("a"), "delay_seconds", None, action=EffectAction.INVOKE),),
+        (effect(QUEUE.format("a"), "delay_seconds", 5, implied=True),),
+    ],
+)
+async def test_what_sets_no_attribute_never_waits(ledger: SqlLedger, take: Take, made: tuple[Effect, ...]) -> None:
+    await take(*made)
+    backlog = await _backlog(ledger)
+    assert not backlog.pending()
+    assert not backlog.decided
+
+
+async def test_traffic_of_the_data_plane_leaves_no_trace(ledger: SqlLedger, applied: Apply) -> None:
+    """Neither a call that only does something nor one of the class `data`, whatever its effects."""
+    await applied((QUEUE.format("a"), "delay_seconds", 0, 1))
+    (settled, decided) = await ledger.records(RecordQuery())
+    backlog = Backlog(stack="shop")
+    for number in range(400):
+        body: Any = dict(decided.body)
+        if number % 2:
+            body["call"] = {**body["call"], "class": "data"}
+        else:
+            body["effects"] = [{**body["effects"][0], "action": "invoke", "attribute": "*"}]
+        backlog._add(replace(decided, mutation_id=f"mut_{number}", body=body))
+        backlog._add(replace(settled, mutation_id=f"mut_{number}"))
+    assert backlog == Backlog(stack="shop")
+
+
+async def test_what_was_left_stays_and_what_was_written_goes(ledger: SqlLedger, applied: Apply) -> None:
+    mutation = await applied((QUEUE.format("a"), "delay_seconds", 0, 1), (QUEUE.format("a"), "tags.owner", "x", "y"))
+    left = [{"address": QUEUE.format("a"), "attribute": "tags.owner", "reason": "no"}]
+    await ledger.record_reconciliation(mutation, at=datetime.now(UTC), body={"commit": "c0", "left": left})
+    backlog = await _backlog(ledger)
+    (record,) = await ledger.records(RecordQuery(stage=Stage.RECONCILED))
+
+    (over,) = backlog.left_over()
+
+    assert [effect.attribute for effect in over.effects] == ["tags.owner"]
+    assert (over.corrects, backlog.pending()) == (record.seq, ())
+    assert backlog.committed == {mutation: "c0"}
+
+    await ledger.record_reconciliation(mutation, at=datetime.now(UTC), body={"merged": True, "commit": "c0"})
+    await backlog.read(ledger)
+    assert not backlog.committed
+    assert list(backlog.left_over()) == [over]
+
+    body: dict[str, Json] = {"commit": "c1", "corrects": record.seq}
+    await ledger.record_reconciliation(mutation, at=datetime.now(UTC), body=body)
+    await backlog.read(ledger)
+    assert backlog.committed == {f"{mutation}@{record.seq}": "c1"}
+    assert not list(backlog.left_over())
+    assert not backlog.decided
+
+
+async def test_a_record_that_cannot_be_read_does_not_stop_the_others(ledger: SqlLedger, applied: Apply) -> None:
+    good = await applied((QUEUE.format("a"), "delay_seconds", 0, 1))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    backlog = Backlog(stack="shop")
+    bodies: list[dict[str, Any]] = [
+        {"decision": {"carried_out": True}},
+        {"decision": 5},
+        {"decision": {"carried_out": True}, "call": 3},
+    ]
+    for body in bodies:
+        backlog._add(Record(stage=Stage.DECIDED, at=record.at, mutation_id="mut_bad", stack="shop", body=body, seq=9))
+    await backlog.read(ledger)
+    assert _ids(backlog) == [good]
+
+
+async def test_who_approved_is_known(ledger: SqlLedger) -> None:
+    backlog = Backlog(stack="shop")
+    body = {"approval": "apr_1"}
+    backlog._add(Record(stage=Stage.APPROVED, at=datetime.now(UTC), mutation_id="mut_0", actor="ada", body=body))
+    assert backlog.approvers == {"apr_1": "ada"}
+
+
+async def test_deletions_and_creations_are_known_until_they_are_merged(
+    ledger: SqlLedger, carried_out: Callable[..., Awaitable[str]]
+) -> None:
+    def effect(address: str, action: EffectAction, *, declared: bool) -> Effect:
+        return Effect(address=address, attribute="*", action=action, resource_type="aws_instance", declared=declared)
+
+    call = Call(service="ec2", operation="X")
+    gone = await carried_out(effect("aws_instance.a", EffectAction.DELETE, declared=True), call=call)
+    made = await carried_out(effect("aws_instance{}", EffectAction.CREATE, declared=False), call=call, made="i-2")
+    backlog = Backlog(stack="shop")
+    await backlog.read(ledger)
+    assert backlog.deletions == {"aws_instance.a": gone}
+    assert {each.id: each.made for each in backlog.creations.values()} == {made: "i-2"}
+    for mutation in (gone, made):
+        await ledger.record_reconciliation(mutation, at=datetime.now(UTC), body={"merged": True, "commit": "c"})
+    await backlog.read(ledger)
+    assert (backlog.deletions, backlog.creations) == ({}, {})

@@ -1,0 +1,68 @@
+"""What is not merged is known by trailers; changed files and CODEOWNERS come from commits, never from a working copy."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from reconciler.publish.unmerged import all_merged, changed_files, codeowners_text, pending
+
+Git = Callable[..., str]
+IDS = [f"mut_0000000000000000000000000{number}" for number in range(3)]
+
+
+@pytest.fixture
+def branch(repository: Path, git: Git) -> Path:
+    """Three write-backs beside `protected`; the last corrects a record."""
+    git(repository, "branch", "protected")
+    for number, mutation in enumerate(IDS):
+        (repository / f"{number}.tf").write_text(f"x = {number}\n")
+        git(repository, "add", "-A")
+        corrects = "\nSentinel-Corrects: 12" if number == 2 else ""
+        git(repository, "commit", "--quiet", "-m", f"Now\n\nSentinel-Mutation: {mutation}{corrects}")
+    return repository
+
+
+async def test_write_backs_are_pending_until_the_protected_branch_names_them(branch: Path, git: Git) -> None:
+    assert await pending(branch, "HEAD", "protected") == (IDS[0], IDS[1], f"{IDS[2]}@12")
+    git(branch, "checkout", "--quiet", "protected")
+    git(branch, "commit", "--quiet", "--allow-empty", "-m", f"Squashed\n\nSentinel-Mutation: {IDS[1]}")
+    tip = git(branch, "rev-parse", "@{-1}").strip()
+    assert await pending(branch, tip, "protected") == (IDS[0], f"{IDS[2]}@12")
+    assert not await all_merged(branch, tip, "protected")
+    git(branch, "merge", "--quiet", tip)
+    assert await pending(branch, tip, "protected") == ()
+
+
+@pytest.mark.parametrize("trailer", ["--><img>", "mut_1", "@team/all", f"{IDS[0]}x", "mut_" + "A" * 26])
+async def test_a_trailer_that_names_no_id_is_none(repository: Path, git: Git, trailer: str) -> None:
+    """It would stand in the marker of a comment, which could then not be found again and would be written each time."""
+    git(repository, "branch", "protected")
+    for name in (trailer, IDS[1]):
+        git(repository, "commit", "--quiet", "--allow-empty", "-m", f"Now\n\nSentinel-Mutation: {name}")
+    assert await pending(repository, "HEAD", "protected") == (IDS[1],)
+
+
+async def test_a_branch_without_write_backs_is_not_merged(repository: Path) -> None:
+    assert not await all_merged(repository, "HEAD", "HEAD")
+
+
+async def test_files_are_those_of_the_branch_alone(branch: Path, git: Git) -> None:
+    tip = git(branch, "rev-parse", "HEAD").strip()
+    git(branch, "checkout", "--quiet", "protected")
+    (branch / "other.tf").write_text("o = 1\n")
+    git(branch, "add", "-A")
+    git(branch, "commit", "--quiet", "-m", "theirs")
+    assert await changed_files(branch, tip, "protected") == tuple(f"infra/shop/{number}.tf" for number in range(3))
+
+
+async def test_the_first_codeowners_file_that_github_finds_counts(repository: Path, git: Git) -> None:
+    assert await codeowners_text(repository, "HEAD") == ""
+    top = repository.parent.parent
+    for place in ("docs/CODEOWNERS", "CODEOWNERS", ".github/CODEOWNERS"):
+        (top / place).parent.mkdir(exist_ok=True)
+        (top / place).write_text(f"* @{place.partition('/')[0].strip('.').lower()}\n")
+        assert "@" not in await codeowners_text(repository, "HEAD") or place != "docs/CODEOWNERS", "not committed yet"
+        git(top, "add", "-A")
+        git(top, "commit", "--quiet", "-m", place)
+        assert await codeowners_text(repository, "HEAD") == (top / place).read_text()

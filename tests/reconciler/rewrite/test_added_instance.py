@@ -1,0 +1,93 @@
+"""One instance more comes from one entry more, with a copy of the sibling's value; nothing else may come or change."""
+
+from pathlib import Path
+
+import pytest
+
+from reconciler.drift.event_creations import Created
+from reconciler.model import Wanted
+from reconciler.rewrite.added_instance import Sibling, add_instance, siblings_of
+from reconciler.rewrite.edited_code import read_code
+from reconciler.rewrite.editors.hcl_text import CannotEdit
+
+_BLOCK = 'resource "a_b" "c" {\n  for_each = %s\n\n  name = each.key\n}\n'
+
+
+def _with(tmp_path: Path, collection: str, rest: str = "") -> str:
+    (tmp_path / "main.tf").write_text(_BLOCK % collection + rest)
+    like = Sibling(sibling='a_b.c["x"]', key="x", old="x", new="z")
+    wanted = Wanted(address='a_b.c["z"]', attribute="*", value={})
+    return add_instance(read_code(tmp_path, {}), like, wanted).sources[Path("main.tf")].decode()
+
+
+@pytest.mark.parametrize(
+    ("collection", "after"),
+    [
+        ("{ x = 1, y = 2 }", "{ x = 1, y = 2, z = 1 }"),
+        ('{\n    "x" = 1\n    "y" = 2 # two\n  }', '{\n    "x" = 1\n    "y" = 2 # two\n    "z" = 1\n  }'),
+        ('toset(["x", "y"])', 'toset(["x", "y", "z"])'),
+        ('{ for t in [{ n = "x" }] : t.n => t }', '{ for t in [{ n = "x" }, { n = "z" }] : t.n => t }'),
+    ],
+)
+def test_the_entry_is_added_beside_the_siblings(tmp_path: Path, collection: str, after: str) -> None:
+    assert _with(tmp_path, collection) == _BLOCK % after
+
+
+def test_an_entry_that_others_use_is_refused(tmp_path: Path) -> None:
+    rest = '\nlocals {\n  all = { x = 1 }\n}\n\nresource "a_b" "d" {\n  for_each = local.all\n}\n'
+    with pytest.raises(CannotEdit, match=r"No single entry like that of a_b\.c"):
+        _with(tmp_path, "local.all", rest)
+
+
+def test_a_second_list_that_is_too_short_is_refused(tmp_path: Path) -> None:
+    text = 'locals {\n  names  = ["a", "b"]\n  titles = ["A", "B"]\n}\n\nresource "a_b" "c" {\n  count = length(local.names)\n\n  name  = local.names[count.index]\n  title = local.titles[count.index]\n}\n'
+    like = Sibling(sibling="a_b.c[1]", key=1, old="b", new="c")
+    (tmp_path / "main.tf").write_text(text)
+    with pytest.raises(CannotEdit):
+        add_instance(read_code(tmp_path, {}), like, Wanted(address="a_b.c[2]", attribute="*", value={}))
+    (tmp_path / "main.tf").write_text(text.replace("  title = local.titles[count.index]\n", ""))
+    after = add_instance(read_code(tmp_path, {}), like, Wanted(address="a_b.c[2]", attribute="*", value={}))
+    assert 'names  = ["a", "b", "c"]' in after.sources[Path("main.tf")].decode()
+
+
+def _addresses(created: Created, **live: str) -> list[str]:
+    found = {address.replace("__", "."): {"name": name, "id": name} for address, name in live.items()}
+    return [address for address, _ in siblings_of(created, found)]
+
+
+def _log(name: str) -> Created:
+    return Created(resource_type="aws_log", import_id=name, attributes={"name": name}, name=name)
+
+
+def test_the_sibling_with_the_most_like_name_comes_first() -> None:
+    live = {
+        'aws_log.all["/a/b"]': "/a/b",
+        'aws_log.team["red"]': "/team/red",
+        'module.x["red"].aws_log.this[0]': "/team/red-x",
+    }
+    found = [
+        address
+        for address, _ in siblings_of(_log("/team/blue"), {address: {"name": name} for address, name in live.items()})
+    ]
+    assert found == ['aws_log.team["blue"]', 'aws_log.all["/team/blue"]']
+    found = [
+        address
+        for address, _ in siblings_of(_log("/team/blue-x"), {address: {"name": name} for address, name in live.items()})
+    ]
+    assert 'module.x["blue"].aws_log.this[0]' in found[:2]
+
+
+def test_an_index_more_is_the_next() -> None:
+    live = {f"aws_log.all[{number}]": {"name": f"log-{name}"} for number, name in enumerate(("a", "b"))}
+    (address, like), *_ = siblings_of(_log("log-c"), live)
+    assert (address, like.old, like.new) == ("aws_log.all[2]", "a", "c")
+
+
+def test_what_belongs_to_another_is_called_after_itself() -> None:
+    rule = Created(resource_type="aws_rule", import_id="r", attributes={}, name="8080", parent="sg-1")
+    live = {
+        'aws_rule.peer["ssh"]': {"group": "sg-1", "id": "sgr"},
+        'aws_rule.other["ssh"]': {"group": "sg-2", "id": "sgr"},
+    }
+    assert [address for address, _ in siblings_of(rule, live)] == ['aws_rule.peer["port_8080"]']
+    assert _addresses(rule, aws_rule__x="sg-2") == []

@@ -1,0 +1,189 @@
+"""Where one instance must differ from the others, a conditional is the last place."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.core.model.json import Json
+from gateway.core.model.path import AttributePath
+from gateway.terraform.config.module import load_module
+from gateway.terraform.lang.evaluate import EvaluationScope
+from reconciler.model import Wanted
+from reconciler.rewrite.trace.attribute import trace_attribute
+from reconciler.rewrite.trace.overrides import condition_of, condition_of_call, condition_on
+from reconciler.rewrite.trace.sites import ArgumentSite, NoSite, OverrideSite, TracedSite
+from reconciler.rewrite.value_edits import edit_values
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "value", "after"),
+    [
+        ("size = 1", "size", 2, 'size = each.key == "a" ? 2 : 1'),
+        (
+            "text = jsonencode({ a = { b = 1 } })",
+            "text.a.b",
+            2,
+            'text = jsonencode({ a = { b = each.key == "a" ? 2 : 1 } })',
+        ),
+        ("tags = { x = 1 }", "tags.y", 2, 'tags = merge({ x = 1 }, each.key == "a" ? { y = 2 } : {})'),
+        ("tags = merge({ x = 1 })", "tags.x", 2, 'tags = merge({ x = each.key == "a" ? 2 : 1 })'),
+    ],
+)
+def test_one_instance_gets_its_own_value(body: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
+    code = f'resource "r" "a" {{\n  for_each = toset(["a", "b"])\n  {body}\n}}\n'
+    wanted = Wanted(address='r.a["a"]', attribute=path, value=value)
+    result = edit_values(tmp_path, [wanted], {Path("main.tf"): code.encode()})
+    assert result.files[Path("main.tf")].decode() == code.replace(body, after)
+
+
+@pytest.mark.parametrize("body", ["name = each.key", 'name = "x-${each.value}"'])
+def test_what_names_the_instance_is_left(body: str, tmp_path: Path) -> None:
+    code = f'resource "r" "a" {{\n  for_each = toset(["a", "b"])\n  {body}\n}}\n'
+    wanted = Wanted(address='r.a["a"]', attribute="name", value="other")
+    assert edit_values(tmp_path, [wanted], {Path("main.tf"): code.encode()}).left
+
+
+def test_a_round_of_a_for_gets_its_own_value(tmp_path: Path) -> None:
+    code = 'resource "r" "a" {\n  for_each = { for n in range(1, 3) : "w${n}" => n * 30 }\n\n  days = each.value\n}\n'
+    wanted = Wanted(address='r.a["w2"]', attribute="days", value=90)
+    result = edit_values(tmp_path, [wanted], {Path("main.tf"): code.encode()})
+    assert "=> n == 2 ? 90 : n * 30 }" in result.files[Path("main.tf")].decode()
+
+
+def test_all_rounds_of_a_for_get_another_factor(tmp_path: Path) -> None:
+    code = 'resource "r" "a" {\n  for_each = { for n in range(1, 3) : "w${n}" => n * 30 }\n\n  days = each.value\n}\n'
+    wanted = [Wanted(address=f'r.a["w{n}"]', attribute="days", value=n * 60) for n in (1, 2)]
+    result = edit_values(tmp_path, wanted, {Path("main.tf"): code.encode()})
+    assert result.files[Path("main.tf")].decode() == code.replace("30", "60")
+
+
+def test_conditions_are_written_only_for_keys_that_are_known() -> None:
+    assert condition_of(EvaluationScope(count=3)) == "count.index == 3"
+    assert condition_of(EvaluationScope(each=("a$", 1))) == 'each.key == "a$"'
+    assert condition_of(EvaluationScope()) == ""
+    assert [condition_on("n", value) for value in (1, "x", True, None)] == ["n == 1", 'n == "x"', "", ""]
+
+
+ROOT = """
+module "one" {
+  source = "./m"
+  days   = local.days
+}
+
+module "many" {
+  source   = "./m"
+  for_each = toset(["a", "b"])
+  days     = 5
+}
+
+locals {
+  days = 3
+}
+"""
+MODULE = """
+variable "days" {}
+
+variable "table" {
+  default = { size = 1, inner = { x = 1 } }
+}
+
+variable "on" {
+  default = false
+}
+
+resource "aws_x" "y" {
+  days = var.days
+  on   = var.on
+  size = var.table.size
+  x    = var.table.inner.x
+  lost = var.table.lost.deep
+}
+"""
+
+
+def _places(address: str, attribute: str) -> tuple[TracedSite, ...]:
+    files = {Path("main.tf"): ROOT.encode(), Path("m/main.tf"): MODULE.encode()}
+    return trace_attribute(load_module(Path("/nowhere"), files), address, AttributePath(attribute))
+
+
+def test_an_argument_that_is_not_given_is_a_place_for_all_and_for_one() -> None:
+    (new,) = _places("module.one.aws_x.y", "on")
+    assert isinstance(new, ArgumentSite)
+    assert (new.name, new.default, new.only) == ("on", "false", None)
+    whole, one = _places('module.many["a"].aws_x.y', "on")
+    assert isinstance(whole, ArgumentSite)
+    assert isinstance(one, ArgumentSite)
+    assert one.only is not None
+    assert (whole.only, one.only.condition, one.only.otherwise) == (None, 'each.key == "a"', "false")
+
+
+def test_a_part_of_a_default_gives_the_whole_argument() -> None:
+    (place,) = _places("module.one.aws_x.y", "size")
+    assert isinstance(place, ArgumentSite)
+    assert place.convert(7) == {"size": 7, "inner": {"x": 1}}
+    (deep,) = _places("module.one.aws_x.y", "x")
+    assert isinstance(deep, ArgumentSite)
+    assert deep.convert(7) == {"size": 1, "inner": {"x": 7}}
+
+
+def test_an_argument_from_a_name_that_others_share_can_be_set_beside_it() -> None:
+    *_, last = _places("module.one.aws_x.y", "days")
+    assert isinstance(last, OverrideSite)
+    assert (last.only, last.key) == (None, "")
+    *_, last = _places('module.many["b"].aws_x.y', "days")
+    assert isinstance(last, OverrideSite)
+    assert last.only is not None
+    assert last.only.condition == 'each.key == "b"'
+
+
+def test_a_default_that_is_not_known_is_refused() -> None:
+    files = {
+        Path("main.tf"): b'module "m" {\n  source = "./m"\n}\n',
+        Path("m/main.tf"): b'variable "a" {\n  default = timestamp()\n}\nresource "aws_x" "y" {\n  a = var.a.b\n}\n',
+    }
+    (place,) = trace_attribute(load_module(Path("/nowhere"), files), "module.m.aws_x.y", AttributePath("a"))
+    assert isinstance(place, NoSite)
+
+
+@pytest.mark.parametrize(
+    ("scope", "condition"),
+    [
+        (EvaluationScope(), ""),
+        (EvaluationScope(count=2), "count.index == 2"),
+        (EvaluationScope(each=("a b", None)), 'each.key == "a b"'),
+    ],
+)
+def test_the_condition_of_an_instance(scope: EvaluationScope, condition: str) -> None:
+    assert condition_of_call(scope) == condition
+
+
+def test_an_argument_gets_two_new_levels_in_the_map_it_comes_from(tmp_path: Path) -> None:
+    module = """
+variable "settings" {
+  type    = map(number)
+  default = {}
+}
+
+resource "aws_x" "y" {
+  delay = try(var.settings.delay, 0)
+  wait  = lookup(var.settings, "wait", 0)
+}
+"""
+    code = """
+locals {
+  queues = {
+    one = { size = 1 }
+    two = { size = 1, settings = { delay = 2 } }
+  }
+}
+
+module "queue" {
+  source   = "./vendor/m"
+  for_each = local.queues
+  settings = try(each.value.settings, {})
+}
+"""
+    sources = {Path("main.tf"): code.encode(), Path("vendor/m/main.tf"): module.encode()}
+    wanted = Wanted(address='module.queue["one"].aws_x.y', attribute="delay", value=5)
+    result = edit_values(tmp_path, [wanted], sources)
+    assert [each.new.decode() for each in result.edits] == [", settings = { delay = 5 }"]

@@ -1,0 +1,154 @@
+"""A provider is configured as the code says, or not at all."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.core.errors import CodeInvalid
+from gateway.terraform.config.module import load_module
+from reconciler.errors import PluginUnavailable
+from reconciler.terraform.plugin import configuration
+from reconciler.terraform.plugin.configuration import configuration, single_configuration, split_provider
+
+AWS = "registry.terraform.io/hashicorp/aws"
+CODE = """
+variable "region" {
+  default = "eu-west-1"
+}
+provider "aws" {
+  region = var.region
+  assume_role {
+    role_arn = "arn:aws:iam::123456789012:role/x"
+  }
+}
+provider "aws" {
+  alias  = "unknown"
+  region = aws_instance.x.availability_zone
+}
+provider "aws" {
+  alias  = "west"
+  region = "us-west-2"
+}
+"""
+
+
+def _configuration(tmp_path: Path, alias: str, **files: str) -> object:
+    for name, text in {"main": CODE, **files}.items():
+        (tmp_path / f"{name}.tf").write_text(text)
+    return configuration(load_module(tmp_path), AWS, alias)
+
+
+def test_the_block_is_evaluated(tmp_path: Path) -> None:
+    role = [{"role_arn": "arn:aws:iam::123456789012:role/x"}]
+    assert _configuration(tmp_path, "") == {"region": "eu-west-1", "assume_role": role}
+
+
+def test_an_alias_is_its_own_configuration(tmp_path: Path) -> None:
+    assert _configuration(tmp_path, "west") == {"region": "us-west-2"}
+
+
+def test_code_without_a_block_leaves_it_to_the_environment(tmp_path: Path) -> None:
+    assert _configuration(tmp_path, "", main="") == {}
+
+
+def test_what_is_not_known_is_not_guessed(tmp_path: Path) -> None:
+    with pytest.raises(PluginUnavailable, match="is not known"):
+        _configuration(tmp_path, "unknown")
+    with pytest.raises(PluginUnavailable, match=r"configures no provider aws\.east"):
+        _configuration(tmp_path, "east")
+    with pytest.raises(PluginUnavailable, match="override file"):
+        _configuration(tmp_path, "", override='provider "aws" {\n  region = "x"\n}\n')
+
+
+def test_the_name_in_a_state_is_split() -> None:
+    assert split_provider(f'provider["{AWS}"]') == (AWS, "")
+    assert split_provider(f'provider["{AWS}"].west') == (AWS, "west")
+    with pytest.raises(PluginUnavailable, match="root module"):
+        split_provider(f'module.a.provider["{AWS}"]')
+
+
+ONE = 'provider "aws" {\n  region = "eu-west-1"\n}\n'
+
+
+def _settings(root: Path, **files: str) -> object:
+    for name, text in files.items():
+        path = root / f"{name.replace('__', '/')}.tf"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return single_configuration(root, root / ".terraform", AWS)
+
+
+def test_its_settings_are_those_of_the_only_block(tmp_path: Path) -> None:
+    random = 'provider "random" {}\n'
+    asked = 'terraform {\n  required_providers {\n    aws = {\n      source = "hashicorp/aws"\n    }\n  }\n}\n'
+    assert _settings(tmp_path, main=ONE, more=random, versions=asked) == {"region": "eu-west-1"}
+
+
+def test_without_a_block_there_are_none(tmp_path: Path) -> None:
+    assert _settings(tmp_path, main="locals {\n  a = 1\n}\n") == {}
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"main": ONE, "west": 'provider "aws" {\n  alias = "west"\n}\n'}, "alias"),
+        ({"main": 'provider "aws" {\n  alias  = "west"\n  region = "us-west-2"\n}\n'}, "alias"),
+        ({"main": ONE, "more": ONE}, "twice"),
+        ({"main": 'module "a" {\n  source = "./a"\n}\n', "a__main": ONE}, "module a configures"),
+        ({"main": ONE, ".terraform__modules__x__main": ONE}, "downloaded module configures"),
+        ({"main": ONE, ".terraform__modules__x__main": "provider aws {}\n"}, "downloaded module configures"),
+        ({"main": f"{ONE}provider aws {{}}\n"}, "twice"),
+        (
+            {"main": f'terraform {{\n  required_providers {{\n    cloud = {{ source = "{AWS}" }}\n  }}\n}}\n'},
+            "another name",
+        ),
+        ({"main": 'provider "aws" {\n  region = aws_instance.a.id\n}\n'}, "not known"),
+        ({"main": 'provider "aws" {\n  custom_ca_bundle = "/own.pem"\n}\n'}, "cannot be configured twice"),
+        ({"main": ONE, "override": 'provider "aws" {\n  region = "us-east-1"\n}\n'}, "override"),
+    ],
+)
+def test_code_that_may_configure_it_more_than_once_is_refused(
+    tmp_path: Path, files: dict[str, str], reason: str
+) -> None:
+    with pytest.raises(PluginUnavailable, match=reason):
+        _settings(tmp_path, **files)
+
+
+@pytest.mark.parametrize("text", ['"aws": {"alias": "west"}', '"aws": [{}, {}]', '"other": {"region": "eu-west-1"}'])
+def test_what_json_code_configures_counts(tmp_path: Path, text: str) -> None:
+    (tmp_path / "main.tf").write_text(ONE)
+    asks = '"terraform": {"required_providers": {"other": {"source": "hashicorp/aws"}}}'
+    (tmp_path / "more.tf.json").write_text(f'{{"provider": {{{text}}}{", " + asks if "other" in text else ""}}}')
+    with pytest.raises(PluginUnavailable):
+        single_configuration(tmp_path, tmp_path / ".terraform", AWS)
+
+
+def test_one_configuration_in_json_is_read(tmp_path: Path) -> None:
+    (tmp_path / "main.tf.json").write_text('{"provider": {"aws": {"region": "eu-west-1"}}}')
+    assert single_configuration(tmp_path, tmp_path / ".terraform", AWS) == {"region": "eu-west-1"}
+
+
+@pytest.mark.parametrize("name", ["more.tofu", "more.tofu.json"])
+def test_code_that_we_do_not_read_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "main.tf").write_text(ONE)
+    (tmp_path / name).write_text('{"provider": {"aws": {"alias": "west"}}}')
+    with pytest.raises((PluginUnavailable, CodeInvalid)):
+        single_configuration(tmp_path, tmp_path / ".terraform", AWS)
+
+
+def test_a_downloaded_module_that_we_do_not_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(ONE)
+    downloaded = tmp_path / ".terraform" / "modules" / "x"
+    downloaded.mkdir(parents=True)
+    (downloaded / "main.tf.json").write_text('{"provider": {"aws": {"alias": "west"}}}')
+    with pytest.raises(PluginUnavailable, match="downloaded module is not"):
+        single_configuration(tmp_path, tmp_path / ".terraform", AWS)
+
+
+@pytest.mark.parametrize(
+    "text", ["a-" * 500_000, "\n" * 1_000_000, " " * 1_000_000, "a = {" * 200_000, 'a = { "' + '"x/' * 300_000]
+)
+def test_hostile_files_cost_linear_time(text: str) -> None:
+    """With a quadratic search, each of these would take minutes to hours."""
+    assert configuration._renamed(text.encode(), AWS) == {"aws"}
+    assert configuration._PROVIDER.search(text.encode()) is None
