@@ -98,14 +98,13 @@ def reconcile(
     left to a human, listed with how it was traced, or the state was left as it is. 1: an error.
     """
     from reconciler.drift.cloudtrail import Events, read_events
-    from reconciler.working_copy.run import WorkingCopyRun as OneRun
-    from reconciler.working_copy.run import reconcile_working_copy as run_once
+    from reconciler.working_copy.run import WorkingCopyRun, reconcile_working_copy
 
     if not as_json:
         _import_what_prints()
     try:
         found = read_events(events) if events else Events(events=(), bad=())
-        run = OneRun(
+        run = WorkingCopyRun(
             path=path,
             events=found.events,
             endpoint=endpoint,
@@ -119,7 +118,7 @@ def reconcile(
             planned=plan,
             tokens=suggest,
         )
-        report = asyncio.run(run_once(run))
+        report = asyncio.run(reconcile_working_copy(run))
     except SentinelError as error:
         _fail(error, as_json=as_json)
         raise typer.Exit(1) from error

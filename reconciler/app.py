@@ -36,7 +36,7 @@ from reconciler.line.loop import Line
 from reconciler.line.workflows import Worker, serve
 from reconciler.notify.opened import open_receivers
 from reconciler.proof.proved_edit import DeclaredCache
-from reconciler.proof.suggested_edits import AskedOnce
+from reconciler.proof.suggested_edits import SuggestionRounds
 from reconciler.publish.github_api import GitHubApi, Token
 from reconciler.publish.publisher import Publisher
 from reconciler.publish.push import Remote
@@ -150,7 +150,7 @@ def _worker(
         commands=ledger,
         clock=SystemClock(),
         declared_cache=DeclaredCache(),
-        asked=AskedOnce(suggestions=suggestions) if suggestions else None,
+        asked=SuggestionRounds(suggestions=suggestions) if suggestions else None,
         refresh_state=settings.reconcile.refresh_state,
     )
     read_back = _read_back(settings, ledger, concerns=lambda name: name == stack.name, read_live=line.read_live)

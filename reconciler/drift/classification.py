@@ -8,7 +8,7 @@ from gateway.core.model.path import AttributePath
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.event_creations import Created
-from reconciler.drift.mutation_creations import created_again, creations_of
+from reconciler.drift.mutation_creations import creations_of, recreations_of
 from reconciler.model import Drift, DriftOrigin, Left, Wanted, is_replacement
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
@@ -101,7 +101,7 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
         else:
             wanted.append(want)
     own = applied.kind != _TERRAFORM
-    created, again = (creations_of(applied), created_again(applied)) if own else ((), ())
+    created, again = (creations_of(applied), recreations_of(applied)) if own else ((), ())
     return ClassifiedDrift(
         wanted=tuple(wanted),
         kept_out=tuple(kept_out),
@@ -165,7 +165,7 @@ def superseded_reason(later: str) -> str:
     return f"{later} superseded it since: what that one did counts."
 
 
-def all_left(wanted: Sequence[Wanted], reason: str) -> tuple[Left, ...]:
+def leave_all(wanted: Sequence[Wanted], reason: str) -> tuple[Left, ...]:
     """Every wanted value as left, for the same reason."""
     return tuple(Left(wanted=want, reason=reason) for want in wanted)
 

@@ -21,6 +21,8 @@ from reconciler.terraform.plan import ResourceChange, TerraformPlan
 Origins = Mapping[tuple[str, str], DriftOrigin]
 Recall = Callable[[str], Awaitable[AppliedMutation | None]]
 """Reads a mutation from the ledger."""
+Known = Mapping[tuple[str, str], Json]
+"""The live values of the changes from outside that were found before, by (address, attribute)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +92,6 @@ def _agrees(wanted: Json, attribute: str, live: Mapping[str, Json]) -> bool:
 
 def _touches(address: str, attribute: str, change: ResourceChange) -> bool:
     return address == change.address and overlaps(attribute, change.attribute)
-
-
-Known = Mapping[tuple[str, str], Json]
-"""The live values of the changes from outside that were found before, by (address, attribute)."""
 
 
 def replaced_by_events(

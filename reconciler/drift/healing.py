@@ -44,6 +44,10 @@ APPROVED_ONLY: Final = (
 """Types that are set back only with a human's consent, whatever policy says: rights, keys, and stores of data."""
 _PUBLIC_ACCESS: Final = "aws_s3_bucket_public_access_block"
 """Begins as a store of data does and only protects one."""
+_LOCK_SECONDS: Final = 120
+_LAST: Final = 2_000
+"""Characters of terraform's output that a record keeps."""
+_STARTED = "applying"
 
 
 class HealAction(StrEnum):
@@ -117,12 +121,6 @@ def _of_resource(
 
 def _refused(reason: str) -> HealChoice:
     return HealChoice(action=HealAction.NOOP, reason=reason, refused=True)
-
-
-_LOCK_SECONDS: Final = 120
-_LAST: Final = 2_000
-"""Characters of terraform's output that a record keeps."""
-_STARTED = "applying"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

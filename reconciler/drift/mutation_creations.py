@@ -17,6 +17,9 @@ _CALL: Final = "call"
 """The identity of what AWS names when it creates it: the digest of the call, and no attribute."""
 _WITHOUT_REGION: Final = ("aws_iam_", "aws_s3_bucket")
 """How types begin whose names are unique in an account, or everywhere."""
+Identity = Mapping[str, str]
+Imported = tuple[str, str, str]
+"""The id to import by, what people call it, and the value by which it names the resource it belongs to (empty if it stands alone)."""
 
 
 def creations_of(applied: AppliedMutation) -> tuple[tuple[str, Created], ...]:
@@ -28,7 +31,7 @@ def creations_of(applied: AppliedMutation) -> tuple[tuple[str, Created], ...]:
     return tuple((address, created) for address, created in made if created is not None)
 
 
-def created_again(applied: AppliedMutation) -> tuple[tuple[str, Created | None], ...]:
+def recreations_of(applied: AppliedMutation) -> tuple[tuple[str, Created | None], ...]:
     """The addresses that the code has and whose resource a mutation created, each with what is known of the new one."""
     return tuple((effect.address, _created(effect, applied)) for effect in _whole(applied) if effect.declared)
 
@@ -89,11 +92,6 @@ def _attributes(parts: list[Effect]) -> Mapping[str, Json]:
 def _document(value: Json) -> Json:
     found = document_in(value)
     return {"json": found} if isinstance(found, dict) else value
-
-
-Identity = Mapping[str, str]
-Imported = tuple[str, str, str]
-"""The id to import by, what people call it, and the value by which it names the resource it belongs to (empty if it stands alone)."""
 
 
 def _by(member: str) -> Callable[[Identity, AppliedMutation], Imported]:

@@ -11,6 +11,22 @@ from reconciler.drift.event_creations import Created
 from reconciler.drift.mutation_creations import creations_of
 from reconciler.terraform.plan import TerraformPlan
 
+_NAMING = (
+    "name",
+    "security_group_id",
+    "ip_protocol",
+    "from_port",
+    "to_port",
+    "cidr_ipv4",
+    "load_balancer_arn",
+    "port",
+    "subnet_id",
+    "vpc_id",
+)
+"""Attributes that tell a resource from others of its type. None of them changes while it exists."""
+Recorded = Mapping[str, Mapping[str, Json]]
+"""The attributes of the stack's resources by address, as its state has them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplacedResource:
@@ -88,29 +104,10 @@ def takes_the_place(created: Created, address: str, gone: Mapping[str, Json]) ->
     return (bool(named) or tagged is not None) and all(str(gone.get(name)) == str(v) for name, v in named.items())
 
 
-_NAMING = (
-    "name",
-    "security_group_id",
-    "ip_protocol",
-    "from_port",
-    "to_port",
-    "cidr_ipv4",
-    "load_balancer_arn",
-    "port",
-    "subnet_id",
-    "vpc_id",
-)
-"""Attributes that tell a resource from others of its type. None of them changes while it exists."""
-
-
 def _name_tag(attributes: Mapping[str, Json]) -> Json:
     """The tag by which people name what has no name of its own."""
     tags = attributes.get("tags")
     return tags.get("Name") if isinstance(tags, Mapping) else None
-
-
-Recorded = Mapping[str, Mapping[str, Json]]
-"""The attributes of the stack's resources by address, as its state has them."""
 
 
 def deleted_addresses(applied: AppliedMutation) -> tuple[str, ...]:

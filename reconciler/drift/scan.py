@@ -193,7 +193,7 @@ class DriftScan:
         What was replaced is proposed together with the rest that was, since one may belong to the other.
         """
         beside = self._replaced_too(drift)
-        applied = as_applied(drift, *beside)
+        applied = mutation_of_drift(drift, *beside)
         proposal = await self.line.prove(applied, self.backlog)
         body = await self.line.publish(applied, self.backlog, proposal)
         left = body.get("left")
@@ -255,7 +255,7 @@ class DriftScan:
         return None
 
 
-def as_applied(drift: ForeignDrift, *beside: ForeignDrift) -> AppliedMutation:
+def mutation_of_drift(drift: ForeignDrift, *beside: ForeignDrift) -> AppliedMutation:
     """A change from outside in the form in which the line writes changes back; those `beside` it are written back together with it."""
     origin: Mapping[str, Any] = drift.origin or {}
     at = datetime.fromisoformat(str(origin["at"])) if origin.get("at") else drift.at

@@ -27,7 +27,9 @@ _CALLED = {"vpc_security_group_ids": "groups"}
 """What calls name an attribute, where that is not its own name."""
 
 
-def silent_drift(plan: TerraformPlan, events: Sequence[Event], ignored: Collection[tuple[str, str]]) -> list[Drift]:
+def drift_of_unset_attributes(
+    plan: TerraformPlan, events: Sequence[Event], ignored: Collection[tuple[str, str]]
+) -> list[Drift]:
     """The values that somebody set, by the events, and that the plan does not show.
 
     `ignored` are (address, attribute) that the code tells Terraform to ignore. Several values of one block are one drift.

@@ -16,18 +16,18 @@ from gateway.core.records.record import Stage
 from gateway.terraform.config.source import parsed_once
 from gateway.terraform.secrets import masked_text
 from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.classification import ClassifiedDrift, all_left, classify_mutation, superseded_reason
+from reconciler.drift.classification import ClassifiedDrift, classify_mutation, leave_all, superseded_reason
 from reconciler.drift.mutation_creations import is_of_place
 from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
 from reconciler.line.backlog import Backlog
 from reconciler.line.merged_state import update_merged_state
-from reconciler.line.proposal import Proposal, edited_addresses, says
+from reconciler.line.proposal import Proposal, comparable_body, edited_addresses
 from reconciler.line.replacement import (
-    Replacement,
+    CombinedMutation,
+    combined_mutation,
     differing_values,
     files_before,
     prove_unedited,
-    replacement_of,
     restoring_edits,
     with_absent_as_new,
 )
@@ -36,8 +36,15 @@ from reconciler.proof.code_copies import link_downloaded, select_workspace, temp
 from reconciler.proof.declarations import Declaration, read_declared
 from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import describe
-from reconciler.proof.proved_edit import DeclaredCache, ProofContext, ProvedEdit, prove_edits, undeclared, without_old
-from reconciler.proof.suggested_edits import AskedOnce
+from reconciler.proof.proved_edit import (
+    DeclaredCache,
+    ProofContext,
+    ProvedEdit,
+    prove_edits,
+    undeclared_values,
+    without_replaced,
+)
+from reconciler.proof.suggested_edits import SuggestionRounds
 from reconciler.publish.commit_message import CodeBefore, commit_message
 from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
 from reconciler.publish.worktree_files import add_untracked_files
@@ -79,7 +86,7 @@ class Line:
     """The state files of other stacks by their root module's directory."""
     declared_cache: DeclaredCache
     """The last plan of the unedited branch, for values whose declaration only a plan can show."""
-    asked: AskedOnce | None = None
+    asked: SuggestionRounds | None = None
     """Suggestions for values that no editor can write; None: there are none."""
     refresh_state: bool = True
     """Whether the state is brought up to date when the protected branch has taken a value in."""
@@ -93,8 +100,7 @@ class Line:
 
     def without_code(self, applied: AppliedMutation, backlog: Backlog) -> Proposal | None:
         """The proposal for a mutation that leaves nothing to write, found without git and terraform; None if a value is to be written."""
-        classified = classify_mutation(applied, superseded=backlog.superseded(applied))
-        return None if classified.concerns_code else replace(_without_edits(classified), corrects=applied.corrects)
+        return _without_code(applied, classify_mutation(applied, superseded=backlog.superseded(applied)))
 
     @asynccontextmanager
     async def with_provider(self) -> AsyncIterator["Line"]:
@@ -107,21 +113,21 @@ class Line:
 
         Raises `errors.TerraformFailed`, `errors.TerraformMissing` or `errors.GitFailed` for what may be temporary: try again later.
         """
-        if proposal := self.without_code(applied, backlog):
-            return proposal
         classified = classify_mutation(applied, superseded=backlog.superseded(applied))
+        if proposal := _without_code(applied, classified):
+            return proposal
         tried = await self.circumstances(applied, backlog)
         try:
             branch = await self._branch(backlog)
         except (BranchConflict, ForeignCommit) as error:
-            left = all_left(classified.wanted, str(error))
+            left = leave_all(classified.wanted, str(error))
             tried = {**tried, "branch": await self.tip()}
             return replace(_without_edits(classified, left=left), tried=tried, corrects=applied.corrects)
         try:
             with parsed_once():
                 proposal = await self._propose(branch, applied, backlog, classified)
         except CodeRefused as error:
-            proposal = _without_edits(classified, left=all_left(classified.wanted, str(error)))
+            proposal = _without_edits(classified, left=leave_all(classified.wanted, str(error)))
         return replace(proposal, tried=tried if proposal.left else {}, corrects=applied.corrects)
 
     async def circumstances(self, applied: AppliedMutation, backlog: Backlog) -> dict[str, Json]:
@@ -149,30 +155,32 @@ class Line:
             around=around,
             others=other_roots(around, branch.top, self.terraform, self.states),
         )
-        told = await replacement_of(context, applied, backlog, classified)
-        if told.classified.again:
-            return replace(await self._made_again(branch, context, told, backlog), base=head)
-        classified = await self._with_new(context, applied, told.classified)
+        combined = await combined_mutation(context, applied, backlog, classified)
+        if combined.classified.again:
+            return replace(await self._propose_replacement(branch, context, combined, backlog), base=head)
+        classified = await self._with_new_blocks(context, applied, combined.classified)
         replaced = [want.address for want in classified.wanted if is_replacement(want)]
         cache = DeclaredCache() if replaced else self.declared_cache
-        async with without_old(context, replaced) as inside:
-            missing = await undeclared(inside, cache, applied, classified.wanted, head=head)
+        async with without_replaced(context, replaced) as inside:
+            missing = await undeclared_values(inside, cache, applied, classified.wanted, head=head)
             if missing:
                 proved = await self._proved(branch, inside, applied, backlog, classified=classified, missing=missing)
                 return replace(proved, base=head) if proved.files else proved
         known = "" if classified.left and not classified.wanted else "The code declares the value already."
         return _without_edits(classified, nothing_to_do=known, merged=bool(known) and await branch.is_merged())
 
-    async def _made_again(self, branch: Branch, context: ProofContext, told: Replacement, backlog: Backlog) -> Proposal:
+    async def _propose_replacement(
+        self, branch: Branch, context: ProofContext, combined: CombinedMutation, backlog: Backlog
+    ) -> Proposal:
         """What the code does not say of resources that were created again, and their blocks, if our own branch dropped them."""
-        before = await files_before(branch, told, backlog)
-        applied, first = told.applied, restoring_edits(before, told, backlog.committed)
+        before = await files_before(branch, combined, backlog)
+        applied, first = combined.applied, restoring_edits(before, combined, backlog.committed)
         with temporarily_written(branch.root, before):
-            classified = await with_absent_as_new(context, told.classified)
-            classified = await self._with_new(context, applied, classified)
+            classified = await with_absent_as_new(context, combined.classified)
+            classified = await self._with_new_blocks(context, applied, classified)
             replaced = [want.address for want in classified.wanted if is_replacement(want)]
-            async with without_old(context, replaced) as inside:
-                missing = await undeclared(inside, DeclaredCache(), applied, classified.wanted, head="")
+            async with without_replaced(context, replaced) as inside:
+                missing = await undeclared_values(inside, DeclaredCache(), applied, classified.wanted, head="")
                 missing += await differing_values(inside, classified, classified.wanted)
                 if not (missing or before):
                     return _without_edits(classified, nothing_to_do="The code declares the value already.")
@@ -202,11 +210,11 @@ class Line:
             prove_edits(context, missing, explain=explain) if missing else prove_unedited(context, first, explain)
         )
         if untracked := set(proved.edited.files) - await branch.tracked(list(proved.edited.files)):
-            return _without_edits(classified, left=all_left(missing, _not_in_git(untracked)))
+            return _without_edits(classified, left=leave_all(missing, _not_in_git(untracked)))
         proposal = _with_edits(classified, proved, applied, first, before=before)
         return _naming_what_superseded(proposal, backlog.superseded(applied))
 
-    async def _with_new(
+    async def _with_new_blocks(
         self, context: ProofContext, applied: AppliedMutation, classified: ClassifiedDrift
     ) -> ClassifiedDrift:
         """The same, with the blocks of created resources that belong to this stack. What state or code has already is not left any more."""
@@ -265,7 +273,7 @@ class Line:
         else:
             done = any(record.body.get("corrects") == applied.corrects for record in earlier)
             corrected = next((record.body for record in earlier if record.seq == applied.corrects), {})
-            needed = not done and says(body) != says(corrected)
+            needed = not done and comparable_body(body) != comparable_body(corrected)
         if needed:
             await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body)
 
@@ -341,6 +349,10 @@ class Line:
         link_downloaded(branch.root, self.terraform.plugin_data)
         select_workspace(branch.root, self.terraform.plugin_data, self.terraform.workspace)
         return branch
+
+
+def _without_code(applied: AppliedMutation, classified: ClassifiedDrift) -> Proposal | None:
+    return None if classified.concerns_code else replace(_without_edits(classified), corrects=applied.corrects)
 
 
 def _with_edits(

@@ -10,16 +10,16 @@ from pathlib import Path
 from gateway.core.errors import CodeInvalid
 from gateway.terraform.config.module import load_module
 from reconciler.errors import CodeRefused, StateNotUpdated, TerraformFailed, TerraformMissing
-from reconciler.rewrite.imports import imports
+from reconciler.rewrite.imports import import_expressions
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.state_update import (
-    adopt,
+    adopt_replacements,
     apply_to_state,
     beyond_state,
     import_only,
     imported_in,
-    made_again,
     moved_in,
+    recreated_in,
     refresh_state,
 )
 
@@ -40,11 +40,11 @@ async def update_merged_state(terraform: Terraform, root: Path, *, state: Path |
         saved = await terraform.saved_plan(root, state=state)
         document = await terraform.plan_document(root, saved.file) if saved.changes else {}
         moved = moved_in(document)
-        if there := made_again(document) & imports(load_module(root)).keys():
+        if there := recreated_in(document) & import_expressions(load_module(root)).keys():
             # Another resource took its place, and the import of that one is merged. What else the plan shows stays as it is.
             saved.file.unlink(missing_ok=True)
             only = sorted(there) if moved - there else ()
-            await adopt(terraform, root, state=state, gone=sorted(there), targets=only)
+            await adopt_replacements(terraform, root, state=state, gone=sorted(there), targets=only)
             return ""
         if not beyond_state(document):
             await apply_to_state(terraform, root, saved, state=state)

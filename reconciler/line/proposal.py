@@ -131,6 +131,6 @@ def edited_addresses(body: Mapping[str, Json]) -> set[str]:
     return {str(row["address"]) for row in rows if isinstance(row, Mapping) and "address" in row}
 
 
-def says(body: Mapping[str, Json]) -> Mapping[str, Json]:
+def comparable_body(body: Mapping[str, Json]) -> Mapping[str, Json]:
     """What a RECONCILED record says, without when and why it was looked at."""
     return {name: value for name, value in body.items() if name not in {"corrects", "tried", "claims_ended", "noted"}}

@@ -29,35 +29,9 @@ from reconciler.proof.proved_edit import ProofContext, ProvedEdit
 from reconciler.publish.git import Branch, git
 
 
-async def files_without(branch: Branch, commit: str) -> Mapping[Path, bytes]:
-    """The changed files without the commit, by path relative to the stack; none if it cannot be taken out of them."""
-    try:
-        listed = await git(
-            branch.worktree, "diff-tree", "--no-commit-id", "--name-only", "-r", "-z", f"{commit}^", commit, "--"
-        )
-        names = [name for name in listed.split("\0") if name]
-        return {_relative(branch, name): await _without(branch.worktree, commit, name) for name in names}
-    except GitFailed:
-        return {}
-
-
-def _relative(branch: Branch, name: str) -> Path:
-    """The path from the stack's directory of a file that git names from the top: a module may stand beside the stack."""
-    return Path(os.path.relpath(name, branch.prefix.as_posix()))
-
-
-async def _without(worktree: Path, commit: str, name: str) -> bytes:
-    """One file as it is at the branch's commit, with the change of `commit` undone. Raises `errors.GitFailed` for a conflict."""
-    with TemporaryDirectory() as directory:
-        for number, revision in enumerate(("HEAD", commit, f"{commit}^")):
-            content = await git(worktree, "show", "--no-textconv", f"{revision}:{name}")
-            (Path(directory) / str(number)).write_bytes(content.encode())
-        return (await git(Path(directory), "merge-file", "-p", "0", "1", "2")).encode()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replacement:
-    """A mutation together with those that tell one story with it."""
+class CombinedMutation:
+    """A mutation, together with the deletion or the creation that makes one replacement with it."""
 
     applied: AppliedMutation
     classified: ClassifiedDrift
@@ -65,9 +39,9 @@ class Replacement:
     """The state's resources, as far as they were asked for."""
 
 
-async def replacement_of(
+async def combined_mutation(
     context: ProofContext, applied: AppliedMutation, backlog: Backlog, classified: ClassifiedDrift
-) -> Replacement:
+) -> CombinedMutation:
     """The mutation as it is, or with the deletion before it, or with the creation before it, as one replacement.
 
     A deletion whose creation still waits is superseded by that one.
@@ -77,9 +51,9 @@ async def replacement_of(
         deleted_addresses(applied) and backlog.creations
     )
     if not related or context.recorded is None:
-        return Replacement(applied=applied, classified=classified, recorded={})
+        return CombinedMutation(applied=applied, classified=classified, recorded={})
     recorded = await context.recorded()
-    told = at_deleted_address(applied, deletions, recorded)
+    combined = at_deleted_address(applied, deletions, recorded)
     if before := earlier_creation(applied, list(backlog.creations.values()), recorded):
         if any(each.id == before.creation.id for each in backlog.pending()):
             kept = Left(
@@ -87,11 +61,11 @@ async def replacement_of(
                 reason=f"{before.creation.id} created it again: both are written back as one replacement.",
                 superseded_by=before.creation.id,
             )
-            return Replacement(applied=applied, classified=ClassifiedDrift(kept_out=(kept,)), recorded=recorded)
-        told = as_replacement(applied, before, recorded)
-    again = classify_mutation(told, superseded=backlog.superseded(told))
+            return CombinedMutation(applied=applied, classified=ClassifiedDrift(kept_out=(kept,)), recorded=recorded)
+        combined = as_replacement(applied, before, recorded)
+    again = classified if combined == applied else classify_mutation(combined, superseded=backlog.superseded(combined))
     wanted = (*_imports(again, recorded), *again.wanted)
-    return Replacement(applied=told, classified=replace(again, wanted=wanted), recorded=recorded)
+    return CombinedMutation(applied=combined, classified=replace(again, wanted=wanted), recorded=recorded)
 
 
 def _imports(classified: ClassifiedDrift, recorded: Recorded) -> Iterator[Wanted]:
@@ -102,10 +76,10 @@ def _imports(classified: ClassifiedDrift, recorded: Recorded) -> Iterator[Wanted
             yield Wanted(address=address, attribute=WHOLE, value={"import_id": created.import_id, REPLACES: old})
 
 
-async def files_before(branch: Branch, told: Replacement, backlog: Backlog) -> Mapping[Path, bytes]:
-    """The files of the branch as they were before the commits of the mutations that tell one story with this one."""
+async def files_before(branch: Branch, combined: CombinedMutation, backlog: Backlog) -> Mapping[Path, bytes]:
+    """The files of the branch as they were before the commits of the mutations that are combined with this one."""
     files: Mapping[Path, bytes] = {}
-    for mutation in told.applied.together:
+    for mutation in combined.applied.together:
         if commit := backlog.committed.get(mutation):
             files = {**files, **await files_without(branch, commit)}
     return files
@@ -164,11 +138,39 @@ async def prove_unedited(context: ProofContext, edits: Sequence[Edit], explain: 
     return ProvedEdit(left=tuple(Left(wanted=each.wanted, reason=reason) for each in edits[:1]))
 
 
-def restoring_edits(files: Collection[Path], told: Replacement, commits: Mapping[str, str]) -> tuple[Edit, ...]:
+def restoring_edits(
+    files: Collection[Path], combined: CombinedMutation, commits: Mapping[str, str]
+) -> tuple[Edit, ...]:
     """The files that are as before a commit, as edits: who did what is said with them. Their bytes are those of that commit."""
-    address = next((address for address, _ in told.classified.again), "")
-    named = [(each, commits[each]) for each in told.applied.together if each in commits]
+    address = next((address for address, _ in combined.classified.again), "")
+    named = [(each, commits[each]) for each in combined.applied.together if each in commits]
     value: dict[str, Json] = {TAKEN_BACK: [commit for _, commit in named]}
     chain = tuple(f"{each} is taken back with its commit {commit}: the resource was replaced" for each, commit in named)
     wanted = Wanted(address=address, attribute=WHOLE, value=value)
     return tuple(Edit(path=path, start=0, end=0, old=b"", new=b"", wanted=wanted, chain=chain) for path in files)
+
+
+async def files_without(branch: Branch, commit: str) -> Mapping[Path, bytes]:
+    """The changed files without the commit, by path relative to the stack; none if it cannot be taken out of them."""
+    try:
+        listed = await git(
+            branch.worktree, "diff-tree", "--no-commit-id", "--name-only", "-r", "-z", f"{commit}^", commit, "--"
+        )
+        names = [name for name in listed.split("\0") if name]
+        return {_relative(branch, name): await _without(branch.worktree, commit, name) for name in names}
+    except GitFailed:
+        return {}
+
+
+def _relative(branch: Branch, name: str) -> Path:
+    """The path from the stack's directory of a file that git names from the top: a module may stand beside the stack."""
+    return Path(os.path.relpath(name, branch.prefix.as_posix()))
+
+
+async def _without(worktree: Path, commit: str, name: str) -> bytes:
+    """One file as it is at the branch's commit, with the change of `commit` undone. Raises `errors.GitFailed` for a conflict."""
+    with TemporaryDirectory() as directory:
+        for number, revision in enumerate(("HEAD", commit, f"{commit}^")):
+            content = await git(worktree, "show", "--no-textconv", f"{revision}:{name}")
+            (Path(directory) / str(number)).write_bytes(content.encode())
+        return (await git(Path(directory), "merge-file", "-p", "0", "1", "2")).encode()

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from gateway.core.model.json import Json
 
 _LONGEST_WAIT = 600.0
+_FIRST_WAIT = 600.0
+_LEFT_OVER_LONGEST_WAIT = 86_400.0
 
 
 @dataclass(slots=True)
@@ -27,10 +29,6 @@ class Retry:
         wait = max(min(2.0**self.count, _LONGEST_WAIT), at_least)
         self.again_at = time.monotonic() + wait
         return wait
-
-
-_FIRST_WAIT = 600.0
-_LEFT_OVER_LONGEST_WAIT = 86_400.0
 
 
 @dataclass(slots=True, kw_only=True)

@@ -244,13 +244,13 @@ class Runner:
         return await handle.get_result(polling_interval_sec=self._poll_seconds)
 
     async def scan_drift(self, stack: str, slot: int) -> int:
-        """Look for changes from outside, once in each slot of the schedule; returns how many there are. Raises what `Drifting` raises."""
+        """Look for changes from outside, once in each slot of the schedule; returns how many there are. Raises what `DriftScan` raises."""
         with SetWorkflowID(f"drift.{stack}.{slot}"):
             handle = await DBOS.enqueue_workflow_async(_queue(stack), self._scan_workflow, stack)
         return await handle.get_result(polling_interval_sec=self._poll_seconds)
 
     async def carry_out(self, stack: str, drift_id: str, *, decision: int, attempt: int) -> dict[str, Any]:
-        """Carry out a decision about a change from outside; returns what came of it. Raises what `Drifting` raises."""
+        """Carry out a decision about a change from outside; returns what came of it. Raises what `DriftScan` raises."""
         with SetWorkflowID(f"{drift_id}.{decision}.{attempt}"):
             handle = await DBOS.enqueue_workflow_async(_queue(stack), self._drift_workflow, stack, drift_id)
         return await handle.get_result(polling_interval_sec=self._poll_seconds)

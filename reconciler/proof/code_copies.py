@@ -10,31 +10,6 @@ from gateway.terraform.config import workspace as selected
 from gateway.terraform.config.source import DIRECTORY
 from reconciler.rewrite.surroundings import Surroundings, reached_directories, repository_of, surroundings
 
-
-def link_downloaded(root: Path, data: Path | None) -> None:
-    """Let `.terraform/modules` in the root module at `root`, our own copy, be that of terraform's data directory `data`, if it has any.
-
-    They are only read.
-    """
-    target = root / DIRECTORY
-    if target.is_symlink():
-        target.unlink()
-    if data is None or not (data / "modules").is_dir() or target.exists():
-        return
-    target.parent.mkdir(exist_ok=True)
-    target.symlink_to((data / "modules").absolute(), target_is_directory=True)
-
-
-def select_workspace(root: Path, data: Path | None, workspace: str) -> None:
-    """Let `workspace` be selected in the root module at `root`, our own copy; if it is empty, the one of the data directory `data`."""
-    known = data / selected.FILE if data is not None else None
-    name = workspace or (known.read_text(encoding="utf-8").strip() if known is not None and known.is_file() else "")
-    if name:
-        target = root / selected.DIRECTORY / selected.FILE
-        target.parent.mkdir(exist_ok=True)
-        target.write_text(name, encoding="utf-8")
-
-
 _NOT_COPIED = (".git", ".terraform", "*.tfstate", "*.tfstate.*", "node_modules", ".venv")
 
 
@@ -77,3 +52,27 @@ def temporarily_written(root: Path, files: Mapping[Path, bytes]) -> Iterator[Map
     finally:
         for path, content in before.items():
             (root / path).write_bytes(content)
+
+
+def link_downloaded(root: Path, data: Path | None) -> None:
+    """Let `.terraform/modules` in the root module at `root`, our own copy, be that of terraform's data directory `data`, if it has any.
+
+    They are only read.
+    """
+    target = root / DIRECTORY
+    if target.is_symlink():
+        target.unlink()
+    if data is None or not (data / "modules").is_dir() or target.exists():
+        return
+    target.parent.mkdir(exist_ok=True)
+    target.symlink_to((data / "modules").absolute(), target_is_directory=True)
+
+
+def select_workspace(root: Path, data: Path | None, workspace: str) -> None:
+    """Let `workspace` be selected in the root module at `root`, our own copy; if it is empty, the one of the data directory `data`."""
+    known = data / selected.FILE if data is not None else None
+    name = workspace or (known.read_text(encoding="utf-8").strip() if known is not None and known.is_file() else "")
+    if name:
+        target = root / selected.DIRECTORY / selected.FILE
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(name, encoding="utf-8")

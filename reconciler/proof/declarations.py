@@ -12,7 +12,7 @@ from gateway.terraform.lang.evaluate import Unknown
 from gateway.terraform.lang.values import EvaluationFailed
 from reconciler.model import Wanted, is_gone, is_new, is_replacement
 from reconciler.rewrite.editors.hcl_text import to_hcl
-from reconciler.rewrite.imports import imports
+from reconciler.rewrite.imports import import_expressions
 from reconciler.terraform.compare import agrees
 from reconciler.terraform.json_documents import document_in, is_policy, same_document
 
@@ -95,7 +95,7 @@ def _imported(module: Module, want: Wanted) -> Declared:
     if module.instance(want.address) is None:
         return Declared(says=Declaration.NOTHING)
     asked = want.value["import_id"] if isinstance(want.value, Mapping) else None
-    written = imports(module).get(want.address)
+    written = import_expressions(module).get(want.address)
     return Declared(says=Declaration.THIS if written == to_hcl(asked) else Declaration.OTHER, value=written)
 
 

@@ -57,7 +57,7 @@ def other_roots(
     return tuple(found)
 
 
-def using(others: Sequence[OtherRoot], root: Path, files: Iterable[Path]) -> tuple[OtherRoot, ...]:
+def roots_using(others: Sequence[OtherRoot], root: Path, files: Iterable[Path]) -> tuple[OtherRoot, ...]:
     """The roots that use the directory of any of the files, which are named relative to `root`."""
     paths = [Path(os.path.normpath(root.resolve() / file)) for file in files]
     directories = {directory for path in paths for directory in module_directories(path)}

@@ -86,7 +86,7 @@ async def verify(
     stays, for the caller to remove. Raises `errors.TerraformMissing`.
     """
     text = await text_proofs(terraform, edited, before)
-    proofs = (*text, captured(root, [edit.wanted for edit in edited.edits]))
+    proofs = (*text, capture_proof(root, [edit.wanted for edit in edited.edits]))
     if not all(proof.held for proof in proofs):
         return Verified(proofs=proofs)
     try:
@@ -157,7 +157,7 @@ async def _formatted(terraform: Terraform, path: Path, content: bytes) -> bytes 
         return None
 
 
-def captured(root: Path, wanted: Sequence[Wanted]) -> Proof:
+def capture_proof(root: Path, wanted: Sequence[Wanted]) -> Proof:
     """Whether our own evaluator reads each wanted value from the edited code.
 
     A plan does not show that an Optional and Computed attribute is missing in code; this proof does. An expression that

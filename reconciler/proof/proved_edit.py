@@ -12,10 +12,10 @@ from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.model import Edited, Left, Proof, Wanted, is_new
 from reconciler.proof.code_copies import temporarily_written
 from reconciler.proof.declarations import Declaration, read_declared
-from reconciler.proof.other_roots import OtherRoot, plans, unsettled, using, with_others
+from reconciler.proof.other_roots import OtherRoot, plans, roots_using, unsettled, with_others
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
-from reconciler.proof.suggested_edits import AskedOnce
-from reconciler.rewrite.edits import edit_all
+from reconciler.proof.suggested_edits import SuggestionRounds
+from reconciler.rewrite.edits import edit_code
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.value_edits import Live
 from reconciler.terraform.cli import Terraform
@@ -44,7 +44,7 @@ class ProofContext:
     """The code around the stack in its repository; None if none of it may be edited."""
     others: tuple[OtherRoot, ...] = ()
     """The roots in it that are planned too if an edited module is theirs as well."""
-    asked: AskedOnce | None = None
+    asked: SuggestionRounds | None = None
     """Suggestions for values that no editor can write; None: there are none."""
     live: Live = field(default_factory=dict)
     """The attributes of resources and data sources by address, as far as they are known: what the code refers to."""
@@ -98,9 +98,9 @@ async def attempt(
     Values that no editor can write are suggested, if the context has suggestions; unless all proofs hold, they are dropped.
     Changes in the plan that belong to values in `own_left` count as explained.
     """
-    edited = edit_all(context.root, wanted, context.around, context.live)
+    edited = edit_code(context.root, wanted, context.around, context.live)
     if edited.left and context.recorded is not None:
-        edited = edit_all(context.root, wanted, context.around, {**await context.recorded(), **context.live})
+        edited = edit_code(context.root, wanted, context.around, {**await context.recorded(), **context.live})
     if context.asked is not None and edited.left:
         more = await context.asked.complete(context.root, edited)
         verified = await _verified(context, more.edited, explain, own_left) if more.suggested else None
@@ -126,7 +126,7 @@ async def _verified(
             catch_up=context.catch_up,
             keep_plan=context.keep_plan,
         )
-        others = using(context.others, context.root, edited.files) if verified.holds else ()
+        others = roots_using(context.others, context.root, edited.files) if verified.holds else ()
         after = await plans(others)
     return with_others(verified, after, await plans(unsettled(others, after)))
 
@@ -223,7 +223,7 @@ class DeclaredCache:
     plan: TerraformPlan | None = None
 
 
-async def undeclared(
+async def undeclared_values(
     context: ProofContext, cache: DeclaredCache, applied: AppliedMutation, wanted: Sequence[Wanted], *, head: str
 ) -> tuple[Wanted, ...]:
     """The wanted values that the code does not declare.
@@ -259,7 +259,7 @@ def _differs(plan: TerraformPlan | None, want: Wanted) -> bool:
 
 
 @asynccontextmanager
-async def without_old(context: ProofContext, addresses: Collection[str]) -> AsyncIterator[ProofContext]:
+async def without_replaced(context: ProofContext, addresses: Collection[str]) -> AsyncIterator[ProofContext]:
     """The context without the resources at the addresses, until the block ends; the same one if there are none.
 
     Terraform imports nothing to an address that the state has, so the import of what took its place shows in no other plan.

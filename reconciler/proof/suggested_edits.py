@@ -19,7 +19,7 @@ _MOST_KEPT = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WithSuggestions:
+class SuggestedEdits:
     """Edits, and the suggestions among them."""
 
     edited: Edited
@@ -27,20 +27,20 @@ class WithSuggestions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AskedOnce:
+class SuggestionRounds:
     """Suggestions that are asked for once: rounds of proving do not ask again about the same value in the same code."""
 
     suggestions: Suggestions
     found: dict[str, SuggestedEdit | None] = field(default_factory=dict)
 
-    async def complete(self, root: Path, edited: Edited) -> WithSuggestions:
+    async def complete(self, root: Path, edited: Edited) -> SuggestedEdits:
         """`edited` with a suggested edit for as many of the values left as have one."""
-        done = WithSuggestions(edited=edited)
+        done = SuggestedEdits(edited=edited)
         for left in [each for each in edited.left if _may_be_asked(each)][:_MOST]:
             question = question_about(root, done.edited, left)
             found = await self._find(root, question) if question else None
             if found is not None:
-                done = WithSuggestions(edited=_with(done.edited, found), suggested=(*done.suggested, found))
+                done = SuggestedEdits(edited=_with(done.edited, found), suggested=(*done.suggested, found))
         return done
 
     def passed(self, suggested: tuple[SuggestedEdit, ...]) -> None:

@@ -42,7 +42,7 @@ def one_line(text: str, limit: int = _TEXT) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def shown(value: Json) -> str:
+def value_text(value: Json) -> str:
     """A value as JSON on one line, shortened to 60 characters."""
     return one_line(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str), _VALUE)
 
@@ -55,7 +55,7 @@ def _subject(edits: Sequence[Edit], code: CodeBefore) -> str:
         return one_line(f"{address}: {done}{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}", _SUBJECT)
     if len(changed) > 1:
         return one_line(f"{address}: {attribute} and {len(changed) - 1} more", _SUBJECT)
-    return one_line(f"{address}: {attribute} {_from(changed[0], code)}→ {shown(edits[0].wanted.value)}", _SUBJECT)
+    return one_line(f"{address}: {attribute} {_from(changed[0], code)}→ {value_text(edits[0].wanted.value)}", _SUBJECT)
 
 
 def _done(wanted: Wanted) -> str:
@@ -77,19 +77,19 @@ def _change(applied: AppliedMutation, edit: Edit, code: CodeBefore) -> str:
         return f"- {one_line(wanted.address)}: {_replaced(wanted)}, imported in {where}"
     if is_new(wanted):
         return f"- {one_line(wanted.address)}: created, declared in {where} and imported"
-    change = f"{_from(wanted.key, code)}→ {shown(wanted.value)}"
+    change = f"{_from(wanted.key, code)}→ {value_text(wanted.value)}"
     live = applied.before.get(wanted.key)
-    was = f" (live was {shown(live)})" if live is not None and not same(live, code.get(wanted.key, live)) else ""
+    was = f" (live was {value_text(live)})" if live is not None and not same(live, code.get(wanted.key, live)) else ""
     return f"- {one_line(wanted.address)}.{one_line(wanted.attribute)}: {change} in {where}{was}"
 
 
 def _replaced(wanted: Wanted) -> str:
     value = wanted.value if isinstance(wanted.value, Mapping) else {}
-    return f"{shown(value.get('import_id'))} took the place of {shown(value.get(REPLACES))}"
+    return f"{value_text(value.get('import_id'))} took the place of {value_text(value.get(REPLACES))}"
 
 
 def _from(key: tuple[str, str], code: CodeBefore) -> str:
-    return f"{shown(code[key])} " if key in code else ""
+    return f"{value_text(code[key])} " if key in code else ""
 
 
 def _who_and_why(applied: AppliedMutation) -> list[str]:

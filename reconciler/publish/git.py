@@ -1,8 +1,4 @@
-"""Commits to a branch of the stack's repository, in our own worktree: the user's checkout and index never change.
-
-Anyone with write access to the repository can move the branch. So its commits are checked before one of their files is
-read, the worktree stands on the checked commit and not on the branch, and the branch moves only from that commit.
-"""
+"""Commits to a branch of the stack's repository, in our own worktree: the user's checkout and index never change."""
 
 import asyncio
 import contextlib
@@ -15,30 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.errors import BranchConflict, ForeignCommit, GitFailed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnCommits:
-    """A file with one commit id on each line. A commit is listed before the branch points to it, so a killed run loses none."""
-
-    path: Path
-
-    def all(self) -> frozenset[str]:
-        """Every listed commit."""
-        try:
-            return frozenset(self.path.read_text().split())
-        except FileNotFoundError:
-            return frozenset()
-
-    def add(self, commit: str) -> None:
-        """List a commit; it is on disk when this returns."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a") as file:
-            # A killed run may have left half a line.
-            file.write(f"\n{commit}\n")
-            file.flush()
-            os.fsync(file.fileno())
-
 
 _SAFE = (
     "core.hooksPath=/dev/null",  # do not run the repository's hooks
@@ -63,6 +35,29 @@ _INHERITED = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME")
 """The variables that git gets from our environment: no credential is among them."""
 _SHOWN = 5
 """How many foreign commits a message names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnCommits:
+    """A file with one commit id on each line. A commit is listed before the branch points to it, so a killed run loses none."""
+
+    path: Path
+
+    def all(self) -> frozenset[str]:
+        """Every listed commit."""
+        try:
+            return frozenset(self.path.read_text().split())
+        except FileNotFoundError:
+            return frozenset()
+
+    def add(self, commit: str) -> None:
+        """List a commit; it is on disk when this returns."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a") as file:
+            # A killed run may have left half a line.
+            file.write(f"\n{commit}\n")
+            file.flush()
+            os.fsync(file.fileno())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

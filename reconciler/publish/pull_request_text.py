@@ -1,8 +1,4 @@
-"""The texts of a pull request: its title, its description, and its comments.
-
-Actors, motives and values are chosen by others. They stand in code spans, where nothing of them is a link, a mention, an image or a
-marker of ours.
-"""
+"""The texts of a pull request: its title, its description, and its comments."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,7 +8,7 @@ from typing import Any, Final
 from gateway.core.model.ids import digest_id
 from gateway.core.model.json import Json
 from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.publish.commit_message import one_line, shown
+from reconciler.publish.commit_message import one_line, value_text
 from reconciler.suggest.question import ChangedOutside, NamedIntent
 
 LONGEST: Final = 60_000
@@ -22,6 +18,8 @@ _TITLE: Final = 120
 _BEGIN, _END = "<!-- sentinel:begin -->", "<!-- sentinel:end -->"
 _MARKER: Final = re.compile(r"<!-- sentinel:wrote ((?:[a-z]{3}_[0-9a-z]{26}(?:@[0-9]+)? )+)-->")
 _ASKED: Final = re.compile(r"<!-- sentinel:asked ([A-Za-z0-9._/, -]*) -->")
+_FEWEST = 2
+"""Changes from outside that are a burst."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +44,7 @@ def title_of(stack: str, written: Sequence[WriteBack]) -> str:
     """The title: what the one change is, or how many there are."""
     if len(written) == 1 and (edits := written[0].body.get("edits")):
         first = edits[0]
-        more = f" and {len(edits) - 1} more" if len(edits) > 1 else f" → {shown(first.get('value'))}"
+        more = f" and {len(edits) - 1} more" if len(edits) > 1 else f" → {value_text(first.get('value'))}"
         return one_line(f"{stack}: {first.get('address')}.{first.get('attribute')}{more}", _TITLE)
     return one_line(f"{stack}: write back {len(written)} changes that were applied", _TITLE)
 
@@ -61,7 +59,7 @@ def description_of(
 ) -> str:
     """Our section of the description. What people write outside of it stays."""
     lines = [
-        f"Sentinel writes back what was applied to the stack {code(stack)}, so that the next plan is clean.",
+        f"Sentinel writes back what was applied to the stack {code_span(stack)}, so that the next plan is clean.",
         "Each commit was proved by a plan; the comments below say who wanted it, why, and what was proved.",
         "",
         *(_summary(each) for each in written[:_LISTED]),
@@ -69,13 +67,13 @@ def description_of(
     if len(written) > _LISTED:
         lines.append(f"- and {len(written) - _LISTED} more; each commit names its own.")
     if rebased_upon:
-        shas = ", ".join(code(commit[:12]) for commit in rebased_upon)
+        shas = ", ".join(code_span(commit[:12]) for commit in rebased_upon)
         lines += [
             "",
             f"Others pushed to this branch ({shas}). Their commits were kept and ours put behind them; the proofs were made without theirs.",
         ]
     if emails:
-        lines += ["", f"CODEOWNERS also names {', '.join(code(each) for each in emails)}, whom GitHub cannot ask."]
+        lines += ["", f"CODEOWNERS also names {', '.join(code_span(each) for each in emails)}, whom GitHub cannot ask."]
     lines += ["", f"<!-- sentinel:asked {', '.join(sorted(asked))} -->"]
     return "\n".join([_BEGIN, *lines, _END])
 
@@ -116,7 +114,7 @@ def comments_of(written: Sequence[WriteBack]) -> Iterator[str]:
         yield _comment(keys, parts)
 
 
-def code(text: str) -> str:
+def code_span(text: str) -> str:
     """Text as a code span, in which nothing has a meaning; shortened to 300 characters."""
     line = one_line(text, 300).replace("<!--", "<! --").replace("-->", "-- >") or " "
     longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
@@ -131,57 +129,57 @@ def _comment(keys: Sequence[str], parts: Sequence[str]) -> str:
 
 def _summary(written: WriteBack) -> str:
     who = written.applied.actor if written.applied else "unknown"
-    changes = ", ".join(_change(edit) for edit in (written.body.get("edits") or [])[:3]) or code(written.commit[:12])
-    return f"- {changes} by {code(who)} ({code(written.key)})"
+    changes = ", ".join(_change(edit) for edit in (written.body.get("edits") or [])[:3]) or code_span(
+        written.commit[:12]
+    )
+    return f"- {changes} by {code_span(who)} ({code_span(written.key)})"
 
 
 def _story(written: WriteBack) -> str:
-    lines = [f"**{code(written.key)}** in {written.commit}", *_told(written.applied)]
+    lines = [f"**{code_span(written.key)}** in {written.commit}", *_told(written.applied)]
     lines += [
-        f"- changed: {_change(edit)} in {code(str(edit.get('path')))}"
+        f"- changed: {_change(edit)} in {code_span(str(edit.get('path')))}"
         for edit in (written.body.get("edits") or [])[:50]
     ]
     lines += [
-        f"- proof {code(str(proof.get('name')))}: {'held' if proof.get('held') else 'did not hold'}{_detail(proof)}"
+        f"- proof {code_span(str(proof.get('name')))}: {'held' if proof.get('held') else 'did not hold'}{_detail(proof)}"
         for proof in written.body.get("proofs") or []
     ]
     for left in (written.body.get("left") or [])[:20]:
         lines.append(
-            f"- left to a human: {code(str(left.get('address')) + '.' + str(left.get('attribute')))}: {code(str(left.get('reason')))}"
+            f"- left to a human: {code_span(str(left.get('address')) + '.' + str(left.get('attribute')))}: {code_span(str(left.get('reason')))}"
         )
-    lines += [f"- noted: {code(str(note))}" for note in (written.body.get("noted") or [])[:10]]
+    lines += [f"- noted: {code_span(str(note))}" for note in (written.body.get("noted") or [])[:10]]
     return "\n".join(lines)[: LONGEST - 2_000]
 
 
 def _told(applied: AppliedMutation | None) -> list[str]:
     if applied is None:
         return ["- its record cannot be read; `sentinel records` may say more"]
-    kind = f" ({code(applied.kind)})" if applied.kind else ""
-    behalf = f", for {code(applied.on_behalf_of)}" if applied.on_behalf_of else ""
+    kind = f" ({code_span(applied.kind)})" if applied.kind else ""
+    behalf = f", for {code_span(applied.on_behalf_of)}" if applied.on_behalf_of else ""
     lines = [
-        f"- who: {code(applied.actor)}{kind}{behalf}",
-        f"- call: {code(applied.operation)} at {applied.at.isoformat()}",
+        f"- who: {code_span(applied.actor)}{kind}{behalf}",
+        f"- call: {code_span(applied.operation)} at {applied.at.isoformat()}",
     ]
-    motive = ", ".join(code(part) for part in (applied.intent, applied.motivation) if part) or "no motive was stated"
-    lines.append(f"- why: {motive}{': ' + code(applied.text) if applied.text else ''}")
-    lines += [f"- evidence: {code(reference)}" for reference in applied.evidence]
-    lines += [f"- approved by {code(applied.approver)}"] if applied.approver else []
+    motive = (
+        ", ".join(code_span(part) for part in (applied.intent, applied.motivation) if part) or "no motive was stated"
+    )
+    lines.append(f"- why: {motive}{': ' + code_span(applied.text) if applied.text else ''}")
+    lines += [f"- evidence: {code_span(reference)}" for reference in applied.evidence]
+    lines += [f"- approved by {code_span(applied.approver)}"] if applied.approver else []
     return lines
 
 
 def _change(edit: Mapping[str, Json]) -> str:
-    return code(f"{edit.get('address')}.{edit.get('attribute')} = {shown(edit.get('value'))}")
+    return code_span(f"{edit.get('address')}.{edit.get('attribute')} = {value_text(edit.get('value'))}")
 
 
 def _detail(proof: Mapping[str, Json]) -> str:
-    return f" ({code(str(proof['detail']))})" if proof.get("detail") else ""
+    return f" ({code_span(str(proof['detail']))})" if proof.get("detail") else ""
 
 
-_FEWEST = 2
-"""Changes from outside that are a burst."""
-
-
-def burst_of(written: Sequence[WriteBack]) -> tuple[ChangedOutside, ...]:
+def outside_changes_among(written: Sequence[WriteBack]) -> tuple[ChangedOutside, ...]:
     """The changes from outside among write-backs; none if there are too few for a burst."""
     found = tuple(change for each in written for change in _outside(each))
     return found if len(found) >= _FEWEST else ()
@@ -195,9 +193,9 @@ def intent_marker(written: Sequence[WriteBack]) -> str:
 
 def intent_comment(marker: str, count: int, named: NamedIntent) -> str:
     """The comment. The words stand in code spans, where nothing of them has a meaning."""
-    goal = f"{code(named.intent)}: " if named.intent else ""
+    goal = f"{code_span(named.intent)}: " if named.intent else ""
     return (
-        f"{marker}\n**Perhaps why** {count} of these values were changed outside of Sentinel: {goal}{code(named.summary)}\n\n"
+        f"{marker}\n**Perhaps why** {count} of these values were changed outside of Sentinel: {goal}{code_span(named.summary)}\n\n"
         "These are a language model's words about the list of changes. They are no record, nobody stated them, and nothing was "
         "decided by them."
     )

@@ -1,8 +1,4 @@
-"""Pushes the stack's branch to a remote, behind the commits that others pushed to it.
-
-Only commits that were checked are pushed, and nobody's work is overwritten: the remote's branch is replaced only if all of it is ours or
-in the protected branch, and only while it still points there. If others pushed to it, our commits are put behind theirs.
-"""
+"""Pushes the stack's branch to a remote, behind the commits that others pushed to it."""
 
 import os
 from collections.abc import Collection, Sequence
@@ -12,52 +8,6 @@ from pathlib import Path
 from reconciler.errors import GitFailed
 from reconciler.publish.git import OwnCommits, checked_tip, git, protected_head, trailer_keys
 from reconciler.publish.unmerged import all_merged
-
-
-async def foreign_commits(source: Path, there: str, *, protected: str, ours: Collection[str]) -> tuple[str, ...]:
-    """The commits of `there`, latest first, that are neither ours nor in the protected branch. Raises `errors.GitFailed`."""
-    listed = await git(source, "rev-list", there, "--not", protected, "--")
-    return tuple(commit for commit in listed.split() if commit not in ours)
-
-
-async def rebased(source: Path, *, tip: str, there: str, protected: str, own: OwnCommits) -> str:
-    """The last of our commits behind `there`; `there` itself if it has all of them. No branch and no file changes.
-
-    A commit stands for ours if it has the same trailer, as after somebody amended it. Each new commit is listed as our own first.
-    Raises `errors.GitFailed` if both changed the same lines.
-    """
-    present = set(await trailer_keys(source, there, "--not", protected))
-    listed = await git(source, "rev-list", "--reverse", "--no-merges", tip, "--not", protected, there, "--")
-    last = there
-    for commit in listed.split():
-        if present.isdisjoint(await trailer_keys(source, f"{commit}^!")):
-            last = await _replay(source, commit, last, own)
-    return last
-
-
-async def _replay(source: Path, commit: str, last: str, own: OwnCommits) -> str:
-    """The change of `commit` on top of `last`; `last` if it has the change already."""
-    parent = (await git(source, "rev-parse", f"{commit}^")).strip()
-    tree = (await git(source, "rev-parse", f"{last}^{{tree}}")).strip()
-    # With this parent, the merge base is the commit's own parent, so that exactly its change is merged.
-    stand_in = (await git(source, "commit-tree", tree, "-p", parent, stdin="stand-in\n")).strip()
-    try:
-        merged = (
-            (await git(source, "merge-tree", "--write-tree", "--messages", stand_in, commit)).split("\n")[0].strip()
-        )
-    except GitFailed as error:
-        message = (
-            f"Others pushed commits to the branch ({last[:12]}) that change the same lines as ours ({commit[:12]}), so it was not pushed, "
-            "and nothing there was changed. All commits are kept here. Merge that branch or delete it; then it is pushed."
-        )
-        raise GitFailed(message) from error
-    if merged == tree:
-        return last
-    text = await git(source, "log", "-1", "--format=%B", commit, "--")
-    made = (await git(source, "commit-tree", merged, "-p", last, stdin=text)).strip()
-    own.add(made)
-    return made
-
 
 _OPTIONS = (
     "protocol.ext.allow=never",  # a URL of this protocol is a program
@@ -137,7 +87,7 @@ class Remote:
 
     async def _push_behind(self, tip: str, there: str, *, on_disk: bool) -> str:
         protected = await protected_head(self.source, self.protected)
-        last = await rebased(self.source, tip=tip, there=there, protected=protected, own=self._own)
+        last = await rebase_own_commits(self.source, tip=tip, there=there, protected=protected, own=self._own)
         if last != there:
             await self._send(last, there, lease=False, on_disk=on_disk)
         return last
@@ -206,3 +156,48 @@ class Remote:
         options = [part for setting in settings for part in ("-c", setting)]
         passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
         return await git(self.source, *options, *argv, environment=passed, seconds=_SECONDS)
+
+
+async def foreign_commits(source: Path, there: str, *, protected: str, ours: Collection[str]) -> tuple[str, ...]:
+    """The commits of `there`, latest first, that are neither ours nor in the protected branch. Raises `errors.GitFailed`."""
+    listed = await git(source, "rev-list", there, "--not", protected, "--")
+    return tuple(commit for commit in listed.split() if commit not in ours)
+
+
+async def rebase_own_commits(source: Path, *, tip: str, there: str, protected: str, own: OwnCommits) -> str:
+    """The last of our commits behind `there`; `there` itself if it has all of them. No branch and no file changes.
+
+    A commit stands for ours if it has the same trailer, as after somebody amended it. Each new commit is listed as our own first.
+    Raises `errors.GitFailed` if both changed the same lines.
+    """
+    present = set(await trailer_keys(source, there, "--not", protected))
+    listed = await git(source, "rev-list", "--reverse", "--no-merges", tip, "--not", protected, there, "--")
+    last = there
+    for commit in listed.split():
+        if present.isdisjoint(await trailer_keys(source, f"{commit}^!")):
+            last = await _replay(source, commit, last, own)
+    return last
+
+
+async def _replay(source: Path, commit: str, last: str, own: OwnCommits) -> str:
+    """The change of `commit` on top of `last`; `last` if it has the change already."""
+    parent = (await git(source, "rev-parse", f"{commit}^")).strip()
+    tree = (await git(source, "rev-parse", f"{last}^{{tree}}")).strip()
+    # With this parent, the merge base is the commit's own parent, so that exactly its change is merged.
+    stand_in = (await git(source, "commit-tree", tree, "-p", parent, stdin="stand-in\n")).strip()
+    try:
+        merged = (
+            (await git(source, "merge-tree", "--write-tree", "--messages", stand_in, commit)).split("\n")[0].strip()
+        )
+    except GitFailed as error:
+        message = (
+            f"Others pushed commits to the branch ({last[:12]}) that change the same lines as ours ({commit[:12]}), so it was not pushed, "
+            "and nothing there was changed. All commits are kept here. Merge that branch or delete it; then it is pushed."
+        )
+        raise GitFailed(message) from error
+    if merged == tree:
+        return last
+    text = await git(source, "log", "-1", "--format=%B", commit, "--")
+    made = (await git(source, "commit-tree", merged, "-p", last, stdin=text)).strip()
+    own.add(made)
+    return made

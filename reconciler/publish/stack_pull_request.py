@@ -20,17 +20,17 @@ from reconciler.publish.github_api import GitHubApi
 from reconciler.publish.pull_request_text import (
     WriteBack,
     asked_in,
-    burst_of,
     comments_of,
     description_of,
     intent_comment,
     intent_marker,
     keys_in,
+    outside_changes_among,
     title_of,
     with_section,
 )
 from reconciler.publish.push import Remote
-from reconciler.publish.unmerged import changed_files, codeowners_text, pending
+from reconciler.publish.unmerged import changed_files, codeowners_text, unmerged_write_backs
 from reconciler.publish.write_backs import WriteBacks
 from reconciler.suggest.question import NameIntent
 
@@ -88,7 +88,7 @@ class StackPullRequest:
         """What there is to propose; nothing if the changes cancel each other out."""
         if not published or not await changed_files(self.remote.source, published, self.remote.protected):
             return ()
-        return await pending(self.remote.source, published, self.remote.protected)
+        return await unmerged_write_backs(self.remote.source, published, self.remote.protected)
 
     async def _open(
         self, forge: Forge, known: Sequence[PullRequest], written: Sequence[WriteBack], published: str
@@ -138,7 +138,7 @@ class StackPullRequest:
         self, forge: Forge, current: PullRequest, comments: Sequence[str], written: Sequence[WriteBack]
     ) -> None:
         """Add a model's words for a burst of changes from outside, once for each burst. They only stand there: nothing reads them."""
-        burst, marker = burst_of(written), intent_marker(written)
+        burst, marker = outside_changes_among(written), intent_marker(written)
         if self.namer is None or not burst or marker in self.named:
             return
         if any(comment.startswith(marker) for comment in comments):

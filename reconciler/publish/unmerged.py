@@ -10,7 +10,7 @@ _KEY = re.compile(r"(mut|fgn)_[0-9a-z]{26}(@[0-9]{1,18})?")
 """A mutation or a change from outside, and the record that is corrected."""
 
 
-async def pending(source: Path, tip: str, protected: str) -> tuple[str, ...]:
+async def unmerged_write_backs(source: Path, tip: str, protected: str) -> tuple[str, ...]:
     """The write-backs of the branch at `tip`, oldest first, that the protected branch does not contain, however they were merged.
 
     Anyone who can push to the branch can write a trailer: one that names no id of ours is none. Raises `errors.GitFailed`.
@@ -23,7 +23,7 @@ async def pending(source: Path, tip: str, protected: str) -> tuple[str, ...]:
 async def all_merged(source: Path, tip: str, protected: str) -> bool:
     """Whether the branch has write-backs, and the protected branch contains each of them. Raises `errors.GitFailed`."""
     keys = await trailer_keys(source, tip, "--not", protected)
-    return bool(keys) and not await pending(source, tip, protected)
+    return bool(keys) and not await unmerged_write_backs(source, tip, protected)
 
 
 async def changed_files(source: Path, tip: str, protected: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from gateway.core.drift_book import DriftBook
 from gateway.core.ports import LedgerQueries, RecordQuery
 from gateway.core.records.record import Record, Stage
 from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation
-from reconciler.drift.scan import as_applied
+from reconciler.drift.scan import mutation_of_drift
 from reconciler.line.backlog import Backlog
 from reconciler.publish.pull_request_text import WriteBack
 
@@ -50,7 +50,7 @@ class WriteBacks:
         drift = book.open.get(key)
         written = next((record for record in reversed(records) if "commit" in record.body), None)
         body = written.body if written else {}
-        applied = as_applied(drift) if drift else None
+        applied = mutation_of_drift(drift) if drift else None
         return WriteBack(key=key, commit=str(body.get("commit") or ""), applied=applied, body=body)
 
     def _applied(self, records: Sequence[Record]) -> AppliedMutation | None:

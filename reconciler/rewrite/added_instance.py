@@ -21,16 +21,16 @@ from gateway.terraform.lang.values import Unknown
 from reconciler.drift.event_creations import Created
 from reconciler.model import Wanted
 from reconciler.rewrite.edited_code import EditedCode, refuse_side_effects
-from reconciler.rewrite.editors import list_items
 from reconciler.rewrite.editors.hcl_text import CannotEdit, key, quoted
+from reconciler.rewrite.editors.list_items import append_item
 from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, newline
 from reconciler.rewrite.instance_sources import instance_sources
-from reconciler.rewrite.names import names, shared, slug
+from reconciler.rewrite.names import label_of, names_of, shared_beginning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sibling:
-    """A new instance like a sibling."""
+class NewInstance:
+    """An instance to add, and the sibling that it is like."""
 
     sibling: str
     """The sibling's address."""
@@ -42,7 +42,7 @@ class Sibling:
     """The sibling's text."""
 
 
-def add_instance(code: EditedCode, like: Sibling, wanted: Wanted) -> EditedCode:
+def add_instance(code: EditedCode, like: NewInstance, wanted: Wanted) -> EditedCode:
     """The code with the instance `wanted`. Raises `CannotEdit`."""
     before = code.addresses()
     for document, splice in _candidates(code, like):
@@ -57,14 +57,14 @@ def add_instance(code: EditedCode, like: Sibling, wanted: Wanted) -> EditedCode:
     raise CannotEdit(f"No single entry like that of {like.sibling} gives {wanted.address}.")
 
 
-def _refuse_unknown(code: EditedCode, like: Sibling, wanted: Wanted) -> None:
+def _refuse_unknown(code: EditedCode, like: NewInstance, wanted: Wanted) -> None:
     """Raise `CannotEdit` if the sibling has a known attribute that the new instance has not, e.g. from a second list."""
     old, new = code.module.instance(like.sibling), code.module.instance(wanted.address)
     if old is None or new is None or attributes(old).keys() - attributes(new).keys():
         raise CannotEdit("The new instance would lack an attribute that its sibling has.")
 
 
-def _candidates(code: EditedCode, like: Sibling) -> Iterator[tuple[Document, Splice]]:
+def _candidates(code: EditedCode, like: NewInstance) -> Iterator[tuple[Document, Splice]]:
     for module, document, block in _levels(code, like.sibling):
         for place in instance_sources(module, document, block):
             try:
@@ -87,7 +87,7 @@ def _levels(code: EditedCode, address: str) -> Iterator[tuple[Module, Document, 
         module = module.parent
 
 
-def _added(document: Document, node: e.Object | e.Tuple | e.LiteralValue, like: Sibling) -> Splice | None:
+def _added(document: Document, node: e.Object | e.Tuple | e.LiteralValue, like: NewInstance) -> Splice | None:
     match node:
         case e.Object(elements=elements):
             same = next((each for each in elements if _is(each.key, like.old)), None)
@@ -97,7 +97,7 @@ def _added(document: Document, node: e.Object | e.Tuple | e.LiteralValue, like: 
             if same_item is None:
                 return None
             text = document.source[same_item.start : same_item.end].decode()
-            return list_items.append_item(document, node, text.replace(quoted(like.old), quoted(like.new), 1))
+            return append_item(document, node, text.replace(quoted(like.old), quoted(like.new), 1))
         case e.LiteralValue(value=value) if isinstance(like.key, int) and re.fullmatch(r"\d+", str(value)):
             return Splice(node.start, node.end, str(int(str(value)) + 1))
     return None
@@ -127,45 +127,45 @@ def _entry(document: Document, holder: e.Object, same: e.Element, name: str) -> 
     return Splice(end, end, f"{newline(document)}{indent_at(document, last.start)}{written} {between} {value}{comma}")
 
 
-def siblings_of(created: Created, live: Mapping[str, Mapping[str, Json]]) -> Iterator[tuple[str, Sibling]]:
+def siblings_of(created: Created, live: Mapping[str, Mapping[str, Json]]) -> Iterator[tuple[str, NewInstance]]:
     """The address of the new instance and the sibling that it is like, the likeliest first.
 
     A sibling's key, or an item that a `count` counts, is part of its name, so the same part of the new name is the new one. What belongs
     to another resource has no name of its own; then the key is called as a block would be.
     """
     found = []
-    for address, attributes in live.items():
+    for address, values in live.items():
         parsed = parse_address(address)
         if parsed is None or parsed.data or parsed.resource_type != created.resource_type:
             continue
         if created.parent:
-            if created.parent in attributes.values() and isinstance(parsed.key, str):
-                found.append((0, address, _named(parsed, parsed.key, slug(created.name))))
+            if created.parent in values.values() and isinstance(parsed.key, str):
+                found.append((0, address, _named(parsed, parsed.key, label_of(created.name))))
             continue
-        for name in names(attributes):
+        for name in names_of(values):
             for new, like in _by_name(parsed, name, created.name, live):
-                found.append((len(shared(created.name, name)), str(parsed), (new, like)))
+                found.append((len(shared_beginning(created.name, name)), str(parsed), (new, like)))
     for _, _, (new, like) in sorted(found, key=lambda each: (-each[0], each[1])):
         yield str(new), like
 
 
-def _named(sibling: Address, key: str, new: str) -> tuple[Address, Sibling]:
+def _named(sibling: Address, key: str, new: str) -> tuple[Address, NewInstance]:
     name = f"port_{new}" if new.isdecimal() else new
-    return replace(sibling, key=name), Sibling(sibling=str(sibling), key=key, old=key, new=name)
+    return replace(sibling, key=name), NewInstance(sibling=str(sibling), key=key, old=key, new=name)
 
 
 def _by_name(
     sibling: Address, name: str, wanted: str, live: Mapping[str, Mapping[str, Json]]
-) -> Iterator[tuple[Address, Sibling]]:
+) -> Iterator[tuple[Address, NewInstance]]:
     if isinstance(sibling.key, str) and (new := _same_part(name, sibling.key, wanted)):
-        yield replace(sibling, key=new), Sibling(sibling=str(sibling), key=sibling.key, old=sibling.key, new=new)
-    for level, (module, key) in enumerate(sibling.modules):
-        if isinstance(key, str) and (new := _same_part(name, key, wanted)):
+        yield replace(sibling, key=new), NewInstance(sibling=str(sibling), key=sibling.key, old=sibling.key, new=new)
+    for level, (module, own) in enumerate(sibling.modules):
+        if isinstance(own, str) and (new := _same_part(name, own, wanted)):
             modules: list[tuple[str, Key]] = list(sibling.modules)
             modules[level] = (module, new)
             yield (
                 replace(sibling, modules=tuple(modules)),
-                Sibling(sibling=str(sibling), key=key, old=key, new=new),
+                NewInstance(sibling=str(sibling), key=own, old=own, new=new),
             )
     if isinstance(sibling.key, int) and not sibling.modules:
         yield from _counted(sibling, name, wanted, live)
@@ -173,12 +173,12 @@ def _by_name(
 
 def _counted(
     sibling: Address, name: str, wanted: str, live: Mapping[str, Mapping[str, Json]]
-) -> Iterator[tuple[Address, Sibling]]:
+) -> Iterator[tuple[Address, NewInstance]]:
     """The next index of a `count`, whose item is what follows the beginning that both names share."""
     count = sum(parsed.block == sibling.block for each in live if (parsed := parse_address(each)) is not None)
-    start = shared(wanted, name)
+    start = shared_beginning(wanted, name)
     if start and isinstance(sibling.key, int):
-        like = Sibling(sibling=str(sibling), key=sibling.key, old=name[len(start) :], new=wanted[len(start) :])
+        like = NewInstance(sibling=str(sibling), key=sibling.key, old=name[len(start) :], new=wanted[len(start) :])
         yield replace(sibling, key=count), like
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gateway.core.model.json import Json
 from gateway.terraform.lang.hcl import parse
-from reconciler.rewrite.editors.alignment import aligned
+from reconciler.rewrite.editors.alignment import align
 from reconciler.rewrite.editors.hcl_text import to_hcl
 
 Reference = Callable[[str, Json], str]
@@ -16,7 +16,7 @@ def block_text(resource_type: str, label: str, attributes: Mapping[str, Json], r
     """The block, formatted as `terraform fmt` does. Raises `CannotEdit` for a value that cannot be written."""
     lines = [f'resource "{resource_type}" "{label}" {{', *_body(attributes, reference, "  "), "}"]
     document = parse(Path("new.tf"), ("\n".join(lines) + "\n").encode())
-    return aligned(document).decode().rstrip("\n")
+    return align(document).decode().rstrip("\n")
 
 
 def import_text(address: str, import_id: str) -> str:

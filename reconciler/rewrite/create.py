@@ -24,13 +24,13 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.event_creations import Created, may_belong
 from reconciler.model import REPLACES, Edited, Left, Wanted
-from reconciler.rewrite.added_instance import Sibling, add_instance, siblings_of
+from reconciler.rewrite.added_instance import NewInstance, add_instance, siblings_of
 from reconciler.rewrite.block_text import block_text, import_text
 from reconciler.rewrite.edited_code import EditedCode, read_code, refuse_side_effects
-from reconciler.rewrite.editors import top_level_block as whole_block
 from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.editors.top_level_block import append_block
 from reconciler.rewrite.imports import adopt_resource
-from reconciler.rewrite.names import names, shared, slug
+from reconciler.rewrite.names import label_of, names_of, shared_beginning
 from reconciler.rewrite.resource_identity import is_declared, is_in_code, is_known
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.plain_settings import is_plain_setting
@@ -70,7 +70,7 @@ def import_id_of(wanted: Wanted) -> str:
     return str(wanted.value.get("import_id")) if isinstance(wanted.value, Mapping) else ""
 
 
-def create(
+def create_resources(
     root: Path,
     new: Sequence[Wanted],
     sources: Mapping[Path, bytes] | None = None,
@@ -100,7 +100,7 @@ def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
     if "secret" in value:
         raise CannotEdit(f"its {value['secret']} may hold a secret, and no secret is written into code.")
     if "like" in value:
-        like = Sibling(
+        like = NewInstance(
             sibling=str(value["like"]),
             key=value["key"] if isinstance(value["key"], int) else str(value["key"]),
             old=str(value["old"]),
@@ -111,7 +111,7 @@ def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
         code = _with_block(code, wanted, value)
     if value["import"]:
         document = code.document(Path(str(value["import_file"])))
-        code = code.after(document, whole_block.append_block(document, str(value["import"])), wanted)
+        code = code.after(document, append_block(document, str(value["import"])), wanted)
     refuse_side_effects(before, code, frozenset({wanted.address}))
     return code
 
@@ -122,7 +122,7 @@ def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> 
     anchor = next(
         (node for node in document.blocks(document.root) if list(document.header(node)) == value["after"]), None
     )
-    code = code.after(document, whole_block.append_block(document, str(value["text"]), anchor), wanted)
+    code = code.after(document, append_block(document, str(value["text"]), anchor), wanted)
     added = code.addresses() - before
     if added != {wanted.address}:
         raise CannotEdit(f"the block would add {', '.join(sorted(added)) or 'nothing'}.")
@@ -220,9 +220,9 @@ class _Planner:
             found = [address for address, own in self.live.items() if self._is_owner(address, own, created)]
             return parse_address(found[0]) if len({_block(address) for address in found}) == 1 else None
         likely = [
-            (len(shared(created.name, name)), _type(address) == created.resource_type, address)
+            (len(shared_beginning(created.name, name)), _type(address) == created.resource_type, address)
             for address, own in self.live.items()
-            for name in names(own)
+            for name in names_of(own)
         ]
         best = max((each for each in likely if each[0] > 1), key=lambda each: (each[1], each[0]), default=None)
         if best is None or not (best[1] or sum(each[0] > 1 for each in likely) > 1):
@@ -287,8 +287,8 @@ class _Planner:
         """A name in the style of its siblings: what is its own in its name, or the name of what it belongs to."""
         base = created.name.rpartition("/")[2] if created.resource_type.endswith("_attachment") else created.name
         if not created.parent:
-            base = base[len(shared(base, *names(self.live.get(str(owner), {})))) :]
-        label = slug(base) or _label_of(owner)
+            base = base[len(shared_beginning(base, *names_of(self.live.get(str(owner), {})))) :]
+        label = label_of(base) or _label_of(owner)
         if not label[0].isalpha():
             label = f"{_label_of(owner)}_{label}"
         wished, number = label, 1
@@ -352,7 +352,7 @@ def _is_part(resource_type: str) -> bool:
 def _label_of(address: Address) -> str:
     """What tells a resource from others in the code: its name, or its key if it is one of several."""
     keys = [address.key, *(key for _, key in reversed(address.modules))]
-    named = next((slug(key) for key in keys if isinstance(key, str)), "")
+    named = next((label_of(key) for key in keys if isinstance(key, str)), "")
     return named if named and address.name in {"this", "main", "default"} else address.name
 
 

@@ -15,124 +15,14 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Edited, Left, Wanted
 from reconciler.rewrite.edited_code import EditedCode, read_code, refuse_side_effects
-from reconciler.rewrite.editors import list_items
-from reconciler.rewrite.editors import top_level_block as whole_block
 from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.editors.list_items import remove_item
 from reconciler.rewrite.editors.splice import Splice, line_end, newline
+from reconciler.rewrite.editors.top_level_block import remove_block
 from reconciler.rewrite.removed_instance import remove_instance
 from reconciler.rewrite.surroundings import Surroundings
 
 _GO_WITH_IT = ("output", "import", "moved", "removed")
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """A name that the code of a directory no longer has: `aws_sqs_queue.jobs`, `module.jobs`, `module.jobs.url`, or one key of it."""
-
-    directory: str
-    root: str
-    steps: tuple[str, ...]
-    key: str | int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Reference:
-    document: Document
-    block: Node
-    """The top-level block that holds it."""
-    attribute: Node
-    expression: e.Expression
-
-
-def without_references(code: EditedCode, removed: Removed, wanted: Wanted) -> EditedCode:
-    """The code without references to a name that goes, its own block aside. Raises `CannotEdit`, with the place, if something else needs it."""
-    while (found := next(_references(code, removed), None)) is not None:
-        kind, *labels = found.document.header(found.block)
-        chain = (f"{found.document.at(found.expression.start)} refers to what is gone",)
-        if kind in _GO_WITH_IT:
-            code = code.after(found.document, whole_block.remove_block(found.document, found.block), wanted, chain)
-            if kind == "output":
-                code = _without_output(code, removed.directory, labels[0], wanted)
-        elif (change := _from_depends_on(found)) is not None:
-            code = code.after(found.document, change, wanted, chain)
-        else:
-            raise CannotEdit(
-                f"{'.'.join((kind, *labels))} still refers to it ({found.document.at(found.expression.start)})."
-            )
-    return code
-
-
-def _without_output(code: EditedCode, directory: str, name: str, wanted: Wanted) -> EditedCode:
-    """The code without references to an output that is gone, in the code that calls the module."""
-    for source in code.module.sources.values():
-        for call in source.calls:
-            if source.called_directory(call) == directory:
-                code = without_references(code, Removed(source.directory, "module", (call, name)), wanted)
-    return code
-
-
-def _references(code: EditedCode, removed: Removed) -> Iterator[_Reference]:
-    source = code.module.sources.get(removed.directory)
-    if source is None:
-        return
-    for document in source.documents.values():
-        for block in document.blocks(document.root):
-            if _is_itself(document.header(block), removed):
-                continue
-            for attribute in _attributes(document, block):
-                for part in e.walk(read_attribute(document, attribute)):
-                    if _refers(part, removed):
-                        yield _Reference(document, block, attribute, part)
-
-
-def _is_itself(header: tuple[str, ...], removed: Removed) -> bool:
-    """Whether a block is the one that goes, or one instance of it."""
-    if removed.root == "module":
-        return header == ("module", *removed.steps[:1]) and len(removed.steps) == 1
-    return header == ("resource", removed.root, *removed.steps)
-
-
-def _attributes(document: Document, block: Node) -> Iterator[Node]:
-    yield from document.attributes(block).values()
-    for inner in document.blocks(block):
-        yield from _attributes(document, inner)
-
-
-def _refers(part: e.Expression, removed: Removed) -> bool:
-    traversal = e.steps_of(part)
-    if traversal is None or traversal[0] != removed.root:
-        return False
-    steps = list(traversal[1])
-    names = tuple(step for step in steps if isinstance(step, str))
-    if removed.key is None:
-        return names[: len(removed.steps)] == removed.steps
-    at = steps[len(removed.steps)] if len(steps) > len(removed.steps) else None
-    return names[: len(removed.steps)] == removed.steps and isinstance(at, e.LiteralValue) and at.value == removed.key
-
-
-def _from_depends_on(found: _Reference) -> Splice | None:
-    """The change that takes the reference out of a `depends_on`, or the whole argument if it is the only one."""
-    document, own = found.document, document_attribute(found)
-    if own is None:
-        return None
-    listed = e.bare(read_attribute(document, own))
-    if not isinstance(listed, e.Tuple):
-        return None
-    position = next(
-        number for number, each in enumerate(listed.items) if each.start <= found.expression.start < each.end
-    )
-    if len(listed.items) > 1:
-        return list_items.remove_item(document, listed, position)
-    start = document.source.rfind(b"\n", 0, own.start_byte) + 1
-    return Splice(start, line_end(document, own.end_byte) + len(newline(document)), "")
-
-
-def document_attribute(found: _Reference) -> Node | None:
-    """The `depends_on` of the block, if the reference stands in it."""
-    own = found.document.attributes(found.block).get("depends_on")
-    return own if own is not None and own.start_byte == found.attribute.start_byte else None
-
-
 Key = str | int | None
 
 
@@ -156,7 +46,7 @@ class _Unit:
         return frozenset[str]().union(*self.gone.values())
 
 
-def delete(
+def delete_resources(
     root: Path,
     gone: Sequence[Wanted],
     sources: Mapping[Path, bytes] | None = None,
@@ -209,10 +99,10 @@ def _without_block(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: 
     before = code.addresses()
     name = unit.header[1:]
     root, steps = ("module", (name[0],)) if unit.header[0] == "module" else (name[0], (name[1],))
-    after = without_references(code, Removed(unit.directory, root, steps), wanted)
+    after = without_references(code, RemovedName(unit.directory, root, steps), wanted)
     document, block = _block(after, unit)
     chain = (f"{'.'.join(unit.header[-2:])} is declared at {document.at(block)}",)
-    after = after.after(document, whole_block.remove_block(document, block), wanted, chain)
+    after = after.after(document, remove_block(document, block), wanted, chain)
     removed = before - after.addresses()
     if not unit.addresses <= removed or not removed <= gone:
         raise CannotEdit(f"its block also makes {', '.join(sorted(removed - gone)[:3])}, which is there.")
@@ -230,7 +120,7 @@ def _without_keys(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: W
             code = remove_instance(code, module, _block(code, unit), key, own=unit.gone[key], gone=gone, wanted=wanted)
         name = unit.header[1:]
         root, steps = ("module", (name[0],)) if unit.header[0] == "module" else (name[0], (name[1],))
-        code = without_references(code, Removed(unit.directory, root, steps, key), wanted)
+        code = without_references(code, RemovedName(unit.directory, root, steps, key), wanted)
     return code
 
 
@@ -292,3 +182,111 @@ def _called(module: Module, name: str, gone: frozenset[str]) -> Iterator[_Unit]:
 def _key(address: str) -> Key:
     parsed = parse_address(address)
     return None if parsed is None else parsed.key
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedName:
+    """A name that the code of a directory no longer has: `aws_sqs_queue.jobs`, `module.jobs`, `module.jobs.url`, or one key of it."""
+
+    directory: str
+    root: str
+    steps: tuple[str, ...]
+    key: str | int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    document: Document
+    block: Node
+    """The top-level block that holds it."""
+    attribute: Node
+    expression: e.Expression
+
+
+def without_references(code: EditedCode, removed: RemovedName, wanted: Wanted) -> EditedCode:
+    """The code without references to a name that goes, its own block aside. Raises `CannotEdit`, with the place, if something else needs it."""
+    while (found := next(_references(code, removed), None)) is not None:
+        kind, *labels = found.document.header(found.block)
+        chain = (f"{found.document.at(found.expression.start)} refers to what is gone",)
+        if kind in _GO_WITH_IT:
+            code = code.after(found.document, remove_block(found.document, found.block), wanted, chain)
+            if kind == "output":
+                code = _without_output(code, removed.directory, labels[0], wanted)
+        elif (change := _from_depends_on(found)) is not None:
+            code = code.after(found.document, change, wanted, chain)
+        else:
+            raise CannotEdit(
+                f"{'.'.join((kind, *labels))} still refers to it ({found.document.at(found.expression.start)})."
+            )
+    return code
+
+
+def _without_output(code: EditedCode, directory: str, name: str, wanted: Wanted) -> EditedCode:
+    """The code without references to an output that is gone, in the code that calls the module."""
+    for source in code.module.sources.values():
+        for call in source.calls:
+            if source.called_directory(call) == directory:
+                code = without_references(code, RemovedName(source.directory, "module", (call, name)), wanted)
+    return code
+
+
+def _references(code: EditedCode, removed: RemovedName) -> Iterator[_Reference]:
+    source = code.module.sources.get(removed.directory)
+    if source is None:
+        return
+    for document in source.documents.values():
+        for block in document.blocks(document.root):
+            if _is_itself(document.header(block), removed):
+                continue
+            for attribute in _attributes(document, block):
+                for part in e.walk(read_attribute(document, attribute)):
+                    if _refers(part, removed):
+                        yield _Reference(document, block, attribute, part)
+
+
+def _is_itself(header: tuple[str, ...], removed: RemovedName) -> bool:
+    """Whether a block is the one that goes, or one instance of it."""
+    if removed.root == "module":
+        return header == ("module", *removed.steps[:1]) and len(removed.steps) == 1
+    return header == ("resource", removed.root, *removed.steps)
+
+
+def _attributes(document: Document, block: Node) -> Iterator[Node]:
+    yield from document.attributes(block).values()
+    for inner in document.blocks(block):
+        yield from _attributes(document, inner)
+
+
+def _refers(part: e.Expression, removed: RemovedName) -> bool:
+    traversal = e.steps_of(part)
+    if traversal is None or traversal[0] != removed.root:
+        return False
+    steps = list(traversal[1])
+    names = tuple(step for step in steps if isinstance(step, str))
+    if removed.key is None:
+        return names[: len(removed.steps)] == removed.steps
+    at = steps[len(removed.steps)] if len(steps) > len(removed.steps) else None
+    return names[: len(removed.steps)] == removed.steps and isinstance(at, e.LiteralValue) and at.value == removed.key
+
+
+def _from_depends_on(found: _Reference) -> Splice | None:
+    """The change that takes the reference out of a `depends_on`, or the whole argument if it is the only one."""
+    document, own = found.document, document_attribute(found)
+    if own is None:
+        return None
+    listed = e.bare(read_attribute(document, own))
+    if not isinstance(listed, e.Tuple):
+        return None
+    position = next(
+        number for number, each in enumerate(listed.items) if each.start <= found.expression.start < each.end
+    )
+    if len(listed.items) > 1:
+        return remove_item(document, listed, position)
+    start = document.source.rfind(b"\n", 0, own.start_byte) + 1
+    return Splice(start, line_end(document, own.end_byte) + len(newline(document)), "")
+
+
+def document_attribute(found: _Reference) -> Node | None:
+    """The `depends_on` of the block, if the reference stands in it."""
+    own = found.document.attributes(found.block).get("depends_on")
+    return own if own is not None and own.start_byte == found.attribute.start_byte else None

@@ -12,26 +12,13 @@ from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.hcl import Document, file_bytes, parse, parse_template
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Edit, Wanted
-from reconciler.rewrite.editors.alignment import realigned
+from reconciler.rewrite.editors.alignment import realign
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.footprint.changes import footprint_changes
 from reconciler.rewrite.footprint.values import Footprint, differences
-from reconciler.rewrite.json_syntax.write import written_as_json
+from reconciler.rewrite.json_syntax.write import write_as_json
 from reconciler.rewrite.surroundings import Surroundings
-
-
-def document_after(document: Document, source: bytes) -> Document:
-    """The document whose source became `source`, realigned if it was aligned before.
-
-    Raises `CodeInvalid` if it no longer parses, and `CannotEdit` if JSON code cannot say it.
-    """
-    if document.written is not None:
-        return parse_json(document.path, written_as_json(document, source))
-    if any(document.around):
-        return parse_template(document.path, file_bytes(document, source))
-    return realigned(document, parse(document.path, source))
-
 
 _NONE: tuple[Footprint, ...] = (None, [])
 
@@ -156,3 +143,15 @@ def _as_edit(path: Path, before: bytes, after: bytes, wanted: Wanted, chain: tup
     start = sum(len(line) for line in old[:head])
     was, becomes = b"".join(old[head : len(old) - tail]), b"".join(new[head : len(new) - tail])
     return Edit(path=path, start=start, end=start + len(was), old=was, new=becomes, wanted=wanted, chain=chain)
+
+
+def document_after(document: Document, source: bytes) -> Document:
+    """The document whose source became `source`, realigned if it was aligned before.
+
+    Raises `CodeInvalid` if it no longer parses, and `CannotEdit` if JSON code cannot say it.
+    """
+    if document.written is not None:
+        return parse_json(document.path, write_as_json(document, source))
+    if any(document.around):
+        return parse_template(document.path, file_bytes(document, source))
+    return realign(document, parse(document.path, source))

@@ -5,19 +5,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from reconciler.model import Edited, Wanted, is_gone, is_new
-from reconciler.rewrite.create import create
-from reconciler.rewrite.delete import delete
+from reconciler.rewrite.create import create_resources
+from reconciler.rewrite.delete import delete_resources
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.unset_blocks import add_blocks, is_unset_block
 from reconciler.rewrite.value_edits import Live, edit_values
 
 
-def edit_all(
+def edit_code(
     root: Path, wanted: Sequence[Wanted], around: Surroundings | None = None, live: Live | None = None
 ) -> Edited:
-    """As `edit`, with the resources that are new, and without those that are wanted gone. `live` as in `edit`. Raises `CodeInvalid`."""
+    """As `value_edits.edit_values`, with the resources that are new, and without those that are wanted gone. `live` as there. Raises `CodeInvalid`."""
     new, gone = [each for each in wanted if is_new(each)], [each for each in wanted if is_gone(each)]
-    done = create(root, new, around=around) if new else Edited()
+    done = create_resources(root, new, around=around) if new else Edited()
     values = [each for each in wanted if not is_new(each) and not is_gone(each)]
     unset = is_unset_block(root, values)
     added = add_blocks(root, unset, done.files, around) if unset else Edited()
@@ -27,7 +27,7 @@ def edit_all(
     values = [each for each in values if each not in unset or each.key in known]
     edited = edit_values(root, values, done.files, around, live) if values else Edited()
     done = _both(done, replace(edited, left=tuple(known.get(left.wanted.key, left) for left in edited.left)))
-    return _both(done, delete(root, gone, done.files, around)) if gone else done
+    return _both(done, delete_resources(root, gone, done.files, around)) if gone else done
 
 
 def _both(first: Edited, then: Edited) -> Edited:

@@ -16,15 +16,15 @@ from reconciler.drift.replacements import ReplacedResource
 from reconciler.model import REPLACES, Wanted
 from reconciler.rewrite.block_text import import_text
 from reconciler.rewrite.edited_code import EditedCode
-from reconciler.rewrite.editors import top_level_block as whole_block
 from reconciler.rewrite.editors.hcl_text import CannotEdit, to_hcl
 from reconciler.rewrite.editors.splice import Splice
+from reconciler.rewrite.editors.top_level_block import append_block
 
 _PLAIN = re.compile(r'"[^"\\$%]*"')
 """A text without escapes and without templates."""
 
 
-def imports(root: Module) -> Mapping[str, str]:
+def import_expressions(root: Module) -> Mapping[str, str]:
     """The expression of the imported id, as it is written, by the address that it is imported to."""
     return {
         address: text_of(document, block, "id")
@@ -36,7 +36,11 @@ def imports(root: Module) -> Mapping[str, str]:
 
 def imported_ids(root: Module) -> Mapping[str, str]:
     """The imported id by the address, where it is plain text."""
-    return {address: json.loads(written) for address, written in imports(root).items() if _PLAIN.fullmatch(written)}
+    return {
+        address: json.loads(written)
+        for address, written in import_expressions(root).items()
+        if _PLAIN.fullmatch(written)
+    }
 
 
 def text_of(document: Document, block: Node, name: str) -> str:
@@ -61,7 +65,7 @@ def adopt_resource(code: EditedCode, wanted: Wanted, import_id: str) -> EditedCo
             if text_of(document, block, "to") == wanted.address:
                 return code.after(document, _other_id(document, block, import_id), wanted)
     document = code.document(_file(code, wanted.address))
-    return code.after(document, whole_block.append_block(document, import_text(wanted.address, import_id)), wanted)
+    return code.after(document, append_block(document, import_text(wanted.address, import_id)), wanted)
 
 
 def _other_id(document: Document, block: Node, import_id: str) -> Splice:

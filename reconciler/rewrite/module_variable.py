@@ -17,10 +17,12 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from reconciler.model import Wanted
-from reconciler.rewrite.editors import attribute, nested_blocks, variable
+from reconciler.rewrite.editors.attribute import attribute_line
 from reconciler.rewrite.editors.hcl_text import CannotEdit, to_hcl
+from reconciler.rewrite.editors.nested_blocks import add_dynamic_block, rows_of_value
 from reconciler.rewrite.editors.override import conditional
 from reconciler.rewrite.editors.splice import Splice, indent_at
+from reconciler.rewrite.editors.variable import Variable, add_variable, document_of, type_of
 from reconciler.rewrite.names import variable_name
 from reconciler.rewrite.trace.inverse import unchanged
 from reconciler.rewrite.trace.overrides import condition_of_call
@@ -34,6 +36,8 @@ from reconciler.rewrite.trace.sites import (
     Only,
     TracedSite,
 )
+
+_Change = tuple[Document, Splice]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +57,11 @@ class VariableUse:
     chain: tuple[str, ...] = ()
 
 
-def uses_at_site(place: TracedSite, instance: ResourceInstance, wanted: Wanted, about: str) -> Iterator[VariableUse]:
+def uses_at_site(site: TracedSite, instance: ResourceInstance, wanted: Wanted, about: str) -> Iterator[VariableUse]:
     """The variable in place of a literal, beside the entries of a map, or as an attribute that was not there."""
-    if not isinstance(place, NoSite) and any(place.document.around):
+    if not isinstance(site, NoSite) and any(site.document.around):
         return  # a template has no variables of the module
-    match place:
+    match site:
         case LiteralSite(document=document, convert=convert, node=e.LiteralValue() as node, chain=chain) if (
             convert is unchanged and document.source[node.start : node.start + 2] != b"<<"
         ):
@@ -84,7 +88,7 @@ def uses_at_site(place: TracedSite, instance: ResourceInstance, wanted: Wanted, 
         case ArgumentSite(document=document, block=block, name=name, only=None) as found:
             yield VariableUse(
                 document=document,
-                splices=lambda ref: (attribute.row(document, block, name, ref),),
+                splices=lambda ref: (attribute_line(document, block, name, ref),),
                 default=found.default,
                 given=found.convert,
                 about=f"{name} of module.{document.header(block)[1]}",
@@ -178,30 +182,25 @@ def _new_block(document: Document, block: Node, name: str, wanted: Wanted) -> Va
     """A dynamic block, one for each item of the variable: none for those who do not set it. If the attribute is no block, the plan says so."""
 
     def splices(ref: str) -> Sequence[Splice]:
-        names = list(dict.fromkeys(each for row in nested_blocks.rows_of_value(wanted.value) for each in row))
-        return (nested_blocks.add_dynamic_block(document, block, name, names, ref),)
+        names = list(dict.fromkeys(each for row in rows_of_value(wanted.value) for each in row))
+        return (add_dynamic_block(document, block, name, names, ref),)
 
-    return VariableUse(
-        document=document, splices=splices, default="[]", given=lambda value: list(nested_blocks.rows_of_value(value))
-    )
+    return VariableUse(document=document, splices=splices, default="[]", given=lambda value: list(rows_of_value(value)))
 
 
 def _new_attribute(document: Document, block: Node, name: str, keyed: tuple[str, str]) -> VariableUse:
     if not keyed[0]:
         return VariableUse(
             document=document,
-            splices=lambda ref: (attribute.row(document, block, name, ref),),
+            splices=lambda ref: (attribute_line(document, block, name, ref),),
             default="null",
         )
     return VariableUse(
         document=document,
-        splices=lambda ref: (attribute.row(document, block, name, f"try({ref}[{keyed[0]}], null)"),),
+        splices=lambda ref: (attribute_line(document, block, name, f"try({ref}[{keyed[0]}], null)"),),
         default="{}",
         given=lambda value: {keyed[1]: value},
     )
-
-
-_Change = tuple[Document, Splice]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +217,7 @@ class ModuleVariable:
     def documents(self) -> tuple[Document, ...]:
         """Every file that is edited."""
         parents = [level.call_document for level in self.levels]
-        own = [variable.document_of(level.source, self.use.document) for level in self.levels]
+        own = [document_of(level.source, self.use.document) for level in self.levels]
         return (self.use.document, *own, *(document for document in parents if document is not None))
 
     def splices(self, value: Json) -> Iterator[tuple[Document, tuple[Splice, ...]]]:
@@ -233,10 +232,8 @@ class ModuleVariable:
         for splice in self.use.splices(f"var.{self.name}"):
             yield self.use.document, splice
         for level in self.levels:
-            text = variable.Variable(
-                name=self.name, type=variable.type_of(given), default=self.use.default, about=self.use.about
-            )
-            yield variable.add_variable(level.source, text, self.use.document)
+            text = Variable(name=self.name, type=type_of(given), default=self.use.default, about=self.use.about)
+            yield add_variable(level.source, text, self.use.document)
             if level.call is None or level.call_document is None:
                 raise CannotEdit("There is no call that could set the variable.")
             new = f"var.{self.name}"
@@ -244,19 +241,19 @@ class ModuleVariable:
                 condition = condition_of_call(level.call_scope)
                 only = Only(condition, self.use.default) if condition else None
                 new = conditional(only, to_hcl(given, indent_at(level.call_document, level.call.start_byte) + "  "))
-            yield level.call_document, attribute.row(level.call_document, level.call, self.name, new)
+            yield level.call_document, attribute_line(level.call_document, level.call, self.name, new)
 
 
-def module_variables(root: Module, wanted: Wanted, places: Sequence[TracedSite]) -> Iterator[ModuleVariable]:
+def module_variables(root: Module, wanted: Wanted, sites: Sequence[TracedSite]) -> Iterator[ModuleVariable]:
     """Every way to give this value to a module by a new variable, the plainest first; none for a resource of the root module."""
     instance = root.instance(wanted.address)
     if instance is None or instance.module.parent is None:
         return
     about = f"{wanted.attribute} of {instance.resource_type}.{instance.name}"
-    for place in places:
-        module = getattr(place, "module", None)
+    for site in sites:
+        module = getattr(site, "module", None)
         if module is not None and module.parent is not None:
-            for use in uses_at_site(place, instance, wanted, about):
+            for use in uses_at_site(site, instance, wanted, about):
                 yield from _at_calls(use, module, wanted, instance)
     for use in uses_of_attribute(instance, wanted, about):
         yield from _at_calls(use, instance.module, wanted, instance)

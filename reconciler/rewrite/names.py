@@ -9,29 +9,27 @@ from gateway.terraform.config.module import Module, ResourceInstance
 from reconciler.model import Wanted
 
 _NAMES = ("name", "bucket", "function_name", "identifier", "id")
+_RESERVED = frozenset({"source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"})
+_GENERIC = frozenset({"name", "description", "tags", "type", "enabled", "value", "policy", "status", "mode", "id"})
+"""Attributes that many resources have, so that their name alone says little."""
+_NAMELESS = frozenset({"this", "main", "default", "self"})
 
 
-def names(attributes: Mapping[str, Json]) -> Iterator[str]:
+def names_of(attributes: Mapping[str, Json]) -> Iterator[str]:
     """What people call a resource with these attributes."""
     yield from dict.fromkeys(str(attributes[key]) for key in _NAMES if isinstance(attributes.get(key), str))
 
 
-def shared(name: str, *others: str) -> str:
+def shared_beginning(name: str, *others: str) -> str:
     """The longest beginning that a name shares with another, up to a separator."""
     found = max((commonprefix([name, other]) for other in others), key=len, default="")  # noqa: RUF071  names, not paths
     return found[: max(found.rfind(separator) for separator in "-/_.:") + 1]
 
 
-def slug(name: str) -> str:
+def label_of(name: str) -> str:
     """A name as a label: `AmazonS3ReadOnly` is `amazon_s3_read_only`."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_").lower()
-
-
-_RESERVED = frozenset({"source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"})
-_GENERIC = frozenset({"name", "description", "tags", "type", "enabled", "value", "policy", "status", "mode", "id"})
-"""Attributes that many resources have, so that their name alone says little."""
-_NAMELESS = frozenset({"this", "main", "default", "self"})
 
 
 def variable_name(levels: Sequence[Module], wanted: Wanted, instance: ResourceInstance, like: str = "") -> str:

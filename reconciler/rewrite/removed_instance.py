@@ -15,8 +15,9 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Wanted
 from reconciler.rewrite.edited_code import EditedCode, refuse_side_effects
-from reconciler.rewrite.editors import list_items, map_entry
 from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.editors.list_items import remove_item
+from reconciler.rewrite.editors.map_entry import remove_entry
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.instance_sources import InstanceSource, instance_sources
 from reconciler.rewrite.trace.sites import ObjectEntry
@@ -103,12 +104,12 @@ def _removals(document: Document, node: e.Object | e.Tuple | e.LiteralValue) -> 
 
 
 def _entry(document: Document, entry: ObjectEntry) -> Callable[[], Splice]:
-    return lambda: map_entry.remove_entry(document, entry, with_comments=True)
+    return lambda: remove_entry(document, entry, with_comments=True)
 
 
 def _item(document: Document, node: e.Tuple, position: int) -> _Removal:
     at = node.items[position]
-    return _Removal(document, lambda: list_items.remove_item(document, node, position), _text(document, at), at.start)
+    return _Removal(document, lambda: remove_item(document, node, position), _text(document, at), at.start)
 
 
 def _text(document: Document, node: e.Expression) -> str:

@@ -17,19 +17,16 @@ from gateway.terraform.lang.hcl import Document, file_bytes
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
 from reconciler.rewrite.edited_code import document_after, refuse_unknown_calls
-from reconciler.rewrite.editors import (
-    attribute,
-    json_member,
-    list_items,
-    literal,
-    map_entry,
-    nested_blocks,
-    override,
-    template,
-)
-from reconciler.rewrite.editors import override as conditional
+from reconciler.rewrite.editors.attribute import set_attribute
 from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.editors.json_member import edit_member
+from reconciler.rewrite.editors.list_items import replace_items
+from reconciler.rewrite.editors.literal import replace_literal
+from reconciler.rewrite.editors.map_entry import add_entry, remove_entry
+from reconciler.rewrite.editors.nested_blocks import edit_blocks
+from reconciler.rewrite.editors.override import make_conditional, set_beside
 from reconciler.rewrite.editors.splice import Splice, common_start
+from reconciler.rewrite.editors.template import edit_template
 from reconciler.rewrite.footprint.changes import FootprintChange, footprint_changes
 from reconciler.rewrite.footprint.values import Footprint, differences, footprint_of, locate
 from reconciler.rewrite.module_variable import ModuleVariable, module_variables
@@ -52,11 +49,11 @@ from reconciler.rewrite.trace.sites import (
     TemplateSite,
     TracedSite,
 )
-from reconciler.rewrite.value_parts import declared_inside, declares, split
+from reconciler.rewrite.value_parts import declared_at, declares, split_value
 from reconciler.terraform.json_documents import document_in
 
-_MOST_PLACES = 300
-"""How many places are tried for one value, the likeliest first; the code is evaluated for each."""
+_MOST_SITES = 300
+"""How many sites are tried for one value, the likeliest first; the code is evaluated for each."""
 Live = Mapping[str, Mapping[str, Json]]
 """Attributes by address; those of data sources under `data.type.name`."""
 
@@ -160,7 +157,7 @@ def _after(state: _State, files: Mapping[Path, Document]) -> _State:
 def _parts(state: _State, wanted: Wanted) -> Iterator[Wanted]:
     """The wanted value as the smallest parts that the code does not declare."""
     _, here = _located(state, wanted)
-    for steps, value in split(here, wanted.value, wanted.before):
+    for steps, value in split_value(here, wanted.value, wanted.before):
         part = replace(wanted, attribute=".".join((wanted.attribute, *steps)), value=value, before=None)
         if not _holds(state, part):
             yield part
@@ -202,92 +199,92 @@ def _holds(state: _State, wanted: Wanted) -> bool:
 
 
 def _edit_part(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]] | Left:
-    """Write one value at the first place where that changes only wanted values."""
+    """Write one value at the first site where that changes only wanted values."""
     if _holds(state, wanted):
         return state, []
     reasons: list[tuple[str, tuple[str, ...]]] = []
-    for place in islice(_places(state, wanted), _MOST_PLACES):
-        if isinstance(place, NoSite):
-            reasons.append((place.reason, place.chain))
+    for site in islice(_sites(state, wanted), _MOST_SITES):
+        if isinstance(site, NoSite):
+            reasons.append((site.reason, site.chain))
             continue
         try:
-            return _try(state, place, wanted, allowed)
+            return _try(state, site, wanted, allowed)
         except (CannotEdit, CodeInvalid) as error:
-            reasons.append((str(error), place.chain))
+            reasons.append((str(error), site.chain))
         except Unknown as error:
-            reasons.append((f"The value cannot be reached from this place: {error}.", place.chain))
+            reasons.append((f"The value cannot be reached from this place: {error}.", site.chain))
     reason, chain = reasons[0]
     return Left(wanted=wanted, reason=reason, chain=chain)
 
 
-def _places(state: _State, wanted: Wanted) -> Iterator[TracedSite | ModuleVariable]:
-    """The places that define the value; then, in a module, new variables of it that only this instance is given."""
+def _sites(state: _State, wanted: Wanted) -> Iterator[TracedSite | ModuleVariable]:
+    """The sites that define the value; then, in a module, new variables of it that only this instance is given."""
     # What a module says by itself, all its callers share: first what the root says.
-    places = sorted(
+    sites = sorted(
         trace_attribute(state.informed, wanted.address, wanted.path), key=lambda each: _is_in_module(state, each)
     )
-    yield from places
-    yield from module_variables(state.module, wanted, places)
+    yield from sites
+    yield from module_variables(state.module, wanted, sites)
 
 
-def _is_in_module(state: _State, place: TracedSite) -> bool:
-    return not isinstance(place, NoSite) and not any(
-        place.document.path in files for files in (state.module.source.contents, state.module.source.templates)
+def _is_in_module(state: _State, site: TracedSite) -> bool:
+    return not isinstance(site, NoSite) and not any(
+        site.document.path in files for files in (state.module.source.contents, state.module.source.templates)
     )
 
 
 def _try(
-    state: _State, place: EditSite | ModuleVariable, wanted: Wanted, allowed: Sequence[Wanted]
+    state: _State, site: EditSite | ModuleVariable, wanted: Wanted, allowed: Sequence[Wanted]
 ) -> tuple[_State, list[Edit]]:
-    """The state after an edit at one place, with one edit for each file. Raises `CannotEdit` if it cannot be made or changes anything else."""
-    files = _files_after(state, place, wanted)
+    """The state after an edit at one site, with one edit for each file. Raises `CannotEdit` if it cannot be made or changes anything else."""
+    files = _files_after(state, site, wanted)
     after = _after(state, files)
     _check_differences(state, after, wanted, allowed)
     state.around.refuse_changes(state.root, state.sources, after.sources)
-    return after, [_as_edit(path, state, after.sources[path], wanted, place.chain) for path in files]
+    return after, [_as_edit(path, state, after.sources[path], wanted, site.chain) for path in files]
 
 
-def _files_after(state: _State, place: EditSite | ModuleVariable, wanted: Wanted) -> Mapping[Path, Document]:
-    """The files that writing the value at a place changes. Raises `CannotEdit`, `CodeInvalid`, `Unknown`."""
-    if wanted.value is None and not isinstance(place, ModuleVariable) and place.convert is not unchanged:
+def _files_after(state: _State, site: EditSite | ModuleVariable, wanted: Wanted) -> Mapping[Path, Document]:
+    """The files that writing the value at a site changes. Raises `CannotEdit`, `CodeInvalid`, `Unknown`."""
+    if wanted.value is None and not isinstance(site, ModuleVariable) and site.convert is not unchanged:
         raise CannotEdit("What is calculated is not unset by what it is calculated from.")
-    documents = place.documents if isinstance(place, ModuleVariable) else (place.document,)
+    documents = site.documents if isinstance(site, ModuleVariable) else (site.document,)
     for document in documents:
         state.around.refuse(state.root, document.path)
         if any(document.around):
             state.around.refuse_named_elsewhere(state.root, document.path)
         refuse_unknown_calls(state.module, document.path)
-    if isinstance(place, ModuleVariable):
-        return {document.path: _spliced(document, *splices) for document, splices in place.splices(wanted.value)}
-    value = place.convert(wanted.value)
-    return {place.document.path: _spliced(place.document, _splice(place, value))}
+    if isinstance(site, ModuleVariable):
+        return {document.path: _spliced(document, *splices) for document, splices in site.splices(wanted.value)}
+    value = site.convert(wanted.value)
+    return {site.document.path: _spliced(site.document, _splice(site, value))}
 
 
-def _splice(place: EditSite, value: Json) -> Splice:  # noqa: C901  one case for each kind of place
-    """The change that gives the place a value (already converted by the inverse): one editor per kind of place."""
-    match place:
+def _splice(site: EditSite, value: Json) -> Splice:  # noqa: C901  one case for each kind of site
+    """The change that gives the site a value (already converted by the inverse): one editor per kind of site."""
+    match site:
         case LiteralSite(entry=ObjectEntry() as own_entry) if value is None:
-            return map_entry.remove_entry(place.document, own_entry)
+            return remove_entry(site.document, own_entry)
         case LiteralSite():
-            return literal.replace_literal(place, value)
+            return replace_literal(site, value)
         case ListSite():
-            return list_items.replace_items(place, value)
+            return replace_items(site, value)
         case EntrySite():
-            return map_entry.add_entry(place, value)
+            return add_entry(site, value)
         case AttributeSite() | ArgumentSite():
-            return attribute.set_attribute(place, value)
+            return set_attribute(site, value)
         case OverrideSite():
-            return override.set_beside(place, value)
+            return set_beside(site, value)
         case BlocksSite():
-            return nested_blocks.edit_blocks(place, value)
+            return edit_blocks(site, value)
         case TemplateSite():
-            return template.edit_template(place, value)
+            return edit_template(site, value)
         case ConditionalSite():
-            return conditional.make_conditional(place, value)
+            return make_conditional(site, value)
         case DocumentSite():
-            return json_member.edit_member(place, value)
+            return edit_member(site, value)
         case _:
-            assert_never(place)
+            assert_never(site)
 
 
 def _spliced(document: Document, *changes: Splice) -> Document:
@@ -341,7 +338,7 @@ def _document_at(state: _State, address: str, path: tuple[str, ...]) -> dict[str
     if instance is None:
         return None
     try:
-        return document_in(declared_inside(instance, AttributePath(".".join(path))))
+        return document_in(declared_at(instance, AttributePath(".".join(path))))
     except Unknown:
         return None
 

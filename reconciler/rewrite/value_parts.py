@@ -37,7 +37,7 @@ _PAIRED = 0.4
 """The share of equal members from which two items are taken to be one item that changed."""
 
 
-def split(now: Now, wanted: Json, before: Json = None) -> Iterator[Part]:
+def split_value(now: Now, wanted: Json, before: Json = None) -> Iterator[Part]:
     """The parts of a wanted value that the code, which declares `now`, does not declare.
 
     `before` is what Terraform says the code declares, in the provider's form, if that is known: a member that is the same there and
@@ -331,7 +331,7 @@ def _get(value: Json, key: str) -> Json:
     return value.get(key) if isinstance(value, Mapping) else None
 
 
-def declared_inside(instance: ResourceInstance, path: AttributePath) -> Json:
+def declared_at(instance: ResourceInstance, path: AttributePath) -> Json:
     """The declared value at a path such as `policy.Statement.0.Action`. Raises `Unknown`, `EvaluationFailed` if there is none."""
     try:
         return declared(instance, path)
@@ -347,7 +347,7 @@ def declares(instance: ResourceInstance, path: AttributePath, wanted: Json) -> b
 
     Raises `Unknown`, `EvaluationFailed` if nothing is declared.
     """
-    now = declared_inside(instance, path)
+    now = declared_at(instance, path)
     if holds(now, wanted):
         return True
     found = _document_above(instance, path)

@@ -13,7 +13,7 @@ from gateway.terraform.address import parse_address
 from gateway.terraform.secrets import shows_secret
 from reconciler.suggest.language_model import BoundedModel
 from reconciler.suggest.question import Question, Replacement, Suggestion
-from reconciler.suggest.redaction import Redaction, redacted
+from reconciler.suggest.redaction import Redaction, redact
 
 log = structlog.get_logger()
 
@@ -59,7 +59,7 @@ class ClaudeSuggester:
 
     async def suggest(self, question: Question) -> Suggestion | None:
         """A suggestion, or None: nothing to suggest, no budget left, too much code, no answer. Never raises for any of these."""
-        asked = asked_text(question, self.masker)
+        asked = question_text(question, self.masker)
         if asked is None:
             reason = "The value may be a secret, or the code cannot be shown without its secrets."
             log.info("not_suggested", reason=reason)
@@ -76,9 +76,9 @@ class ClaudeSuggester:
         return Suggestion(replacements=replacements, reason=found.answer.reason, tokens=found.tokens)
 
 
-def asked_text(question: Question, masker: Masker) -> str | None:
+def question_text(question: Question, masker: Masker) -> str | None:
     """The question as text, with secrets masked; None if there is no code that may be shown, or the value itself may be a secret."""
-    redaction = redacted(question.files, masker, question.sensitive)
+    redaction = redact(question.files, masker, question.sensitive)
     about = {
         "address": question.wanted.address,
         "attribute": question.wanted.attribute,

@@ -42,7 +42,7 @@ class IntentNamer:
 
     async def __call__(self, changes: Sequence[ChangedOutside]) -> NamedIntent | None:
         """The model's words; None if it has none, or may not be asked. Never raises."""
-        asked = burst_text(changes, self.masker)
+        asked = changes_text(changes, self.masker)
         found = await self.model.ask(_TASK, asked, IntentAnswer, most_answer=_MOST_ANSWER)
         if found is None or not (summary := found.answer.summary.strip()[:_LONGEST_SUMMARY]):
             return None
@@ -50,7 +50,7 @@ class IntentNamer:
         return NamedIntent(intent=intent, summary=masked_text(summary, self.masker))
 
 
-def burst_text(changes: Sequence[ChangedOutside], masker: Masker) -> str:
+def changes_text(changes: Sequence[ChangedOutside], masker: Masker) -> str:
     """The burst as text, one change a line, with secrets masked."""
     lines = [json.dumps(_shown(each, masker), ensure_ascii=False) for each in changes[:_MOST_CHANGES]]
     return masked_text("\n".join(lines), masker)[:_MOST_ASKED]

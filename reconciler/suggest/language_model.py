@@ -19,6 +19,11 @@ from pydantic import BaseModel, ValidationError
 
 from gateway.core.ports import Clock
 
+log = structlog.get_logger()
+_CHARACTERS_A_TOKEN: Final = 2
+"""Fewer than a token really has, so that what is taken from the budget is never too little."""
+Form = TypeVar("Form", bound=BaseModel)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenBudget:
@@ -80,14 +85,6 @@ class TokenBudget:
         temporary = self.file.with_name(f"{self.file.name}.new")
         temporary.write_text(json.dumps({"day": self._today.isoformat(), "tokens": tokens}))
         os.replace(temporary, self.file)  # noqa: PTH105  atomic on purpose
-
-
-log = structlog.get_logger()
-
-_CHARACTERS_A_TOKEN: Final = 2
-"""Fewer than a token really has, so that what is taken from the budget is never too little."""
-
-Form = TypeVar("Form", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

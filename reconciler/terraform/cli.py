@@ -19,15 +19,6 @@ from reconciler.terraform.refresh import Refreshed, messages, read_refreshed
 
 DEFAULT = "terraform"
 _INSTEAD = "tofu"
-
-
-def found_executable(wanted: str, which: Callable[[str], str | None] = shutil.which) -> str:
-    """The executable to run: the one that is wanted, or `tofu` if that is the default and is not installed, but `tofu` is."""
-    if wanted == DEFAULT and which(DEFAULT) is None and which(_INSTEAD) is not None:
-        return _INSTEAD
-    return wanted
-
-
 _LAST_LINES = 30
 _NEEDS_INIT = ("terraform init", "tofu init", "Required plugins are not installed", "Inconsistent dependency lock file")
 """Text in terraform's errors when `.terraform` does not fit the code."""
@@ -312,3 +303,10 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 def _last_lines(completed: Completed) -> str:
     output = completed.err.strip() or completed.out.decode(errors="replace").strip()
     return "\n".join(output.splitlines()[-_LAST_LINES:]) or f"nothing; its exit code is {completed.code}."
+
+
+def found_executable(wanted: str, which: Callable[[str], str | None] = shutil.which) -> str:
+    """The executable to run: the one that is wanted, or `tofu` if that is the default and is not installed, but `tofu` is."""
+    if wanted == DEFAULT and which(DEFAULT) is None and which(_INSTEAD) is not None:
+        return _INSTEAD
+    return wanted

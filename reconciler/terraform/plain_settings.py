@@ -28,17 +28,6 @@ _CRON = re.compile(rf"cron\({_FIELD}(?: {_FIELD}){{4,5}}\)|{_FIELD}(?: {_FIELD})
 _DURATION = re.compile(r"(?:\d{1,5}(?:ms|s|m|h|d|w)){1,4}|P(?:\d{1,3}[YMWD])*(?:T(?:\d{1,4}[HMS]){1,3})?")
 _MOST = 80
 """Characters of a text that is looked at."""
-
-
-def is_time_text(text: str) -> bool:
-    """Whether a text says a time, a span of time or a schedule, and nothing else. A number alone does not."""
-    if len(text) > _MOST:
-        return False
-    if any(form.fullmatch(text) for form in (_RATE, _CRON, _DURATION)):
-        return any(character.isdecimal() or character == "*" for character in text)
-    return _SENTENCE.fullmatch(text) is not None and _TELLING.search(text) is not None
-
-
 _SECRET_NAME = re.compile(
     r"pass|pwd|secret|token|key(?!ed)|cred|auth|private|cert|salt|hash|sign|seed|dsn|conn|login|user|pin\b|pin_|otp|mfa|license|code|access|unlock|vault"
     r"|nonce|webhook|cookie|session",
@@ -105,3 +94,12 @@ def _plain(name: str, value: Json) -> bool:
     last = next(reversed(_WORD_OF_A_NAME.findall(name)), "").lower()
     form = _WORD if last in _HARMLESS_NAMES else _PLAIN_SETTING_SENTENCE if last in _PUBLIC_NAMES else None
     return form is not None and form.fullmatch(text) is not None
+
+
+def is_time_text(text: str) -> bool:
+    """Whether a text says a time, a span of time or a schedule, and nothing else. A number alone does not."""
+    if len(text) > _MOST:
+        return False
+    if any(form.fullmatch(text) for form in (_RATE, _CRON, _DURATION)):
+        return any(character.isdecimal() or character == "*" for character in text)
+    return _SENTENCE.fullmatch(text) is not None and _TELLING.search(text) is not None

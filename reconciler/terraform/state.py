@@ -23,6 +23,10 @@ from reconciler.errors import TerraformFailed
 from reconciler.terraform.cli import Terraform
 
 log = structlog.get_logger()
+_PREFIX = "scratch-state-"
+_OVERRIDE = "sentinel_scratch_override.tf"
+_LOCAL = 'terraform {{\n  backend "local" {{\n    path = {path}\n  }}\n}}\n'
+_STALE_LOCK: Final = 900.0
 
 
 def recorded_values(source: bytes, name: str) -> dict[str, Mapping[str, Json]]:
@@ -60,11 +64,6 @@ def _in_file(state: Path) -> Mapping[str, Mapping[str, Json]]:
     return recorded_values(state.read_bytes() if state.is_file() else b"", state.name)
 
 
-_PREFIX = "scratch-state-"
-_OVERRIDE = "sentinel_scratch_override.tf"
-_LOCAL = 'terraform {{\n  backend "local" {{\n    path = {path}\n  }}\n}}\n'
-
-
 async def state_without(terraform: Terraform, root: Path, state: Path | None, addresses: Collection[str]) -> Path:
     """A file with the stack's state without the resources at the addresses, which only we can read. The caller removes it.
 
@@ -76,7 +75,7 @@ async def state_without(terraform: Terraform, root: Path, state: Path | None, ad
     file = (terraform.workdir / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(8)}").absolute()
     file.touch(mode=0o600)
     try:
-        file.write_text(json.dumps(without(json.loads(content), addresses)))
+        file.write_text(json.dumps(state_document_without(json.loads(content), addresses)))
     except (ValueError, KeyError, TypeError) as error:
         file.unlink()
         raise TerraformFailed.saying("state pull", "The state is not one that Sentinel can read.") from error
@@ -91,7 +90,7 @@ def _remove_left_behind(workdir: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-def without(state: Mapping[str, Any], addresses: Collection[str]) -> dict[str, Any]:
+def state_document_without(state: Mapping[str, Any], addresses: Collection[str]) -> dict[str, Any]:
     """A state in format 4 without the instances at the addresses."""
     gone = [parsed for address in addresses if (parsed := parse_address(address)) is not None]
     kept = []
@@ -130,9 +129,6 @@ def planning_against(terraform: Terraform, root: Path, scratch: Path, *, is_file
         override.unlink(missing_ok=True)
         for each in (scratch, scratch.with_name(f"{scratch.name}.backup")):
             each.unlink(missing_ok=True)
-
-
-_STALE_LOCK: Final = 900.0
 
 
 def terraform_is_applying(state: Path | None) -> bool:

@@ -76,7 +76,7 @@ async def refresh_state(
     await apply_to_state(terraform, root, saved, state=state)
 
 
-async def adopt(
+async def adopt_replacements(
     terraform: Terraform, root: Path, *, state: Path | None, gone: Sequence[str], targets: Sequence[str] = ()
 ) -> None:
     """Drop resources from the state that do not exist any more, and import what the code in `root` says took their place.
@@ -112,7 +112,7 @@ def imported_in(document: Mapping[str, Any]) -> frozenset[str]:
     )
 
 
-def made_again(document: Mapping[str, Any]) -> frozenset[str]:
+def recreated_in(document: Mapping[str, Any]) -> frozenset[str]:
     """The addresses of the resources that a plan would create because they are gone."""
     gone = {
         entry["address"] for entry in document.get("resource_drift") or [] if entry["change"]["actions"] == ["delete"]

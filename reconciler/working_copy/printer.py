@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from reconciler.model import Drift
-from reconciler.publish.commit_message import shown
+from reconciler.publish.commit_message import value_text
 from reconciler.working_copy.report import Report
 
 
@@ -66,5 +66,7 @@ def _table(drifts: Sequence[Drift]) -> Table:
             else "unknown"
         )
         resource = f"{drift.wanted.address}.{drift.wanted.attribute}"
-        table.add_row(*(escape(cell) for cell in (resource, shown(drift.before), shown(drift.wanted.value), made_by)))
+        table.add_row(
+            *(escape(cell) for cell in (resource, value_text(drift.before), value_text(drift.wanted.value), made_by))
+        )
     return table

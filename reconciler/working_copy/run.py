@@ -46,7 +46,7 @@ class WorkingCopyRun:
 async def reconcile_working_copy(run: WorkingCopyRun, environment: Mapping[str, str] = os.environ) -> Report:
     """The report of one run. `environment` is the user's.
 
-    Raises `gateway.core.errors.SettingsInvalid` for options that do not go together, else as `reconcile_copy` and `reconcile_unplanned`.
+    Raises `gateway.core.errors.SettingsInvalid` for options that do not go together, else as `reconcile_with_plan` and `reconcile_without_plan`.
     """
     _check(run, environment)
     base = {**environment, **({"AWS_ENDPOINT_URL": run.endpoint} if run.endpoint else {})}
@@ -79,10 +79,9 @@ def _check(run: WorkingCopyRun, environment: Mapping[str, str]) -> None:
 
 async def _planned(run: WorkingCopyRun, terraform: Terraform, environment: Mapping[str, str]) -> Report:
     # Each of the two ways imports only what it needs: a run without a plan takes no longer than a second.
-    from reconciler.working_copy.with_plan import finish
-    from reconciler.working_copy.with_plan import reconcile_with_plan as reconcile_copy  # noqa: PLC0415
+    from reconciler.working_copy.with_plan import finish, reconcile_with_plan  # noqa: PLC0415
 
-    report = await reconcile_copy(
+    report = await reconcile_with_plan(
         terraform,
         run.path,
         state=run.known_state,
@@ -99,10 +98,10 @@ async def _unplanned(run: WorkingCopyRun, terraform: Terraform, environment: Map
     if state is None:
         raise SettingsInvalid("Without a plan, the state must be a file: give it with --state.")
     from reconciler.terraform.live_reads import LiveReads  # noqa: PLC0415  as above
-    from reconciler.working_copy.without_plan import reconcile_without_plan as reconcile_unplanned  # noqa: PLC0415
+    from reconciler.working_copy.without_plan import reconcile_without_plan  # noqa: PLC0415
 
     async with LiveReads.beside(terraform, cache_of(environment)) as reads:
-        report = await reconcile_unplanned(
+        report = await reconcile_without_plan(
             reads, run.path, run.only, state=state, events=run.events, workdir=terraform.workdir, frozen=run.frozen
         )
     if run.written and report.edited.files:
@@ -124,10 +123,7 @@ def _suggestions(run: WorkingCopyRun, environment: Mapping[str, str]) -> "Sugges
 
     from gateway.core.clock import SystemClock  # noqa: PLC0415
     from gateway.core.settings import SuggestSettings  # noqa: PLC0415
-    from reconciler.suggest.from_settings import (
-        open_suggestions,
-        users_folder,  # noqa: PLC0415
-    )
+    from reconciler.suggest.from_settings import open_suggestions, users_folder  # noqa: PLC0415
 
     given = {"endpoint": endpoint} if (endpoint := environment.get("ANTHROPIC_BASE_URL")) else {}
     key = SecretStr(environment.get("ANTHROPIC_API_KEY", ""))

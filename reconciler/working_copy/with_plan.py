@@ -10,15 +10,15 @@ from reconciler.drift.cloudtrail import Event, origins
 from reconciler.drift.event_creations import read_creation
 from reconciler.drift.foreign_drift import replaced_by_events
 from reconciler.drift.replacements import replaced_in_code
-from reconciler.drift.unset_attributes import silent_drift
+from reconciler.drift.unset_attributes import drift_of_unset_attributes
 from reconciler.errors import StateNotUpdated, TerraformFailed
 from reconciler.model import Drift, Left, Wanted, is_new, is_replacement
 from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
 from reconciler.proof.declarations import ignored_changes
 from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import Verified, describe
-from reconciler.proof.proved_edit import ProofContext, attempt, without_old
-from reconciler.proof.suggested_edits import AskedOnce
+from reconciler.proof.proved_edit import ProofContext, attempt, without_replaced
+from reconciler.proof.suggested_edits import SuggestionRounds
 from reconciler.rewrite.create import Live, import_id_of, wanted_creations
 from reconciler.rewrite.imports import imported_ids, wanted_replacement
 from reconciler.rewrite.surroundings import Surroundings
@@ -27,7 +27,7 @@ from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.nested_blocks import learn_nested_blocks
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refresh import live_objects
-from reconciler.terraform.state_update import adopt, apply_to_state, refresh_state
+from reconciler.terraform.state_update import adopt_replacements, apply_to_state, refresh_state
 from reconciler.working_copy.report import Report, write
 
 _ROUNDS = 4
@@ -50,7 +50,7 @@ async def reconcile_with_plan(
     root, top, around = copy_with_surroundings(path, workdir / "copy", frozen, terraform.plugin_data)
     await learn_nested_blocks(terraform, root)
     others = other_roots(around, top, terraform)
-    asked = AskedOnce(suggestions=suggestions) if suggestions else None
+    asked = SuggestionRounds(suggestions=suggestions) if suggestions else None
     context = ProofContext(
         terraform=terraform, root=root, state=state, keep_plan=True, around=around, others=others, asked=asked
     )
@@ -62,7 +62,7 @@ async def reconcile_with_plan(
         new = [*there, *_created(root, rest, live_objects(document), around)]
         return await _replacing(context, there, lambda inside: _prove(inside, new, [], events, path))
     new = _created(root, events, live_objects(document), around)
-    new += silent_drift(plan, events, ignored_changes(root)) if plan is not None and events else []
+    new += drift_of_unset_attributes(plan, events, ignored_changes(root)) if plan is not None and events else []
     if not new and (plan is None or not plan.changes):
         return _with_plan(Report(context=context), saved, plan if saved.changes else None)
     drifts, left = classify_foreign_drift(plan, origins(events, plan)) if plan else ((), ())
@@ -94,7 +94,7 @@ async def _replacing(
     Raises `errors.TerraformFailed`, `errors.TerraformMissing`.
     """
     addresses = tuple(drift.wanted.address for drift in there)
-    async with without_old(context, addresses) as inside:
+    async with without_replaced(context, addresses) as inside:
         report = await prove(inside)
     written = {drift.wanted.address for drift in report.drifts}
     # What follows from a replacement shows before its values are in the code, and not any more afterwards.
@@ -145,9 +145,9 @@ async def refresh(report: Report) -> Report:
 
 
 async def _adopt(context: ProofContext, report: Report) -> None:
-    """Bring the state up to date with what took the place of other resources; of the rest only what was edited, if anything is left. Raises as `adopt`."""
+    """Bring the state up to date with what took the place of other resources; of the rest only what was edited, if anything is left. Raises as `adopt_replacements`."""
     edited = sorted({drift.wanted.address for drift in report.drifts}) if report.left else []
-    await adopt(context.terraform, context.root, state=context.state, gone=report.replaced, targets=edited)
+    await adopt_replacements(context.terraform, context.root, state=context.state, gone=report.replaced, targets=edited)
 
 
 async def _refresh_edited(context: ProofContext, report: Report) -> None:
@@ -167,7 +167,7 @@ async def _prove(
 ) -> Report:
     """Edit and prove in rounds: add drift that only the plan of the edited code shows, drop drift that cannot be proved."""
     for _ in range(_ROUNDS):
-        drifts, left = whole_or_not(drifts, left)
+        drifts, left = without_partial_resources(drifts, left)
         if not drifts:
             break
         wanted = [drift.wanted for drift in drifts]
@@ -204,7 +204,7 @@ def _with_plan(report: Report, saved: SavedPlan | None, plan: TerraformPlan | No
     return replace(report, saved=saved, pending=pending)
 
 
-def whole_or_not(drifts: Sequence[Drift], left: Sequence[Left]) -> tuple[list[Drift], list[Left]]:
+def without_partial_resources(drifts: Sequence[Drift], left: Sequence[Left]) -> tuple[list[Drift], list[Left]]:
     """The same without new resources of which any value is left: a block that says less than what is there would change it."""
     short = {entry.wanted.address: entry for entry in left}
     blocks = [drift.wanted for drift in drifts if is_new(drift.wanted) and not is_replacement(drift.wanted)]

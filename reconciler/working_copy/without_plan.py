@@ -15,7 +15,7 @@ from reconciler.drift.classification import classify_foreign_drift
 from reconciler.drift.cloudtrail import Event, origins
 from reconciler.model import Edited, Left, Proof, Wanted
 from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
-from reconciler.proof.proofs import captured, text_proofs
+from reconciler.proof.proofs import capture_proof, text_proofs
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.live_reads import LiveReads
@@ -63,7 +63,7 @@ async def reconcile_without_plan(
 
 
 def _editors() -> Callable[[Path, Sequence[Wanted], Surroundings], Edited]:
-    from reconciler.rewrite.edits import edit_all  # noqa: PLC0415  it takes long to import
+    from reconciler.rewrite.edits import edit_code as edit_all  # noqa: PLC0415  it takes long to import
 
     return edit_all
 
@@ -87,7 +87,10 @@ def planned_by_code(code: Module, stored: Sequence[StoredResource], live: Refres
 
 async def _proofs(terraform: Terraform, root: Path, edited: Edited, before: Mapping[Path, bytes]) -> tuple[Proof, ...]:
     with temporarily_written(root, edited.files):
-        return (*await text_proofs(terraform, edited, before), captured(root, [made.wanted for made in edited.edits]))
+        return (
+            *await text_proofs(terraform, edited, before),
+            capture_proof(root, [made.wanted for made in edited.edits]),
+        )
 
 
 def _entry(stored: StoredResource, *, before: Mapping[str, Json], after: Mapping[str, Json]) -> Mapping[str, object]:

@@ -34,7 +34,7 @@ class PutBackWorkflow:
     async def run(self, stack: str, mutation_id: str) -> dict[str, Any]:
         """Put a change back; what the gateway said, or nothing if it was not asked.
 
-        Raises what `PuttingBack` raises, and `errors.PutBackInterrupted` if the workflow ended otherwise.
+        Raises what `PutBacks` raises, and `errors.PutBackInterrupted` if the workflow ended otherwise.
         """
         with SetWorkflowID(new_id("back")):
             handle = await DBOS.enqueue_workflow_async(self._queue(stack), self._workflow, stack, mutation_id)

@@ -31,7 +31,7 @@ class _Row:
     """The line on which its value ends: a later line for a heredoc."""
 
 
-def aligned(document: Document, among: Sequence[Node] | None = None) -> bytes:
+def align(document: Document, among: Sequence[Node] | None = None) -> bytes:
     """The source of a document with every run aligned, or only those in some of its nodes."""
     result = bytearray(document.source)
     for row, text in reversed(list(_texts(document, [document.tree.root_node] if among is None else among))):
@@ -46,13 +46,13 @@ def _texts(document: Document, among: Sequence[Node]) -> Iterator[tuple[_Row, by
         yield from zip(run, _aligned_run(document.source, run), strict=True)
 
 
-def realigned(before: Document, after: Document) -> Document:
+def realign(before: Document, after: Document) -> Document:
     """The later version of a document, realigned if the earlier was aligned. Raises `CodeInvalid`."""
     if not _is_aligned(before):
         return after
     start = common_start(before.source, after.source)
     same = common_start(before.source[start:][::-1], after.source[start:][::-1])
-    source = aligned(after, _touched(after, start, len(after.source) - same))
+    source = align(after, _touched(after, start, len(after.source) - same))
     result = after if source == after.source else parse(after.path, source)
     _ALIGNED[result] = True
     return result

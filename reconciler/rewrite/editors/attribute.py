@@ -17,28 +17,28 @@ _FIRST = META | {"source", "version", "providers"}
 """Attributes at the head of a block; a new attribute is not placed between them."""
 
 
-def set_attribute(place: AttributeSite | ArgumentSite, value: Json) -> Splice:
+def set_attribute(site: AttributeSite | ArgumentSite, value: Json) -> Splice:
     """A new line after the first run of plain attributes, so that it aligns with them. Raises `CannotEdit`."""
-    path = place.path if isinstance(place, AttributeSite) else AttributePath(place.name)
+    path = site.path if isinstance(site, AttributeSite) else AttributePath(site.name)
     name, inner = path.top, ".".join(path.steps[1:])
     if value is None:
         raise hcl_text.CannotEdit("There is nothing to write: the code sets no value, and the wanted value is null.")
-    if isinstance(place, AttributeSite) and name != "tags" and _holds_maps(value):
+    if isinstance(site, AttributeSite) and name != "tags" and _holds_maps(value):
         raise hcl_text.CannotEdit(f"{name} is not in the code, and whether it is written as a block is not certain.")
     if hcl_text.key(name) != name:
         raise hcl_text.CannotEdit(f"{name} is not a valid attribute name.")
-    indent = indent_at(place.document, place.block.start_byte) + "  "
+    indent = indent_at(site.document, site.block.start_byte) + "  "
     written = hcl_text.to_hcl({inner: value} if inner else value, indent)
-    if isinstance(place, ArgumentSite):
-        written = conditional(place.only, written)
-    elif place.condition:
+    if isinstance(site, ArgumentSite):
+        written = conditional(site.only, written)
+    elif site.condition:
         if inner or "\n" in written:
             raise hcl_text.CannotEdit(f"{name} is not given to one instance only.")
-        written = f"{place.condition} ? {written} : null"
-    return row(place.document, place.block, name, written)
+        written = f"{site.condition} ? {written} : null"
+    return attribute_line(site.document, site.block, name, written)
 
 
-def row(document: Document, block: Node, name: str, written: str) -> Splice:
+def attribute_line(document: Document, block: Node, name: str, written: str) -> Splice:
     """A new line `name = written` after the first run of plain attributes. Raises `CannotEdit`."""
     outer = indent_at(document, block.start_byte)
     return _into(document, block, f"{outer}  {name} = {written}", outer)

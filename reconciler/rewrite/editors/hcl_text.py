@@ -16,7 +16,7 @@ _KEYWORDS = frozenset({"for", "null", "true", "false", "if"})
 
 
 class CannotEdit(Exception):
-    """This value cannot be written at this place. The message is a whole sentence."""
+    """This value cannot be written at this site. The message is a whole sentence."""
 
 
 def quoted(value: str) -> str:

@@ -7,42 +7,44 @@ from gateway.core.model.json import Json
 from gateway.terraform.lang.quoting import plain_template, quoted_template
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.editors.hcl_text import CannotEdit
-from reconciler.rewrite.editors.splice import Splice, merged
+from reconciler.rewrite.editors.splice import Splice, merge_splices
 from reconciler.rewrite.json_spans import NotJson, Span, spans
 from reconciler.rewrite.trace.sites import DocumentSite
 from reconciler.rewrite.value_parts import alike
 
 
-def edit_member(place: DocumentSite, value: Json) -> Splice:
+def edit_member(site: DocumentSite, value: Json) -> Splice:
     """The member replaced, added, or (for null) removed; of a list only the items that differ. Raises `CannotEdit`."""
-    source = place.document.source[place.start : place.end]
-    if not place.quoted:
-        changes = _changes(place, source, value)
-        return merged(place.document, [Splice(place.start + one, place.start + end, new) for one, end, new in changes])
+    source = site.document.source[site.start : site.end]
+    if not site.quoted:
+        changes = _changes(site, source, value)
+        return merge_splices(
+            site.document, [Splice(site.start + one, site.start + end, new) for one, end, new in changes]
+        )
     try:
         text = plain_template(source.decode())
         plain = text.encode()
-        for one, end, new in sorted(_changes(place, plain, value), reverse=True):
+        for one, end, new in sorted(_changes(site, plain, value), reverse=True):
             plain = plain[:one] + new.encode() + plain[end:]
-        return Splice(place.start, place.end, quoted_template(plain.decode()))
+        return Splice(site.start, site.end, quoted_template(plain.decode()))
     except Unknown as error:
         raise CannotEdit(f"The text is not edited inside: {error}.") from None
 
 
-def _changes(place: DocumentSite, source: bytes, value: Json) -> "list[_Change]":
+def _changes(site: DocumentSite, source: bytes, value: Json) -> "list[_Change]":
     """The changes of the text of a document."""
     try:
         whole = spans(source)
     except NotJson:
         raise CannotEdit("The text is not one JSON document, so no member of it is edited.") from None
     text = _Text(source)
-    found = whole.at(place.steps)
+    found = whole.at(site.steps)
     if found is None:
-        return [_added(text, whole, place.steps, value)]
+        return [_added(text, whole, site.steps, value)]
     if value is None:
-        return [_removed(whole, place.steps)]
-    if found.kind == "list" and isinstance(value, list) and isinstance(place.now, list):
-        return _items(text, found, place.now, value)
+        return [_removed(whole, site.steps)]
+    if found.kind == "list" and isinstance(value, list) and isinstance(site.now, list):
+        return _items(text, found, site.now, value)
     return [(found.start, found.end, text.written(value, text.indent(found.start), like=found))]
 
 
@@ -86,11 +88,11 @@ def _items(text: _Text, found: Span, now: list[Json], wanted: list[Json]) -> lis
     rest = list(wanted)
     removed: list[int] = []
     for index, item in enumerate(now):
-        place = next((place for place, each in enumerate(rest) if alike(item, each)), None)
-        if place is None:
+        site = next((site for site, each in enumerate(rest) if alike(item, each)), None)
+        if site is None:
             removed.append(index)
         else:
-            del rest[place]
+            del rest[site]
     kept = [index for index in range(len(now)) if index not in removed]
     if not kept:
         indent = text.indent(found.start)

@@ -10,20 +10,20 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.editors import hcl_text
 from reconciler.rewrite.editors.hcl_text import CannotEdit, inline, to_hcl
-from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, merged, newline
+from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, merge_splices, newline
 from reconciler.rewrite.trace.sites import ListSite
 from reconciler.rewrite.value_parts import alike
 
 
-def replace_items(place: ListSite, value: Json) -> Splice:
+def replace_items(site: ListSite, value: Json) -> Splice:
     """The list with exactly the wanted items, in the wanted order. Raises `CannotEdit`.
 
     An item that is calculated stays as it is written while its value is wanted.
     """
     if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
         raise CannotEdit("There is a list here, and the wanted value is not a list.")
-    rows = [_Row(value=item, item=found) for item, found in zip(value, _found(place, value), strict=True)]
-    document, node = place.document, place.node
+    rows = [_Row(value=item, item=found) for item, found in zip(value, _found(site, value), strict=True)]
+    document, node = site.document, site.node
     inside = document.source[node.start + 1 : node.end - 1]
     plain = not any(isinstance(row.value, Mapping | Sequence) and not isinstance(row.value, str) for row in rows)
     if b"\n" not in inside:
@@ -47,12 +47,12 @@ class _Row:
         self.value, self.item = value, item
 
 
-def _found(place: ListSite, wanted: Sequence[Json]) -> list[e.Expression | None]:
+def _found(site: ListSite, wanted: Sequence[Json]) -> list[e.Expression | None]:
     """For each wanted item the item of the list that is written already. Raises `CannotEdit`."""
     items: list[tuple[e.Expression, Json]] = []
-    for item in place.node.items:
+    for item in site.node.items:
         try:
-            items.append((item, evaluate(item, place.scope)))
+            items.append((item, evaluate(item, site.scope)))
         except Unknown:
             raise CannotEdit(
                 "The list holds items that are calculated; which of them to replace is not certain."
@@ -159,7 +159,7 @@ def _joined(document: Document, node: e.Tuple, rows: Sequence[_Row]) -> Splice:
     new = [row.value for row in rows if row.item is None]
     if new:
         splices.append(_following(document, node, kept[-1], new))
-    return merged(document, splices)
+    return merge_splices(document, splices)
 
 
 def _cut(document: Document, node: e.Tuple, index: int, *, last: bool) -> Splice:

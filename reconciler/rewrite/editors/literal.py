@@ -5,29 +5,29 @@ from collections.abc import Mapping, Sequence
 from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
-from reconciler.rewrite.editors import map_entry
 from reconciler.rewrite.editors.hcl_text import CannotEdit, to_hcl
-from reconciler.rewrite.editors.splice import Splice, indent_at, merged
+from reconciler.rewrite.editors.map_entry import add_entry, remove_entry
+from reconciler.rewrite.editors.splice import Splice, indent_at, merge_splices
 from reconciler.rewrite.trace.references import text_of
 from reconciler.rewrite.trace.sites import EntrySite, LiteralSite, ObjectEntry
 
 
-def replace_literal(place: LiteralSite, value: Json) -> Splice:
+def replace_literal(site: LiteralSite, value: Json) -> Splice:
     """The literal's own span replaced; a number that is written as a string stays a string. Raises `CannotEdit`."""
-    if isinstance(place.node, e.AttributeAccess):
-        named = "" if place.module is None else text_of(place.module, place.node, value)
-        return Splice(place.node.start, place.node.end, named or to_hcl(value))
-    if isinstance(place.node, e.Binary):
-        return _number(place.node, value)
-    if isinstance(place.node, e.LiteralValue):
-        if place.document.source[place.node.start : place.node.start + 2] == b"<<":
+    if isinstance(site.node, e.AttributeAccess):
+        named = "" if site.module is None else text_of(site.module, site.node, value)
+        return Splice(site.node.start, site.node.end, named or to_hcl(value))
+    if isinstance(site.node, e.Binary):
+        return _number(site.node, value)
+    if isinstance(site.node, e.LiteralValue):
+        if site.document.source[site.node.start : site.node.start + 2] == b"<<":
             raise CannotEdit("A heredoc is not replaced as a whole.")
-        new = to_hcl(_like(place.node.value, value), indent_at(place.document, place.node.start))
-        return Splice(place.node.start, place.node.end, new)
-    if not place.node.elements and isinstance(value, Mapping):
-        return Splice(place.node.start, place.node.end, to_hcl(value, indent_at(place.document, place.node.start)))
+        new = to_hcl(_like(site.node.value, value), indent_at(site.document, site.node.start))
+        return Splice(site.node.start, site.node.end, new)
+    if not site.node.elements and isinstance(value, Mapping):
+        return Splice(site.node.start, site.node.end, to_hcl(value, indent_at(site.document, site.node.start)))
     if isinstance(value, Mapping):
-        return _entries(place, place.node, value)
+        return _entries(site, site.node, value)
     raise CannotEdit("No editor writes a value of this kind at this place.")
 
 
@@ -39,9 +39,9 @@ def _number(node: e.Binary, value: Json) -> Splice:
     return Splice(node.start, node.end, to_hcl(number))
 
 
-def _entries(place: LiteralSite, node: e.Object, value: Mapping[str, Json]) -> Splice:
+def _entries(site: LiteralSite, node: e.Object, value: Mapping[str, Json]) -> Splice:
     """The map without the entries that are not wanted and with those that are new; the others stay as they are written."""
-    document = place.document
+    document = site.document
     keys = [each.key.value if isinstance(each.key, e.LiteralValue) else None for each in node.elements]
     if None in keys:
         raise CannotEdit("The map has keys that are calculated.")
@@ -49,13 +49,13 @@ def _entries(place: LiteralSite, node: e.Object, value: Mapping[str, Json]) -> S
     if len(gone) == len(keys):
         return Splice(node.start, node.end, to_hcl(value, indent_at(document, node.start)))
     new = [
-        map_entry.add_entry(EntrySite(document=document, node=node, key=key), item)
+        add_entry(EntrySite(document=document, node=node, key=key), item)
         for key, item in value.items()
         if key not in [values.text(each) for each in keys]
     ]
     if len(new) > 1:
         raise CannotEdit("Several entries are new; which of them belongs where is not certain.")
-    return merged(document, [*(map_entry.remove_entry(document, ObjectEntry(each, node)) for each in gone), *new])
+    return merge_splices(document, [*(remove_entry(document, ObjectEntry(each, node)) for each in gone), *new])
 
 
 def _like(old: Json, value: Json) -> Json:

@@ -12,16 +12,16 @@ from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at,
 from reconciler.rewrite.trace.sites import EntrySite, ObjectEntry
 
 
-def add_entry(place: EntrySite, value: Json) -> Splice:
+def add_entry(site: EntrySite, value: Json) -> Splice:
     """A new last entry in the style of the others: quoted or bare keys, `=` or `:`, one line or many, with or without commas.
 
     Raises `CannotEdit`.
     """
-    document, node = place.document, place.node
+    document, node = site.document, site.node
     if not node.elements:
-        return _first(document, node, place.key, value)
+        return _first(document, node, site.key, value)
     last = node.elements[-1]
-    key = hcl_text.key(place.key, always_quoted=_all_quoted(document, node.elements))
+    key = hcl_text.key(site.key, always_quoted=_all_quoted(document, node.elements))
     sign = _sign(document, last)
     if b"\n" not in document.source[node.start : node.end]:
         return Splice(last.end, last.end, f", {key}{sign} {hcl_text.inline(value)}")

@@ -12,7 +12,7 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
 from reconciler.rewrite.editors import hcl_text
 from reconciler.rewrite.editors.hcl_text import CannotEdit
-from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, merged, newline
+from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, merge_splices, newline
 from reconciler.rewrite.trace.sites import BlocksSite
 from reconciler.rewrite.value_parts import alike
 
@@ -22,34 +22,34 @@ _LAST = frozenset({"lifecycle", "provisioner", "connection", "timeouts"})
 """Blocks that stay at the end."""
 
 
-def edit_blocks(place: BlocksSite, value: Json) -> Splice:
+def edit_blocks(site: BlocksSite, value: Json) -> Splice:
     """The blocks of one type, exactly the wanted ones: those that stay are not touched. Raises `CannotEdit`."""
     if value is None:
         value = []
     if not isinstance(value, list) or not all(isinstance(row, Mapping) for row in value):
-        raise hcl_text.CannotEdit(f"{place.block_type} is not in the code, and it is not written as blocks.")
-    document = place.document
+        raise hcl_text.CannotEdit(f"{site.block_type} is not in the code, and it is not written as blocks.")
+    document = site.document
     rest: list[Mapping[str, Json]] = [row for row in value if isinstance(row, Mapping)]
     removed: list[Node] = []
-    for row in nested(document, place.block, place.block_type, place.scope):
+    for row in nested(document, site.block, site.block_type, site.scope):
         known = _known(body(document, row.block, row.scope))
         position = next((index for index, wanted in enumerate(rest) if alike(known, wanted)), None)
         if position is not None:
             del rest[position]
         elif row.dynamic is not None:
-            raise hcl_text.CannotEdit(f"A dynamic block makes {place.block_type}, and what it is made from decides.")
+            raise hcl_text.CannotEdit(f"A dynamic block makes {site.block_type}, and what it is made from decides.")
         else:
             removed.append(row.block)
     splices = [_removal(document, block) for block in removed]
-    if len(removed) == len(rest) == 1 and len(document.blocks(place.block, place.block_type)) == 1:
-        return _replaced(place, removed[0], rest[0])
-    return merged(document, [*splices, *_additions(place, rest, removed)])
+    if len(removed) == len(rest) == 1 and len(document.blocks(site.block, site.block_type)) == 1:
+        return _replaced(site, removed[0], rest[0])
+    return merge_splices(document, [*splices, *_additions(site, rest, removed)])
 
 
-def _replaced(place: BlocksSite, block: Node, row: Mapping[str, Json]) -> Splice:
+def _replaced(site: BlocksSite, block: Node, row: Mapping[str, Json]) -> Splice:
     """The only block of its type, replaced where it stands."""
-    indent = indent_at(place.document, block.start_byte)
-    new = block_text(place.block_type, row, indent).removeprefix(indent).replace("\n", newline(place.document))
+    indent = indent_at(site.document, block.start_byte)
+    new = block_text(site.block_type, row, indent).removeprefix(indent).replace("\n", newline(site.document))
     return Splice(block.start_byte, block.end_byte, new)
 
 
@@ -79,22 +79,22 @@ def _line_above(source: bytes, start: int) -> int | None:
     return source.rfind(b"\n", 0, start - 1) + 1 if start else None
 
 
-def _additions(place: BlocksSite, rows: Sequence[Mapping[str, Json]], removed: Sequence[Node]) -> list[Splice]:
+def _additions(site: BlocksSite, rows: Sequence[Mapping[str, Json]], removed: Sequence[Node]) -> list[Splice]:
     if not rows:
         return []
-    document = place.document
-    outer = indent_at(document, place.block.start_byte)
+    document = site.document
+    outer = indent_at(document, site.block.start_byte)
     end_of_line = newline(document)
-    if not document.blocks(place.block, place.block_type):
+    if not document.blocks(site.block, site.block_type):
         rows = [{name: value for name, value in row.items() if value is not False} for row in rows]
-    written = [block_text(place.block_type, row, outer + "  ").replace("\n", end_of_line) for row in rows]
-    close = next(child for child in place.block.children if child.type == "block_end")
-    if close.start_point.row == place.block.start_point.row:
+    written = [block_text(site.block_type, row, outer + "  ").replace("\n", end_of_line) for row in rows]
+    close = next(child for child in site.block.children if child.type == "block_end")
+    if close.start_point.row == site.block.start_point.row:
         raise hcl_text.CannotEdit("The block is written on one line.")
     gone = {block.id for block in removed}
     all_siblings = (
-        *document.blocks(place.block, place.block_type),
-        *document.blocks(place.block, "dynamic", place.block_type),
+        *document.blocks(site.block, site.block_type),
+        *document.blocks(site.block, "dynamic", site.block_type),
     )
     siblings = sorted((block for block in all_siblings if block.id not in gone), key=lambda block: block.start_byte)
     if siblings:
@@ -103,13 +103,13 @@ def _additions(place: BlocksSite, rows: Sequence[Mapping[str, Json]], removed: S
         gap = end_of_line if tight else 2 * end_of_line
         return [Splice(end, end, "".join(gap + each for each in written))]
     joined = (2 * end_of_line).join(written) + end_of_line
-    return [_first_of_its_type(place, joined, close)]
+    return [_first_of_its_type(site, joined, close)]
 
 
-def _first_of_its_type(place: BlocksSite, joined: str, close: Node) -> Splice:
+def _first_of_its_type(site: BlocksSite, joined: str, close: Node) -> Splice:
     """New blocks at the end of their block, but before `lifecycle` and its like."""
-    document = place.document
-    last = [block for block in document.blocks(place.block) if document.header(block)[0] in _LAST]
+    document = site.document
+    last = [block for block in document.blocks(site.block) if document.header(block)[0] in _LAST]
     end_of_line = newline(document)
     if last:
         before = document.source.rfind(b"\n", 0, last[0].start_byte) + 1
@@ -119,7 +119,7 @@ def _first_of_its_type(place: BlocksSite, joined: str, close: Node) -> Splice:
             before = above
         return Splice(before, before, joined + end_of_line)
     before = document.source.rfind(b"\n", 0, close.start_byte) + 1
-    has_more = document.attributes(place.block) or document.blocks(place.block)
+    has_more = document.attributes(site.block) or document.blocks(site.block)
     return Splice(before, before, end_of_line + joined if has_more else joined)
 
 

@@ -10,17 +10,17 @@ from reconciler.rewrite.editors.splice import Splice, indent_at
 from reconciler.rewrite.trace.sites import ConditionalSite, Only, OverrideSite
 
 
-def set_beside(place: OverrideSite, value: Json) -> Splice:
+def set_beside(site: OverrideSite, value: Json) -> Splice:
     """The expression replaced: merged with the entry, decided by the instance, or by the value itself. Raises `CannotEdit`."""
-    document, node = place.document, place.node
+    document, node = site.document, site.node
     source = document.source[node.start : node.end].decode()
-    if place.key:
+    if site.key:
         if value is None:
             raise hcl_text.CannotEdit("An entry that others share is not taken away from one.")
-        entry = f"{{ {hcl_text.key(place.key)} = {hcl_text.to_hcl(value)} }}"
-        new = _merged(source, entry if place.only is None else f"{place.only.condition} ? {entry} : {{}}")
+        entry = f"{{ {hcl_text.key(site.key)} = {hcl_text.to_hcl(value)} }}"
+        new = _merged(source, entry if site.only is None else f"{site.only.condition} ? {entry} : {{}}")
     else:
-        new = conditional(place.only, hcl_text.to_hcl(value, indent_at(document, node.start)))
+        new = conditional(site.only, hcl_text.to_hcl(value, indent_at(document, node.start)))
     return Splice(node.start, node.end, new)
 
 
@@ -42,27 +42,27 @@ def _merged(source: str, entry: str) -> str:
     return f"merge({source}, {entry})"
 
 
-def make_conditional(place: ConditionalSite, value: Json) -> Splice:
+def make_conditional(site: ConditionalSite, value: Json) -> Splice:
     """`condition ? new : old`; for an entry of a map `merge(old, condition ? { key = new } : {})`. Raises `CannotEdit`."""
-    node = place.node
-    written = place.document.source[node.start : node.end].decode()
+    node = site.node
+    written = site.document.source[node.start : node.end].decode()
     if value is None:
         raise CannotEdit("A value is not taken from one instance only.")
-    if not place.key:
+    if not site.key:
         if isinstance(value, Mapping) or "\n" in written:
             raise CannotEdit("A map, or a value of several lines, is not given to one instance only.")
-        return Splice(node.start, node.end, f"{place.condition} ? {inline(value)} : {written}")
-    extra = f"{place.condition} ? {{ {key(place.key)} = {inline(value)} }} : {{}}"
+        return Splice(node.start, node.end, f"{site.condition} ? {inline(value)} : {written}")
+    extra = f"{site.condition} ? {{ {key(site.key)} = {inline(value)} }} : {{}}"
     bare = e.bare(node)
     if isinstance(bare, e.FunctionCall) and bare.arguments and not bare.expand:
         end = bare.arguments[-1].end
         return Splice(end, end, f", {extra}")
-    return Splice(node.start, node.end, f"merge({_on_one_line(place, bare)}, {extra})")
+    return Splice(node.start, node.end, f"merge({_on_one_line(site, bare)}, {extra})")
 
 
-def _on_one_line(place: ConditionalSite, node: e.Expression) -> str:
+def _on_one_line(site: ConditionalSite, node: e.Expression) -> str:
     """A map with one plain entry on one line; any other map as it is written."""
-    source = place.document.source
+    source = site.document.source
     if isinstance(node, e.Object) and len(node.elements) == 1:
         between = source[node.start + 1 : node.elements[0].start] + source[node.elements[0].end : node.end - 1]
         element = source[node.elements[0].start : node.elements[0].end]

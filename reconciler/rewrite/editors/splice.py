@@ -20,7 +20,7 @@ class Splice:
         return source[: self.start] + self.new.encode() + source[self.end :]
 
 
-def merged(document: Document, splices: Sequence[Splice]) -> Splice:
+def merge_splices(document: Document, splices: Sequence[Splice]) -> Splice:
     """Several changes, of which at most removals overlap, as one change with the bytes between them as they are."""
     ordered = sorted(splices, key=lambda splice: (splice.start, splice.end))
     if not ordered:

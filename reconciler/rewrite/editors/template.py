@@ -12,29 +12,29 @@ _SHORTEST = 3
 """Characters of a value that are not found in a text by chance."""
 
 
-def edit_template(place: TemplateSite, value: Json) -> Splice:
+def edit_template(site: TemplateSite, value: Json) -> Splice:
     """The string with the wanted text. Raises `CannotEdit`, `Unknown` if an interpolation is not known."""
-    source = place.document.source
-    if place.node.heredoc or source[place.node.start : place.node.start + 1] != b'"':
+    source = site.document.source
+    if site.node.heredoc or source[site.node.start : site.node.start + 1] != b'"':
         raise CannotEdit("A heredoc is not replaced as a whole.")
     if not isinstance(value, str):
         raise CannotEdit("There is a text here, and the wanted value is not a text.")
     rest, written = value, ""
-    for part in place.node.parts:
+    for part in site.node.parts:
         if isinstance(part, str):
             continue
-        known = values.text(value_of(part, place.scope))
+        known = values.text(value_of(part, site.scope))
         before, found, after = rest.partition(known) if len(known) >= _SHORTEST else (rest, "", rest)
         if found:
-            written += quoted(before)[1:-1] + _interpolation(place, part)
+            written += quoted(before)[1:-1] + _interpolation(site, part)
             rest = after
-    return Splice(place.node.start, place.node.end, f'"{written}{quoted(rest)[1:-1]}"')
+    return Splice(site.node.start, site.node.end, f'"{written}{quoted(rest)[1:-1]}"')
 
 
-def _interpolation(place: TemplateSite, part: e.Expression) -> str:
+def _interpolation(site: TemplateSite, part: e.Expression) -> str:
     """An interpolation as it is written, with its braces."""
-    source = place.document.source
-    start = source.rfind(b"${", place.node.start, part.start)
+    source = site.document.source
+    start = source.rfind(b"${", site.node.start, part.start)
     end = source.find(b"}", part.end) + 1
     text = source[start:end].decode()
     if start < 0 or source[start + 2 : part.start].strip(b" \t\n~"):

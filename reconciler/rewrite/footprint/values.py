@@ -2,6 +2,8 @@
 
 A value that cannot be evaluated is represented by a mark: the shape of its expression with every part of it that is known.
 Two marks are equal only if nothing that the value depends on has changed.
+
+Read `changes.py` first. Imports only the evaluator of `gateway.terraform`.
 """
 
 import hashlib
@@ -24,20 +26,10 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Opaque, Unknown, Value
 from reconciler.terraform.json_documents import document_in
 
-
-def files_of(expression: Expression, scope: EvaluationScope) -> tuple[tuple[str, str], ...]:
-    """Names and digests of the module's templates that a function may read; all of them if its path is not known."""
-    module = scope.module
-    if not isinstance(expression, e.FunctionCall) or not expression.arguments or not isinstance(module, Module):
-        return ()
-    if expression.name.removeprefix("core::") not in READING:
-        return ()
-    try:
-        path = posixpath.normpath(values.text(value_of(expression.arguments[0], scope)))
-    except Unknown:
-        path = ""
-    read = {name: content for name, content in module.source.templates.items() if path in ("", name.as_posix())}
-    return tuple((name.as_posix(), hashlib.sha256(content).hexdigest()) for name, content in sorted(read.items()))
+Footprint: TypeAlias = "bool | int | float | str | list[Footprint] | dict[str, Footprint] | UnknownMark | None"
+"""A value, some parts of which may be marks."""
+WITHOUT_VALUES = frozenset({"lifecycle", "depends_on"})
+"""Blocks and arguments without values of attributes. The plan shows whether their conditions still hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +37,6 @@ class UnknownMark:
     """Represents a value that is not known."""
 
     shape: tuple[object, ...]
-
-
-Footprint: TypeAlias = "bool | int | float | str | list[Footprint] | dict[str, Footprint] | UnknownMark | None"
-"""A value, some parts of which may be marks."""
-
-WITHOUT_VALUES = frozenset({"lifecycle", "depends_on"})
-"""Blocks and arguments without values of attributes. The plan shows whether their conditions still hold."""
 
 
 def footprint_of(instance: ResourceInstance) -> Mapping[str, Footprint]:
@@ -118,7 +103,7 @@ class Marker:
         steps = tuple(step for step in getattr(expression, "steps", ()) if isinstance(step, str))
         of = self.mark if e.is_instance(expression) else self.expression
         inner = tuple(_frozen(of(child, scope)) for child in e.children(expression))
-        shape = (type(expression).__name__, own, texts, steps, inner, followed, files_of(expression, scope))
+        shape = (type(expression).__name__, own, texts, steps, inner, followed, templates_read_by(expression, scope))
         # Marks hold marks, and definitions that use each other twice would double them with each.
         return UnknownMark((hashlib.sha256(repr(shape).encode()).hexdigest(),))
 
@@ -257,3 +242,18 @@ def locate(footprint: Footprint, path: AttributePath) -> tuple[tuple[str, ...], 
             here = None
         done = (*done, step)
     return done, here
+
+
+def templates_read_by(expression: Expression, scope: EvaluationScope) -> tuple[tuple[str, str], ...]:
+    """Names and digests of the module's templates that a function may read; all of them if its path is not known."""
+    module = scope.module
+    if not isinstance(expression, e.FunctionCall) or not expression.arguments or not isinstance(module, Module):
+        return ()
+    if expression.name.removeprefix("core::") not in READING:
+        return ()
+    try:
+        path = posixpath.normpath(values.text(value_of(expression.arguments[0], scope)))
+    except Unknown:
+        path = ""
+    read = {name: content for name, content in module.source.templates.items() if path in ("", name.as_posix())}
+    return tuple((name.as_posix(), hashlib.sha256(content).hexdigest()) for name, content in sorted(read.items()))

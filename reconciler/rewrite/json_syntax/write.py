@@ -18,7 +18,7 @@ from reconciler.rewrite.json_syntax.style import style_of
 from reconciler.rewrite.json_syntax.values import DeclaredBody, Header, declared_body
 
 
-def written_as_json(document: Document, source: bytes) -> bytes:
+def write_as_json(document: Document, source: bytes) -> bytes:
     """The JSON file of a document after its HCL became `source`.
 
     Raises `CannotEdit` if JSON syntax cannot say it, and `CodeInvalid` if the HCL no longer parses.

@@ -1,7 +1,9 @@
-"""Traces an attribute to the places that define it: every place where an edit could change its value, the likeliest first.
+"""Traces an attribute to the sites that define it, one file by what is traced.
+
+Read `attribute.py` first; `sites.py` has the values that it finds. Imports nothing of the reconciler but `rewrite`.
 
 Tracing follows the expression as Terraform would evaluate it, and inverts arithmetic. It does not decide whether an edit at a
-place changes only the wanted value; `reconciler.rewrite.footprint.values` shows that afterwards.
+site changes only the wanted value; `reconciler.rewrite.footprint.values` shows that afterwards.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,12 +26,12 @@ from reconciler.rewrite.trace.inverse import negated, then
 from reconciler.rewrite.trace.sites import Alias, Cursor, NoSite, TracedSite, source_of
 
 _DEPTH = 60
-_MOST_PLACES = 200
-"""Definitions that use each other twice have twice as many places with each; nobody looks for a value in so many."""
+_MOST_SITES = 200
+"""Definitions that use each other twice have twice as many sites with each; nobody looks for a value in so many."""
 
 
 def trace_attribute(module: Module, address: str, path: AttributePath) -> tuple[TracedSite, ...]:
-    """All places where an edit could change an attribute, the likeliest first; at least one, which may be a refusal."""
+    """All sites where an edit could change an attribute, the likeliest first; at least one, which may be a refusal."""
     instance = module.instance(address)
     if instance is None:
         return (NoSite(reason=f"The code declares no {address} whose key is known."),)
@@ -43,7 +45,7 @@ def trace_attribute(module: Module, address: str, path: AttributePath) -> tuple[
     aliases = _each(instance.document, instance.block, instance.module, instance.scope)
     cursor = Cursor(document=instance.document, scope=instance.scope, module=instance.module, aliases=aliases)
     try:
-        found = tuple(islice(_in_block(cursor, instance.block, path.steps, address), _MOST_PLACES))
+        found = tuple(islice(_in_block(cursor, instance.block, path.steps, address), _MOST_SITES))
         return found or (cursor.refuse("No place was found."),)
     except (Unknown, RecursionError) as error:
         return (cursor.refuse(f"The value cannot be traced: {error}."),)
@@ -127,7 +129,7 @@ def _within(cursor: Cursor, row: Nested, block_type: str) -> Cursor:
 def _follow(  # noqa: C901, PLR0912  one case per type of expression
     cursor: Cursor, expression: Expression, path: tuple[str, ...]
 ) -> Iterator[TracedSite]:
-    """Places that define the value at `path` inside an expression."""
+    """Sites that define the value at `path` inside an expression."""
     if cursor.depth > _DEPTH:
         yield cursor.refuse("The definition is nested too deeply, or refers to itself.", expression)
         return
@@ -179,7 +181,7 @@ def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, 
 
 
 def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterator[TracedSite]:
-    """Places in the item of a `for` that has the first step of the path as its key or index."""
+    """Sites in the item of a `for` that has the first step of the path as its key or index."""
     if not path and not expression.grouped and expression.key is None:
         yield from lists.in_whole_for(cursor, expression, _follow)
         return
@@ -272,7 +274,7 @@ def module_data(cursor: Cursor) -> Mapping[str, object]:
 
 
 def _in_policy(cursor: Cursor, name: str, more: tuple[str, ...], path: tuple[str, ...]) -> Iterator[TracedSite]:
-    """Places in the data block that makes a policy document. `more` are the steps behind its name: its key, if it has one, and `json`."""
+    """Sites in the data block that makes a policy document. `more` are the steps behind its name: its key, if it has one, and `json`."""
     document, block = cursor.module.source.data[name]
     key = "" if more[0] in _JSON else more[0]
     rows = {"" if each is None else str(each): scope for each, scope in expand(cursor.module, document, block)}

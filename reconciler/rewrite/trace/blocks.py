@@ -19,9 +19,12 @@ from reconciler.rewrite.trace.sites import Cursor, Follow, TracedSite, source_of
 from reconciler.rewrite.trace.solution import argument_of_call, part_of_template
 from reconciler.rewrite.value_parts import alike, holds, is_unset
 
+_Read = tuple[tuple[str, ...], Inverse]
+"""Steps to a part of the item (`value.port`), and from the value of an expression that reads it to the part."""
+
 
 def missing_block(cursor: Cursor, block: Node, kind: str, follow: Follow) -> Iterator[TracedSite]:
-    """Places of each value in the content of the dynamic blocks of this kind: `mode = var.mode` with `for_each = var.mode == null ? [] : [1]`."""
+    """Sites of each value in the content of the dynamic blocks of this kind: `mode = var.mode` with `for_each = var.mode == null ? [] : [1]`."""
     document = cursor.document
     for dynamic in document.blocks(block, "dynamic", kind):
         for content in document.blocks(dynamic, "content"):
@@ -41,10 +44,6 @@ def _part(name: str) -> Inverse:
         return rows[0][name]
 
     return convert
-
-
-_Read = tuple[tuple[str, ...], Inverse]
-"""Steps to a part of the item (`value.port`), and from the value of an expression that reads it to the part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +184,7 @@ def _put(table: Mapping[str, Json], steps: tuple[str, ...], value: Json) -> dict
 def all_blocks(
     cursor: Cursor, block: Node, block_type: str, rows: Sequence[Nested], follow: Follow
 ) -> Iterator[TracedSite]:
-    """Places that add or remove blocks: the collection of each dynamic block, then the blocks in place."""
+    """Sites that add or remove blocks: the collection of each dynamic block, then the blocks in place."""
     yield from collections(cursor, block, block_type, rows, follow)
     yield cursor.step(f"{cursor.document.at(block)} blocks of {block_type}").blocks(block, block_type)
 
@@ -193,7 +192,7 @@ def all_blocks(
 def collections(
     cursor: Cursor, block: Node, block_type: str, rows: Sequence[Nested], follow: Follow
 ) -> Iterator[TracedSite]:
-    """Places in the collection of each dynamic block of a type, as it must be for the blocks to be the wanted ones."""
+    """Sites in the collection of each dynamic block of a type, as it must be for the blocks to be the wanted ones."""
     for dynamic in cursor.document.blocks(block, "dynamic", block_type):
         source = read_attribute(cursor.document, cursor.document.attributes(dynamic)["for_each"])
         try:
@@ -246,10 +245,10 @@ def _take(rest: list[Mapping[str, Json]], rows: Sequence[Mapping[str, Json]]) ->
 
 def _taken(rest: list[Mapping[str, Json]], row: Mapping[str, Json]) -> bool:
     """Whether the row is wanted; it is removed from the rows that are left."""
-    place = next((place for place, each in enumerate(rest) if alike(dict(row), dict(each))), None)
-    if place is None:
+    site = next((site for site, each in enumerate(rest) if alike(dict(row), dict(each))), None)
+    if site is None:
         return False
-    del rest[place]
+    del rest[site]
     return True
 
 

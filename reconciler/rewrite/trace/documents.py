@@ -20,11 +20,11 @@ _HEREDOC = re.compile(rb"<<-?[^\n]*\n")
 def in_text(
     cursor: Cursor, expression: e.Template | e.LiteralValue, path: tuple[str, ...], follow: Follow
 ) -> Iterator[TracedSite]:
-    """Places of a member of the JSON document in a text."""
+    """Sites of a member of the JSON document in a text."""
     source = cursor.document.source[expression.start : expression.end]
     opening = _HEREDOC.match(source)
     if opening is None:
-        yield replace(document_place(cursor, expression, (expression.start, expression.end), path), quoted=True)
+        yield replace(document_site(cursor, expression, (expression.start, expression.end), path), quoted=True)
         return
     start = expression.start + opening.end()
     end = expression.start + source.rstrip().rfind(b"\n")
@@ -34,13 +34,13 @@ def in_text(
     except NotJson:
         yield cursor.refuse("The text is not one JSON document, so no member of it is edited.", expression)
         return
-    yield document_place(cursor, expression, (start, end), path)
+    yield document_site(cursor, expression, (start, end), path)
 
 
 def in_span(
     cursor: Cursor, where: tuple[int, int], parts: list[Expression], path: tuple[str, ...], follow: Follow
 ) -> Iterator[TracedSite]:
-    """Places in what Terraform puts in at a member. Raises `NotJson`."""
+    """Sites in what Terraform puts in at a member. Raises `NotJson`."""
     whole = spans(cursor.document.source[where[0] : where[1]])
     found, rest = _deepest(whole, path)
     inside = [part for part in parts if found.start <= part.start - where[0] < found.end]
@@ -82,10 +82,10 @@ def _inner_template(cursor: Cursor, span: Span, offset: int, parts: list[Express
     return e.Template(offset + span.start, offset + span.end, tuple(part for part in written if part != ""))
 
 
-def document_place(
+def document_site(
     cursor: Cursor, expression: Expression, where: tuple[int, int], path: tuple[str, ...]
 ) -> DocumentSite:
-    """The member itself as a place."""
+    """The member itself as a site."""
     now = None
     try:
         document = document_in(value_of(expression, cursor.scope))

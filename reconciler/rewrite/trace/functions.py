@@ -1,6 +1,6 @@
 """Traces through function calls and arithmetic: which argument holds the value, and the inverse of the calculation.
 
-`reconciler.rewrite.trace` calls this module and is called back as `follow`, because an argument can be any expression.
+`reconciler.rewrite.trace.attribute.attribute` calls this module and is called back as `follow`, because an argument can be any expression.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,34 +30,13 @@ from reconciler.rewrite.trace.sites import (
 )
 from reconciler.rewrite.trace.solution import argument_of_call, part_of_template
 
-
-def in_template_file(
-    cursor: Cursor, call: e.FunctionCall, path: tuple[str, ...], follow: Follow
-) -> Iterator[TracedSite]:
-    """Places in the template, and behind the names that it is given. Raises `Unknown` if the file cannot be read."""
-    name, given = call.arguments
-    document, written = cursor.module.template_file(values.text(value_of(name, cursor.scope)))
-    table = values.mapping(value_of(given, cursor.scope), "templatefile()")
-    here = replace(cursor, chain=(), entry=None)
-    line = f"{cursor.document.at(call.start)} {source_of(cursor.document, name)} is {document.path}"
-    there = replace(
-        cursor.step(line),
-        document=document,
-        scope=EvaluationScope(bound=table),
-        aliases={each: Alias(cursor.document, given, here, each, whole=True) for each in table},
-        entry=None,
-    )
-    yield from follow(there, written, path)
-
-
 _CONVERSIONS = frozenset({"tolist", "toset", "tomap", "tonumber", "tostring", "tobool", "sensitive", "nonsensitive"})
-
 _OWN_NAMES = frozenset({"var", "local", "each", "count"})
 """What a calculation may refer to and still be replaced by a number: what another object has, moves by itself."""
 
 
 def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[TracedSite]:
-    """Places that define the value at `path` of a function's result. Raises `Unknown` if an argument is not known."""
+    """Sites that define the value at `path` of a function's result. Raises `Unknown` if an argument is not known."""
     arguments = expression.arguments
     if expression.expand:
         yield cursor.refuse(f"{expression.name}() with `...` is not followed.", expression)
@@ -82,7 +61,7 @@ def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], foll
 
 
 def _inverted(cursor: Cursor, expression: e.FunctionCall, follow: Follow) -> Iterator[TracedSite]:
-    """Places in each argument for which the function has an inverse."""
+    """Sites in each argument for which the function has an inverse."""
     found = False
     # A literal argument mostly says what is done, and the others to what.
     rows = sorted(enumerate(expression.arguments), key=lambda row: isinstance(e.bare(row[1]), e.LiteralValue))
@@ -99,7 +78,7 @@ def _inverted(cursor: Cursor, expression: e.FunctionCall, follow: Follow) -> Ite
 
 
 def template(cursor: Cursor, expression: e.Template, follow: Follow) -> Iterator[TracedSite]:
-    """Places in each interpolation of a text, solved for it: all other parts stay as they are."""
+    """Sites in each interpolation of a text, solved for it: all other parts stay as they are."""
     if expression.heredoc and all(isinstance(part, str) for part in expression.parts):
         yield cursor.refuse("The text is a heredoc, which is not edited.", expression)
         return
@@ -117,7 +96,7 @@ def template(cursor: Cursor, expression: e.Template, follow: Follow) -> Iterator
 
 
 def condition(cursor: Cursor, expression: e.Conditional, other: Expression, follow: Follow) -> Iterator[TracedSite]:
-    """Places of the bool that decides a conditional: switched, it gives the value of the other branch."""
+    """Sites of the bool that decides a conditional: switched, it gives the value of the other branch."""
     switch, wanted = e.bare(expression.condition), other is expression.then
     while isinstance(switch, e.Unary) and switch.operator == "!":
         switch, wanted = e.bare(switch.operand), not wanted
@@ -140,7 +119,7 @@ def condition(cursor: Cursor, expression: e.Conditional, other: Expression, foll
 def _in_merge(
     cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow
 ) -> Iterator[TracedSite]:
-    """Places in the last map that holds the key, then in the object literals after it, which could hold it."""
+    """Sites in the last map that holds the key, then in the object literals after it, which could hold it."""
     later: list[Expression] = []
     for argument in reversed(expression.arguments):
         try:
@@ -178,7 +157,7 @@ def _in_lookup(
 def _in_choice(
     cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow
 ) -> Iterator[TracedSite]:
-    """Places in the first argument with a value; before them, places where an earlier argument could be given a value."""
+    """Sites in the first argument with a value; before them, sites where an earlier argument could be given a value."""
     for argument in expression.arguments:
         try:
             value = value_of(argument, cursor.scope)
@@ -188,16 +167,16 @@ def _in_choice(
             yield cursor.refuse(f"Which argument of {expression.name}() holds is not known: {error}.", argument)
             return
         skipped = value is None or (value == "" and expression.name == "coalesce")
-        for place in follow(cursor, argument, path):
-            if not skipped or _is_or_makes_entry(place) or _is_null_elsewhere(place, argument):
-                yield place
+        for site in follow(cursor, argument, path):
+            if not skipped or _is_or_makes_entry(site) or _is_null_elsewhere(site, argument):
+                yield site
         if not skipped:
             return
     yield cursor.refuse(f"No argument of {expression.name}() holds.", expression)
 
 
-def _is_or_makes_entry(place: TracedSite) -> bool:
-    match place:
+def _is_or_makes_entry(site: TracedSite) -> bool:
+    match site:
         case EntrySite() | ArgumentSite() | OverrideSite():
             return True
         case LiteralSite(entry=entry) | ListSite(entry=entry):
@@ -206,18 +185,18 @@ def _is_or_makes_entry(place: TracedSite) -> bool:
             return False
 
 
-def _is_null_elsewhere(place: TracedSite, argument: Expression) -> bool:
-    """Whether the place is a null to which the argument leads, such as that of an argument which a module is given."""
+def _is_null_elsewhere(site: TracedSite, argument: Expression) -> bool:
+    """Whether the site is a null to which the argument leads, such as that of an argument which a module is given."""
     return (
-        isinstance(place, LiteralSite)
-        and isinstance(place.node, e.LiteralValue)
-        and place.node.value is None
-        and place.node is not e.bare(argument)
+        isinstance(site, LiteralSite)
+        and isinstance(site.node, e.LiteralValue)
+        and site.node.value is None
+        and site.node is not e.bare(argument)
     )
 
 
 def arithmetic(cursor: Cursor, expression: e.Binary, follow: Follow) -> Iterator[TracedSite]:
-    """Places in each operand that is not a literal, with the inverse by the other operand; then the calculation itself, if no operand can give it."""
+    """Sites in each operand that is not a literal, with the inverse by the other operand; then the calculation itself, if no operand can give it."""
     if expression.operator not in "+-*/":
         yield cursor.refuse("The value is not calculated from numbers.", expression)
         return
@@ -260,3 +239,22 @@ def _not_by(inverses: Sequence[Inverse]) -> Inverse:
         return value
 
     return check
+
+
+def in_template_file(
+    cursor: Cursor, call: e.FunctionCall, path: tuple[str, ...], follow: Follow
+) -> Iterator[TracedSite]:
+    """Sites in the template, and behind the names that it is given. Raises `Unknown` if the file cannot be read."""
+    name, given = call.arguments
+    document, written = cursor.module.template_file(values.text(value_of(name, cursor.scope)))
+    table = values.mapping(value_of(given, cursor.scope), "templatefile()")
+    here = replace(cursor, chain=(), entry=None)
+    line = f"{cursor.document.at(call.start)} {source_of(cursor.document, name)} is {document.path}"
+    there = replace(
+        cursor.step(line),
+        document=document,
+        scope=EvaluationScope(bound=table),
+        aliases={each: Alias(cursor.document, given, here, each, whole=True) for each in table},
+        entry=None,
+    )
+    yield from follow(there, written, path)

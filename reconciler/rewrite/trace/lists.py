@@ -39,7 +39,7 @@ def _each_argument(
     make: Callable[[int], Inverse],
     follow: Follow,
 ) -> Iterator[TracedSite]:
-    """Places in every argument, the last first: what is added is most often added at the end."""
+    """Sites in every argument, the last first: what is added is most often added at the end."""
     for position in reversed(range(len(arguments))):
         argument = arguments[position]
         try:
@@ -73,7 +73,7 @@ def _in_concat(
 def _in_position(
     cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow
 ) -> Iterator[TracedSite]:
-    """Places of one item, counted from the beginning of the first list."""
+    """Sites of one item, counted from the beginning of the first list."""
     left = int(path[0])
     for argument in expression.arguments:
         length = len(values.items(value_of(argument, cursor.scope), "a list"))
@@ -237,7 +237,7 @@ def _in_cleaned(
 
 
 def in_whole_for(cursor: Cursor, expression: e.For, follow: Follow) -> Iterator[TracedSite]:
-    """Places in the source of `[for x in source : …]`, each wanted item solved for `x`."""
+    """Sites in the source of `[for x in source : …]`, each wanted item solved for `x`."""
     if expression.condition is not None:
         yield cursor.refuse("A list made by `for` with `if` is not edited as a whole.", expression)
         return
@@ -270,7 +270,7 @@ TRACERS: Mapping[str, tuple[int, Tracer]] = {
 
 
 def in_tuple(cursor: Cursor, expression: e.Tuple, path: tuple[str, ...], follow: Follow) -> Iterator[TracedSite]:
-    """The list itself, or places in one of its items: by index, or by value if it becomes a set."""
+    """The list itself, or sites in one of its items: by index, or by value if it becomes a set."""
     if not path:
         yield cursor.list_items(expression)
     elif path[0].isdecimal() and int(path[0]) < len(expression.items):
@@ -291,7 +291,7 @@ def _is(cursor: Cursor, expression: Expression, text: str) -> bool:
 
 
 def in_object(cursor: Cursor, expression: e.Object, path: tuple[str, ...], follow: Follow) -> Iterator[TracedSite]:
-    """The object itself, places in one of its entries, or the object as a place for a new entry."""
+    """The object itself, sites in one of its entries, or the object as a site for a new entry."""
     if not path:
         yield cursor.literal(expression)
         return

@@ -147,10 +147,10 @@ def new_arguments(cursor: Cursor, name: str, default: Expression, rest: tuple[st
         return
     there = replace(cursor, document=module.call_document, module=module.parent, entry=None, convert=convert)
     line = f"{module.call_document.at(module.call)} {module.address} gives no {name}"
-    place = there.step(line).new_argument(module.call, name, otherwise)
-    yield place
+    site = there.step(line).new_argument(module.call, name, otherwise)
+    yield site
     if condition := condition_of_call(module.call_scope):
-        yield replace(place, only=Only(condition, otherwise))
+        yield replace(site, only=Only(condition, otherwise))
 
 
 def argument_overrides(
@@ -170,13 +170,13 @@ def argument_overrides(
         yield cursor.refuse("The argument is written on several lines, so nothing is set beside it.", given)
         return
     only = Only(condition, source) if (condition := condition_of_call(module.call_scope)) else None
-    place = OverrideSite(
+    site = OverrideSite(
         document=document, convert=cursor.convert, chain=cursor.chain, module=cursor.module, node=given, only=only
     )
     if not rest:
-        yield place
+        yield site
     elif len(rest) == 1 and _is_map(given, cursor.scope):
-        yield replace(place, key=rest[0])
+        yield replace(site, key=rest[0])
 
 
 def _is_map(expression: Expression, scope: EvaluationScope) -> bool:

@@ -26,7 +26,7 @@ _Within = Callable[[Cursor, Nested, str], Cursor]
 def in_policy(
     cursor: Cursor, block: Node, path: tuple[str, ...], follow: Follow, within: _Within
 ) -> Iterator[TracedSite]:
-    """Places that define a member of the policy that a data block makes."""
+    """Sites that define a member of the policy that a data block makes."""
     if path[:1] == ("Version",) and len(path) == 1:
         yield from _argument(cursor, block, "version", follow)
     elif path[:1] != ("Statement",):
@@ -114,7 +114,7 @@ def _statement(
 def _in_source(
     cursor: Cursor, block: Node, statement: Json, path: tuple[str, ...], follow: Follow
 ) -> Iterator[TracedSite]:
-    """Places in the document that the statement comes from."""
+    """Sites in the document that the statement comes from."""
     for name in ("override_policy_documents", "source_policy_documents"):
         attribute = cursor.document.attributes(block).get(name)
         if attribute is None:

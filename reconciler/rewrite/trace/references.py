@@ -1,4 +1,4 @@
-"""A reference to a resource as a place: where another object is wanted than the one it names, the reference itself changes."""
+"""A reference to a resource as a site: where another object is wanted than the one it names, the reference itself changes."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

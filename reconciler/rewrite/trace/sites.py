@@ -43,7 +43,7 @@ class _Site:
     chain: tuple[str, ...] = ()
     """How tracing came here: one line per step, each with `file:line`."""
     module: Module | None = None
-    """The module instance in whose code the place is."""
+    """The module instance in whose code the site is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +205,7 @@ class Cursor:
         return replace(self, chain=(*self.chain, line))
 
     def literal(self, node: e.LiteralValue | e.Object | e.Binary | e.AttributeAccess) -> LiteralSite:
-        """The literal as a place."""
+        """The literal as a site."""
         return LiteralSite(
             document=self.document,
             convert=self.convert,
@@ -216,7 +216,7 @@ class Cursor:
         )
 
     def list_items(self, node: e.Tuple) -> ListSite:
-        """The list as a place."""
+        """The list as a site."""
         return ListSite(
             document=self.document,
             convert=self.convert,
@@ -228,7 +228,7 @@ class Cursor:
         )
 
     def blocks(self, block: Node, block_type: str) -> BlocksSite:
-        """The nested blocks of one type as a place."""
+        """The nested blocks of one type as a site."""
         return BlocksSite(
             document=self.document,
             convert=self.convert,
@@ -240,7 +240,7 @@ class Cursor:
         )
 
     def conditional(self, node: Expression, condition: str, key: str = "") -> ConditionalSite:
-        """An expression that all instances share as a place."""
+        """An expression that all instances share as a site."""
         return ConditionalSite(
             document=self.document,
             convert=self.convert,
@@ -252,7 +252,7 @@ class Cursor:
         )
 
     def text(self, node: e.Template) -> TemplateSite:
-        """The text between interpolations as a place."""
+        """The text between interpolations as a site."""
         return TemplateSite(
             document=self.document,
             convert=self.convert,
@@ -263,13 +263,13 @@ class Cursor:
         )
 
     def new_entry(self, node: e.Object, key: str) -> EntrySite:
-        """The missing entry of an object as a place."""
+        """The missing entry of an object as a site."""
         return EntrySite(
             document=self.document, convert=self.convert, chain=self.chain, module=self.module, node=node, key=key
         )
 
     def new_attribute(self, block: Node, path: str, condition: str = "") -> AttributeSite:
-        """The missing attribute of a resource or nested block as a place; with a condition, for one instance only."""
+        """The missing attribute of a resource or nested block as a site; with a condition, for one instance only."""
         return AttributeSite(
             document=self.document,
             convert=self.convert,
@@ -281,7 +281,7 @@ class Cursor:
         )
 
     def new_argument(self, block: Node, name: str, default: str) -> ArgumentSite:
-        """The missing argument of a `module` block as a place."""
+        """The missing argument of a `module` block as a site."""
         return ArgumentSite(
             document=self.document,
             convert=self.convert,
@@ -310,4 +310,4 @@ def shorten(text: str) -> str:
 
 
 Follow: TypeAlias = Callable[[Cursor, Expression, tuple[str, ...]], Iterator[TracedSite]]
-"""Yields the places that define the value at a path inside an expression."""
+"""Yields the sites that define the value at a path inside an expression."""

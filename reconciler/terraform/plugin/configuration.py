@@ -22,6 +22,11 @@ from reconciler.errors import PluginUnavailable
 _OF_STATE: Final = re.compile(r'provider\["(?P<source>[^"]+)"\](?:\.(?P<alias>[\w-]+))?')
 """How a state names the provider of a resource: `provider["registry.terraform.io/hashicorp/aws"].west`."""
 _META: Final = frozenset({"alias", "version"})
+_NOT_READ: Final = (".tofu", ".tofu.json")
+_PROVIDER: Final = re.compile(rb'^[ \t]*+provider[ \t]++["\w]', re.MULTILINE)
+_NAMED: Final = re.compile(rb"(?<![\w-])([\w-]++)\s*+=\s*+\{([^{}]*+)")
+"""A name and the object it is set to. Nothing in it is tried twice, so that it costs linear time."""
+_OWN_BUNDLE: Final = "custom_ca_bundle"
 
 
 def split_provider(written: str) -> tuple[str, str]:
@@ -64,13 +69,6 @@ def _known(found: Mapping[str, values.Value], where: str) -> Mapping[str, Json]:
         return {name: values.to_json(value) for name, value in found.items()}
     except Unknown as error:
         raise PluginUnavailable.because(f"The provider's configuration at {where} is not known: {error}.") from error
-
-
-_NOT_READ: Final = (".tofu", ".tofu.json")
-_PROVIDER: Final = re.compile(rb'^[ \t]*+provider[ \t]++["\w]', re.MULTILINE)
-_NAMED: Final = re.compile(rb"(?<![\w-])([\w-]++)\s*+=\s*+\{([^{}]*+)")
-"""A name and the object it is set to. Nothing in it is tried twice, so that it costs linear time."""
-_OWN_BUNDLE: Final = "custom_ca_bundle"
 
 
 def single_configuration(root: Path, data: Path, source: str) -> Mapping[str, Json]:

@@ -47,7 +47,7 @@ def load(text: bytes) -> BlockShape:
     return msgspec.json.decode(text, type=BlockShape)
 
 
-def shaped(values: Mapping[str, Json], shape: BlockShape) -> dict[str, Json]:
+def conform(values: Mapping[str, Json], shape: BlockShape) -> dict[str, Json]:
     """`values` with every attribute and block of the shape, each in its type.
 
     Raises `errors.PluginUnavailable` if there is a value that the shape does not have.
@@ -55,14 +55,14 @@ def shaped(values: Mapping[str, Json], shape: BlockShape) -> dict[str, Json]:
     unknown = values.keys() - shape.attributes.keys() - shape.blocks.keys()
     if unknown:
         raise PluginUnavailable.because(f"Its schema does not have {sorted(unknown)}.")
-    attributes = {name: typed(values.get(name), kind) for name, kind in shape.attributes.items()}
+    attributes = {name: convert(values.get(name), kind) for name, kind in shape.attributes.items()}
     blocks = {
-        name: [shaped(_row(row), inner) for row in _rows(values.get(name))] for name, inner in shape.blocks.items()
+        name: [conform(_row(row), inner) for row in _rows(values.get(name))] for name, inner in shape.blocks.items()
     }
     return {**attributes, **blocks}
 
 
-def typed(value: Json, kind: Json) -> Json:
+def convert(value: Json, kind: Json) -> Json:
     """A value in one of Terraform's types; primitives are converted as Terraform does. Raises `errors.PluginUnavailable`."""
     match kind:
         case _ if value is None:
@@ -76,9 +76,9 @@ def typed(value: Json, kind: Json) -> Json:
         case "number" if isinstance(value, str):
             return json.loads(value)  # type: ignore[no-any-return]  # JSON's numbers are HCL's
         case ["list" | "set", item]:
-            return [typed(each, item) for each in _rows(value)]
+            return [convert(each, item) for each in _rows(value)]
         case ["map", item]:
-            return {name: typed(each, item) for name, each in _row(value).items()}
+            return {name: convert(each, item) for name, each in _row(value).items()}
     return value
 
 

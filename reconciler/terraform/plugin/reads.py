@@ -21,7 +21,7 @@ from reconciler.terraform.plugin.configuration import configuration, split_provi
 from reconciler.terraform.plugin.lock_file import LOCK_FILE, check_locked, executable_of
 from reconciler.terraform.plugin.messages import message
 from reconciler.terraform.plugin.process import ProviderProcess
-from reconciler.terraform.plugin.provider_schema import BlockShape, dump, load, read_shape, shaped
+from reconciler.terraform.plugin.provider_schema import BlockShape, conform, dump, load, read_shape
 from reconciler.terraform.plugin.state_resources import StoredResource, read_stored
 from reconciler.terraform.refresh import Refreshed
 
@@ -101,7 +101,7 @@ class PluginReads:
         process = await ProviderProcess.start(provider.executable, self.environment)
         try:
             shape = await self._shape(process, provider.executable)
-            config = message("DynamicValue", msgpack=msgspec.msgpack.encode(shaped(values, shape)))
+            config = message("DynamicValue", msgpack=msgspec.msgpack.encode(conform(values, shape)))
             asked = message("ConfigureRequest", terraform_version=_TERRAFORM, config=config)
             await process.call("Configure", asked, "ConfigureResponse")
         except BaseException:

@@ -21,7 +21,7 @@ from reconciler.drift.cloudtrail import Event
 from reconciler.drift.event_sources import EventSources
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
-from reconciler.drift.scan import DriftScan, as_applied
+from reconciler.drift.scan import DriftScan, mutation_of_drift
 from reconciler.errors import TerraformFailed
 from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
@@ -280,7 +280,7 @@ async def test_the_other_actions_wait(drifting: DriftScan, ledger: SqlLedger, ac
 
 def test_a_change_from_outside_takes_the_form_of_a_mutation() -> None:
     drift = ForeignDrift(id="fgn_1", at=NOW, stack="shop", address=QUEUE, attribute="delay_seconds", live=5, declared=0)
-    applied = as_applied(drift)
+    applied = mutation_of_drift(drift)
     assert (applied.actor, applied.operation, applied.evidence, applied.at) == ("unknown", "unknown", (), NOW)
     assert applied.before == {(QUEUE, "delay_seconds"): 0}
 
@@ -395,7 +395,7 @@ def test_what_is_gone_was_deleted_and_what_was_replaced_is_set() -> None:
     other = ForeignDrift(
         id="fgn_2", at=NOW, stack="shop", address="aws_instance.a", attribute="*", live={"replaces": "i"}
     )
-    applied = as_applied(drift, other)
+    applied = mutation_of_drift(drift, other)
     assert [effect.action.value for effect in applied.effects] == ["delete", "set"]
     assert "Together with fgn_2" in applied.text
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reconciler.drift.cloudtrail import Event
-from reconciler.drift.unset_attributes import silent_drift
+from reconciler.drift.unset_attributes import drift_of_unset_attributes
 from reconciler.model import DriftOrigin, Wanted
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
@@ -42,7 +42,7 @@ def _plan(*drift: ResourceChange, **more: Any) -> TerraformPlan:
     ],
 )
 def test_what_somebody_set_is_drift(changes: tuple[ResourceChange, ...], keys: list[str], value: Any) -> None:
-    (drift,) = silent_drift(_plan(*changes), [_event(*keys)], ())
+    (drift,) = drift_of_unset_attributes(_plan(*changes), [_event(*keys)], ())
     assert drift.wanted == Wanted(address="aws_instance.a", attribute=changes[0].top, value=value)
     assert drift.origin is not None
     assert drift.origin.actor == "ada"
@@ -63,4 +63,4 @@ def test_what_somebody_set_is_drift(changes: tuple[ResourceChange, ...], keys: l
     ],
 )  # fmt: skip
 def test_what_is_not(plan: TerraformPlan, events: list[Event], ignored: Any) -> None:
-    assert silent_drift(plan, events, ignored) == []
+    assert drift_of_unset_attributes(plan, events, ignored) == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.core.model.json import Json
-from reconciler.line.proposal import Proposal, edited_addresses, says
+from reconciler.line.proposal import Proposal, comparable_body, edited_addresses
 from reconciler.model import Left, Proof, ProposedEdit, Wanted
 
 WANTED = Wanted(address="aws_x.a", attribute="size", value=6)
@@ -108,4 +108,4 @@ def test_what_a_record_says_and_which_addresses_it_wrote() -> None:
     body: dict[str, Json] = {"edits": [{"address": "aws_x.a"}, {"path": "main.tf"}, "?"], "tried": {}, "corrects": 3}
     assert edited_addresses(body) == {"aws_x.a"}
     assert edited_addresses({"edits": None}) == set()
-    assert says(body) == {"edits": body["edits"]}
+    assert comparable_body(body) == {"edits": body["edits"]}

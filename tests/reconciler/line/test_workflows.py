@@ -21,7 +21,7 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
 from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.classification import all_left, classify_mutation
+from reconciler.drift.classification import classify_mutation, leave_all
 from reconciler.drift.in_doubt.live_evidence import DoubtVerdict
 from reconciler.drift.in_doubt.read_back import ReadBack
 from reconciler.errors import TerraformFailed
@@ -58,7 +58,7 @@ class FakeLine(Line):
             return Proposal(corrects=applied.corrects)
         wanted = classify_mutation(applied, superseded={}).wanted
         tried = await self.circumstances(applied, backlog)
-        return Proposal(left=all_left(wanted, "Stuck."), tried=tried, corrects=applied.corrects)
+        return Proposal(left=leave_all(wanted, "Stuck."), tried=tried, corrects=applied.corrects)
 
     async def protected_head(self) -> str:
         return self.heads[-1]

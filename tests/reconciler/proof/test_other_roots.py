@@ -8,7 +8,7 @@ import pytest
 
 from reconciler.errors import TerraformFailed
 from reconciler.model import Wanted
-from reconciler.proof.other_roots import other_roots, using
+from reconciler.proof.other_roots import other_roots, roots_using
 from reconciler.proof.proved_edit import ProofContext, attempt
 from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
@@ -89,9 +89,9 @@ def test_only_roots_with_a_state_that_use_the_file_are_planned(top: Path) -> Non
     around = surroundings(top / "test", top)
     (other,) = other_roots(around, top, terraform)
     assert (other.name, other.state) == ("live", top / "live/terraform.tfstate")
-    assert using([other], top / "test", [Path("main.tf")]) == ()
-    assert using([other], top / "test", [Path("../modules/m/main.tf")]) == (other,)
-    assert using([other], top / "test", [Path("../modules/m/t/policy.tftpl")]) == (other,)
+    assert roots_using([other], top / "test", [Path("main.tf")]) == ()
+    assert roots_using([other], top / "test", [Path("../modules/m/main.tf")]) == (other,)
+    assert roots_using([other], top / "test", [Path("../modules/m/t/policy.tftpl")]) == (other,)
     (top / "live/terraform.tfstate").unlink()
     assert other_roots(around, top, terraform) == ()
     (named,) = other_roots(around, top, terraform, {top / "live": top / "modules/m/main.tf"})

@@ -10,7 +10,7 @@ import pytest
 
 from reconciler.errors import TerraformFailed
 from reconciler.model import Edit, Edited, Wanted
-from reconciler.proof.proofs import captured, describe, plan_proofs, text_proofs, verify
+from reconciler.proof.proofs import capture_proof, describe, plan_proofs, text_proofs, verify
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
@@ -90,12 +90,12 @@ async def test_a_template_is_read_and_has_no_format(tmp_path: Path) -> None:
 
 def test_captured_reads_the_code_itself(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_bytes(OLD)
-    assert not captured(tmp_path, [WANTED]).held
+    assert not capture_proof(tmp_path, [WANTED]).held
     (tmp_path / "main.tf").write_bytes(NEW)
-    assert captured(tmp_path, [WANTED]).held
-    assert not captured(tmp_path, [Wanted(address="aws_x.b", attribute="size", value=6)]).held
+    assert capture_proof(tmp_path, [WANTED]).held
+    assert not capture_proof(tmp_path, [Wanted(address="aws_x.b", attribute="size", value=6)]).held
     (tmp_path / "main.tf").write_bytes(OLD.replace(b"4", b"data.aws_y.b.size"))
-    assert "by the plan alone" in captured(tmp_path, [WANTED]).detail
+    assert "by the plan alone" in capture_proof(tmp_path, [WANTED]).detail
 
 
 SIZE = ResourceChange(address="aws_x.a", attribute="size", live=6, other=4)

@@ -15,7 +15,14 @@ from reconciler.errors import TerraformFailed
 from reconciler.model import Left, Wanted
 from reconciler.proof import proved_edit as propose_module
 from reconciler.proof.proofs import Verified
-from reconciler.proof.proved_edit import DeclaredCache, ProofContext, attempt, prove_edits, undeclared, without_old
+from reconciler.proof.proved_edit import (
+    DeclaredCache,
+    ProofContext,
+    attempt,
+    prove_edits,
+    undeclared_values,
+    without_replaced,
+)
 from reconciler.rewrite.value_edits import Live
 from reconciler.terraform.cli import Terraform
 
@@ -195,7 +202,7 @@ async def _missing(
     fake: FakeUndeclared, cache: DeclaredCache, *wanted: Wanted, kind: str = "agent", head: str = "1"
 ) -> list[str]:
     context = ProofContext(terraform=fake, root=fake.workdir, state=None)
-    return [want.attribute for want in await undeclared(context, cache, _applied(kind), wanted, head=head)]
+    return [want.attribute for want in await undeclared_values(context, cache, _applied(kind), wanted, head=head)]
 
 
 @pytest.mark.parametrize(("value", "missing"), [(4, []), (6, ["size"])])
@@ -222,7 +229,7 @@ async def test_one_plan_is_reused_until_code_or_live_values_change(fake: FakeUnd
     await _missing(fake, cache, _undeclared_wanted("arn", "1"), head="2")
     assert len(fake.plans) == 2
     later = replace(_applied(), settled_at=datetime.now(UTC))
-    await undeclared(
+    await undeclared_values(
         ProofContext(terraform=fake, root=fake.workdir, state=None),
         cache,
         later,
@@ -247,12 +254,12 @@ async def test_the_state_lacks_the_old_ones_until_the_end(tmp_path: Path) -> Non
     context = ProofContext(
         terraform=Terraform(environment={}, workdir=tmp_path / "w"), root=tmp_path, state=state, keep_plan=True
     )
-    async with without_old(context, ["aws_sqs_queue.a"]) as inside:
+    async with without_replaced(context, ["aws_sqs_queue.a"]) as inside:
         assert inside.state is not None
         assert inside.state != state
         assert [each["name"] for each in json.loads(inside.state.read_text())["resources"]] == ["b"]
         assert not inside.keep_plan, "a plan against it says nothing about the stack's own state"
     assert not inside.state.exists()
     assert json.loads(state.read_text()) == STATE
-    async with without_old(context, []) as inside:
+    async with without_replaced(context, []) as inside:
         assert inside is context

@@ -9,7 +9,7 @@ from reconciler.model import Proof, Wanted
 from reconciler.proof import proved_edit as module_under_test
 from reconciler.proof.proofs import Verified
 from reconciler.proof.proved_edit import ProofContext, attempt
-from reconciler.proof.suggested_edits import AskedOnce, question_about
+from reconciler.proof.suggested_edits import SuggestionRounds, question_about
 from reconciler.rewrite.value_edits import edit_values
 from reconciler.suggest.knowledge import Knowledge
 from reconciler.suggest.question import Question, Replacement, Suggestion
@@ -47,12 +47,12 @@ def suggester() -> _Suggester:
 
 
 @pytest.fixture
-def asked(tmp_path: Path, suggester: _Suggester) -> AskedOnce:
+def asked(tmp_path: Path, suggester: _Suggester) -> SuggestionRounds:
     knowledge = Knowledge(file=tmp_path / "known" / "patterns.jsonl")
-    return AskedOnce(suggestions=Suggestions(knowledge=knowledge, suggester=suggester))
+    return SuggestionRounds(suggestions=Suggestions(knowledge=knowledge, suggester=suggester))
 
 
-async def test_the_value_left_gets_a_suggested_edit(root: Path, asked: AskedOnce, suggester: _Suggester) -> None:
+async def test_the_value_left_gets_a_suggested_edit(root: Path, asked: SuggestionRounds, suggester: _Suggester) -> None:
     edited = edit_values(root, [WANTED])
     assert [left.wanted for left in edited.left] == [WANTED]
     for _ in range(2):
@@ -82,7 +82,7 @@ def test_the_question_names_what_any_module_marks_as_sensitive(root: Path) -> No
 
 @pytest.mark.parametrize("held", [True, False])
 async def test_it_counts_only_if_every_proof_holds(
-    root: Path, asked: AskedOnce, monkeypatch: pytest.MonkeyPatch, held: bool
+    root: Path, asked: SuggestionRounds, monkeypatch: pytest.MonkeyPatch, held: bool
 ) -> None:
     async def verified(*_: Any, **__: Any) -> Verified:
         return Verified(proofs=(Proof(name="plan_clean", held=held),))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gateway.core.model.json import Json
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.model import Edit, Wanted
-from reconciler.publish.commit_message import commit_message, one_line, shown
+from reconciler.publish.commit_message import commit_message, one_line, value_text
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 WANTED = Wanted(address="aws_autoscaling_group.web", attribute="desired_capacity", value=6)
@@ -128,7 +128,7 @@ def test_a_long_subject_and_value_are_cut() -> None:
         wanted=Wanted(address="a.b", attribute="c", value="v" * 999),
     )
     assert len(commit_message(_applied(), [edit], {}).splitlines()[0]) <= 72
-    assert shown("v" * 999).endswith("…")
+    assert value_text("v" * 999).endswith("…")
 
 
 def test_a_resource_that_was_created_is_said_to_be_added() -> None:

@@ -1,4 +1,4 @@
-"""Commits go to a branch in our own worktree; the user's checkout, index and hooks are never touched."""
+"""The list of our commits survives a kill."""
 
 import shutil
 from collections.abc import Callable
@@ -9,6 +9,17 @@ import pytest
 from reconciler.errors import BranchConflict, ForeignCommit, GitFailed
 from reconciler.publish.git import Branch, OwnCommits, branch_tip, mutations_in, open_branch, open_protected
 from reconciler.publish.git import git as run_git
+
+
+def test_commits_are_listed_and_half_a_line_spoils_no_other(tmp_path: Path) -> None:
+    own = OwnCommits(path=tmp_path / "kept" / "commits")
+    assert own.all() == frozenset()
+    own.add("a" * 40)
+    with own.path.open("a") as file:
+        file.write("bbb")
+    own.add("c" * 40)
+    assert own.all() >= {"a" * 40, "c" * 40}
+
 
 Git = Callable[..., str]
 MAIN = Path("main.tf")
@@ -257,13 +268,3 @@ async def test_a_git_that_hangs_is_ended(repository: Path) -> None:
 
 async def _killed(*_: object) -> None:
     raise KeyboardInterrupt
-
-
-def test_commits_are_listed_and_half_a_line_spoils_no_other(tmp_path: Path) -> None:
-    own = OwnCommits(path=tmp_path / "kept" / "commits")
-    assert own.all() == frozenset()
-    own.add("a" * 40)
-    with own.path.open("a") as file:
-        file.write("bbb")
-    own.add("c" * 40)
-    assert own.all() >= {"a" * 40, "c" * 40}

@@ -13,13 +13,13 @@ from reconciler.publish.pull_request_text import (
     LONGEST,
     WriteBack,
     asked_in,
-    burst_of,
-    code,
+    code_span,
     comments_of,
     description_of,
     intent_comment,
     intent_marker,
     keys_in,
+    outside_changes_among,
     title_of,
     with_section,
 )
@@ -88,7 +88,7 @@ def test_texts_of_others_stay_in_code_spans() -> None:
     [("plain", "`plain`"), ("a`b", "`` a`b ``"), ("```", "```` ``` ````"), ("", "` `"), ("a\nb", "`a b`")],
 )
 def test_a_span_is_longer_than_any_of_its_backticks(text: str, span: str) -> None:
-    assert code(text) == span
+    assert code_span(text) == span
 
 
 def test_a_marker_counts_only_at_the_beginning() -> None:
@@ -146,10 +146,10 @@ def _intent_text_written(name: str, *, sensitive: bool = False, prefix: str = "f
 
 def test_two_changes_from_outside_are_a_burst() -> None:
     jobs, mail = _intent_text_written("jobs"), _intent_text_written("mail")
-    assert burst_of([jobs, mail]) == (CHANGE, replace(CHANGE, address="aws_sqs_queue.mail"))
-    assert burst_of([jobs, _intent_text_written("ours", prefix="mut")]) == ()
-    assert burst_of([jobs, _intent_text_written("secret", sensitive=True)]) == ()
-    assert burst_of([jobs, replace(mail, applied=None)]) == ()
+    assert outside_changes_among([jobs, mail]) == (CHANGE, replace(CHANGE, address="aws_sqs_queue.mail"))
+    assert outside_changes_among([jobs, _intent_text_written("ours", prefix="mut")]) == ()
+    assert outside_changes_among([jobs, _intent_text_written("secret", sensitive=True)]) == ()
+    assert outside_changes_among([jobs, replace(mail, applied=None)]) == ()
 
 
 def test_the_marker_is_that_of_the_burst() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from reconciler.errors import ForeignCommit, GitFailed
 from reconciler.publish.git import Branch, OwnCommits, open_branch
-from reconciler.publish.push import Remote, foreign_commits, rebased
+from reconciler.publish.push import Remote, foreign_commits, rebase_own_commits
 
 Git = Callable[..., str]
 MAIN = Path("main.tf")
@@ -228,7 +228,7 @@ def own(tmp_path: Path) -> OwnCommits:
 
 
 async def _rebased(repository: Path, tip: str, there: str, own: OwnCommits) -> str:
-    return await rebased(repository, tip=tip, there=there, protected="main", own=own)
+    return await rebase_own_commits(repository, tip=tip, there=there, protected="main", own=own)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.publish.unmerged import all_merged, changed_files, codeowners_text, pending
+from reconciler.publish.unmerged import all_merged, changed_files, codeowners_text, unmerged_write_backs
 
 Git = Callable[..., str]
 IDS = [f"mut_0000000000000000000000000{number}" for number in range(3)]
@@ -24,14 +24,14 @@ def branch(repository: Path, git: Git) -> Path:
 
 
 async def test_write_backs_are_pending_until_the_protected_branch_names_them(branch: Path, git: Git) -> None:
-    assert await pending(branch, "HEAD", "protected") == (IDS[0], IDS[1], f"{IDS[2]}@12")
+    assert await unmerged_write_backs(branch, "HEAD", "protected") == (IDS[0], IDS[1], f"{IDS[2]}@12")
     git(branch, "checkout", "--quiet", "protected")
     git(branch, "commit", "--quiet", "--allow-empty", "-m", f"Squashed\n\nSentinel-Mutation: {IDS[1]}")
     tip = git(branch, "rev-parse", "@{-1}").strip()
-    assert await pending(branch, tip, "protected") == (IDS[0], f"{IDS[2]}@12")
+    assert await unmerged_write_backs(branch, tip, "protected") == (IDS[0], f"{IDS[2]}@12")
     assert not await all_merged(branch, tip, "protected")
     git(branch, "merge", "--quiet", tip)
-    assert await pending(branch, tip, "protected") == ()
+    assert await unmerged_write_backs(branch, tip, "protected") == ()
 
 
 @pytest.mark.parametrize("trailer", ["--><img>", "mut_1", "@team/all", f"{IDS[0]}x", "mut_" + "A" * 26])
@@ -40,7 +40,7 @@ async def test_a_trailer_that_names_no_id_is_none(repository: Path, git: Git, tr
     git(repository, "branch", "protected")
     for name in (trailer, IDS[1]):
         git(repository, "commit", "--quiet", "--allow-empty", "-m", f"Now\n\nSentinel-Mutation: {name}")
-    assert await pending(repository, "HEAD", "protected") == (IDS[1],)
+    assert await unmerged_write_backs(repository, "HEAD", "protected") == (IDS[1],)
 
 
 async def test_a_branch_without_write_backs_is_not_merged(repository: Path) -> None:

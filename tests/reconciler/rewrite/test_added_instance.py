@@ -6,7 +6,7 @@ import pytest
 
 from reconciler.drift.event_creations import Created
 from reconciler.model import Wanted
-from reconciler.rewrite.added_instance import Sibling, add_instance, siblings_of
+from reconciler.rewrite.added_instance import NewInstance, add_instance, siblings_of
 from reconciler.rewrite.edited_code import read_code
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 
@@ -15,7 +15,7 @@ _BLOCK = 'resource "a_b" "c" {\n  for_each = %s\n\n  name = each.key\n}\n'
 
 def _with(tmp_path: Path, collection: str, rest: str = "") -> str:
     (tmp_path / "main.tf").write_text(_BLOCK % collection + rest)
-    like = Sibling(sibling='a_b.c["x"]', key="x", old="x", new="z")
+    like = NewInstance(sibling='a_b.c["x"]', key="x", old="x", new="z")
     wanted = Wanted(address='a_b.c["z"]', attribute="*", value={})
     return add_instance(read_code(tmp_path, {}), like, wanted).sources[Path("main.tf")].decode()
 
@@ -41,7 +41,7 @@ def test_an_entry_that_others_use_is_refused(tmp_path: Path) -> None:
 
 def test_a_second_list_that_is_too_short_is_refused(tmp_path: Path) -> None:
     text = 'locals {\n  names  = ["a", "b"]\n  titles = ["A", "B"]\n}\n\nresource "a_b" "c" {\n  count = length(local.names)\n\n  name  = local.names[count.index]\n  title = local.titles[count.index]\n}\n'
-    like = Sibling(sibling="a_b.c[1]", key=1, old="b", new="c")
+    like = NewInstance(sibling="a_b.c[1]", key=1, old="b", new="c")
     (tmp_path / "main.tf").write_text(text)
     with pytest.raises(CannotEdit):
         add_instance(read_code(tmp_path, {}), like, Wanted(address="a_b.c[2]", attribute="*", value={}))

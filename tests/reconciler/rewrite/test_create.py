@@ -5,7 +5,7 @@ from typing import Any
 
 from gateway.core.model.json import Json
 from reconciler.drift.event_creations import Created
-from reconciler.rewrite.create import create, import_id_of, wanted_creations
+from reconciler.rewrite.create import create_resources, import_id_of, wanted_creations
 from reconciler.rewrite.surroundings import Surroundings, surroundings
 
 _CODE = """resource "aws_sqs_queue" "jobs" {
@@ -46,7 +46,7 @@ def _attachment(policy: str, role: str = "app") -> Created:
 
 def _created(tmp_path: Path, code: str, *created: Created, live: Any = _LIVE) -> dict[str, str]:
     (tmp_path / "main.tf").write_text(code)
-    edited = create(tmp_path, wanted_creations(tmp_path, created, live))
+    edited = create_resources(tmp_path, wanted_creations(tmp_path, created, live))
     assert edited.left == ()
     return {str(path): content.decode() for path, content in edited.files.items()}
 
@@ -112,7 +112,7 @@ def test_a_module_that_is_frozen_or_that_another_root_uses_stays_as_it_is(tmp_pa
 
     def files(around: Surroundings) -> list[str]:
         wanted = wanted_creations(tmp_path / "env", [_queue("shop-mail")], live, around)
-        return sorted(str(path) for path in create(tmp_path / "env", wanted, around=around).files)
+        return sorted(str(path) for path in create_resources(tmp_path / "env", wanted, around=around).files)
 
     assert files(surroundings(tmp_path / "env", tmp_path)) == ["m/main.tf", "main.tf"]
     assert files(surroundings(tmp_path / "env", tmp_path, ["env/m"])) == ["main.tf"]
@@ -130,7 +130,7 @@ def test_what_may_be_a_secret_is_left_and_not_shown(tmp_path: Path) -> None:
 
     assert '"40"' in _created(tmp_path, code, parameter("/shop/quota", "40"), live=live)["main.tf"]
     for secret in (parameter("/shop/motto", "swordfish"), parameter("/shop/db_password", "40")):
-        edited = create(tmp_path, wanted_creations(tmp_path, [secret], live))
+        edited = create_resources(tmp_path, wanted_creations(tmp_path, [secret], live))
         assert edited.files == {}
         assert "its value may hold a secret" in edited.left[0].reason
         assert "swordfish" not in repr(edited)

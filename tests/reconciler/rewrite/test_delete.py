@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.model import Wanted
-from reconciler.rewrite.delete import Removed, delete, without_references
+from reconciler.rewrite.delete import RemovedName, delete_resources, without_references
 from reconciler.rewrite.edited_code import read_code
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from tests.bench.drift.scenario import Project, Scenario, golden, project_names, read_kinds, read_project
@@ -27,7 +27,7 @@ def _gone(scenario: Scenario) -> list[Wanted]:
 
 @pytest.mark.parametrize(("project", "scenario"), [pytest.param(*each, id=each[1].id) for each in _deletions()])
 def test_the_edit_is_the_gold_edit(project: Project, scenario: Scenario) -> None:
-    edited = delete(project.path / scenario.root, _gone(scenario))
+    edited = delete_resources(project.path / scenario.root, _gone(scenario))
     assert edited.left == ()
     found = {str(Path(scenario.root) / path): content.decode() for path, content in edited.files.items()}
     assert found == {file: after for file, (_, after) in golden(scenario, project.path).items()}
@@ -38,7 +38,7 @@ _QUEUE = 'resource "aws_sqs_queue" "a" {\n  name = "a"\n}\n'
 
 def _delete(tmp_path: Path, code: str, *addresses: str) -> tuple[str, list[str]]:
     (tmp_path / "main.tf").write_text(code)
-    edited = delete(tmp_path, [Wanted(address=address, attribute="*", value=None) for address in addresses])
+    edited = delete_resources(tmp_path, [Wanted(address=address, attribute="*", value=None) for address in addresses])
     after = edited.files.get(Path("main.tf"), code.encode()).decode()
     return after, [left.reason for left in edited.left]
 
@@ -105,7 +105,7 @@ def test_an_output_of_a_module_goes_with_the_outputs_that_repeat_it(tmp_path: Pa
     (tmp_path / "m").mkdir()
     (tmp_path / "m/main.tf").write_text('output "id" {\n  value = a_b.c.id\n}\n')
     (tmp_path / "main.tf").write_text('module "m" {\n  source = "./m"\n}\n\noutput "id" {\n  value = module.m.id\n}\n')
-    after = without_references(read_code(tmp_path, {}), Removed("m", "a_b", ("c",)), _WANTED)
+    after = without_references(read_code(tmp_path, {}), RemovedName("m", "a_b", ("c",)), _WANTED)
     assert {str(path): content.decode() for path, content in after.sources.items()} == {
         "m/main.tf": "",
         "main.tf": 'module "m" {\n  source = "./m"\n}\n',
@@ -115,11 +115,11 @@ def test_an_output_of_a_module_goes_with_the_outputs_that_repeat_it(tmp_path: Pa
 def test_one_key_is_not_all_keys(tmp_path: Path) -> None:
     text = 'output "x" {\n  value = a_b.c["x"].id\n}\n\noutput "y" {\n  value = a_b.c["y"].id\n}\n'
     (tmp_path / "main.tf").write_text(text)
-    after = without_references(read_code(tmp_path, {}), Removed(".", "a_b", ("c",), "x"), _WANTED)
+    after = without_references(read_code(tmp_path, {}), RemovedName(".", "a_b", ("c",), "x"), _WANTED)
     assert after.sources[Path("main.tf")].decode() == 'output "y" {\n  value = a_b.c["y"].id\n}\n'
 
 
 def test_a_value_that_needs_it_is_named(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text('resource "a_b" "d" {\n  depends = [a_b.c]\n  other   = a_b.c.id\n}\n')
     with pytest.raises(CannotEdit, match=r"resource\.a_b\.d still refers to it \(main\.tf:2\)"):
-        without_references(read_code(tmp_path, {}), Removed(".", "a_b", ("c",)), _WANTED)
+        without_references(read_code(tmp_path, {}), RemovedName(".", "a_b", ("c",)), _WANTED)

@@ -8,8 +8,8 @@ from gateway.terraform.config.module import load_module
 from reconciler.drift.event_creations import Created
 from reconciler.drift.replacements import ReplacedResource
 from reconciler.model import Edited, is_replacement
-from reconciler.rewrite.create import create
-from reconciler.rewrite.imports import imported_ids, imports, wanted_replacement
+from reconciler.rewrite.create import create_resources
+from reconciler.rewrite.imports import import_expressions, imported_ids, wanted_replacement
 
 CODE = 'import {\n  to = aws_x.a["k"]\n  id = "i-1"\n}\n\nimport {\n  to = module.m.aws_x.b\n  id = var.id\n}\n'
 
@@ -17,7 +17,7 @@ CODE = 'import {\n  to = aws_x.a["k"]\n  id = "i-1"\n}\n\nimport {\n  to = modul
 def test_each_address_has_the_expression_of_its_id(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(CODE)
     (tmp_path / "more.tf.json").write_text('{"import": [{"to": "aws_x.c", "id": "i-3"}, {"id": "i-4"}]}')
-    assert imports(load_module(tmp_path)) == {
+    assert import_expressions(load_module(tmp_path)) == {
         'aws_x.a["k"]': '"i-1"',
         "module.m.aws_x.b": "var.id",
         "aws_x.c": '"i-3"',
@@ -35,14 +35,14 @@ def _adopt(root: Path, files: dict[str, str], address: str = "aws_security_group
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(text)
     made = Created(resource_type="aws_security_group", import_id="sg-2", attributes={}, name="web")
-    return create(root, [wanted_replacement(ReplacedResource(address=address, created=made, old_id="sg-1"))])
+    return create_resources(root, [wanted_replacement(ReplacedResource(address=address, created=made, old_id="sg-1"))])
 
 
 def test_an_import_is_added_and_the_block_stays(tmp_path: Path) -> None:
     after = _adopt(tmp_path, {"main.tf": CODE_OF_ADOPT}).files[MAIN].decode()
     assert after == f'{CODE_OF_ADOPT}\nimport {{\n  to = aws_security_group.web\n  id = "sg-2"\n}}\n'
     (tmp_path / "main.tf").write_text(after)
-    assert imports(load_module(tmp_path)) == {"aws_security_group.web": '"sg-2"'}
+    assert import_expressions(load_module(tmp_path)) == {"aws_security_group.web": '"sg-2"'}
     assert [is_replacement(each.wanted) for each in _adopt(tmp_path, {"main.tf": CODE_OF_ADOPT}).edits] == [True]
 
 

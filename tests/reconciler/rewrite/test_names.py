@@ -6,7 +6,7 @@ import pytest
 
 from gateway.terraform.config.module import load_module
 from reconciler.model import Wanted
-from reconciler.rewrite.names import names, shared, slug, variable_name
+from reconciler.rewrite.names import label_of, names_of, shared_beginning, variable_name
 
 
 @pytest.mark.parametrize(
@@ -20,17 +20,17 @@ from reconciler.rewrite.names import names, shared, slug, variable_name
     ],
 )
 def test_a_label(name: str, label: str) -> None:
-    assert slug(name) == label
+    assert label_of(name) == label
 
 
 def test_what_is_shared_ends_at_a_separator() -> None:
-    assert shared("shop-mail", "shop-main", "other") == "shop-"
-    assert shared("shop", "shopping") == ""
-    assert shared("a") == ""
+    assert shared_beginning("shop-mail", "shop-main", "other") == "shop-"
+    assert shared_beginning("shop", "shopping") == ""
+    assert shared_beginning("a") == ""
 
 
 def test_names_are_told_once() -> None:
-    assert list(names({"id": "a", "name": "a", "bucket": "b", "size": 1})) == ["a", "b"]
+    assert list(names_of({"id": "a", "name": "a", "bucket": "b", "size": 1})) == ["a", "b"]
 
 
 CODE = """

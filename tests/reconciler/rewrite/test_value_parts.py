@@ -10,7 +10,7 @@ from gateway.core.model.path import AttributePath
 from gateway.terraform.config.module import load_module
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.rewrite.footprint.values import Footprint, UnknownMark
-from reconciler.rewrite.value_parts import alike, declared_inside, declares, holds, is_unset, split
+from reconciler.rewrite.value_parts import alike, declared_at, declares, holds, is_unset, split_value
 
 MARK = UnknownMark(("x",))
 
@@ -41,7 +41,7 @@ def _policy(*statements: Json) -> str:
     ],
 )
 def test_values_are_split(now: Json, wanted: Json, parts: dict[str, Json]) -> None:
-    assert {".".join(steps): value for steps, value in split(now, wanted)} == parts
+    assert {".".join(steps): value for steps, value in split_value(now, wanted)} == parts
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_values_are_split(now: Json, wanted: Json, parts: dict[str, Json]) -> No
     ],
 )
 def test_policies_are_split_by_statement(now: list[Json], wanted: list[Json], parts: dict[str, Json]) -> None:
-    assert {".".join(steps): value for steps, value in split(_policy(*now), _policy(*wanted))} == parts
+    assert {".".join(steps): value for steps, value in split_value(_policy(*now), _policy(*wanted))} == parts
 
 
 def test_what_terraform_says_of_the_code_tells_what_changed() -> None:
@@ -70,12 +70,12 @@ def test_what_terraform_says_of_the_code_tells_what_changed() -> None:
     now: list[Footprint] = [unknown, known]
     before: Json = [{"port": 1, "name": "a", "id": "i-1", "size": 5}, {"port": 2, "name": "b", "id": "i-2", "size": 5}]
     wanted: Json = [{"port": 1, "name": "a", "id": "i-1", "size": 9}, {"port": 2, "name": "b", "id": "i-2", "size": 5}]
-    assert list(split(now, wanted, before)) == [(("0", "size"), 9)]
+    assert list(split_value(now, wanted, before)) == [(("0", "size"), 9)]
 
 
 def test_a_set_keeps_the_order_of_the_code() -> None:
-    assert list(split(["b", "a"], ["a", "b", "c"], ["a", "b"])) == [((), ["b", "a", "c"])]
-    assert list(split(["b", "a"], ["a", "c"], ["b", "a"])) == [((), ["a", "c"])]
+    assert list(split_value(["b", "a"], ["a", "b", "c"], ["a", "b"])) == [((), ["b", "a", "c"])]
+    assert list(split_value(["b", "a"], ["a", "c"], ["b", "a"])) == [((), ["a", "c"])]
 
 
 def test_what_is_not_known_holds_nothing() -> None:
@@ -98,7 +98,7 @@ CODE = b"""resource "r" "a" {
 def _declared(root: Path, path: str) -> Json:
     instance = load_module(root, {Path("main.tf"): CODE}).instance("r.a")
     assert instance is not None
-    return declared_inside(instance, AttributePath(path))
+    return declared_at(instance, AttributePath(path))
 
 
 def _declares(root: Path, path: str, value: Json) -> bool:

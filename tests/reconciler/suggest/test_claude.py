@@ -10,7 +10,7 @@ from anthropic import AsyncAnthropic
 from gateway.core.clock import SystemClock
 from gateway.core.model.masking import PER_RUN
 from reconciler.model import Wanted
-from reconciler.suggest.claude import ClaudeSuggester, asked_text
+from reconciler.suggest.claude import ClaudeSuggester, question_text
 from reconciler.suggest.language_model import BoundedModel, TokenBudget
 from reconciler.suggest.question import Question, Replacement, Suggestion
 from tests.kit.messages_api import MessagesApi, messages_api
@@ -93,8 +93,8 @@ async def test_nothing_is_asked_about_a_value_that_may_be_a_secret(
 
 async def test_the_reason_is_shown_without_secrets_and_without_code_nothing_is_asked(ask: Ask, tmp_path: Path) -> None:
     code = CODE + b'\nlocals {\n  token = "hunter-two"\n}\n'
-    assert "hunter-two" not in (asked_text(ask(code=code, reason="hunter-two is not a number."), PER_RUN) or "")
-    assert asked_text(ask(code=b"locals {"), PER_RUN) is None
+    assert "hunter-two" not in (question_text(ask(code=code, reason="hunter-two is not a number."), PER_RUN) or "")
+    assert question_text(ask(code=b"locals {"), PER_RUN) is None
 
 
 async def test_without_budget_or_with_too_much_code_nothing_is_sent(ask: Ask, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from gateway.core.clock import SystemClock
 from gateway.core.model.masking import PER_RUN
 from gateway.core.settings import SuggestSettings
-from reconciler.suggest.foreign_intent import burst_text
+from reconciler.suggest.foreign_intent import changes_text
 from reconciler.suggest.from_settings import open_namer
 from reconciler.suggest.question import ChangedOutside, NamedIntent
 from tests.kit.messages_api import MessagesApi, messages_api
@@ -77,9 +77,9 @@ async def test_the_budget_is_that_of_suggestions_and_without_a_key_nobody_is_ask
 )
 def test_secrets_are_not_shown(kind: str, attribute: str, value: Any) -> None:
     change = replace(CHANGE, resource_type=kind, attribute=attribute, before=value, after=value)
-    assert "hunter-two" not in burst_text([change], PER_RUN)
+    assert "hunter-two" not in changes_text([change], PER_RUN)
 
 
 def test_a_long_burst_is_cut() -> None:
-    assert burst_text([CHANGE] * 1_000, PER_RUN).count("\n") == 49
-    assert len(burst_text([replace(CHANGE, after="x" * 90_000)], PER_RUN)) == 20_000
+    assert changes_text([CHANGE] * 1_000, PER_RUN).count("\n") == 49
+    assert len(changes_text([replace(CHANGE, after="x" * 90_000)], PER_RUN)) == 20_000

@@ -7,14 +7,14 @@ import pytest
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, holds_mask
 from gateway.terraform.lang.hcl import parse
-from reconciler.suggest.redaction import masked_values, redacted
+from reconciler.suggest.redaction import masked_values, redact
 
 MAIN, VALUES = Path("main.tf"), Path("terraform.tfvars")
 SENSITIVE = 'variable "pw" {\n  sensitive = true\n}\n'
 
 
 def _shown(code: str, values: str = "", name: Path = VALUES) -> str:
-    return "".join(redacted({MAIN: code.encode(), name: values.encode()}, PER_RUN).files.values())
+    return "".join(redact({MAIN: code.encode(), name: values.encode()}, PER_RUN).files.values())
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_secrets_in_values_as_json_are_masked(code: str, values: str) -> None:
 
 def test_a_variable_that_a_called_module_marks_is_secret_at_the_call() -> None:
     code = b'module "db" {\n  source = "./db"\n  pw     = "hunter-two"\n}\n'
-    assert "hunter-two" in redacted({MAIN: code}, PER_RUN).files[MAIN]
-    assert "hunter-two" not in redacted({MAIN: code}, PER_RUN, ["pw"]).files[MAIN]
+    assert "hunter-two" in redact({MAIN: code}, PER_RUN).files[MAIN]
+    assert "hunter-two" not in redact({MAIN: code}, PER_RUN, ["pw"]).files[MAIN]
 
 
 def test_what_cannot_be_parsed_is_not_shown() -> None:
@@ -103,7 +103,7 @@ def test_what_cannot_be_parsed_is_not_shown() -> None:
     code = "locals {\n  a = 1\n}\n"
     assert _shown(code, "a = = 1\n") == code
     assert _shown(code, "{", Path("terraform.tfvars.json")) == code
-    assert redacted({MAIN: b"\xff"}, PER_RUN).files == {}
+    assert redact({MAIN: b"\xff"}, PER_RUN).files == {}
 
 
 def test_secrets_of_a_known_form_are_masked_anywhere() -> None:
@@ -112,7 +112,7 @@ def test_secrets_of_a_known_form_are_masked_anywhere() -> None:
 
 
 def test_a_secret_is_masked_in_other_text_too() -> None:
-    redaction = redacted({MAIN: b'locals {\n  token = "hunter-two"\n}\n'}, PER_RUN)
+    redaction = redact({MAIN: b'locals {\n  token = "hunter-two"\n}\n'}, PER_RUN)
     assert "hunter-two" not in redaction.text('It is "hunter-two".')
     assert redaction.text("hunter-twofold") == "hunter-twofold"
 

@@ -14,14 +14,13 @@ from reconciler.suggest.replacement import (
     open_attributes,
     replace_as_suggested,
 )
-from tests.reconciler.suggest.conftest import CODE as CONFTEST_CODE
-from tests.reconciler.suggest.conftest import Ask
+from tests.reconciler.suggest.conftest import CODE, Ask
 
 TIMEOUT = "visibility_timeout_seconds = 30"
 
 
 OTHERS = (
-    CONFTEST_CODE.decode()
+    CODE.decode()
     + """
 terraform {
   backend "s3" {}
@@ -63,10 +62,8 @@ def test_the_replacement_is_an_edit_like_any_other(ask: Ask, tmp_path: Path) -> 
     question = ask()
     edited = replace_as_suggested(tmp_path, question, _suggestion())
     (edit,) = edited.edits
-    assert edited.files == {
-        Path("main.tf"): CONFTEST_CODE.replace(TIMEOUT.encode(), TIMEOUT.replace("30", "60").encode())
-    }
-    assert (edit.wanted, edit.chain, CONFTEST_CODE[edit.start : edit.end]) == (
+    assert edited.files == {Path("main.tf"): CODE.replace(TIMEOUT.encode(), TIMEOUT.replace("30", "60").encode())}
+    assert (edit.wanted, edit.chain, CODE[edit.start : edit.end]) == (
         question.wanted,
         (SUGGESTED,),
         TIMEOUT.encode(),
@@ -145,7 +142,7 @@ def test_a_value_may_come_through_a_local_a_default_and_a_block(ask: Ask, tmp_pa
     assert len(edited.edits) == 3
 
 
-CODE = """resource "aws_sqs_queue" "a" {
+ALL_PARTS = """resource "aws_sqs_queue" "a" {
   name  = "a"
   count = 1
   tags {}
@@ -168,12 +165,12 @@ variable "b" {
         ("  tags {}\n", "  tags {}\n  lifecycle {}\n", True),
         ('variable "b"', 'variable "c"', True),
         ('variable "b"', "data.b", True),
-        (CODE[CODE.index("variable") :], "", True),
+        (ALL_PARTS[ALL_PARTS.index("variable") :], "", True),
     ],
 )
 def test_only_values_may_change(old: str, new: str, refused: bool) -> None:
-    before = parse(Path("main.tf"), CODE.encode())
-    source = CODE.replace(old, new, 1) if new != "data.b" else CODE + 'data "x" "y" {}\n'
+    before = parse(Path("main.tf"), ALL_PARTS.encode())
+    source = ALL_PARTS.replace(old, new, 1) if new != "data.b" else ALL_PARTS + 'data "x" "y" {}\n'
     after = parse(Path("main.tf"), source.encode())
     if not refused:
         check_frozen_parts(before, after)
@@ -184,7 +181,7 @@ def test_only_values_may_change(old: str, new: str, refused: bool) -> None:
 
 
 def test_open_are_values_only() -> None:
-    document = parse(Path("main.tf"), CODE.encode())
+    document = parse(Path("main.tf"), ALL_PARTS.encode())
     assert [name for name, _ in open_attributes(document)] == [
         ("resource", "aws_sqs_queue", "a", "name"),
         ("variable", "b", "default"),

@@ -13,7 +13,7 @@ from gateway.terraform.json_syntax import shapes
 from gateway.terraform.json_syntax.view import learn_blocks
 from reconciler.errors import TerraformFailed
 from reconciler.model import Wanted
-from reconciler.rewrite.edits import edit_all
+from reconciler.rewrite.edits import edit_code
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.nested_blocks import learn_nested_blocks
 
@@ -67,7 +67,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def _edited(root: Path, attribute: str, value: Json) -> Any:
     """The body of the resource after an edit; why there is none."""
-    edited = edit_all(root, [Wanted(address=DISK, attribute=attribute, value=value)])
+    edited = edit_code(root, [Wanted(address=DISK, attribute=attribute, value=value)])
     if edited.left:
         return edited.left[0].reason
     return json.loads(edited.files[MAIN])["resource"][0]["acme_instance"]["a"]
@@ -107,4 +107,4 @@ async def test_code_without_such_types_asks_nobody(root: Path) -> None:
 async def test_a_new_kind_of_block_is_refused_by_its_name(root: Path) -> None:
     (root / "more.tf.json").write_text(json.dumps({"action": {"acme_invoke": {"x": {}}}}))
     with pytest.raises(Exception, match="'action' is no kind of block that Sentinel reads in JSON syntax"):
-        edit_all(root, [Wanted(address=DISK, attribute="name", value="y")])
+        edit_code(root, [Wanted(address=DISK, attribute="name", value="y")])

@@ -14,9 +14,9 @@ from reconciler.terraform.state import (
     planning_against,
     read_recorded,
     recorded_values,
+    state_document_without,
     state_without,
     terraform_is_applying,
-    without,
 )
 
 STATE: dict[str, Any] = {
@@ -88,14 +88,16 @@ STATE_OF_SCRATCH_STATE: dict[str, Any] = {
 
 
 def test_only_the_instances_at_the_addresses_are_left_out() -> None:
-    found = without(STATE_OF_SCRATCH_STATE, ["aws_sqs_queue.a", 'aws_sqs_queue.b["x"]', "aws_sqs_queue.b[0]"])
+    found = state_document_without(
+        STATE_OF_SCRATCH_STATE, ["aws_sqs_queue.a", 'aws_sqs_queue.b["x"]', "aws_sqs_queue.b[0]"]
+    )
     assert (found["version"], found["serial"]) == (4, 7)
     assert found["resources"] == [
         STATE_OF_SCRATCH_STATE["resources"][1],
         STATE_OF_SCRATCH_STATE["resources"][2],
         _resource("b", "y"),
     ]
-    assert without(STATE_OF_SCRATCH_STATE, ["module.m.aws_sqs_queue.a"])["resources"] == [
+    assert state_document_without(STATE_OF_SCRATCH_STATE, ["module.m.aws_sqs_queue.a"])["resources"] == [
         each for each in STATE_OF_SCRATCH_STATE["resources"] if "module" not in each
     ]
 

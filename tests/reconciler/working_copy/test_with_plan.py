@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from reconciler.__main__ import app
 from reconciler.model import Drift, Left, Wanted
-from reconciler.working_copy.with_plan import whole_or_not
+from reconciler.working_copy.with_plan import without_partial_resources
 
 
 @pytest.fixture
@@ -162,8 +162,8 @@ def test_a_new_resource_is_written_whole_or_not_at_all() -> None:
         for address, attribute, given in (("a_b.new", "*", {}), ("a_b.new", "size", 1), ("a_b.c", "size", 2))
     )
     short = Left(wanted=Wanted(address="a_b.new", attribute="secret", value=None), reason="It is a secret.")
-    assert whole_or_not([new, value, other], []) == ([new, value, other], [])
-    drifts, left = whole_or_not([new, value, other], [short])
+    assert without_partial_resources([new, value, other], []) == ([new, value, other], [])
+    drifts, left = without_partial_resources([new, value, other], [short])
     assert drifts == [other]
     assert [entry.wanted.attribute for entry in left] == ["secret", "*"]
     assert "It is a secret." in left[1].reason

@@ -11,7 +11,7 @@ from gateway.core.model.json import Json
 from gateway.terraform.config.module import attributes, load_module
 from gateway.terraform.lang.hcl import parse
 from reconciler.model import Wanted
-from reconciler.rewrite.editors.alignment import aligned
+from reconciler.rewrite.editors.alignment import align
 from reconciler.rewrite.value_edits import edit_values
 
 CASES = {
@@ -43,8 +43,8 @@ CASES = {
 def test_aligned(name: str) -> None:
     before, after = CASES[name]
     assert after is not None
-    assert aligned(parse(Path("x.tf"), before.encode())).decode() == after
-    assert aligned(parse(Path("x.tf"), after.encode())).decode() == after
+    assert align(parse(Path("x.tf"), before.encode())).decode() == after
+    assert align(parse(Path("x.tf"), after.encode())).decode() == after
 
 
 def _format(source: str) -> str:

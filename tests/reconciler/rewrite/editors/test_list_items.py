@@ -8,8 +8,8 @@ from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse
-from reconciler.rewrite.editors import list_items
 from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.editors.list_items import append_item, remove_item
 from tests.reconciler.rewrite.editors.edited_resource import edited, resource
 
 
@@ -65,7 +65,7 @@ def _list(text: str) -> tuple[Document, e.Tuple]:
 )
 def test_an_item_is_removed(before: str, position: int, after: str) -> None:
     document, node = _list(before)
-    assert list_items.remove_item(document, node, position).apply(document.source) == f"x = {after}\n".encode()
+    assert remove_item(document, node, position).apply(document.source) == f"x = {after}\n".encode()
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_an_item_is_removed(before: str, position: int, after: str) -> None:
 )
 def test_an_item_is_added(before: str, after: str) -> None:
     document, node = _list(before)
-    assert list_items.append_item(document, node, "9").apply(document.source) == f"x = {after}\n".encode()
+    assert append_item(document, node, "9").apply(document.source) == f"x = {after}\n".encode()
 
 
 def test_what_is_not_certain_is_refused() -> None:
     document, node = _list("[\n  1, 2\n]")
     with pytest.raises(CannotEdit, match="one item on a line"):
-        list_items.remove_item(document, node, 0)
+        remove_item(document, node, 0)
     document, node = _list("[\n  1 # last\n]")
     with pytest.raises(CannotEdit, match="comment follows"):
-        list_items.append_item(document, node, "9")
+        append_item(document, node, "9")

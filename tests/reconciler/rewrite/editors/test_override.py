@@ -19,8 +19,8 @@ BLUE = Only('each.key == "blue"', "local.days")
 def _edited(source: str, value: Json, *, key: str = "", only: Only | None = None) -> str:
     document = parse(Path("main.tf"), f"a = {source}\n".encode())
     node = read_attribute(document, document.attributes(document.root)["a"])
-    place = OverrideSite(document=document, node=node, key=key, only=only)
-    return set_beside(place, value).apply(document.source).decode().strip()
+    site = OverrideSite(document=document, node=node, key=key, only=only)
+    return set_beside(site, value).apply(document.source).decode().strip()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from gateway.terraform.config.module import load_module
 from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.grammar import parse_expression
 from reconciler.rewrite.footprint.parts import footprints
-from reconciler.rewrite.footprint.values import Footprint, differences, files_of, locate
+from reconciler.rewrite.footprint.values import Footprint, differences, locate, templates_read_by
 from tests.kit.growth import assert_linear
 
 MAIN = """
@@ -230,6 +230,6 @@ CODE = b'locals {\n  x = [templatefile("${path.module}/a.t", {}), templatefile("
 )
 def test_which_templates_an_expression_may_read(expression: str, names: list[str], tmp_path: Path) -> None:
     module = load_module(tmp_path, {Path("main.tf"): CODE, Path("a.t"): b"a", Path("b.t"): b"b"})
-    found = files_of(parse_expression(expression), EvaluationScope(module=module))
+    found = templates_read_by(parse_expression(expression), EvaluationScope(module=module))
     assert [name for name, _ in found] == names
-    assert files_of(parse_expression(expression), EvaluationScope()) == ()
+    assert templates_read_by(parse_expression(expression), EvaluationScope()) == ()

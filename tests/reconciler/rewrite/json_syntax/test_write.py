@@ -13,7 +13,7 @@ from gateway.terraform.json_syntax.view import parse_json
 from reconciler.model import Wanted
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.splice import common_start
-from reconciler.rewrite.json_syntax.write import written_as_json
+from reconciler.rewrite.json_syntax.write import write_as_json
 from reconciler.rewrite.value_edits import edit_values
 
 FILE = Path("main.tf.json")
@@ -118,7 +118,7 @@ def test_what_is_added_is_one_insertion_and_what_is_removed_one_cut(
     (block,) = document.blocks(document.root, "resource", "aws_sqs_queue", name)
     node = document.attributes(block)["delay_seconds"]
     without = document.source[: node.start_byte] + document.source[node.end_byte :]
-    assert written_as_json(document, without) == source
+    assert write_as_json(document, without) == source
 
 
 HAND = """{
@@ -145,7 +145,7 @@ def _written(old: str, new: str, source: str = HAND) -> str:
     document = parse_json(FILE, source.encode())
     hcl = document.source.decode()
     assert hcl.count(old) == 1, hcl
-    return written_as_json(document, hcl.replace(old, new).encode()).decode()
+    return write_as_json(document, hcl.replace(old, new).encode()).decode()
 
 
 def test_a_new_block_stands_with_its_siblings() -> None:
@@ -191,7 +191,7 @@ def test_a_second_nested_block_makes_a_list() -> None:
         document.source.decode()[:first]
         + document.source.decode()[document.source.decode().index("  tag {", first + 1) :]
     )
-    assert json.loads(written_as_json(document, without.encode()))["resource"]["aws_autoscaling_group"]["g"]["tag"] == [
+    assert json.loads(write_as_json(document, without.encode()))["resource"]["aws_autoscaling_group"]["g"]["tag"] == [
         {"key": "c", "value": "d", "propagate_at_launch": False}
     ]
 

@@ -50,8 +50,8 @@ def _traces(module: Module, path: str, address: str = "aws_sqs_queue.a") -> tupl
 
 
 def _first(module: Module, path: str) -> EditSite:
-    """The likeliest place that can be edited."""
-    return next(place for place in _traces(module, path) if not isinstance(place, NoSite))
+    """The likeliest site that can be edited."""
+    return next(site for site in _traces(module, path) if not isinstance(site, NoSite))
 
 
 def test_the_chain_is_readable(module: Module) -> None:
@@ -80,8 +80,8 @@ def test_what_no_whole_number_reaches_is_unknown(wanted: int, module: Module) ->
 
 
 def test_the_likeliest_place_comes_first_and_others_follow(module: Module) -> None:
-    assert [type(place) for place in _traces(module, "tags.owner")] == [LiteralSite, EntrySite]
-    assert [type(place) for place in _traces(module, "size")] == [EntrySite, LiteralSite]
+    assert [type(site) for site in _traces(module, "tags.owner")] == [LiteralSite, EntrySite]
+    assert [type(site) for site in _traces(module, "size")] == [EntrySite, LiteralSite]
     absent, blocks = _traces(module, "absent")
     assert isinstance(blocks, BlocksSite)
     assert isinstance(absent, AttributeSite)

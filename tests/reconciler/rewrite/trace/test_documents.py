@@ -1,4 +1,4 @@
-"""A member of a JSON text: what Terraform puts in there is followed, else the text itself is the place."""
+"""A member of a JSON text: what Terraform puts in there is followed, else the text itself is the site."""
 
 from pathlib import Path
 

@@ -52,7 +52,7 @@ resource "r" "a" {{
 )
 def test_the_places_in_their_order(expression: str, path: str, kinds: list[type[TracedSite]], tmp_path: Path) -> None:
     module = load_module(tmp_path, {Path("main.tf"): CODE.format(expression=expression).encode()})
-    assert [type(place) for place in trace_attribute(module, "r.a", AttributePath(path))] == kinds
+    assert [type(site) for site in trace_attribute(module, "r.a", AttributePath(path))] == kinds
 
 
 CODE_OF_TRACE_TEMPLATES = """variable "readers" {

@@ -52,9 +52,9 @@ def test_the_wanted_list_is_made(expression: str, value: Json, old: str, new: st
 )
 def test_one_item_is_found_where_it_stands(expression: str, path: str, tmp_path: Path) -> None:
     code = f'{NAMES}resource "r" "a" {{\n  x = {expression}\n}}\n'.encode()
-    (place,) = trace_attribute(load_module(tmp_path, {Path("main.tf"): code}), "r.a", AttributePath(path))
-    assert isinstance(place, LiteralSite)
-    assert place.document.source[place.node.start : place.node.end] == b"3"
+    (site,) = trace_attribute(load_module(tmp_path, {Path("main.tf"): code}), "r.a", AttributePath(path))
+    assert isinstance(site, LiteralSite)
+    assert site.document.source[site.node.start : site.node.end] == b"3"
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_one_item_is_found_where_it_stands(expression: str, path: str, tmp_path:
 )
 def test_what_cannot_be_edited_says_why(expression: str, path: str, reason: str, tmp_path: Path) -> None:
     code = f'{NAMES}resource "r" "a" {{\n  x = {expression}\n}}\n'.encode()
-    places = trace_attribute(load_module(tmp_path, {Path("main.tf"): code}), "r.a", AttributePath(path))
-    assert any(isinstance(place, NoSite) and reason in place.reason for place in places), places
+    sites = trace_attribute(load_module(tmp_path, {Path("main.tf"): code}), "r.a", AttributePath(path))
+    assert any(isinstance(site, NoSite) and reason in site.reason for site in sites), sites
 
 
 def test_a_list_that_no_argument_can_make_is_left(tmp_path: Path) -> None:

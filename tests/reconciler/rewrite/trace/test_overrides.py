@@ -1,4 +1,4 @@
-"""Where one instance must differ from the others, a conditional is the last place."""
+"""Where one instance must differ from the others, a conditional is the last site."""
 
 from pathlib import Path
 
@@ -101,16 +101,16 @@ resource "aws_x" "y" {
 """
 
 
-def _places(address: str, attribute: str) -> tuple[TracedSite, ...]:
+def _sites(address: str, attribute: str) -> tuple[TracedSite, ...]:
     files = {Path("main.tf"): ROOT.encode(), Path("m/main.tf"): MODULE.encode()}
     return trace_attribute(load_module(Path("/nowhere"), files), address, AttributePath(attribute))
 
 
 def test_an_argument_that_is_not_given_is_a_place_for_all_and_for_one() -> None:
-    (new,) = _places("module.one.aws_x.y", "on")
+    (new,) = _sites("module.one.aws_x.y", "on")
     assert isinstance(new, ArgumentSite)
     assert (new.name, new.default, new.only) == ("on", "false", None)
-    whole, one = _places('module.many["a"].aws_x.y', "on")
+    whole, one = _sites('module.many["a"].aws_x.y', "on")
     assert isinstance(whole, ArgumentSite)
     assert isinstance(one, ArgumentSite)
     assert one.only is not None
@@ -118,19 +118,19 @@ def test_an_argument_that_is_not_given_is_a_place_for_all_and_for_one() -> None:
 
 
 def test_a_part_of_a_default_gives_the_whole_argument() -> None:
-    (place,) = _places("module.one.aws_x.y", "size")
-    assert isinstance(place, ArgumentSite)
-    assert place.convert(7) == {"size": 7, "inner": {"x": 1}}
-    (deep,) = _places("module.one.aws_x.y", "x")
+    (site,) = _sites("module.one.aws_x.y", "size")
+    assert isinstance(site, ArgumentSite)
+    assert site.convert(7) == {"size": 7, "inner": {"x": 1}}
+    (deep,) = _sites("module.one.aws_x.y", "x")
     assert isinstance(deep, ArgumentSite)
     assert deep.convert(7) == {"size": 1, "inner": {"x": 7}}
 
 
 def test_an_argument_from_a_name_that_others_share_can_be_set_beside_it() -> None:
-    *_, last = _places("module.one.aws_x.y", "days")
+    *_, last = _sites("module.one.aws_x.y", "days")
     assert isinstance(last, OverrideSite)
     assert (last.only, last.key) == (None, "")
-    *_, last = _places('module.many["b"].aws_x.y', "days")
+    *_, last = _sites('module.many["b"].aws_x.y', "days")
     assert isinstance(last, OverrideSite)
     assert last.only is not None
     assert last.only.condition == 'each.key == "b"'
@@ -141,8 +141,8 @@ def test_a_default_that_is_not_known_is_refused() -> None:
         Path("main.tf"): b'module "m" {\n  source = "./m"\n}\n',
         Path("m/main.tf"): b'variable "a" {\n  default = timestamp()\n}\nresource "aws_x" "y" {\n  a = var.a.b\n}\n',
     }
-    (place,) = trace_attribute(load_module(Path("/nowhere"), files), "module.m.aws_x.y", AttributePath("a"))
-    assert isinstance(place, NoSite)
+    (site,) = trace_attribute(load_module(Path("/nowhere"), files), "module.m.aws_x.y", AttributePath("a"))
+    assert isinstance(site, NoSite)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A cursor collects its steps, and every place it makes has them."""
+"""A cursor collects its steps, and every site it makes has them."""
 
 import inspect
 from collections.abc import Callable

@@ -7,7 +7,7 @@ import pytest
 from gateway.core.errors import CodeInvalid
 from gateway.terraform.config.module import load_module
 from reconciler.errors import PluginUnavailable
-from reconciler.terraform.plugin import configuration
+from reconciler.terraform.plugin import configuration as configuration_module
 from reconciler.terraform.plugin.configuration import configuration, single_configuration, split_provider
 
 AWS = "registry.terraform.io/hashicorp/aws"
@@ -150,5 +150,5 @@ def test_a_downloaded_module_that_we_do_not_read_is_refused(tmp_path: Path) -> N
 )
 def test_hostile_files_cost_linear_time(text: str) -> None:
     """With a quadratic search, each of these would take minutes to hours."""
-    assert configuration._renamed(text.encode(), AWS) == {"aws"}
-    assert configuration._PROVIDER.search(text.encode()) is None
+    assert configuration_module._renamed(text.encode(), AWS) == {"aws"}
+    assert configuration_module._PROVIDER.search(text.encode()) is None

@@ -4,7 +4,7 @@ import pytest
 
 from reconciler.errors import PluginUnavailable
 from reconciler.terraform.plugin.messages import message
-from reconciler.terraform.plugin.provider_schema import BlockShape, dump, load, read_shape, shaped, typed
+from reconciler.terraform.plugin.provider_schema import BlockShape, conform, convert, dump, load, read_shape
 
 ROLE = BlockShape(attributes={"role_arn": "string", "tags": ["map", "string"]})
 SHAPE = BlockShape(
@@ -13,11 +13,11 @@ SHAPE = BlockShape(
 
 
 def test_what_is_not_set_is_null_or_no_block() -> None:
-    assert shaped({}, SHAPE) == {"region": None, "max_retries": None, "ids": None, "assume_role": []}
+    assert conform({}, SHAPE) == {"region": None, "max_retries": None, "ids": None, "assume_role": []}
 
 
 def test_values_are_converted_as_terraform_does() -> None:
-    found = shaped(
+    found = conform(
         {"region": "x", "max_retries": "3", "ids": [1], "assume_role": [{"role_arn": "a", "tags": {"n": True}}]}, SHAPE
     )
     assert found == {
@@ -26,13 +26,13 @@ def test_values_are_converted_as_terraform_does() -> None:
 
 
 def test_text_that_means_a_truth_value() -> None:
-    assert (typed("true", "bool"), typed("false", "bool"), typed(True, "bool")) == (True, False, True)
+    assert (convert("true", "bool"), convert("false", "bool"), convert(True, "bool")) == (True, False, True)
 
 
 @pytest.mark.parametrize("given", [{"colour": 1}, {"assume_role": "a"}, {"assume_role": ["a"]}, {"ids": 1}])
 def test_what_does_not_fit_is_refused(given: dict[str, object]) -> None:
     with pytest.raises(PluginUnavailable):
-        shaped(given, SHAPE)  # type: ignore[arg-type]  # wrong on purpose
+        conform(given, SHAPE)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_shape_survives_being_kept() -> None:
