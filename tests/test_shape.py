@@ -30,10 +30,6 @@ TESTED_ELSEWHERE = {
 
 PROTOCOLS_ONLY = {
     "gateway/core/ports.py",
-    "gateway/core/ports.py",
-    "gateway/core/ports.py",
-    "gateway/core/ports.py",
-    "gateway/core/ports.py",
     "gateway/context/ports.py",
 }
 """Nothing in them runs; the suites in tests/ports hold whatever implements them."""

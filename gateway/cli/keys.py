@@ -180,8 +180,6 @@ def revoke(
 
 
 async def _with_keyring(settings: Settings, work: Callable[[KeyRing], Awaitable[T]], *, create: bool = False) -> T:
-    pass
-
     if not create:
         require_ledger(settings)
     async with open_keyring(settings) as keyring:

@@ -171,8 +171,6 @@ def numbers_command(
 
     Without --path they are those of the policies in the settings (`policy.path`), as the gateway has them.
     """
-    pass
-
     log_to_stderr()
     try:
         shown = asyncio.run(numbers_in_force(path, config_file(config), stack))

@@ -30,7 +30,7 @@ from gateway.core.model.plan import Plan, change_to_json
 from gateway.core.model.verdict import Verdict
 from gateway.core.ports import Clock, KeyRing, LedgerQueries, RecordQuery
 from gateway.core.settings.run_task import RunTaskSettings
-from gateway.doors.api.plans import PlanBody
+from gateway.doors.api.plan_body import PlanBody
 from gateway.doors.api.problems import validation_messages
 from gateway.identity.caller import caller_of
 from gateway.plans.check import PlanCheck

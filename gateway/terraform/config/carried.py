@@ -2,25 +2,50 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.expression import AttributeAccess, Name, Spanned, root_references, walk
 from gateway.terraform.lang.values import MapOf, Opaque, Unknown, Value
-
-if TYPE_CHECKING:
-    from gateway.terraform.config.module import Module
 
 _NOTHING: frozenset[str] = frozenset()
 Table: TypeAlias = "Mapping[str, Value] | Mapping[str, tuple[Value, Value]]"
 """Values, or keys and values, by the name that they have in a scope."""
 
 
+Expansion: TypeAlias = tuple[tuple[str | int | None, EvaluationScope], ...]
+"""Key and scope of each instance of a block."""
+
+
+class EarlierModule(Protocol):
+    """A module instance of the earlier version, as far as the edit between the versions is compared with it."""
+
+    @property
+    def address(self) -> str:
+        """The address of the module instance, empty for the root."""
+
+    @property
+    def directory(self) -> str:
+        """The directory of its code."""
+
+    @property
+    def call_scope(self) -> EvaluationScope:
+        """The scope of the arguments of its call."""
+
+    @property
+    def evaluated(self) -> "Mapping[str, Value | Unknown]":
+        """The values that were evaluated, by name."""
+
+    @property
+    def expansions(self) -> "Mapping[tuple[str, ...], Expansion | Unknown]":
+        """The keys and scopes of its resource and module blocks, by the block's header."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Carried:
     """The version of the code before an edit, and what the edit may have changed. One for all modules of a stack."""
 
-    modules: "dict[str, Module]" = field(default_factory=dict)
+    modules: dict[str, EarlierModule] = field(default_factory=dict)
     """Every module instance of the earlier version by address. `release` empties it, so that versions do not pile up."""
     outdated: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The keys (see `Definitions`) that may have changed, by the address of the module instance."""
@@ -37,14 +62,14 @@ class Carried:
         """The names, as definitions of a module instance say them, behind which the edit may have changed something."""
         return frozenset(name for key in self.outdated.get(address, _NOTHING) if (name := _name_of(key)))
 
-    def earlier(self, address: str, scope: EvaluationScope, directory: str) -> "Module | None":
+    def earlier(self, address: str, scope: EvaluationScope, directory: str) -> EarlierModule | None:
         """The earlier version of a module instance, if its key and `each.value` are as they were."""
         found = self.modules.get(address)
-        if found is None or found.source.directory != directory or not self.same_scope(found.call_scope, scope):
+        if found is None or found.directory != directory or not self.same_scope(found.call_scope, scope):
             return None
         return found
 
-    def values(self, earlier: "Module") -> "dict[str, Value | Unknown]":
+    def values(self, earlier: EarlierModule) -> "dict[str, Value | Unknown]":
         """The values of an earlier module by name, without those that the edit may have changed."""
         outdated = self.outdated.get(earlier.address, _NOTHING)
         return {name: value for name, value in earlier.evaluated.items() if name not in outdated}

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal as OneOf
-from typing import TypeAlias
 
 from tree_sitter import Node
 
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
-from gateway.terraform.config.carried import Carried
+from gateway.terraform.config.carried import Carried, Expansion
 from gateway.terraform.config.policy_document import TYPE, check_readable, policy_json
 from gateway.terraform.config.source import Declared, Source, load_sources
 from gateway.terraform.config.templates import read_template
@@ -255,8 +254,6 @@ def _one(declared: Declared, scope: EvaluationScope, recorded: Value) -> Value:
 
 _MOST_INSTANCES = 10_000
 """Of one block."""
-Expansion: TypeAlias = tuple[tuple[str | int | None, EvaluationScope], ...]
-"""Key and scope of each instance of a block."""
 
 
 def expand(module: "Module", document: Document, block: Node, visiting: Visiting = frozenset()) -> "Expansion":
@@ -349,6 +346,11 @@ class Module:
     """The version of the code before an edit, whose values stay valid where the edit cannot reach."""
     live: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """Attributes of resources and data sources by address, as the provider knows them; empty where only the code counts."""
+
+    @property
+    def directory(self) -> str:
+        """The directory of the module's code."""
+        return self.source.directory
 
     @property
     def scope(self) -> EvaluationScope:

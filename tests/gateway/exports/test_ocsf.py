@@ -44,13 +44,13 @@ def objections(event: Mapping[str, Any]) -> list[str]:
 
 
 def test_every_stage_is_a_valid_event(records: Sequence[ExportedRecord]) -> None:
-    assert {record.row.stage for record in records} == set(Stage)
-    for record in records:
-        event = json.loads(ocsf_event(record))
-        assert not objections(event), (record.row.stage, event)
-        assert event["metadata"]["sequence"] == record.row.seq
-        assert event["metadata"]["uid"] == record.row.hash
-        assert event["unmapped"]["sentinel"]["previous"] == record.row.previous
+    assert {exported.row.stage for exported in records} == set(Stage)
+    for exported in records:
+        event = json.loads(ocsf_event(exported))
+        assert not objections(event), (exported.row.stage, event)
+        assert event["metadata"]["sequence"] == exported.row.seq
+        assert event["metadata"]["uid"] == exported.row.hash
+        assert event["unmapped"]["sentinel"]["previous"] == exported.row.previous
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_the_schema_refuses_what_is_not_valid(
 
 
 def test_each_class_is_a_source_of_its_own(records: Sequence[ExportedRecord]) -> None:
-    for record in records:
-        source, region, account, day = ocsf_place(record).split("/")
-        assert source == CLASSES[json.loads(ocsf_event(record))["class_uid"]]
+    for exported in records:
+        source, region, account, day = ocsf_place(exported).split("/")
+        assert source == CLASSES[json.loads(ocsf_event(exported))["class_uid"]]
         assert (region, account, day) == ("region=global", "accountId=unknown", "eventDay=20260301")
 
 

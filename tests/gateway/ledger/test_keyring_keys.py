@@ -135,10 +135,10 @@ async def test_lookups_of_unknown_ids_do_not_fill_the_memory(
     ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keyring, "_MOST_CACHED", 10)
-    keyring = ring(ledger)
+    keys = ring(ledger)
     for number in range(50):
-        assert await keyring.find(f"SNTL{number}") is None
-    assert len(keyring._cache) == 10
+        assert await keys.find(f"SNTL{number}") is None
+    assert len(keys._cache) == 10
 
 
 @pytest.mark.parametrize("only", [False, True])
