@@ -1,4 +1,4 @@
-"""The composition root: builds the adapters, lists the checks in order, and mounts the doors on one ASGI application."""
+"""The composition root: builds the adapters and mounts the doors on one ASGI application. `wiring` lists the checks in order."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine

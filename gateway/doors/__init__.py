@@ -1,1 +1,1 @@
-"""The only package that knows HTTP: the AWS-compatible endpoint, the JSON API, and what both share."""
+"""The doors through which requests arrive: the AWS-compatible endpoint, the JSON API, MCP, the console and chat, and what they share."""

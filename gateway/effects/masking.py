@@ -9,25 +9,25 @@ from typing import Final
 from gateway.core.model.json import Json, is_document, to_json, with_strings
 from gateway.core.model.mutation import Call
 from gateway.effects.sensitive_members import sensitive_parameters
+from gateway.terraform.secret_vocabulary import (
+    KNOWN_KEY,
+    NAME_IN_TEXT,
+    PRIVATE_KEY,
+    URL,
+    folded,
+    is_often_secret_name,
+    is_secret_name,
+    with_secret,
+)
 
 MASK: Final = "***"
 """Stands for a secret."""
 
-_SECRET_ENDINGS: Final = (
-    "password", "passwd", "passphrase", "secret", "secretstring", "secretbinary", "secretkey", "secretaccesskey", "token",
-    "apikey", "privatekey", "credentials", "connectionstring", "connectionuri", "connectionurl", "userdata", "plaintext",
-    "presharedkey", "authkey", "licensekey", "signingkey", "accountkey", "passcode", "pwd", "psk", "keymaterial",
-)  # fmt: skip
-"""Endings of names of secrets, without separators and case. `SecretId` and `KmsKeyId` only name a secret or a key."""
-_NOT_SECRET: Final = (
-    "nexttoken", "clienttoken", "requesttoken", "idempotencytoken", "continuationtoken", "creatortoken", "invocationtoken",
-)  # fmt: skip
 _OFTEN_SECRET: Final = frozenset({
-    "connectionproperties", "connectorconfiguration", "customheaders", "defaultarguments", "environment", "environmentvariables",
-    "environmentvars", "headerparameters", "nonoverridablearguments", "optionsettings", "runtimeenvironmentsecrets",
-    "runtimeenvironmentvariables", "stagevariables", "variables",
+    "connectionproperties", "connectorconfiguration", "customheaders", "defaultarguments", "environment", "headerparameters",
+    "nonoverridablearguments", "optionsettings", "stagevariables", "variables",
 })  # fmt: skip
-"""Members whose values commonly hold secrets under any name: their names are shown, their values are not."""
+"""Members of calls, beside those of the vocabulary, whose values commonly hold secrets under any name."""
 _NAMES: Final = frozenset({"name", "key", "parameterkey", "parametername", "headername"})
 _VALUES: Final = frozenset({"value", "parametervalue", "headervalue"})
 """In `{Name: …, Value: …}` the name says whether the value is a secret."""
@@ -36,23 +36,15 @@ _VALUES: Final = frozenset({"value", "parametervalue", "headervalue"})
 # shell would execute, and follows its name without one that ends a command, so what is masked is an argument and no command of its own.
 LONGEST_TEXT: Final = 64 * 1024
 """Characters of a text that is searched for secrets, at half a second for a megabyte. No longer text is shown anyway."""
-_NAME: Final = "password|passwd|pwd|secret|token|api_?key|access_?key"
 _VALUE: Final = r"[\w+/=.~@%^-]{4,512}"
 _INLINE: Final = re.compile(
-    rf"(?P<name>(?:{_NAME})(?:[\"']?[ \t]{{0,8}}:[ \t]{{0,8}}|[ \t]{{1,8}}=[ \t]{{0,8}}|[\"']?=)[\"']?){_VALUE}"
-    rf"|(?P<option>--(?:[a-z]{{1,16}}-){{0,3}}(?:password|passwd|secret|token|api-?key|access-?key)[ \t]{{1,8}}[\"']?){_VALUE}"
-    r"|(?P<scheme>://[\w%.~+-]{0,128}:)[\w%.~+-]{1,256}(?=@)"
-    r"|(?P<pem>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)(?:\s|\\[nr])*+(?:(?:Proc-Type|DEK-Info): [\w,-]{1,80}(?:\s|\\[nr])++){0,2}"
-    r"(?:[A-Za-z0-9+/=]|\s|\\[nr])++(?=-----END [A-Z ]{0,40}PRIVATE KEY-----)",
+    rf"(?:{NAME_IN_TEXT})(?:[\"']?[ \t]{{0,8}}:[ \t]{{0,8}}|[ \t]{{1,8}}=[ \t]{{0,8}}|[\"']?=)[\"']?(?P<pair>{_VALUE})"
+    rf"|--(?:[a-z]{{1,16}}-){{0,3}}(?:{NAME_IN_TEXT})[ \t]{{1,8}}[\"']?(?P<argument>{_VALUE})"
+    rf"|{URL}|{PRIVATE_KEY}|{KNOWN_KEY}",
     re.IGNORECASE,
 )
-_SECRET_MEMBER: Final = re.compile(rf".*(?:{_NAME})", re.IGNORECASE | re.DOTALL)
 _SECRET_VALUE: Final = re.compile(_VALUE)
-
-
-_OPTION: Final = re.compile(
-    r"--?(?:[a-z]{1,16}[-_]){0,3}(?:password|passwd|secret|token|api[-_]?key|access[-_]?key)", re.IGNORECASE
-)
+_OPTION: Final = re.compile(rf"--?(?:[a-z]{{1,16}}[-_]){{0,3}}(?:{NAME_IN_TEXT})", re.IGNORECASE)
 _LITERAL: Final = re.compile(r"[\w+/=.~@%^:-]{1,512}")
 
 
@@ -70,7 +62,7 @@ class _View:
 
 def is_often_secret(member: str) -> bool:
     """Whether the values of a member of a call or reply commonly hold secrets, whatever service it is of."""
-    return _folded(member) in _OFTEN_SECRET
+    return folded(member) in _OFTEN_SECRET or is_often_secret_name(member)
 
 
 def masked_parameters(call: Call) -> dict[str, Json]:
@@ -116,14 +108,15 @@ def _leaves_out(value: Json) -> bool:
 
 
 def _shown(name: str, value: object, view: _View) -> Json:
-    folded = _folded(name)
-    if folded in _OFTEN_SECRET or (name in view.marked and not isinstance(value, (bytes, bytearray))):
+    if name in view.marked and not isinstance(value, (bytes, bytearray)):
         return _names_only(value)
-    if folded.endswith(_SECRET_ENDINGS) and not folded.endswith(_NOT_SECRET):
+    if is_secret_name(name):
         if isinstance(value, (list, tuple)):
             # AWS names no list as a secret: the author of an automation document has, whose commands the items may become.
             view.hides = True
         return value if value is None or isinstance(value, bool) else MASK
+    if is_often_secret(name):
+        return _names_only(value)
     return _inside(value, view)
 
 
@@ -136,7 +129,7 @@ def _inside(value: object, view: _View) -> Json:
         case Mapping():
             secret = _names_a_secret(value)
             return {
-                str(key): MASK if secret and _folded(str(key)) in _VALUES else _shown(str(key), item, view)
+                str(key): MASK if secret and folded(str(key)) in _VALUES else _shown(str(key), item, view)
                 for key, item in value.items()
             }
         case Sequence() | set() | frozenset():
@@ -166,11 +159,15 @@ def _text(text: str, view: _View) -> Json:
 
 
 def _masked_text(text: str) -> str:
-    return with_strings(text, _masked_string) if is_document(text) else _INLINE.sub(_mask_inline, text)
+    return (
+        with_strings(text, _masked_string)
+        if is_document(text)
+        else _INLINE.sub(lambda found: with_secret(found, MASK), text)
+    )
 
 
 def _masked_string(name: str, string: str) -> str:
-    if _SECRET_MEMBER.fullmatch(name) and (secret := _SECRET_VALUE.match(string)):
+    if is_secret_name(name) and (secret := _SECRET_VALUE.match(string)):
         return MASK + string[secret.end() :]
     return _masked_text(string)
 
@@ -198,7 +195,7 @@ def _names_only(value: object) -> Json:
     match value:
         case Mapping():
             return {
-                str(key): to_json(item) if _folded(str(key)) in _NAMES and isinstance(item, str) else _names_only(item)
+                str(key): to_json(item) if folded(str(key)) in _NAMES and isinstance(item, str) else _names_only(item)
                 for key, item in value.items()
             }
         case list() | tuple():
@@ -212,20 +209,9 @@ def _names_only(value: object) -> Json:
 def _names_a_secret(value: Mapping[object, object]) -> bool:
     """Whether a member such as `Name` holds the name of a secret, or `Type` says that the value is one."""
     for key, item in value.items():
-        folded, text = _folded(str(key)), _folded(item) if isinstance(item, str) else ""
-        if folded in _NAMES and text.endswith(_SECRET_ENDINGS):
-            return True
-        if folded == "type" and text == "securestring":
+        if not isinstance(item, str):
+            continue
+        member = folded(str(key))
+        if (member in _NAMES and is_secret_name(item)) or (member == "type" and folded(item) == "securestring"):
             return True
     return False
-
-
-def _mask_inline(match: re.Match[str]) -> str:
-    return f"{match['name'] or match['option'] or match['scheme'] or match['pem']}{MASK}"
-
-
-def _folded(name: str) -> str:
-    return name.translate(_SEPARATORS).lower()
-
-
-_SEPARATORS: Final = str.maketrans("", "", "_-. ")

@@ -64,10 +64,6 @@ class Wakeups:
         if not self._waiting:
             self._somebody.clear()
 
-    def waits_for(self, mutation_id: str) -> bool:
-        """Whether a request waits for this mutation."""
-        return mutation_id in self._waiting
-
     def wake(self, mutation_id: str) -> None:
         """Wake the requests that wait for this mutation."""
         for event in self._waiting.get(mutation_id, ()):

@@ -15,9 +15,19 @@ from typing import Final, TypeGuard
 from gateway.core.model.json import Json, is_document, looks_like_document, with_strings
 from gateway.core.model.masking import MEMBER, PER_RUN, Masker, holds_mask, is_masked
 from gateway.core.model.path import AttributePath
+from gateway.terraform.secret_vocabulary import (
+    KNOWN_KEY,
+    NAME_IN_TEXT,
+    PRIVATE_KEY,
+    URL,
+    is_often_secret_name,
+    is_secret_name,
+    secret_in,
+    with_secret,
+)
 
 _FILE: Final = "sensitive_attributes.json"
-"""Resource type → the attributes that the provider marks as sensitive. tests/tools/generate_schema.py writes it."""
+"""Resource type → the attributes that the provider marks as sensitive. `gateway.aws.models.generate_schema` writes it."""
 
 _SECRET_ATTRIBUTES: Final[Mapping[str, frozenset[str]]] = {
     "aws_iam_access_key": frozenset({"secret"}),
@@ -58,37 +68,20 @@ _OFTEN_SECRET: Final[Mapping[str, frozenset[str]]] = {
 }  # fmt: skip
 """Attributes that are no secrets by nature, and that people put secrets into. An attribute stands for all parts of it."""
 
-_OFTEN_SECRET_NAME: Final = re.compile(
-    r"(.*_)?(environment_variables?|runtime_environment_(variables|secrets)|environment_vars|user_data(_base64)?|custom_json|startup_script"
-    r"|init_script|basic_auth(_credentials)?)"
-)
-"""Names of such attributes in any resource."""
-
-_SECRET_NAME: Final = re.compile(
-    r"(?!(.*_)?(client|creation|update|event_source|idempotency|next|page|pagination|continuation|lock|marker)_token$)"
-    r"(.*_)?(password|passwd|passphrase|pwd|secret|secret_(key|string|binary|access_key|token|value)|private_key(_pem|_openssh|_pem_pkcs8)?"
-    r"|token|api_?key|api_secret_key|access_key|account_key|shared_(access_)?key|pre_?shared_key|psk|auth_key|signing_key"
-    r"|connection_string|dsn|database_url|credentials?|ses_smtp_password_v4|encrypted_secret|plaintext|license_key)(_wo)?"
-)
-"""Names of secrets, after `_snake`. The state marks secrets too, but older versions of Terraform mark only those that the code marks."""
-
-_PAIR_NAME: Final = "password|passwd|pwd|secret|accountkey|sharedaccesskey|accesstoken|api_?key|auth_?token"
 _PAIR_VALUE: Final = r"[^;,&\s\"'`{}<>\[\]*?\\]{3,512}"
 _SECRET_TEXT: Final = re.compile(
-    r"(?<=://)[\w%.~+-]{0,256}:(?P<url>[\w%.~+-]{1,256})@"
-    rf"|(?i:{_PAIR_NAME})"
+    rf"(?i:{NAME_IN_TEXT})"
     rf"(?:\\?[\"'][ \t]{{0,8}}:[ \t]{{0,8}}\\?[\"']|[ \t]{{0,64}}=[ \t]{{0,8}}\\?[\"']?)(?P<pair>{_PAIR_VALUE})"
-    r"|-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----(?P<pem>(?:\s|\\[nr])*+(?:(?:Proc-Type|DEK-Info): [\w,-]{1,80}(?:\s|\\[nr])++){0,2}"
-    r"(?:[A-Za-z0-9+/=]|\s|\\[nr])++)(?=-----END [A-Z ]{0,32}PRIVATE KEY-----)"
-    r"|\b(?P<known>(?:gh[pousr]_|github_pat_|glpat-|xox[abprs]-|sk_live_|rk_live_|AIza)[\w-]{16,255})"
+    rf"|{URL}|{PRIVATE_KEY}|{KNOWN_KEY}"
 )
-"""Secrets inside a text, by their form: a URL with a password, `password=…` and `"password": "…"`, a private key, known kinds of tokens. A
-value with a wildcard is none, and none but a private key has quotes, brackets or blanks in it, so that nobody can hide a part of a text by a mask
-that begins in another. The search is linear in the length of the text.
+"""Secrets inside a text, by their form: `password=…` and `"password": "…"`, and the forms of the vocabulary. A value with a wildcard is none,
+and none but a private key has quotes, brackets or blanks in it, so that nobody can hide a part of a text by a mask that begins in another. The
+search is linear in the length of the text.
 """
-_SECRET_MEMBER: Final = re.compile(rf".*(?:{_PAIR_NAME})", re.IGNORECASE | re.DOTALL)
 _SECRET_VALUE: Final = re.compile(_PAIR_VALUE)
-_SIGN: Final = re.compile(r"[=@]|[\"'] {0,8}:|PRIVATE KEY-----|gh|glpat-|xox|_live_|AIza")
+_ARN: Final = re.compile(r"arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:\d*:[^\s\"]+")
+"""A reference, which a member of a document may have under the name of a secret: `"credentials": "arn:aws:iam::…:role/api"`."""
+_SIGN: Final = re.compile(r"[=@]|[\"'][ \t]{0,8}:|PRIVATE KEY-----|gh|glpat-|xox|_live_|AIza")
 """Every secret that the expression above finds contains one of these, and most texts contain none."""
 
 _TASK_DEFINITION: Final = ("aws_ecs_task_definition", "container_definitions")
@@ -141,13 +134,7 @@ def masked_text(text: str, masker: Masker) -> str:
     if is_document(text):
         return with_strings(text, lambda name, string: _masked_string(name, string, masker))
 
-    def replace(found: re.Match[str]) -> str:
-        group = next(name for name, value in found.groupdict().items() if value is not None)
-        start, end = found.start(group) - found.start(), found.end(group) - found.start()
-        whole = found[0]
-        return whole[:start] + _short(whole[start:end], masker) + whole[end:]
-
-    return _SECRET_TEXT.sub(replace, text)
+    return _SECRET_TEXT.sub(lambda found: with_secret(found, _short(secret_in(found), masker)), text)
 
 
 def unmasked_documents(value: Json, shown: Json) -> Json:
@@ -169,7 +156,7 @@ def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
 
 
 def _masked_string(name: str, string: str, masker: Masker) -> str:
-    if _SECRET_MEMBER.fullmatch(name) and (secret := _SECRET_VALUE.match(string)):
+    if is_secret_name(name) and not _ARN.fullmatch(string) and (secret := _SECRET_VALUE.match(string)):
         return _short(secret[0], masker) + string[secret.end() :]
     return masked_text(string, masker)
 
@@ -252,9 +239,9 @@ def _rule(resource_type: str, path: str) -> str:
         return "definitions"
     if _encloses(_OFTEN_SECRET.get(resource_type, frozenset()), attribute):
         return "often"
-    if any(_OFTEN_SECRET_NAME.fullmatch(_snake(step)) for step in attribute.steps):
+    if any(is_often_secret_name(step) for step in attribute.steps):
         return "often"
-    return "name" if _SECRET_NAME.fullmatch(_snake(attribute.last)) else ""
+    return "name" if is_secret_name(attribute.last) else ""
 
 
 def _encloses(listed: frozenset[str], path: AttributePath) -> bool:
@@ -271,12 +258,6 @@ def _without_indexes(attribute: str) -> AttributePath:
 def _step(key: str) -> str:
     """A key of a map as one step of a path."""
     return str(key).replace(".", "_") or "_"
-
-
-def _snake(name: str) -> str:
-    """`DB_PASSWORD`, `dbPassword`, `--db-password` → `db_password`."""
-    broken = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name[:256])
-    return re.sub(r"[^a-z0-9]+", "_", broken.lower()).strip("_")
 
 
 @lru_cache(maxsize=1)

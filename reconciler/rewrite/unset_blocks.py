@@ -1,19 +1,17 @@
-"""Adds a nested block that the code leaves unset, after the other nested blocks and before `lifecycle`."""
+"""Adds a nested block that the code leaves unset, where `editors.blocks` puts the first of a type."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tree_sitter import Node
-
 from gateway.core.errors import CodeInvalid
 from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import ResourceInstance
-from gateway.terraform.lang.hcl import Document
 from reconciler.model import Edited, Left, Wanted
 from reconciler.rewrite.block_text import body_lines
 from reconciler.rewrite.edited_code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors.hcl_text import CannotEdit, quoted
-from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, newline
+from reconciler.rewrite.editors.nested_blocks import first_of_its_type
+from reconciler.rewrite.editors.splice import indent_at, newline
 from reconciler.rewrite.surroundings import Surroundings
 
 
@@ -67,7 +65,9 @@ def _with_block(code: EditedCode, wanted: Wanted) -> EditedCode:
     lines = body_lines({wanted.attribute: wanted.value}, indent)
     if instance.scope.each is not None and len(instance.module.instances_of(_name(instance))) > 1:
         lines = _for_one(instance, wanted, indent)
-    after = code.after(document, _splice(document, instance.block, lines), wanted, chain)
+    after = code.after(
+        document, first_of_its_type(document, instance.block, newline(document).join(lines)), wanted, chain
+    )
     refuse_side_effects(code, after, frozenset({wanted.address}))
     return after
 
@@ -89,16 +89,3 @@ def _for_one(instance: ResourceInstance, wanted: Wanted, indent: str) -> list[st
         *body_lines({"content": value}, indent + "  "),
         f"{indent}}}",
     ]
-
-
-def _splice(document: Document, block: Node, lines: Sequence[str]) -> Splice:
-    end_of_line = newline(document)
-    text = end_of_line.join(lines)
-    inner = [*document.attributes(block).values(), *document.blocks(block)]
-    before = [
-        each for each in inner if document.text(each.children[0]) not in {"lifecycle", "depends_on", "provisioner"}
-    ]
-    if not before or block.start_point.row == block.end_point.row:
-        raise CannotEdit("the resource's block is written on one line, or is empty.")
-    end = line_end(document, max(each.end_byte for each in before))
-    return Splice(end, end, f"{end_of_line}{end_of_line}{text}")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gateway.core.model.json import Json
+from gateway.terraform.secret_vocabulary import is_secret_name
 
 _UNITS = r"(?:milli)?seconds?|minutes?|hours?|days?|weeks?|months?|years?"
 _DAYS = r"mon(?:days?)?|tue(?:sdays?)?|wed(?:nesdays?)?|thu(?:rsdays?)?|fri(?:days?)?|sat(?:urdays?)?|sun(?:days?)?|weekdays?|weekends?"
@@ -28,11 +29,14 @@ _CRON = re.compile(rf"cron\({_FIELD}(?: {_FIELD}){{4,5}}\)|{_FIELD}(?: {_FIELD})
 _DURATION = re.compile(r"(?:\d{1,5}(?:ms|s|m|h|d|w)){1,4}|P(?:\d{1,3}[YMWD])*(?:T(?:\d{1,4}[HMS]){1,3})?")
 _MOST = 80
 """Characters of a text that is looked at."""
-_SECRET_NAME = re.compile(
-    r"pass|pwd|secret|token|key(?!ed)|cred|auth|private|cert|salt|hash|sign|seed|dsn|conn|login|user|pin\b|pin_|otp|mfa|license|code|access|unlock|vault"
+
+
+_SENSITIVE_WORD = re.compile(
+    r"pass|secret|token|key(?!ed)|cred|auth|private|cert|salt|hash|sign|seed|conn|login|user|pin\b|pin_|otp|mfa|license|code|access|unlock|vault"
     r"|nonce|webhook|cookie|session",
     re.IGNORECASE,
 )
+"""Words anywhere in a name that keep a value out of code, beside the names of secrets: a value that is written is public for good."""
 _SWITCH = re.compile(r"true|false|on|off|yes|no|enabled?|disabled?", re.IGNORECASE)
 _PLAIN_SETTING_NUMBER = re.compile(r"-?\d{1,6}")
 _HARMLESS_NAMES = frozenset({
@@ -86,7 +90,7 @@ def _plain(name: str, value: Json) -> bool:
     """Whether a single value under a name is plain."""
     if value is None or isinstance(value, bool):
         return True
-    if isinstance(value, Mapping | list) or _SECRET_NAME.search(name):
+    if isinstance(value, Mapping | list) or is_secret_name(name) or _SENSITIVE_WORD.search(name):
         return False
     text = str(value)
     if _SWITCH.fullmatch(text) or _PLAIN_SETTING_NUMBER.fullmatch(text) or is_time_text(text):

@@ -10,7 +10,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from gateway.aws.client.credentials import SIMULATED, FixedCredentials
+from gateway.aws.client.credentials import FixedCredentials
 from gateway.aws.client.endpoints import Endpoints
 from gateway.aws.client.http_client import Client
 from gateway.aws.client.mutations import Aws
@@ -18,6 +18,7 @@ from gateway.aws.client.signer import RequestSigner
 from gateway.core.model.mutation import Call
 from gateway.core.model.outcome import Applied
 from gateway.core.service_models import ServiceModels
+from tests.kit.upstream import SIMULATED
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.slow]
 

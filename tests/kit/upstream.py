@@ -7,7 +7,12 @@ from urllib.parse import parse_qs
 
 from aiohttp import web
 
+from gateway.aws.client.credentials import Credentials
+
 REQUEST_ID = "6f7e2c1a-0000-4000-8000-000000000000"
+
+SIMULATED = Credentials(access_key_id="AKIASIMULATED0000000", secret="simulated")
+"""Credentials for a simulated AWS."""
 
 
 @dataclass

@@ -44,10 +44,6 @@ class FixedCredentials:
         return self._credentials
 
 
-SIMULATED = Credentials(access_key_id="AKIASIMULATED0000000", secret="simulated")  # noqa: S106  not a real secret
-"""Credentials for a simulated AWS."""
-
-
 class DefaultChain:
     """boto3's default chain: environment, shared files, SSO, web identity, container, instance. Runs in a thread, because it may block.
 

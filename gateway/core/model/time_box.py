@@ -1,6 +1,6 @@
 """A time-boxed change: what is put back at its end, where it stands, and the mutation that puts it back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -96,8 +96,3 @@ def call_to_json(call: Call) -> dict[str, Json]:
 def call_from_json(form: Mapping[str, Any]) -> Call:
     """The inverse of `call_to_json`."""
     return Call(**{name: form[name] for name in ("service", "operation", "account", "region", "parameters")})
-
-
-def until_text(parts: Sequence[TimeBoxPart]) -> str:
-    """When the latest of these parts ends, for sentences."""
-    return max(part.until for part in parts).isoformat(timespec="seconds")

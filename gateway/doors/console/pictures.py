@@ -8,7 +8,6 @@ from typing import Any, Final
 from gateway.core.model.json import Json
 from gateway.doors.console.rendering import short, value_text
 
-WIDTH: Final = 1_000
 _LEFT, _RIGHT, _TOP, _BOTTOM = 90, 980, 20, 150
 _LEAST_HOLDER: Final = 60
 """Width of a holder's bar from which its name fits into it."""

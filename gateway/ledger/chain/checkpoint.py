@@ -42,12 +42,6 @@ class Checkpoint:
         return f"{ORIGIN}\n{self.size}\n{base64.b64encode(bytes.fromhex(self.hash)).decode()}\n"
 
 
-def verifier_key(public: Ed25519PublicKey) -> str:
-    """The public key as text, `name+id+key`, for tools that read signed notes."""
-    key = _ED25519 + public.public_bytes_raw()
-    return f"{ORIGIN}+{_key_id(public).hex()}+{base64.b64encode(key).decode()}"
-
-
 def sign(checkpoint: Checkpoint, key: Ed25519PrivateKey) -> str:
     """The checkpoint as a signed note."""
     signature = _key_id(key.public_key()) + key.sign(checkpoint.text.encode())

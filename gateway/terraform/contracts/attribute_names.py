@@ -16,7 +16,7 @@ Seen = Callable[[str], Collection[str]]
 """From a glob on resource types to the attributes that resources of these types have in the code or the state."""
 
 _FILE = "attributes_aws_5.json.gz"
-"""Resource type → the names of its attributes and blocks. tests/tools/generate_schema.py writes it."""
+"""Resource type → the names of its attributes and blocks. `gateway.aws.models.generate_schema` writes it."""
 _PREFIX = "aws_"
 _OF_THE_RESOURCE = ("self", "before")
 _META = ("timeouts",)

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 _FILE = "blocks_aws_5.json.gz"
-"""`[kind, type, {name: {name: …}}]`, the nested blocks of each type. tests/tools/generate_schema.py writes it."""
+"""`[kind, type, {name: {name: …}}]`, the nested blocks of each type. `gateway.aws.models.generate_schema` writes it."""
 _SHIPPED = ("aws_", "aws")
 """How the types begin, and the provider is called, whose nested blocks ship."""
 _LEARNED: dict[tuple[str, str], Mapping[str, Any]] = {}

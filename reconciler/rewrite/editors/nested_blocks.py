@@ -1,6 +1,5 @@
 """Adds and removes nested blocks: a new one after its last sibling, a removed one with the comment above it, a `dynamic` one for a list."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from tree_sitter import Node
@@ -12,14 +11,14 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
 from reconciler.rewrite.editors import hcl_text
 from reconciler.rewrite.editors.hcl_text import CannotEdit
-from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, merge_splices, newline
+from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, merge_splices, newline, start_with_comment
 from reconciler.rewrite.trace.sites import BlocksSite
 from reconciler.rewrite.value_parts import alike
 
 _FIRST = ("name", "key", "description", "type", "test", "variable", "priority", "from_port", "to_port", "protocol")
 """Arguments that people write first, in this order."""
-_LAST = frozenset({"lifecycle", "provisioner", "connection", "timeouts"})
-"""Blocks that stay at the end."""
+_LAST = frozenset({"connection", "depends_on", "lifecycle", "provisioner", "timeouts"})
+"""Members that stay at the end."""
 
 
 def edit_blocks(site: BlocksSite, value: Json) -> Splice:
@@ -63,11 +62,9 @@ def _known(found: Mapping[str, Value]) -> dict[str, Json]:
 def _removal(document: Document, block: Node) -> Splice:
     """The lines of a block, of the comments directly above it, and one empty line beside it."""
     source = document.source
-    start = source.rfind(b"\n", 0, block.start_byte) + 1
-    while (above := _line_above(source, start)) is not None and re.match(rb"[ \t]*(#|//)", source[above:start]):
-        start = above
+    start = start_with_comment(document, _line_start(source, block.start_byte))
     end = min(line_end(document, block.end_byte) + len(newline(document)), len(source))
-    above = _line_above(source, start)
+    above = _line_start(source, start - 1) if start else None
     if above is not None and not source[above:start].strip():
         start = above
     elif not source[end : source.find(b"\n", end) + 1].strip():
@@ -75,8 +72,8 @@ def _removal(document: Document, block: Node) -> Splice:
     return Splice(start, end, "")
 
 
-def _line_above(source: bytes, start: int) -> int | None:
-    return source.rfind(b"\n", 0, start - 1) + 1 if start else None
+def _line_start(source: bytes, offset: int) -> int:
+    return source.rfind(b"\n", 0, offset) + 1
 
 
 def _additions(site: BlocksSite, rows: Sequence[Mapping[str, Json]], removed: Sequence[Node]) -> list[Splice]:
@@ -88,9 +85,7 @@ def _additions(site: BlocksSite, rows: Sequence[Mapping[str, Json]], removed: Se
     if not document.blocks(site.block, site.block_type):
         rows = [{name: value for name, value in row.items() if value is not False} for row in rows]
     written = [block_text(site.block_type, row, outer + "  ").replace("\n", end_of_line) for row in rows]
-    close = next(child for child in site.block.children if child.type == "block_end")
-    if close.start_point.row == site.block.start_point.row:
-        raise hcl_text.CannotEdit("The block is written on one line.")
+    _close(site.block)
     gone = {block.id for block in removed}
     all_siblings = (
         *document.blocks(site.block, site.block_type),
@@ -102,25 +97,33 @@ def _additions(site: BlocksSite, rows: Sequence[Mapping[str, Json]], removed: Se
         end = line_end(document, siblings[-1].end_byte)
         gap = end_of_line if tight else 2 * end_of_line
         return [Splice(end, end, "".join(gap + each for each in written))]
-    joined = (2 * end_of_line).join(written) + end_of_line
-    return [_first_of_its_type(site, joined, close)]
+    return [first_of_its_type(document, site.block, (2 * end_of_line).join(written))]
 
 
-def _first_of_its_type(site: BlocksSite, joined: str, close: Node) -> Splice:
-    """New blocks at the end of their block, but before `lifecycle` and its like."""
-    document = site.document
-    last = [block for block in document.blocks(site.block) if document.header(block)[0] in _LAST]
+def first_of_its_type(document: Document, block: Node, new: str) -> Splice:
+    """The splice that adds a nested block, or several, to a block that has none of its type: after its other members, before `lifecycle`,
+    `depends_on` and their like and the comments above them. Raises `CannotEdit`.
+    """
+    close = _close(block)
+    members = [*document.attributes(block).values(), *document.blocks(block)]
+    last = {each.start_byte for each in members if document.text(each.children[0]) in _LAST}
+    other = max((each.start_byte for each in members if each.start_byte not in last), default=0)
+    after = min((start for start in last if start > other), default=None)
     end_of_line = newline(document)
-    if last:
-        before = document.source.rfind(b"\n", 0, last[0].start_byte) + 1
-        while (above := _line_above(document.source, before)) is not None and re.match(
-            rb"[ \t]*(#|//)", document.source[above:before]
-        ):
-            before = above
-        return Splice(before, before, joined + end_of_line)
-    before = document.source.rfind(b"\n", 0, close.start_byte) + 1
-    has_more = document.attributes(site.block) or document.blocks(site.block)
-    return Splice(before, before, end_of_line + joined if has_more else joined)
+    if after is None:
+        before = _line_start(document.source, close.start_byte)
+        return Splice(before, before, (end_of_line if members else "") + new + end_of_line)
+    before = start_with_comment(document, _line_start(document.source, after))
+    above = document.source[_line_start(document.source, before - 1) : before]
+    gap = end_of_line if above.strip() and other else ""
+    return Splice(before, before, gap + new + 2 * end_of_line)
+
+
+def _close(block: Node) -> Node:
+    close = next(child for child in block.children if child.type == "block_end")
+    if close.start_point.row == block.start_point.row:
+        raise hcl_text.CannotEdit("The block is written on one line.")
+    return close
 
 
 def block_text(block_type: str, row: Mapping[str, Json], indent: str) -> str:

@@ -36,16 +36,6 @@ class FootprintPart:
         return marker.body(self.document, self.block, self.scope, self.without | unreached)
 
 
-def footprints(module: Module) -> dict[str, dict[str, Footprint]]:
-    """Attributes by address, for every block whose change would show in a plan.
-
-    The addresses of instances with unknown keys, and of blocks other than resources, begin with `?`.
-    """
-    marker = Marker()
-    every = (part for each in module.modules() for keys in block_keys(each) for part in parts_of(each, keys))
-    return {part.address: part.footprint(marker) for part in every}
-
-
 def block_keys(module: Module) -> Iterator[tuple[str, ...]]:
     """The keys (see `Definitions`) of each block of a module, in the order of the files. Nothing is evaluated."""
     source = module.source

@@ -33,10 +33,10 @@ async def test_only_who_waits_for_the_mutation_is_woken() -> None:
     with wakeups.waiting("a", "x") as first, wakeups.waiting("a", "y") as second, wakeups.waiting("b", "x") as third:
         wakeups.wake("a")
         assert (first.is_set(), second.is_set(), third.is_set()) == (True, True, False)
-        assert wakeups.waits_for("b")
+        assert "b" in wakeups._waiting
         wakeups.wake_all()
         assert third.is_set()
-    assert not wakeups.waits_for("a")
+    assert "a" not in wakeups._waiting
     wakeups.wake("a")
 
 

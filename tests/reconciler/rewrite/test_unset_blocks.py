@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from reconciler.model import Wanted
 from reconciler.rewrite.unset_blocks import add_blocks, is_unset_block
 
@@ -40,3 +42,28 @@ def test_one_of_a_for_each_gets_a_dynamic_block(tmp_path: Path) -> None:
     block = '  dynamic "ttl" {\n    for_each = each.key == "x" ? [true] : []\n\n    content {\n      enabled = true\n    }\n  }\n'
     assert edited.left == ()
     assert edited.files[Path("main.tf")].decode() == text.replace("key\n}", f"key\n\n{block}}}")
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        'timeouts {\n    create = "5m"\n  }',
+        'connection {\n    host = "h"\n  }',
+        "depends_on = [a_b.d]",
+        'timeouts {\n    create = "5m"\n  }\n\n  lifecycle {\n    prevent_destroy = true\n  }',
+        "# why\n  lifecycle {\n    prevent_destroy = true\n  }",
+    ],
+)
+def test_the_members_that_stay_at_the_end_do(tmp_path: Path, last: str) -> None:
+    text = f'resource "a_b" "c" {{\n  name = "x"\n\n  {last}\n}}\n\nresource "a_b" "d" {{\n  name = "y"\n}}\n'
+    (tmp_path / "main.tf").write_text(text)
+    edited = add_blocks(tmp_path, [_TTL], {})
+    assert edited.left == ()
+    block = "ttl {\n    enabled = true\n  }"
+    assert edited.files[Path("main.tf")].decode() == text.replace(last, f"{block}\n\n  {last}")
+
+
+def test_a_block_on_one_line_is_left(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text('resource "a_b" "c" { name = "x" }\n')
+    (left,) = add_blocks(tmp_path, [_TTL], {}).left
+    assert "written on one line" in left.reason

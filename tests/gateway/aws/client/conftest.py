@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.client.credentials import SIMULATED, FixedCredentials
+from gateway.aws.client.credentials import FixedCredentials
 from gateway.aws.client.endpoints import Endpoints
 from gateway.aws.client.http_client import Client
 from gateway.aws.client.mutations import Aws
 from gateway.aws.client.signer import RequestSigner
 from gateway.core.service_models import ServiceModels
+from tests.kit.upstream import SIMULATED
 
 
 @dataclass

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.client.credentials import CACHE_TIME, SIMULATED, Credentials, DefaultChain, FixedCredentials
+from gateway.aws.client.credentials import CACHE_TIME, Credentials, DefaultChain, FixedCredentials
 from gateway.core.errors import NotSendable
+from tests.kit.upstream import SIMULATED
 
 
 class Clock:

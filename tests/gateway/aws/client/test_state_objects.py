@@ -8,13 +8,14 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from gateway.aws.client.credentials import SIMULATED, Credentials, FixedCredentials
+from gateway.aws.client.credentials import Credentials, FixedCredentials
 from gateway.aws.client.endpoints import Endpoints
 from gateway.aws.client.states import BucketStates
 from gateway.core.clock import SystemClock
 from gateway.core.errors import CodeInvalid, NotSendable
 from gateway.core.service_models import ServiceModels
 from gateway.terraform.config.backend import StateObject
+from tests.kit.upstream import SIMULATED
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 WANTED = StateObject(bucket="states-of-two-stacks", key="env:/blue/shop one/terraform.tfstate", region="eu-west-1")

@@ -4,20 +4,21 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.models import curated_classes
 from gateway.aws.models.call_classes import SHIPPED
+from gateway.aws.models.curation import Curation, curation
 from gateway.aws.models.generate_call_classes import (
     _AccessLevels,
     _check_data,
     _check_names,
     _check_reviewed,
-    _names,
     _open_questions,
     _returns_secret_key,
     build,
     table_text,
 )
 from gateway.core.model.mutation import CallClass
+
+NOTHING = Curation(classes={}, iam_prefix={}, outputs={}, statements={})
 
 
 @pytest.mark.slow
@@ -28,7 +29,7 @@ def test_the_shipped_table_is_what_the_generator_makes() -> None:
 
 
 def test_a_curated_name_that_botocore_does_not_have_ends_the_generation() -> None:
-    lists = {CallClass.READ: _names({"sqs": "ListQueues MakeCoffee"})}
+    lists = {CallClass.READ: frozenset({("sqs", "ListQueues"), ("sqs", "MakeCoffee")})}
     with pytest.raises(SystemExit, match="MakeCoffee"):
         _check_names({"sqs": {"read": ["ListQueues"]}}, lists)
 
@@ -38,33 +39,22 @@ def test_a_read_that_nobody_reviewed_ends_the_generation() -> None:
         "operations": {"GetKey": {"output": {"shape": "Out"}}, "GetName": {"output": {"shape": "Text"}}},
         "shapes": {"Out": {"type": "structure", "members": {"ApiKey": {"shape": "Text"}}}, "Text": {"type": "string"}},
     }
-    assert _open_questions("tomorrow", model, ["GetName"]) == {}
-    questions = _open_questions("tomorrow", model, ["GetKey", "GetName"])
+    assert _open_questions("tomorrow", model, ["GetName"], NOTHING) == {}
+    questions = _open_questions("tomorrow", model, ["GetKey", "GetName"], NOTHING)
     with pytest.raises(SystemExit, match=r"tomorrow:GetKey: ApiKey"):
         _check_reviewed(questions)
     _check_reviewed({})
 
 
 def test_data_that_no_effect_row_knows_ends_the_generation() -> None:
-    _check_data(_names(curated_classes.DATA))
-    for unknown in ({"sqs": "StartMessageMoveTask"}, {"sqs": "DeleteQueue"}, {"tomorrow": "PutThing"}):
-        with pytest.raises(SystemExit, match=next(iter(unknown.values()))):
-            _check_data(_names(unknown))
+    _check_data(curation().classes[CallClass.DATA])
+    for service, operation in (("sqs", "StartMessageMoveTask"), ("sqs", "DeleteQueue"), ("tomorrow", "PutThing")):
+        with pytest.raises(SystemExit, match=operation):
+            _check_data(frozenset({(service, operation)}))
 
 
 def test_no_operation_is_curated_into_two_classes() -> None:
-    lists = [
-        _names(each)
-        for each in (
-            curated_classes.READ,
-            curated_classes.CREDENTIAL,
-            curated_classes.SECRET,
-            curated_classes.EXECUTE,
-            curated_classes.CRYPTO,
-            curated_classes.DATA,
-            curated_classes.NEVER_READ,
-        )
-    ]
+    lists = curation().classes.values()
     assert sum(map(len, lists)) == len(frozenset().union(*lists))
 
 
@@ -98,7 +88,10 @@ class _Actions:
 
 
 def test_the_level_is_found_by_signing_name_endpoint_or_service() -> None:
-    levels = _AccessLevels(_Actions({"a": {"GetX": "Read"}, "b": {"GetX": "Write"}, "tag": {"GetResources": "Read"}}))
+    levels = _AccessLevels(
+        _Actions({"a": {"GetX": "Read"}, "b": {"GetX": "Write"}, "tag": {"GetResources": "Read"}}),
+        curation().iam_prefix,
+    )
     assert levels.of("z", {"signingName": "a", "endpointPrefix": "b"}, "GetX") == "Read"
     assert levels.of("z", {"endpointPrefix": "b"}, "getx") == "Write"
     assert levels.of("z", {"endpointPrefix": "c"}, "GetX") is None

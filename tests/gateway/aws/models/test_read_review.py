@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from gateway.aws.models.curation import Curation
 from gateway.aws.models.read_review import (
     marked_members,
     often_secret_members,
@@ -13,6 +14,11 @@ from gateway.aws.models.read_review import (
 )
 
 TEXT = {"type": "string"}
+
+
+def reviewed(**lists: dict[str, str]) -> Curation:
+    found = {part: {key: frozenset(names.split()) for key, names in each.items()} for part, each in lists.items()}
+    return Curation(classes={}, iam_prefix={}, outputs=found.get("outputs", {}), statements=found.get("statements", {}))
 
 
 def shapes(**more: Any) -> dict[str, Any]:
@@ -94,16 +100,15 @@ def test_what_is_no_statement_is_not_found(name: str) -> None:
 def test_only_what_was_not_reviewed_is_left() -> None:
     both = shapes(In=structure(Sql="Text"), Out=structure(Password="Text", ApiKey="Text"))
     definition = {"input": {"shape": "In"}, "output": {"shape": "Out"}}
-    nothing: dict[str, dict[str, str]] = {"outputs": {}, "statements": {}}
-    assert unreviewed("s", both, definition, nothing) == {"Sql", "Password", "ApiKey"}
+    assert unreviewed("s", both, definition, reviewed()) == {"Sql", "Password", "ApiKey"}
     assert (
-        unreviewed("s", both, definition, {"outputs": {"s": "Password ApiKey"}, "statements": {"s": "Sql"}})
+        unreviewed("s", both, definition, reviewed(outputs={"s": "Password ApiKey"}, statements={"s": "Sql"}))
         == frozenset()
     )
     assert unreviewed(
-        "s", both, definition, {"outputs": {"other": "Password ApiKey"}, "statements": {"s": "ApiKey"}}
+        "s", both, definition, reviewed(outputs={"other": "Password ApiKey"}, statements={"s": "ApiKey"})
     ) == {"Sql", "Password", "ApiKey"}
-    assert unreviewed("s", both, {}, nothing) == frozenset()
+    assert unreviewed("s", both, {}, reviewed()) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -129,6 +134,6 @@ def test_the_parameters_of_another_service_are_no_secrets() -> None:
 
 def test_a_member_may_be_reviewed_for_one_operation() -> None:
     both = shapes(Out=structure(Parameters="Text"))
-    reviewed: dict[str, dict[str, str]] = {"outputs": {"ssm:One": "Parameters"}, "statements": {}}
-    assert unreviewed("ssm", both, {"name": "One", "output": {"shape": "Out"}}, reviewed) == frozenset()
-    assert unreviewed("ssm", both, {"name": "Other", "output": {"shape": "Out"}}, reviewed) == {"Parameters"}
+    one = reviewed(outputs={"ssm:One": "Parameters"})
+    assert unreviewed("ssm", both, {"name": "One", "output": {"shape": "Out"}}, one) == frozenset()
+    assert unreviewed("ssm", both, {"name": "Other", "output": {"shape": "Out"}}, one) == {"Parameters"}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable
-from gateway.ledger.chain.checkpoint import ORIGIN, Checkpoint, CheckpointFile, parse, sign, verifier_key
+from gateway.ledger.chain.checkpoint import ORIGIN, Checkpoint, CheckpointFile, parse, sign
 from tests.kit.sealed import KEYS
 
 KEY = Ed25519PrivateKey.from_private_bytes(b"k" * 32)
@@ -29,8 +29,6 @@ def test_it_has_the_lines_of_the_format() -> None:
     key_id = hashlib.sha256(b"sentinel/ledger\n\x01" + public).digest()[:4]
     signature = base64.b64encode(key_id + KEY.sign(text.encode())).decode()
     assert f"{text}\n— sentinel/ledger {signature}\n" == NOTE
-    encoded = base64.b64encode(b"\x01" + public).decode()
-    assert verifier_key(KEY.public_key()) == f"sentinel/ledger+{key_id.hex()}+{encoded}"
 
 
 @given(st.integers(0, 2**63), st.binary(min_size=32, max_size=32))

@@ -12,8 +12,8 @@ from gateway.terraform.config.changed import AllDefinitions, all_definitions, ch
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.hcl import parse
 from reconciler.rewrite.footprint.changes import footprint_changes
-from reconciler.rewrite.footprint.parts import footprints
 from reconciler.rewrite.footprint.values import differences
+from tests.kit.footprints import footprints
 from tests.kit.growth import work
 
 FILES = {

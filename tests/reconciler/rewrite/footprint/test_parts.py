@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from gateway.terraform.config.module import Module, load_module
-from reconciler.rewrite.footprint.parts import block_keys, footprints, parts_of
+from reconciler.rewrite.footprint.parts import block_keys, parts_of
+from tests.kit.footprints import footprints
 
 CODE = """
 resource "a_b" "c" {

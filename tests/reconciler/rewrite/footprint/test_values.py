@@ -9,8 +9,8 @@ from gateway.core.model.path import AttributePath
 from gateway.terraform.config.module import load_module
 from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.grammar import parse_expression
-from reconciler.rewrite.footprint.parts import footprints
 from reconciler.rewrite.footprint.values import Footprint, differences, locate, templates_read_by
+from tests.kit.footprints import footprints
 from tests.kit.growth import assert_linear
 
 MAIN = """
