@@ -34,10 +34,10 @@ from reconciler.drift.scan import DriftScan
 from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.line.workflows import Worker, serve
-from reconciler.notify.opened import open_receivers
+from reconciler.notify.delivery import open_workers
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.proof.suggested_edits import SuggestionRounds
-from reconciler.publish.github_api import GitHubApi, Token
+from reconciler.publish.github import GitHubApi, Token
 from reconciler.publish.publisher import Publisher
 from reconciler.publish.push import Remote
 from reconciler.publish.stack_pull_request import StackPullRequest
@@ -66,7 +66,7 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
             database=workflows_database(settings),
             poll_seconds=settings.reconcile.poll_seconds,
             stop=stop,
-            receivers=open_receivers(settings, ledger, clock),
+            receivers=open_workers(settings, ledger, clock),
             elsewhere=_read_back(settings, ledger, concerns=lambda stack: stack not in workers, read_live=None),
         )
 

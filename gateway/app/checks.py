@@ -146,10 +146,9 @@ def time_boxes(ports: Ports, pipeline: Pipeline, decoder: ApiDecoder, resolver: 
 
 
 def run_task(ports: Ports, stack: AsyncExitStack) -> HcpRunTask:
-    """The run task, which is closed with the stack before its connections and the ledger are."""
+    """The run task, which is closed with the stack before the ledger is."""
     settings = ports.settings.run_task
     host = HcpHost(lambda url: require_listed(url, settings.hosts), largest_plan=LARGEST_PLAN)
-    stack.push_async_callback(host.close)
     task = HcpRunTask(
         settings=settings,
         host=host,

@@ -17,8 +17,8 @@ from gateway.core.settings.notices import receiver_names
 from gateway.doors.api.shared import ApiPorts
 from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.doors.chat.links import ChatLinks
+from gateway.doors.chat.slack_answers import SlackAnswers
 from gateway.doors.chat.slack_chat import SlackChat
-from gateway.doors.chat.slack_host import SlackAnswers
 from gateway.doors.console.door import ConsoleDoor, ConsoleParts
 from gateway.doors.mcp.door import PATH, McpDoor, ProtectedResource
 from gateway.doors.mcp.shared import McpPorts
@@ -27,7 +27,6 @@ from gateway.doors.metrics import MetricsDoor
 from gateway.doors.router import App
 from gateway.doors.shutdown import Stopping
 from gateway.identity.bearer import Bearer
-from gateway.identity.oidc_host import OidcEndpoints
 from gateway.ledger.ask.context_ledger import SqlContext
 from gateway.line.pipeline import Pipeline
 
@@ -50,7 +49,6 @@ def console_doors(ports: Ports, api: App, pipeline: Pipeline, stopping: Stopping
         cookie_key=ports.console_key,
         public_url=ports.settings.server.public_url,
         settings=ports.settings.console,
-        oidc_host=OidcEndpoints(),
     )
     return {"/console": ConsoleDoor(parts)}
 
@@ -140,10 +138,8 @@ def metrics_doors(ports: Ports, pipeline: Pipeline) -> Mapping[str, App]:
 
 
 def slack_chat(ports: Ports, stack: AsyncExitStack) -> SlackChat:
-    """The chat, which is closed with the stack before its connections and the ledger are."""
+    """The chat, which is closed with the stack before the ledger is."""
     settings = ports.settings.chat.slack
-    host = SlackAnswers(settings.host)
-    stack.push_async_callback(host.close)
     chat = SlackChat(
         settings=settings,
         public_url=ports.settings.server.public_url,
@@ -151,7 +147,7 @@ def slack_chat(ports: Ports, stack: AsyncExitStack) -> SlackChat:
         queries=ports.ledger,
         commands=ports.ledger,
         wakeups=ports.wakeups,
-        host=host,
+        host=SlackAnswers(settings.host),
         clock=ports.clock,
     )
     stack.push_async_callback(chat.close)

@@ -1,7 +1,6 @@
 """HTTP client of the gateway's JSON API, for commands, with the identity that they call it by."""
 
 import asyncio
-import http.client
 import json
 import os
 import re
@@ -13,6 +12,8 @@ from urllib.parse import urlencode, urlsplit
 
 from gateway.cli.demo.credentials import NoIdentity, read_credentials
 from gateway.core.errors import Malformed, SentinelError
+from gateway.core.outbound.blocking import blocking_request
+from gateway.core.outbound.response import HttpResponse, NoAnswer, NotSent
 
 UP_DIRECTORY = Path(".sentinel") / "up"
 """Default directory of `sentinel up`, relative to the current directory."""
@@ -84,6 +85,9 @@ _CONNECT_SECONDS = 10.0
 _REPLY_SECONDS = 960.0
 """Longer than the gateway waits for AWS, so that the gateway reports the outcome before this client times out."""
 
+_MOST_BYTES = 256 * 1024 * 1024
+"""More than any reply of the gateway."""
+
 _MUTATION = re.compile(r"mut_[0-9a-z]{26}")
 
 
@@ -134,50 +138,35 @@ async def call_api(
         content = json.dumps(body).encode()
         request_headers["Content-Type"] = "application/json"
     target = f"/v1{path}" + (f"?{urlencode(query)}" if query else "")
-    status, reply = await asyncio.to_thread(_exchange, identity.url, method, target, request_headers, content)
-    return _parse_reply(identity.url, status, reply, member)
+    reply = await asyncio.to_thread(_exchange, identity.url, method, target, request_headers, content)
+    return _parse_reply(identity.url, reply, member)
 
 
-def _exchange(
-    url: str, method: str, target: str, headers: Mapping[str, str], content: bytes | None
-) -> tuple[int, bytes]:
-    """Send one request and return status and body. Redirects are not followed, so the token is sent to no other server.
-
-    With the standard library's client, because an asynchronous one takes longer to import than the whole exchange.
-    """
-    connection = _connection(url)
+def _exchange(url: str, method: str, target: str, headers: Mapping[str, str], content: bytes | None) -> HttpResponse:
+    """Send one request. Redirects are not followed, so the token is sent to no other server."""
     try:
-        try:
-            connection.connect()
-        except OSError as error:
-            raise ApiUnreachable(
-                f"No response from {url}: {error}. Is the gateway running? `sentinel up` starts one."
-            ) from error
-        connection.sock.settimeout(_REPLY_SECONDS)
-        try:
-            connection.request(method, f"{urlsplit(url).path}{target}", body=content, headers=dict(headers))
-            reply = connection.getresponse()
-            return reply.status, reply.read()
-        except (OSError, http.client.HTTPException) as error:
-            raise ApiUnreachable(
-                f"The connection to {url} broke before a response arrived ({type(error).__name__}). If this was a change, "
-                "check its outcome with `sentinel records` before you repeat it."
-            ) from error
-    finally:
-        connection.close()
+        return blocking_request(
+            method,
+            f"{url}{target}",
+            headers=headers,
+            body=content,
+            connect_seconds=_CONNECT_SECONDS,
+            wait_seconds=_REPLY_SECONDS,
+            most_bytes=_MOST_BYTES,
+        )
+    except NotSent as error:
+        raise ApiUnreachable(
+            f"No response from {url}: {error}. Is the gateway running? `sentinel up` starts one."
+        ) from error
+    except NoAnswer as error:
+        raise ApiUnreachable(
+            f"The connection to {url} broke before a response arrived ({error}). If this was a change, "
+            "check its outcome with `sentinel records` before you repeat it."
+        ) from error
 
 
-def _connection(url: str) -> http.client.HTTPConnection:
-    parts = urlsplit(url)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    return kind(parts.hostname or "", parts.port, timeout=_CONNECT_SECONDS)
-
-
-def _parse_reply(url: str, status: int, content: bytes, member: str) -> dict[str, Any]:
-    try:
-        document = json.loads(content)
-    except ValueError:
-        document = None
+def _parse_reply(url: str, reply: HttpResponse, member: str) -> dict[str, Any]:
+    status, document = reply.status, reply.document()
     if isinstance(document, dict):
         if "detail" in document:  # a problem document (RFC 9457); FastAPI's validation errors have a list as detail
             raise ApiRefused(_detail(document["detail"]), status=status, document=document)

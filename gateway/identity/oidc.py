@@ -1,20 +1,39 @@
-"""Whom an identity provider names: the authorization code flow of OpenID Connect, with PKCE. It asks the provider of the settings and no other."""
+"""Sign-in through an identity provider: the authorization code flow of OpenID Connect, with PKCE, and the attempt that binds it to one browser.
+
+The provider of the settings is asked and no other.
+"""
 
 import asyncio
+import base64
+import binascii
+import hashlib
+import hmac
 import re
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
-from typing import Any, Final, Protocol
+from typing import Any, Final, Self
 from urllib.parse import urlencode
 
 from gateway.core.errors import IdentityProviderUnusable, NotAuthenticated, Overloaded
 from gateway.core.ports import Clock
 from gateway.core.settings.console import ConsoleSettings
-from gateway.identity.kept_document import KeptDocument
-from gateway.identity.oidc_attempt import SignInAttempt
-from gateway.identity.oidc_metadata import ProviderMetadata, metadata_url, provider_metadata
+from gateway.identity.oidc_endpoints import (
+    CachedDocument,
+    OidcEndpoints,
+    ProviderAnswer,
+    ProviderMetadata,
+    metadata_url,
+    provider_metadata,
+)
 
+ATTEMPT_LASTS: Final = timedelta(minutes=10)
+"""How long a person may take at the provider."""
+_MOST_SPENT: Final = 100_000
+"""Some 20 MB. Anyone can spend attempts, so there is an end to it; those who are signed in and keys do not need one."""
+_REPEATED: Final = "This answer of the identity provider was used already, and counts once. Nobody was signed in by it again; sign in again."
 MOST_AT_ONCE: Final = 32
 """Sign-ins for which the provider is asked at the same time."""
 _OK: Final = 200
@@ -24,23 +43,82 @@ _ERROR_CODE: Final = re.compile(r"[a-z_]{1,60}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderAnswer:
-    """What the provider answered: an object of JSON."""
+class SignInAttempt:
+    """An attempt. State, nonce and verifier are derived from its id by the gateway's key, so the browser's cookie holds no secret, and every
+    gateway on the ledger can complete what another one began.
+    """
 
-    status: int
-    document: Mapping[str, Any]
+    id: str
+    until: datetime
+    wanted: str
+    """The page of the console that the person goes to afterwards."""
+    key: bytes = field(repr=False)
+
+    @classmethod
+    def begin(cls, key: bytes, now: datetime, wanted: str) -> Self:
+        """A new attempt."""
+        until = (now + ATTEMPT_LASTS).replace(microsecond=0)
+        return cls(id=secrets.token_urlsafe(24), until=until, wanted=wanted, key=key)
+
+    @classmethod
+    def read(cls, key: bytes, text: str) -> Self | None:
+        """The attempt that `text` wrote; None if it is another text. Only a sealed one may be given."""
+        try:
+            name, until, wanted = text.split(":")
+            ends = datetime.fromtimestamp(int(until), UTC)
+            return cls(id=name, until=ends, wanted=base64.urlsafe_b64decode(wanted).decode(), key=key)
+        except (ValueError, OverflowError, OSError, binascii.Error):
+            return None
+
+    @property
+    def text(self) -> str:
+        """The attempt without its key, in characters that a cookie may have."""
+        wanted = base64.urlsafe_b64encode(self.wanted.encode()).decode()
+        return f"{self.id}:{int(self.until.timestamp())}:{wanted}"
+
+    @property
+    def state(self) -> str:
+        """What the provider must send back (RFC 6749 section 10.12)."""
+        return self._derived("state")
+
+    @property
+    def nonce(self) -> str:
+        """What the ID token must hold."""
+        return self._derived("nonce")
+
+    @property
+    def verifier(self) -> str:
+        """What is shown to the provider with the code (RFC 7636)."""
+        return self._derived("verifier")
+
+    @property
+    def challenge(self) -> str:
+        """The S256 challenge of the verifier."""
+        return _base64url(hashlib.sha256(self.verifier.encode()).digest())
+
+    def _derived(self, purpose: str) -> str:
+        return _base64url(hmac.digest(self.key, f"sentinel oidc {purpose}\0{self.id}".encode(), "sha256"))
 
 
-class OidcHost(Protocol):
-    """Asks an identity provider. Each raises `errors.IdentityProviderUnusable` if it does not answer an object of JSON, in time and size."""
+class SpentAttempts:
+    """The attempts that were answered: each counts once. Another gateway does not know them, but the provider takes a code only once."""
 
-    async def get(self, url: str, *, bearer: str = "") -> ProviderAnswer:
-        """The answer to GET, with an access token if one is given."""
-        ...
+    def __init__(self) -> None:
+        self._until: dict[str, datetime] = {}
+        self._first_ends: datetime | None = None
 
-    async def post(self, url: str, form: Mapping[str, str], *, basic: tuple[str, str] | None = None) -> ProviderAnswer:
-        """The answer to a form, with a client's id and secret in the header if they are given."""
-        ...
+    def spend(self, attempt: SignInAttempt, now: datetime) -> None:
+        """Note that it is answered. Raises `errors.NotAuthenticated` if it was before, `errors.Overloaded` if too many are noted."""
+        if attempt.id in self._until:
+            raise NotAuthenticated(_REPEATED)
+        if len(self._until) >= _MOST_SPENT and (self._first_ends is None or self._first_ends <= now):
+            self._until = {name: until for name, until in self._until.items() if until > now}
+            self._first_ends = min(self._until.values(), default=None)
+        if len(self._until) >= _MOST_SPENT:
+            raise Overloaded(
+                "Too many people sign in at this moment, so nobody was signed in. Sign in again in a minute."
+            )
+        self._until[attempt.id] = attempt.until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +132,13 @@ class _Tokens:
 class OidcProvider:
     """The identity provider of the settings."""
 
-    def __init__(self, *, settings: ConsoleSettings, redirect_uri: str, host: OidcHost, clock: Clock) -> None:
+    def __init__(self, *, settings: ConsoleSettings, redirect_uri: str, clock: Clock) -> None:
         """`redirect_uri` is where the provider sends people back, as it was told beforehand."""
         self._settings = settings
         self._redirect_uri = redirect_uri
-        self._host = host
-        self._metadata: KeptDocument[ProviderMetadata] = KeptDocument(clock, self._fetch_metadata)
-        self._keys: KeptDocument[Mapping[str, Any]] = KeptDocument(clock, self._fetch_keys)
+        self._endpoints = OidcEndpoints()
+        self._metadata: CachedDocument[ProviderMetadata] = CachedDocument(clock, self._fetch_metadata)
+        self._keys: CachedDocument[Mapping[str, Any]] = CachedDocument(clock, self._fetch_keys)
         self._asking = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def authorization_url(self, attempt: SignInAttempt) -> str:
@@ -113,7 +191,7 @@ class OidcProvider:
         basic = (client, secret) if secret and not metadata.secret_in_body else None
         if basic is None:
             form |= {"client_id": client, **({"client_secret": secret} if secret else {})}
-        answer = await self._host.post(metadata.token_endpoint, form, basic=basic)
+        answer = await self._endpoints.post(metadata.token_endpoint, form, basic=basic)
         if answer.status != _OK:
             raise _exchange_refused(answer)
         id_token, access_token = answer.document.get("id_token"), answer.document.get("access_token")
@@ -137,7 +215,7 @@ class OidcProvider:
         needed = {"email", "email_verified"} if self._settings.oidc_claim == "email" else {self._settings.oidc_claim}
         if needed <= claims.keys() or not (metadata.userinfo_endpoint and tokens.access_token):
             return claims
-        answer = await self._host.get(metadata.userinfo_endpoint, bearer=tokens.access_token)
+        answer = await self._endpoints.get(metadata.userinfo_endpoint, bearer=tokens.access_token)
         if answer.status != _OK or answer.document.get("sub") != claims["sub"]:
             raise IdentityProviderUnusable(
                 "The identity provider's user info is not that of the person who signed in, so nobody was signed in."
@@ -146,12 +224,12 @@ class OidcProvider:
 
     async def _fetch_metadata(self) -> ProviderMetadata:
         issuer = self._settings.oidc_issuer
-        answer = await self._host.get(metadata_url(issuer))
+        answer = await self._endpoints.get(metadata_url(issuer))
         return provider_metadata(_found(answer, "document"), issuer)
 
     async def _fetch_keys(self) -> Mapping[str, Any]:
         metadata = await self._metadata.read()
-        return _found(await self._host.get(metadata.jwks_uri), "keys")
+        return _found(await self._endpoints.get(metadata.jwks_uri), "keys")
 
 
 def _found(answer: ProviderAnswer, what: str) -> Mapping[str, Any]:
@@ -206,3 +284,7 @@ def _name(claims: Mapping[str, Any], claim: str) -> str:
             "`oidc_scopes` say what it is asked for."
         )
     return name
+
+
+def _base64url(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")

@@ -26,7 +26,7 @@ from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.line.proposal import Proposal
 from reconciler.line.retry import LeftRetries, Retry
-from reconciler.notify.delivering import Delivering
+from reconciler.notify.delivery import ReceiverWorker
 from reconciler.notify.workflow import NoticeWorkflow
 from reconciler.publish.publisher import Publisher
 from reconciler.terraform.state import terraform_is_applying
@@ -182,7 +182,11 @@ class Runner:
     """The DBOS workflow and its three steps. Make only one per process: DBOS itself is a singleton."""
 
     def __init__(
-        self, workers: Mapping[str, Worker], *, poll_seconds: float, receivers: Mapping[str, Delivering] | None = None
+        self,
+        workers: Mapping[str, Worker],
+        *,
+        poll_seconds: float,
+        receivers: Mapping[str, ReceiverWorker] | None = None,
     ) -> None:
         self._workers = workers
         self.notices = NoticeWorkflow(receivers or {}, poll_seconds=poll_seconds)
@@ -317,7 +321,7 @@ async def durable(
     *,
     database: str,
     poll_seconds: float,
-    receivers: Mapping[str, Delivering] | None = None,
+    receivers: Mapping[str, ReceiverWorker] | None = None,
 ) -> AsyncIterator[Runner]:
     """Run DBOS with its state in `database` (an SQLAlchemy URL) for the duration of the block. DBOS makes no network calls here."""
     config: DBOSConfig = {
@@ -351,7 +355,7 @@ async def serve(
     poll_seconds: float,
     stop: asyncio.Event,
     elsewhere: ReadBack | None = None,
-    receivers: Mapping[str, Delivering] | None = None,
+    receivers: Mapping[str, ReceiverWorker] | None = None,
 ) -> None:
     """Write back until `stop` is set, and tell the receivers. `elsewhere` settles the mutations in doubt that belong to no stack."""
     opened = durable(workers, database=database, poll_seconds=poll_seconds, receivers=receivers)

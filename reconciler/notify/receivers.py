@@ -1,19 +1,72 @@
-"""The receivers of notices: who is told what, where, in which form, and how that is signed."""
+"""The receivers of notices: who is told what, in which form, how that is signed, and how it is sent."""
 
 import ipaddress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
+from gateway.core.outbound.addresses import Network
+from gateway.core.outbound.client import OutboundClient
+from gateway.core.outbound.response import (
+    AddressRefused,
+    HttpResponse,
+    OutboundFailure,
+    ResponseOverdue,
+    ResponseTooLong,
+)
 from gateway.core.outbound.standard_webhooks import signed_headers
 from gateway.core.records.notice import Notice
 from gateway.core.records.record import Record
 from gateway.core.settings.notices import WebhookSettings
-from reconciler.notify.post import Post
-from reconciler.notify.shown_cards import ShownCard
+from reconciler.notify.posted_cards import PostedCard
 
 JSON_HEADERS: Final[Mapping[str, str]] = {"content-type": "application/json", "user-agent": "sentinel-webhooks/1"}
+_TAKEN: Final = range(200, 300)
+_MOVED: Final = range(300, 400)
+_LONGEST_PAUSE: Final = 24 * 3600.0
+_DIGITS: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostAnswer:
+    """What the receiver answered; nothing of it is a text that the receiver wrote."""
+
+    status: int = 0
+    error: str = ""
+    """A sentence; empty if it was taken."""
+    retry_after: float = 0.0
+    message: str = ""
+    """Where a chat has what it took, as `CHANNEL/TIME`; empty elsewhere."""
+
+
+class Post:
+    """Sends to one receiver."""
+
+    most_bytes: ClassVar[int] = 0
+    """How much of an answer's body is read."""
+
+    def __init__(self, url: str, *, networks: Sequence[Network], seconds: float) -> None:
+        self._url = url
+        self._seconds = seconds
+        self._client = OutboundClient(seconds=seconds, most_bytes=self.most_bytes, networks=networks)
+
+    async def send(self, body: bytes, headers: Mapping[str, str], path: str = "") -> PostAnswer:
+        """The answer to one POST, to the URL with this path after it. Never raises, and no text of it holds the URL, which may be a secret."""
+        try:
+            return self._answer(await self._client.request("POST", self._url + path, headers=headers, body=body))
+        except ResponseTooLong as error:
+            return self._answer(error.head)
+        except AddressRefused as error:
+            return PostAnswer(error=str(error))
+        except ResponseOverdue:
+            return PostAnswer(error=f"It did not answer within {self._seconds:g} seconds.")
+        except OutboundFailure as error:
+            return PostAnswer(error=f"It could not be reached, or its answer is not HTTP ({error}).")
+
+    def _answer(self, reply: HttpResponse) -> PostAnswer:
+        """What its head says; its body is not read."""
+        return _answer_of(reply.status, reply.header("retry-after"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +101,7 @@ class Receiver(Protocol):
         ...
 
     def sendings(
-        self, notice: Notice, record: Record, now: datetime, shown: Sequence[ShownCard] = ()
+        self, notice: Notice, record: Record, now: datetime, shown: Sequence[PostedCard] = ()
     ) -> Sequence[Sending]:
         """The requests that tell it, in this order. Raises `errors.SettingsInvalid` if there is no secret to sign with now."""
         ...
@@ -87,7 +140,7 @@ class WebhookReceiver:
         notice: Notice,
         record: Record,  # noqa: ARG002  the port
         now: datetime,
-        shown: Sequence[ShownCard] = (),  # noqa: ARG002  the port
+        shown: Sequence[PostedCard] = (),  # noqa: ARG002  the port
     ) -> Sequence[Sending]:
         """The notice, signed. The id and the body are the same at each attempt; the time is not."""
         body = notice.body()
@@ -102,3 +155,13 @@ class WebhookReceiver:
             networks=[ipaddress.ip_network(text) for text in self.settings.private_addresses],
             seconds=self.settings.timeout_seconds,
         )
+
+
+def _answer_of(status: int, retry_after: str) -> PostAnswer:
+    if status in _TAKEN:
+        return PostAnswer(status=status)
+    if status in _MOVED:
+        return PostAnswer(status=status, error=f"It answered {status}; redirects are not followed.")
+    known = retry_after.isascii() and retry_after.isdigit() and len(retry_after) <= _DIGITS
+    wait = min(float(retry_after), _LONGEST_PAUSE) if known else 0.0
+    return PostAnswer(status=status, error=f"It answered {status}.", retry_after=wait)

@@ -12,7 +12,7 @@ from gateway.core.errors import LedgerUnavailable
 from gateway.core.model.ids import new_id
 from gateway.core.model.json import Json
 from reconciler.errors import NoticeInterrupted
-from reconciler.notify.delivering import Delivering
+from reconciler.notify.delivery import ReceiverWorker
 
 log = structlog.get_logger()
 
@@ -24,7 +24,7 @@ _LAST_SECONDS = 5.0
 class NoticeWorkflow:
     """Registers the workflow. Make only one per process, before DBOS is launched."""
 
-    def __init__(self, receivers: Mapping[str, Delivering], *, poll_seconds: float) -> None:
+    def __init__(self, receivers: Mapping[str, ReceiverWorker], *, poll_seconds: float) -> None:
         self._receivers = receivers
         self._poll_seconds = poll_seconds
 

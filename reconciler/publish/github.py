@@ -1,23 +1,182 @@
-"""Pull requests at GitHub: find, open, change, comment on, close, and ask for reviews.
+"""Pull requests at GitHub: find, open, change, comment on, close, and ask for reviews. No error repeats the token, which goes to no other server.
 
 Every command may be repeated after a failure of which nobody knows what it did: `open` finds what was opened, comments are found by
 their marker, and reviewers who were asked are not asked again.
+
+Source: "Getting started with the REST API", "Rate limits" and "Using pagination" in GitHub's documentation.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from gateway.core.model.json import Json
-from reconciler.errors import GitHubFailed
+from gateway.core.outbound.client import OutboundClient
+from gateway.core.outbound.response import HttpResponse, OutboundFailure, ResponseOverdue, ResponseTooLong
+from reconciler.errors import GitHubBusy, GitHubFailed
 from reconciler.publish.codeowners import Owners
-from reconciler.publish.github_api import ApiReply, GitHubApi
 
+_ACCEPT: Final = "application/vnd.github+json"
+_VERSION: Final = "2022-11-28"
+_SECONDS: Final = 30.0
+_LARGEST: Final = 16 * 1024 * 1024
+_MOST_PAGES: Final = 50
+_NEXT: Final = re.compile(r'<([^>]+)>;[^,]*rel="next"')
+_TOKEN: Final = re.compile(r"[\x21-\x7e]{8,512}")
+_BUSY: Final = {403, 429}
+_LONGEST_WAIT: Final = 3_600.0
+_SERVER_ERROR: Final = 500
+_SUCCESS: Final = range(200, 300)
+_REDIRECT: Final = range(300, 400)
 _CREATED: Final = 201
 _OK: Final = 200
 _REFUSED: Final = 422
 _UNKNOWN: Final = {403, 404}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """Where the token is; it is read at each use, so that it can be rotated."""
+
+    file: Path | None = None
+    variable: str = ""
+
+    def read(self) -> str:
+        """The token. Raises `errors.GitHubFailed`, which names the place and never the content."""
+        where = f"the file {self.file}" if self.file else f"the variable {self.variable}"
+        try:
+            token = (self.file.read_text() if self.file else os.environ.get(self.variable, "")).strip()
+        except (OSError, UnicodeDecodeError) as error:
+            message = f"The GitHub token in {where} cannot be read ({type(error).__name__}), so nothing was sent."
+            raise GitHubFailed(message) from error
+        if not _TOKEN.fullmatch(token):
+            raise GitHubFailed(
+                f"There is no GitHub token in {where}: one line of visible characters. Nothing was sent."
+            )
+        return token
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiReply:
+    """A reply of GitHub, whatever it says."""
+
+    status: int
+    document: Any
+    """The JSON; None if there is none."""
+    following: str = ""
+    """URL of the next page; empty on the last one."""
+
+    @property
+    def says(self) -> str:
+        """GitHub's own reason, on one line; it may repeat what we sent, never the token."""
+        document = self.document if isinstance(self.document, Mapping) else {}
+        errors = document.get("errors") if isinstance(document.get("errors"), list) else []
+        details = [
+            str(each.get("message") or each.get("code") or "") if isinstance(each, Mapping) else str(each)
+            for each in errors or []
+        ]
+        text = "; ".join(part for part in (str(document.get("message") or ""), *details) if part)
+        return " ".join(text.split())[:500] or f"status {self.status}"
+
+
+@dataclass(frozen=True, slots=True)
+class GitHubApi:
+    """The REST API at one fixed URL."""
+
+    url: str
+    token: Token
+    seconds: float = _SECONDS
+    """How long one request may take."""
+    now: Callable[[], float] = time.time
+
+    async def request(self, method: str, path: str, body: Mapping[str, Json] | None = None) -> ApiReply:
+        """The reply to one request. It is sent once.
+
+        Raises `errors.GitHubBusy` if GitHub wants us to wait, `errors.GitHubFailed` for a network failure, a status of 5xx, a
+        redirection, or a refused token. What a request without an answer did is not known: ask before it is sent again.
+        """
+        return await self._send(method, self._address(path), body)
+
+    async def all(self, path: str) -> list[Any]:
+        """The members of a list on all its pages. Raises as `request`, and `errors.GitHubFailed` for what is no list."""
+        found: list[Any] = []
+        url = self._address(path)
+        for _ in range(_MOST_PAGES):
+            reply = await self._send("GET", url, None)
+            if reply.status not in _SUCCESS or not isinstance(reply.document, list):
+                raise GitHubFailed(f"GitHub did not list {urlsplit(url).path}: {reply.says}.")
+            found += reply.document
+            if not reply.following:
+                return found
+            url = self._own(reply.following)
+        raise GitHubFailed(
+            f"GitHub's list {urlsplit(url).path} has more than {_MOST_PAGES} pages; nothing was changed."
+        )
+
+    def _address(self, path: str) -> str:
+        return f"{self.url.rstrip('/')}{path}"
+
+    def _own(self, url: str) -> str:
+        """The URL of the next page. The token goes to no other server. Raises `errors.GitHubFailed`."""
+        if not url.startswith(f"{self.url.rstrip('/')}/"):
+            raise GitHubFailed(f"GitHub's list goes on at another server ({urlsplit(url).netloc}), so it was not read.")
+        return url
+
+    async def _send(self, method: str, url: str, body: Mapping[str, Json] | None) -> ApiReply:
+        where = f"{method} {urlsplit(url).path}"
+        headers = {
+            "Accept": _ACCEPT,
+            "X-GitHub-Api-Version": _VERSION,
+            "User-Agent": "sentinel",
+            "Authorization": f"Bearer {self.token.read()}",
+        }
+        content = None
+        if body is not None:
+            headers["Content-Type"], content = "application/json", json.dumps(body).encode()
+        client = OutboundClient(seconds=self.seconds, most_bytes=_LARGEST, unpack=True)
+        try:
+            response = await client.request(method, url, headers=headers, body=content, proxy=_proxy(url))
+        except ResponseOverdue as error:
+            message = f"GitHub did not answer {where} within {self.seconds:g} seconds. It is asked before anything is sent again."
+            raise GitHubFailed(message) from error
+        except ResponseTooLong as error:
+            raise GitHubFailed(f"A reply of GitHub is longer than {_LARGEST} bytes, so it was not read.") from error
+        except OutboundFailure as error:
+            raise GitHubFailed(f"GitHub could not be reached for {where} ({error}).") from error
+        return self._judged(where, response)
+
+    def _judged(self, where: str, response: HttpResponse) -> ApiReply:
+        following = _NEXT.search(response.header("link"))
+        reply = ApiReply(
+            status=response.status, document=response.document(), following=following[1] if following else ""
+        )
+        if reply.status in _BUSY and (wait := self._wait(response, reply)) is not None:
+            raise GitHubBusy.wanting(where, wait)
+        if reply.status == 401:  # noqa: PLR2004  HTTP
+            raise GitHubFailed(f"GitHub refused the token at {where}: {reply.says}. Put a valid one in its place.")
+        if reply.status in _REDIRECT:
+            raise GitHubFailed(
+                f"GitHub answered {where} with a redirection, which is not followed: the repository was renamed or moved. "
+                "Set `reconcile.github.repository` to its new name."
+            )
+        if reply.status >= _SERVER_ERROR:
+            raise GitHubFailed(f"GitHub answered {where} with {reply.status}: {reply.says}. It is tried again.")
+        return reply
+
+    def _wait(self, response: HttpResponse, reply: ApiReply) -> float | None:
+        """How many seconds GitHub wants us to wait; None if the refusal is not about the rate."""
+        if after := _number(response.header("retry-after")):
+            return min(after, _LONGEST_WAIT)
+        if response.header("x-ratelimit-remaining") == "0":
+            reset = _number(response.header("x-ratelimit-reset")) or 0.0
+            return min(max(reset - self.now(), 1.0), _LONGEST_WAIT)
+        return 60.0 if reply.status == 429 or "secondary rate limit" in reply.says.lower() else None  # noqa: PLR2004  HTTP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,3 +337,15 @@ def _pull_request(row: Any) -> PullRequest:
 
 def _table(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _number(text: str) -> float | None:
+    try:
+        return max(float(text), 0.0) if text else None
+    except ValueError:
+        return None
+
+
+def _proxy(url: str) -> str:
+    """The proxy that git uses too; none for this machine."""
+    return os.environ.get("https_proxy", "") if urlsplit(url).scheme == "https" else ""

@@ -15,8 +15,7 @@ from gateway.core.model.json import Json
 from gateway.core.ports import Clock, EventLedger
 from gateway.core.records.record import Record, Stage
 from reconciler.publish.codeowners import Owners, owners_of, read_rules
-from reconciler.publish.github import Forge, PullRequest
-from reconciler.publish.github_api import GitHubApi
+from reconciler.publish.github import Forge, GitHubApi, PullRequest
 from reconciler.publish.pull_request_text import (
     WriteBack,
     asked_in,
@@ -63,22 +62,21 @@ class StackPullRequest:
         Raises `errors.GitHubFailed`, `errors.GitFailed`, `gateway.core.errors.LedgerUnavailable`; what was done until then stays.
         """
         keys = await self._pending(published)
-        async with self.api as api:
-            forge = Forge(api=api, repository=self.repository)
-            login = await forge.login()
-            known = await forge.of_branch(self.remote.branch)
-            current, extra = _chosen([each for each in known if each.is_open], login, self.base)
-            for each in extra:
-                await self._close(forge, each, login, f"#{current.number} takes its place." if current else _NOTHING)
-            if not keys:
-                if current is not None and _is_ours(current, login):
-                    await self._close(forge, current, login, _NOTHING)
-                return
-            written = [await self.stories.of(key) for key in keys]
-            if current is None:
-                current = await self._open(forge, known, written, published)
-            if current is not None:
-                await self._bring_up_to_date(forge, current, login, written, published)
+        forge = Forge(api=self.api, repository=self.repository)
+        login = await forge.login()
+        known = await forge.of_branch(self.remote.branch)
+        current, extra = _chosen([each for each in known if each.is_open], login, self.base)
+        for each in extra:
+            await self._close(forge, each, login, f"#{current.number} takes its place." if current else _NOTHING)
+        if not keys:
+            if current is not None and _is_ours(current, login):
+                await self._close(forge, current, login, _NOTHING)
+            return
+        written = [await self.stories.of(key) for key in keys]
+        if current is None:
+            current = await self._open(forge, known, written, published)
+        if current is not None:
+            await self._bring_up_to_date(forge, current, login, written, published)
 
     async def failed(self, published: str, reason: str) -> None:
         """Record once why the branch could not be proposed as it is. Raises `gateway.core.errors.LedgerUnavailable`."""

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import cast
 
-from gateway.aws.client.http_reply import HttpReply, NoAnswer
+from gateway.aws.client.http_reply import HttpReply
+from gateway.core.outbound.response import NoAnswer
 
 
 class Connection(asyncio.Protocol):

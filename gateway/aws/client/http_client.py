@@ -5,12 +5,13 @@ import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from urllib.parse import urlsplit
 
 from gateway.aws.client.connection import Connection
-from gateway.aws.client.http_reply import HttpReply, NoAnswer
+from gateway.aws.client.http_reply import HttpReply
+from gateway.core.outbound.response import HttpResponse, NoAnswer, NotSent, ResponseTooLong, whole_response
 
 _WITHOUT_LENGTH = frozenset({"GET", "HEAD"})
 """Methods that state no length of an empty body."""
@@ -78,24 +79,6 @@ HOP_BY_HOP = frozenset(
 """Headers that apply to a single connection (RFC 9110 section 7.6.1)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpResponse:
-    """A complete reply."""
-
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    """As received (latin-1 text), hop-by-hop fields removed."""
-    body: bytes
-
-    def header(self, name: str) -> str:
-        """The value of a header by its lower-case name; empty if it is absent."""
-        return next((value for key, value in self.headers if key.lower() == name), "")
-
-
-class NotSent(Exception):
-    """No connection was established, so no byte of the request was sent."""
-
-
 class Client:
     """Connections to AWS, kept while they are in use. Created once; call `close` when done."""
 
@@ -160,19 +143,19 @@ class Client:
         Raises `NotSent` if no byte was sent, otherwise `NoAnswer`.
         """
         reply = await self.open(method=method, url=url, headers=headers, body=body)
+        head = HttpResponse(status=reply.status, headers=text_headers(reply.headers), body=b"")
         try:
-            if reply.complete:
-                content = await reply.read()
-            else:
+            if not reply.complete:
                 async with asyncio.timeout(self._reply_seconds):
-                    content = await _read_up_to_limit(reply)
+                    return await whole_response(head, reply.parts(), MAX_REPLY_BYTES)
+            content = await reply.read()
         except TimeoutError as error:
             raise NoAnswer("no whole reply in time") from error
         finally:
             reply.abandon()
         if len(content) > MAX_REPLY_BYTES:
-            raise _too_long()
-        return HttpResponse(status=reply.status, headers=text_headers(reply.headers), body=content)
+            raise ResponseTooLong(MAX_REPLY_BYTES, head)
+        return replace(head, body=content)
 
     def _reused(self, origin: str) -> Connection | None:
         """An idle connection that is still open. One that died is dropped: no byte of this request was sent on it."""
@@ -236,21 +219,6 @@ async def _sent(reply: HttpReply, writer: "asyncio.Task[None]") -> Awaitable[Non
         head.cancel()
         raise
     return head
-
-
-async def _read_up_to_limit(reply: HttpReply) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    async for part in reply.parts():
-        size += len(part)
-        if size > MAX_REPLY_BYTES:
-            raise _too_long()
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _too_long() -> NoAnswer:
-    return NoAnswer(f"the reply is longer than {MAX_REPLY_BYTES} bytes")
 
 
 @lru_cache(maxsize=1024)

@@ -9,6 +9,8 @@ from typing import Final
 
 import httptools
 
+from gateway.core.outbound.response import NoAnswer
+
 MAX_HEAD_BYTES: Final = 128 * 1024
 """The longest head of a reply. AWS's own are a few kilobytes."""
 MAX_WAITING_BYTES: Final = 256 * 1024
@@ -17,10 +19,6 @@ _CONTINUE, _SWITCH, _OK = 100, 101, 200
 _NO_BODY: Final = frozenset({204, 304})
 """Statuses without a body whatever the headers say (RFC 9112 section 6.3)."""
 _LENGTH, _ENCODING = b"content-length", b"transfer-encoding"
-
-
-class NoAnswer(Exception):
-    """Bytes may have been sent, and no complete reply arrived."""
 
 
 class HttpReply:

@@ -9,8 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from botocore.model import OperationModel
 
 from gateway.aws.client.endpoints import Endpoints
-from gateway.aws.client.http_client import Client, HttpResponse, NotSent
-from gateway.aws.client.http_reply import NoAnswer
+from gateway.aws.client.http_client import Client
 from gateway.aws.client.outcome import outcome_of
 from gateway.aws.client.serialize import protocol_of, serialize
 from gateway.aws.client.signer import RequestSigner
@@ -20,6 +19,7 @@ from gateway.core.model.inbound import Upload
 from gateway.core.model.mutation import Call
 from gateway.core.model.outcome import Failed, InDoubt, Sent
 from gateway.core.off_loop import off_loop, size_of
+from gateway.core.outbound.response import HttpResponse, NoAnswer, NotSent
 from gateway.core.ports import Prepared
 from gateway.core.service_models import ServiceModels
 

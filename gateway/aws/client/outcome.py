@@ -17,9 +17,9 @@ from botocore.exceptions import BotoCoreError
 from botocore.model import OperationModel
 from botocore.parsers import ResponseParserError, create_parser
 
-from gateway.aws.client.http_client import HttpResponse
 from gateway.aws.client.serialize import CBOR
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Sent
+from gateway.core.outbound.response import HttpResponse
 
 _PATHS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("ec2", "RunInstances"): ("Instances", "InstanceId"),

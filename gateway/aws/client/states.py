@@ -2,18 +2,18 @@
 
 import asyncio
 import hashlib
-import http.client
-import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from gateway.aws.client.credentials import CredentialsProvider
 from gateway.aws.client.endpoints import Endpoints
 from gateway.aws.client.signer import signed_headers
 from gateway.core.errors import CodeInvalid, SentinelError
 from gateway.core.model.mutation import Call
+from gateway.core.outbound.blocking import blocking_request
+from gateway.core.outbound.response import HttpResponse, OutboundFailure, ResponseTooLong
 from gateway.core.ports import Clock
 from gateway.terraform.config.backend import StateBackend, StateObject
 from gateway.terraform.pulled_states import PulledStates
@@ -65,18 +65,20 @@ class BucketStates:
 
     def _asked(self, wanted: StateObject, kept: _Kept | None) -> _Kept:
         try:
-            status, tag, content = self._get(wanted, kept.tag if kept is not None else "")
-        except (OSError, http.client.HTTPException, SentinelError) as error:
-            raise _unread(wanted, str(error) or type(error).__name__) from error
-        if status == _NOT_MODIFIED and kept is not None:
+            reply = self._get(wanted, kept.tag if kept is not None else "")
+        except ResponseTooLong:
+            raise _unread(wanted, f"it is larger than {_LARGEST} bytes") from None
+        except (OutboundFailure, SentinelError) as error:
+            raise _unread(wanted, str(error)) from error
+        if reply.status == _NOT_MODIFIED and kept is not None:
             return _Kept(kept.content, kept.tag, self.now())
-        if status == _MISSING and b"<Code>NoSuchKey</Code>" in content:
+        if reply.status == _MISSING and b"<Code>NoSuchKey</Code>" in reply.body:
             return _Kept(b"", "", self.now())
-        if status != _OK:
-            raise _unread(wanted, f"S3 answers with {status}{_code(content)}")
-        return _Kept(content, tag, self.now())
+        if reply.status != _OK:
+            raise _unread(wanted, f"S3 answers with {reply.status}{_code(reply.body)}")
+        return _Kept(reply.body, reply.header("etag"), self.now())
 
-    def _get(self, wanted: StateObject, tag: str) -> tuple[int, str, bytes]:
+    def _get(self, wanted: StateObject, tag: str) -> HttpResponse:
         parameters = {"Bucket": wanted.bucket, "Key": wanted.key}
         call = Call(service="s3", operation="GetObject", parameters=parameters, region=wanted.region)
         endpoint = self.endpoints.of_read(call)
@@ -90,23 +92,14 @@ class BucketStates:
             credentials=asyncio.run(self.credentials.current()),
             at=self.clock.now(),
         )
-        connection = _connection(endpoint.origin, self.seconds)
-        try:
-            connection.request("GET", target, headers=dict(headers))
-            reply = connection.getresponse()
-            content = reply.read(_LARGEST + 1)
-        finally:
-            connection.close()
-        if len(content) > _LARGEST:
-            raise _unread(wanted, f"it is larger than {_LARGEST} bytes")
-        return reply.status, reply.headers.get("ETag", ""), content
-
-
-def _connection(origin: str, seconds: float) -> http.client.HTTPConnection:
-    parts = urlsplit(origin)
-    if parts.scheme == "https":
-        return http.client.HTTPSConnection(parts.netloc, timeout=seconds, context=ssl.create_default_context())
-    return http.client.HTTPConnection(parts.netloc, timeout=seconds)
+        return blocking_request(
+            "GET",
+            f"{endpoint.origin}{target}",
+            headers=dict(headers),
+            connect_seconds=self.seconds,
+            wait_seconds=self.seconds,
+            most_bytes=_LARGEST,
+        )
 
 
 def _code(content: bytes) -> str:

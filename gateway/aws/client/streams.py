@@ -3,14 +3,15 @@
 from collections.abc import AsyncIterator, Sequence
 
 from gateway.aws.client.endpoints import Endpoints
-from gateway.aws.client.http_client import Client, NotSent
-from gateway.aws.client.http_reply import HttpReply, NoAnswer
+from gateway.aws.client.http_client import Client
+from gateway.aws.client.http_reply import HttpReply
 from gateway.aws.client.mutations import Aws, SignedRequest, framed_body
 from gateway.aws.client.signer import RequestSigner
 from gateway.core.errors import NotSendable, UpstreamUnavailable
 from gateway.core.model.ids import new_id
 from gateway.core.model.inbound import Upload
 from gateway.core.model.mutation import Call
+from gateway.core.outbound.response import NoAnswer, NotSent
 from gateway.core.service_models import ServiceModels
 
 

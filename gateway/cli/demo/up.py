@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import http.client
 import importlib.util
 import os
 import shlex
@@ -15,7 +14,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated
-from urllib.request import urlopen
 
 import typer
 from rich.status import Status
@@ -35,6 +33,8 @@ from gateway.cli.demo.workspace import (
 )
 from gateway.cli.output import OsCallFailed, console, fail, run, safe
 from gateway.cli.settings import SettingOrigin, environment_variable, flatten, origins
+from gateway.core.outbound.blocking import blocking_request
+from gateway.core.outbound.response import OutboundFailure
 from gateway.core.ports import Key
 from gateway.core.settings import Settings, read_settings
 
@@ -99,7 +99,7 @@ def _not_on_path() -> str:
 
 
 _READY_SECONDS = 60.0
-_ANSWER_SECONDS = 5.0
+_ANSWER_SECONDS, _LONGEST_ANSWER = 5.0, 64 * 1024
 _BACKLOG = 128
 _APPLYING = "Applying the stack with Terraform, through the gateway (about half a minute)"
 _MAX_PORT = 65535
@@ -370,10 +370,17 @@ async def _wait_until_ready(url: str, workspace: Workspace) -> None:
 def _answers(url: str) -> bool:
     """Whether a part of this `sentinel up` answers with 200."""
     try:
-        with urlopen(url, timeout=_ANSWER_SECONDS) as reply:  # noqa: S310  our own process on loopback
-            return bool(reply.status == HTTPStatus.OK)
-    except (OSError, http.client.HTTPException):  # it does not listen yet, or is not ready
+        reply = blocking_request(
+            "GET",
+            url,
+            headers={},
+            connect_seconds=_ANSWER_SECONDS,
+            wait_seconds=_ANSWER_SECONDS,
+            most_bytes=_LONGEST_ANSWER,
+        )
+    except OutboundFailure:  # it does not listen yet, or is not ready
         return False
+    return reply.status == HTTPStatus.OK
 
 
 def _is_to_apply(workspace: Workspace, options: UpOptions) -> bool:

@@ -1,7 +1,6 @@
 """The directory of one `sentinel up`: stack, settings, credentials, logs."""
 
 import fcntl
-import http.client
 import json
 import os
 import re
@@ -15,6 +14,8 @@ from pathlib import Path
 
 from gateway.cli.demo.credentials import FILE_NAME
 from gateway.core.errors import SentinelError
+from gateway.core.outbound.blocking import blocking_request
+from gateway.core.outbound.response import OutboundFailure
 from gateway.core.ports import Key
 
 _LAST_START = "ports.json"
@@ -196,15 +197,19 @@ def _port_in_use(port: int, option: str) -> str:
 
 def _is_sentinel(port: int) -> bool:
     """Whether a gateway answers on a port of this machine."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_SECONDS)
+    seconds = _ANSWER_SECONDS
     try:
-        connection.request("GET", "/healthz")
-        reply = connection.getresponse()
-        return reply.status == HTTPStatus.OK and json.loads(reply.read(_LONGEST_ANSWER)) == {"status": "alive"}
-    except (OSError, http.client.HTTPException, ValueError):
+        reply = blocking_request(
+            "GET",
+            f"http://127.0.0.1:{port}/healthz",
+            headers={},
+            connect_seconds=seconds,
+            wait_seconds=seconds,
+            most_bytes=_LONGEST_ANSWER,
+        )
+    except OutboundFailure:
         return False
-    finally:
-        connection.close()
+    return reply.status == HTTPStatus.OK and reply.document() == {"status": "alive"}
 
 
 @contextmanager

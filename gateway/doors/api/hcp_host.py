@@ -1,13 +1,13 @@
 """Talks to HCP Terraform for its run task: fetches the plan, reports the result. Asks only the hosts that the settings list."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
-import aiohttp
-
 from gateway.core.errors import SentinelError
+from gateway.core.outbound.client import OutboundClient
+from gateway.core.outbound.response import HttpResponse, OutboundFailure, ResponseTooLong
 
 _SECONDS: Final = 120.0
 _MOST_REDIRECTS: Final = 3
@@ -23,34 +23,28 @@ class HostUnusable(SentinelError):
 
 
 class HcpHost:
-    """One connection pool. The token goes only to the host that the request named, never along with a redirect to another."""
+    """HCP Terraform. The token goes only to the host that the request named, never along with a redirect to another."""
 
     def __init__(self, require_listed: Callable[[str], None], *, largest_plan: int) -> None:
         """`require_listed` raises `errors.NotAllowed` for a URL that must not be asked."""
         self._require_listed = require_listed
         self._largest_plan = largest_plan
-        self._session: aiohttp.ClientSession | None = None
+        self._plans = OutboundClient(seconds=_SECONDS, most_bytes=largest_plan, unpack=True)
+        self._results = OutboundClient(seconds=_SECONDS, most_bytes=0)
 
     async def plan(self, url: str, token: str) -> bytes:
         """The plan in JSON, which HCP Terraform serves by a redirect to its archive. Raises `HostUnusable`, `errors.NotAllowed`."""
         first, at = _origin(url), url
         for _ in range(_MOST_REDIRECTS + 1):
             self._require_listed(at)
-            headers = {"Authorization": f"Bearer {token}"} if _origin(at) == first else {}
-            try:
-                async with self._client().get(at, headers=headers, allow_redirects=False) as reply:
-                    if reply.status in _REDIRECTS:
-                        at = urljoin(at, reply.headers.get("Location", ""))
-                        continue
-                    if reply.status != _OK:
-                        raise HostUnusable(
-                            f"HCP Terraform answered {reply.status} when it was asked for the plan, so the plan was not judged."
-                        )
-                    return await self._read(reply)
-            except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            reply = await self._fetch(at, {"Authorization": f"Bearer {token}"} if _origin(at) == first else {})
+            if reply.status == _OK:
+                return reply.body
+            if reply.status not in _REDIRECTS:
                 raise HostUnusable(
-                    f"HCP Terraform could not be asked for the plan ({type(error).__name__}), so it was not judged."
-                ) from None
+                    f"HCP Terraform answered {reply.status} when it was asked for the plan, so the plan was not judged."
+                )
+            at = _redirected(at, reply.header("location"))
         raise HostUnusable(
             "HCP Terraform redirected too often when it was asked for the plan, so the plan was not judged."
         )
@@ -60,35 +54,34 @@ class HcpHost:
         self._require_listed(url)
         headers = {"Authorization": f"Bearer {token}", "Content-Type": _JSON_API}
         try:
-            async with self._client().patch(
-                url, data=json.dumps(document), headers=headers, allow_redirects=False
-            ) as reply:
-                if reply.status != _OK:
-                    raise HostUnusable(
-                        f"HCP Terraform answered {reply.status} to the result of the run task, so it does not have it."
-                    )
-        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            raise HostUnusable(f"The result of the run task did not arrive ({type(error).__name__}).") from None
+            reply = await self._results.request("PATCH", url, headers=headers, body=json.dumps(document).encode())
+        except OutboundFailure as error:
+            raise HostUnusable(f"The result of the run task did not arrive ({error}).") from None
+        if reply.status != _OK:
+            raise HostUnusable(
+                f"HCP Terraform answered {reply.status} to the result of the run task, so it does not have it."
+            )
 
-    async def close(self) -> None:
-        """Close the connections."""
-        if self._session is not None:
-            await self._session.close()
+    async def _fetch(self, url: str, headers: Mapping[str, str]) -> HttpResponse:
+        try:
+            return await self._plans.request("GET", url, headers=headers)
+        except ResponseTooLong:
+            raise HostUnusable(f"The plan has more than {self._largest_plan} bytes, so it was not judged.") from None
+        except OutboundFailure as error:
+            raise _not_asked(error) from None
 
-    def _client(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            timeout = aiohttp.ClientTimeout(total=_SECONDS)
-            self._session = aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
-        return self._session
 
-    async def _read(self, reply: aiohttp.ClientResponse) -> bytes:
-        parts, size = [], 0
-        async for part in reply.content.iter_chunked(64 * 1024):
-            size += len(part)
-            if size > self._largest_plan:
-                raise HostUnusable(f"The plan has more than {self._largest_plan} bytes, so it was not judged.")
-            parts.append(part)
-        return b"".join(parts)
+def _redirected(url: str, location: str) -> str:
+    """Where a redirect leads. Raises `HostUnusable` for what is not a URL."""
+    try:
+        return urljoin(url, location)
+    except ValueError as error:
+        raise _not_asked(error) from None
+
+
+def _not_asked(error: Exception) -> HostUnusable:
+    why = str(error) if isinstance(error, OutboundFailure) else type(error).__name__
+    return HostUnusable(f"HCP Terraform could not be asked for the plan ({why}), so it was not judged.")
 
 
 def _origin(url: str) -> tuple[str, str]:

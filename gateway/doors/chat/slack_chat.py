@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import structlog
 
@@ -16,6 +16,7 @@ from gateway.core.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings.notices import SlackSettings
 from gateway.doors.chat.links import ChatLinks
+from gateway.doors.chat.slack_answers import SlackAnswers
 from gateway.doors.chat.slack_request import (
     SIGNATURE,
     TIMESTAMP,
@@ -42,14 +43,6 @@ _LEAST_REASON: Final = 8
 _DECIDING: Final = (Stage.APPROVED, Stage.REJECTED, Stage.BROKE_GLASS)
 
 
-class SlackHost(Protocol):
-    """Where answers go."""
-
-    async def answer(self, path: str, document: dict[str, Any]) -> None:
-        """Send an answer to a path of the chat's host. Raises a `SentinelError` if it was not taken."""
-        ...
-
-
 @dataclass(slots=True, kw_only=True)
 class SlackChat:
     """The chat of one gateway."""
@@ -60,7 +53,7 @@ class SlackChat:
     queries: LedgerQueries
     commands: LedgerCommands
     wakeups: Wakeups
-    host: SlackHost
+    host: SlackAnswers
     clock: Clock
     _running: set["asyncio.Task[None]"] = field(default_factory=set)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -12,7 +12,6 @@ from gateway.core.ports import Authenticator, Clock, KeyRing
 from gateway.core.settings.console import ConsoleSettings
 from gateway.doors.router import App
 from gateway.doors.shutdown import Stopping
-from gateway.identity.oidc import OidcHost
 from gateway.line.pipeline import Pipeline
 from gateway.line.wakeups import ChangedMutations
 
@@ -36,8 +35,6 @@ class ConsoleParts:
     cookie_key: bytes = field(repr=False)
     public_url: str
     settings: ConsoleSettings
-    oidc_host: OidcHost
-    """Asks the identity provider, if the settings name one."""
 
 
 class ConsoleDoor:

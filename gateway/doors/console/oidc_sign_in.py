@@ -19,8 +19,7 @@ from gateway.doors.console.sign_in import Sessions, inside
 from gateway.doors.console.visit import inbound
 from gateway.doors.console.visitor import SealedCookie, Visitors
 from gateway.identity.caller import caller_of
-from gateway.identity.oidc import OidcProvider
-from gateway.identity.oidc_attempt import LASTS, SignInAttempt, SpentAttempts
+from gateway.identity.oidc import ATTEMPT_LASTS, OidcProvider, SignInAttempt, SpentAttempts
 from gateway.line.pipeline import Pipeline
 
 log = structlog.get_logger()
@@ -64,14 +63,16 @@ class OidcSignIn:
             return RedirectResponse(wanted, status_code=303)
         if not _begun_here(request.scope):
             return self.page(wanted, problem=_BEGIN_HERE, status=403)
-        attempt = SignInAttempt.begun(self.key, self.clock.now(), wanted)
+        attempt = SignInAttempt.begin(self.key, self.clock.now(), wanted)
         try:
             url = await self.provider.authorization_url(attempt)
         except SentinelError as error:
             log.warning("console_oidc", problem=str(error))
             return self.page(wanted, problem=str(error), status=status_of(error))
         answer = RedirectResponse(url, status_code=303)
-        answer.headers["set-cookie"] = self.cookies.made(attempt.text, int(LASTS.total_seconds()), request.scope)
+        answer.headers["set-cookie"] = self.cookies.made(
+            attempt.text, int(ATTEMPT_LASTS.total_seconds()), request.scope
+        )
         return answer
 
     async def back(self, request: Request) -> Response:
@@ -97,7 +98,7 @@ class OidcSignIn:
         now = self.clock.now()
         if attempt is None or attempt.until <= now:
             raise NotAuthenticated(
-                f"This browser began no sign-in within the last {LASTS.seconds // 60} minutes at {self.public_url}, so nobody was signed "
+                f"This browser began no sign-in within the last {ATTEMPT_LASTS.seconds // 60} minutes at {self.public_url}, so nobody was signed "
                 "in. Sign in again."
             )
         if not hmac.compare_digest(attempt.state.encode(), state.encode("utf-8", "replace")):

@@ -157,9 +157,7 @@ class Site:
     def _oidc(self, doors: SignIn, sessions: Sessions) -> tuple[Route, ...]:
         """The addresses of the sign-in through the identity provider."""
         parts = self._parts
-        provider = OidcProvider(
-            settings=parts.settings, redirect_uri=f"{parts.public_url}{BACK}", host=parts.oidc_host, clock=parts.clock
-        )
+        provider = OidcProvider(settings=parts.settings, redirect_uri=f"{parts.public_url}{BACK}", clock=parts.clock)
         flow = OidcSignIn(
             pipeline=parts.pipeline,
             provider=provider,

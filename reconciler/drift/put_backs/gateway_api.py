@@ -1,20 +1,16 @@
 """Asks the gateway to put a change back: over its JSON API, with the reconciler's own key, so by the same line as every other change."""
 
-import asyncio
-import http.client
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Final
 
 from gateway.core.errors import SettingsInvalid
+from gateway.core.outbound.client import OutboundClient
+from gateway.core.outbound.response import OutboundFailure
 from reconciler.errors import GatewayUnreachable
 
-_CONNECT_SECONDS: Final = 10.0
-_REPLY_SECONDS: Final = 960.0
-"""Longer than the gateway waits for AWS."""
-_LARGEST: Final = 16 * 1024 * 1024
+_CLIENT: Final = OutboundClient(connect_seconds=10.0, seconds=960.0, most_bytes=16 * 1024 * 1024)
+"""It waits longer than the gateway waits for AWS."""
 _APPLIED: Final = 200
 _HELD: Final = 202
 _ANSWERS: Final = range(200, 500)
@@ -72,11 +68,14 @@ class GatewayApi:
             raise SettingsInvalid(
                 "The reconciler has no key for the gateway, so it puts nothing back. Set `reconcile.key_id` and `reconcile.key_secret`."
             )
-        status, reply = await asyncio.to_thread(self._exchange, f"/v1/mutations/{mutation_id}/put-back")
+        headers = {"Authorization": f"Bearer {self.key_id}.{self.key_secret}", "Accept": "application/json"}
         try:
-            document: Any = json.loads(reply)
-        except (ValueError, RecursionError):
-            document = None
+            reply = await _CLIENT.request(
+                "POST", f"{self.url.rstrip('/')}/v1/mutations/{mutation_id}/put-back", headers=headers
+            )
+        except OutboundFailure as error:
+            raise GatewayUnreachable(f"The gateway at {self.url} gave no answer ({error}).") from error
+        status, document = reply.status, reply.document()
         if not isinstance(document, Mapping) or status not in _ANSWERS or status == 401:  # noqa: PLR2004  HTTP
             raise GatewayUnreachable(
                 f"The gateway at {self.url} answered {status}, which says nothing about the change."
@@ -84,20 +83,3 @@ class GatewayApi:
         return GatewayAnswer(
             status=status, code=str(document.get("code", "")), detail=str(document.get("detail", ""))[:2_000]
         )
-
-    def _exchange(self, path: str) -> tuple[int, bytes]:
-        """Send one request. Redirects are not followed, so the key is sent to no other server."""
-        parts = urlsplit(self.url)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        connection = kind(parts.hostname or "", parts.port, timeout=_CONNECT_SECONDS)
-        headers = {"Authorization": f"Bearer {self.key_id}.{self.key_secret}", "Accept": "application/json"}
-        try:
-            connection.connect()
-            connection.sock.settimeout(_REPLY_SECONDS)
-            connection.request("POST", f"{parts.path.rstrip('/')}{path}", headers=headers)
-            reply = connection.getresponse()
-            return reply.status, reply.read(_LARGEST)
-        except (OSError, http.client.HTTPException) as error:
-            raise GatewayUnreachable(f"The gateway at {self.url} gave no answer ({type(error).__name__}).") from error
-        finally:
-            connection.close()

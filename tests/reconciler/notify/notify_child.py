@@ -13,8 +13,7 @@ from gateway.core.settings.notices import WebhookSettings
 from gateway.ledger.sealed_ledger import open_sealed_ledger
 from reconciler.app import workflows_database
 from reconciler.line.workflows import durable
-from reconciler.notify.delivering import Delivering
-from reconciler.notify.opened import open_receivers
+from reconciler.notify.delivery import ReceiverWorker, open_workers
 
 POINTS = {
     "reading": ("read_on", True),
@@ -42,7 +41,7 @@ async def main(store: str, data: str, url: str, secret: str, dies: str) -> None:
     """Deliver until nothing is open, or die; at the latest end after many rounds."""
     if dies in POINTS:
         name, after = POINTS[dies]
-        setattr(Delivering, name, _dying(getattr(Delivering, name), after=after))
+        setattr(ReceiverWorker, name, _dying(getattr(ReceiverWorker, name), after=after))
     hook = WebhookSettings.model_validate(
         {
             "name": "ops",
@@ -55,7 +54,7 @@ async def main(store: str, data: str, url: str, secret: str, dies: str) -> None:
     )
     settings = Settings(data=Path(data), ledger=store, webhooks=(hook,))
     async with open_sealed_ledger(settings) as ledger:
-        receivers = open_receivers(settings, ledger, SystemClock())
+        receivers = open_workers(settings, ledger, SystemClock())
         database = workflows_database(settings)
         async with durable({}, database=database, poll_seconds=0.05, receivers=receivers) as runner:
             await runner.notices._finish_earlier()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.notify.outbox import AT_ONCE, MOST_OPEN, Attempted, OpenNotice, Outbox
+from reconciler.notify.outbox import AT_ONCE, MOST_OPEN, Attempt, OpenNotice, Outbox
 
 SCHEDULE = (5.0, 60.0)
 
@@ -15,7 +15,7 @@ def box(*mutations: str, **members: Any) -> Outbox:
     return Outbox(read=len(mutations), open=notices, **members)
 
 
-def answer(seq: int, status: int = 200, **members: Any) -> Attempted:
+def answer(seq: int, status: int = 200, **members: Any) -> Attempt:
     error = "" if status in range(200, 300) else "It said no."
     given = {
         "seq": seq,
@@ -26,7 +26,7 @@ def answer(seq: int, status: int = 200, **members: Any) -> Attempted:
         "status": status,
         "error": error,
     }
-    return Attempted(**{**given, **members})
+    return Attempt(**{**given, **members})
 
 
 def due(outbox: Outbox, now: float = 0.0) -> list[int]:
@@ -63,7 +63,7 @@ def test_it_is_given_up_after_the_last_wait_and_the_next_one_goes() -> None:
 
 
 @pytest.mark.parametrize("gone", [answer(1, 410), answer(1, 0, for_good=True)])
-def test_what_is_gone_is_given_up_at_once(gone: Attempted) -> None:
+def test_what_is_gone_is_given_up_at_once(gone: Attempt) -> None:
     after, [result] = box("a").after([gone], 0, SCHEDULE)
     assert (after.open, result["state"]) == ((), "given_up")
 
@@ -107,7 +107,7 @@ def test_a_pause_has_an_end() -> None:
 
 
 def test_what_was_asked_for_again_is_another_notice() -> None:
-    outbox = box("a").seen(9, OpenNotice(seq=1, mutation_id="", asked=9))
+    outbox = box("a").with_record(9, OpenNotice(seq=1, mutation_id="", asked=9))
     assert [notice.key for notice in outbox.due(0)] == [(1, 0), (1, 9)]
     after, [result] = outbox.after([answer(1, asked=9)], 0, SCHEDULE)
     assert (result["asked"], [notice.key for notice in after.open]) == (9, [(1, 0)])

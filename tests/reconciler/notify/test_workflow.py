@@ -18,8 +18,7 @@ from gateway.core.settings import Settings
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import open_sealed_ledger
 from reconciler.line.workflows import durable
-from reconciler.notify.delivering import Delivering
-from reconciler.notify.opened import open_receivers
+from reconciler.notify.delivery import ReceiverWorker, open_workers
 from reconciler.notify.workflow import NoticeWorkflow
 from tests.kit.decided import effect, record_mutation
 from tests.kit.forks import Forks
@@ -114,12 +113,12 @@ async def _until(reached: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def _receivers(ledger: SqlLedger, **urls: str) -> dict[str, Delivering]:
+def _receivers(ledger: SqlLedger, **urls: str) -> dict[str, ReceiverWorker]:
     hooks = [
         {"name": name, "url": url, "secret": SECRET, "private_addresses": ["127.0.0.0/8"], "timeout_seconds": 60}
         for name, url in urls.items()
     ]
-    return dict(open_receivers(Settings.model_validate({"webhooks": hooks}), ledger, SystemClock()))
+    return dict(open_workers(Settings.model_validate({"webhooks": hooks}), ledger, SystemClock()))
 
 
 async def test_a_receiver_that_never_answers_holds_up_no_other_and_no_stop(ledger: SqlLedger, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from gateway.ledger.ledger import SqlLedger
 from reconciler.errors import GitFailed, GitHubBusy
 from reconciler.line.backlog import Backlog
 from reconciler.publish.git import open_branch
-from reconciler.publish.github_api import GitHubApi, Token
+from reconciler.publish.github import GitHubApi, Token
 from reconciler.publish.publisher import Publisher
 from reconciler.publish.pull_request_text import keys_in
 from reconciler.publish.push import Remote

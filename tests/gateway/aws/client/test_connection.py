@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.aws.client.connection import Connection
-from gateway.aws.client.http_reply import NoAnswer
+from gateway.core.outbound.response import NoAnswer
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

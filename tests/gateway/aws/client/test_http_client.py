@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.client.http_client import Client, HttpResponse, NotSent, text_headers
-from gateway.aws.client.http_reply import NoAnswer
+from gateway.aws.client.http_client import Client, text_headers
+from gateway.core.outbound.response import HttpResponse, NoAnswer, NotSent
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.aws.client.http_reply import MAX_HEAD_BYTES, MAX_WAITING_BYTES, HttpReply, NoAnswer
+from gateway.aws.client.http_reply import MAX_HEAD_BYTES, MAX_WAITING_BYTES, HttpReply
+from gateway.core.outbound.response import NoAnswer
 
 
 class Line:

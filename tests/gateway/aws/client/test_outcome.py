@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from moto.server import ThreadedMotoServer
 
-from gateway.aws.client.http_client import HttpResponse
 from gateway.aws.client.mutations import Aws
 from gateway.aws.client.outcome import THROTTLED, made_id, outcome_of
 from gateway.core.model.mutation import Call
 from gateway.core.model.outcome import Applied, Failed, InDoubt
+from gateway.core.outbound.response import HttpResponse
 
 ID = ("x-amzn-RequestId", "r-1")
 

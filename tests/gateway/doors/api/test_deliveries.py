@@ -13,7 +13,7 @@ from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import Json
 from gateway.core.settings.notices import WebhookSettings
-from reconciler.notify.delivering import Delivering
+from reconciler.notify.delivery import ReceiverWorker
 from reconciler.notify.receivers import WebhookReceiver
 from tests.gateway.doors.api.test_waiting import act, mutation_of, put_rule
 from tests.kit.gate import Gate
@@ -29,7 +29,7 @@ class Told:
 
     gate: Gate
     stub: HookStub
-    delivering: Delivering
+    delivering: ReceiverWorker
 
     async def deliver(self, name: str, outbox: Mapping[str, Json], keys: Sequence[tuple[int, int]]) -> None:
         """Send and record in this process."""
@@ -68,7 +68,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
         )
         with Gate(directory=tmp_path_factory.mktemp("told"), webhooks=(hook,)) as gate:
             gate.issue("chief", kind=ActorKind.HUMAN, roles=("operator",))
-            worker = Delivering(receiver=WebhookReceiver(settings=hook), ledger=gate.ledger, clock=SystemClock())
+            worker = ReceiverWorker(receiver=WebhookReceiver(settings=hook), ledger=gate.ledger, clock=SystemClock())
             made = Told(gate, stub, worker)
             made.rounds()
             yield made

@@ -20,14 +20,12 @@ async def hcp() -> AsyncIterator[HcpStub]:
 
 
 @pytest.fixture
-async def host(hcp: HcpStub) -> AsyncIterator[HcpHost]:
+def host(hcp: HcpStub) -> HcpHost:
     def listed(url: str) -> None:
         if not url.startswith(f"http://{hcp.host}/"):
             raise NotAllowed("Not listed.")
 
-    made = HcpHost(listed, largest_plan=1000)
-    yield made
-    await made.close()
+    return HcpHost(listed, largest_plan=1000)
 
 
 async def test_the_plan_is_fetched_through_the_redirect(host: HcpHost, hcp: HcpStub) -> None:
@@ -68,10 +66,7 @@ async def test_a_result_that_is_not_taken_is_an_error(host: HcpHost, hcp: HcpStu
 
 async def test_nobody_at_the_address_is_a_sentence() -> None:
     host = HcpHost(lambda _: None, largest_plan=10)
-    try:
-        with pytest.raises(HostUnusable, match="could not be asked"):
-            await host.plan("http://127.0.0.1:9/plan", TOKEN)
-        with pytest.raises(HostUnusable, match="did not arrive"):
-            await host.report("http://127.0.0.1:9/callback", TOKEN, {})
-    finally:
-        await host.close()
+    with pytest.raises(HostUnusable, match="could not be asked"):
+        await host.plan("http://127.0.0.1:9/plan", TOKEN)
+    with pytest.raises(HostUnusable, match="did not arrive"):
+        await host.report("http://127.0.0.1:9/callback", TOKEN, {})

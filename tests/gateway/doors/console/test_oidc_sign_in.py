@@ -167,7 +167,7 @@ def test_the_cookie_of_a_session_is_no_attempt_and_the_other_way_round(gate: Gat
 
 
 def test_an_attempt_ends_after_ten_minutes(gate: Gate, provider: OidcStub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.identity.oidc_attempt.LASTS", timedelta(seconds=-1))
+    monkeypatch.setattr("gateway.identity.oidc.ATTEMPT_LASTS", timedelta(seconds=-1))
     person = visitor(gate)
     refused(gate, person, back(gate, provider, person), "no sign-in within the last 10 minutes")
 

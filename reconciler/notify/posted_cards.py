@@ -24,7 +24,7 @@ class CardLedger(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownCard:
+class PostedCard:
     """A card that the chat took."""
 
     held: Record
@@ -33,9 +33,9 @@ class ShownCard:
     """Where the chat has it, as `CHANNEL/TIME`; empty if the chat does not say that of what an incoming webhook posts."""
 
 
-async def shown_cards(ledger: CardLedger, deliveries: str, end: Record) -> Sequence[ShownCard]:
+async def posted_cards(ledger: CardLedger, deliveries: str, end: Record) -> Sequence[PostedCard]:
     """The cards whose waiting this record of a decision ended, as far as the deliveries with this id say that they were shown."""
-    found: list[ShownCard] = []
+    found: list[PostedCard] = []
     for held in await _holds(ledger, end):
         query = RecordQuery(
             mutation_id=deliveries,
@@ -45,7 +45,7 @@ async def shown_cards(ledger: CardLedger, deliveries: str, end: Record) -> Seque
             newest_first=False,
         )
         messages = dict.fromkeys(_messages(await ledger.records(query), held.seq))
-        found.extend(ShownCard(held=held, message=message) for message in messages)
+        found.extend(PostedCard(held=held, message=message) for message in messages)
     return found
 
 

@@ -1,6 +1,8 @@
 """The chat as a receiver: what is posted, edited or answered."""
 
+import ipaddress
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -11,10 +13,9 @@ from slack_sdk.models.blocks import Block
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings.notices import SlackSettings
 from gateway.notices.content import notice_of
-from reconciler.notify.post import PostAnswer
-from reconciler.notify.receivers import Sending
-from reconciler.notify.shown_cards import ShownCard
-from reconciler.notify.slack_receiver import SlackReceiver
+from reconciler.notify.posted_cards import PostedCard
+from reconciler.notify.receivers import PostAnswer, Sending
+from reconciler.notify.slack import SlackPost, SlackReceiver
 from tests.kit.held import HELD, effect, held_record, record
 from tests.kit.hook import HookStub, receiving
 
@@ -33,7 +34,7 @@ def slack(**given: Any) -> SlackReceiver:
 def sent(receiver: SlackReceiver, of: Record, *messages: str) -> list[Sending]:
     notice = notice_of(of)
     assert notice is not None
-    shown = [ShownCard(held=held_record(), message=message) for message in messages]
+    shown = [PostedCard(held=held_record(), message=message) for message in messages]
     return list(receiver.sendings(notice, of, datetime.now(UTC), shown))
 
 
@@ -60,7 +61,6 @@ async def test_a_card_is_posted_to_the_chat_of_the_settings() -> None:
         post = made.open()
         [sending] = sent(made, held)
         assert await post.send(sending.body, sending.headers, sending.path) == PostAnswer(status=200)
-        await post.close()
         [received] = stub.received
         assert received.path == "/services/T/B/x"
         assert Block.parse_all(received.document["blocks"])
@@ -81,7 +81,6 @@ async def test_the_chat_may_be_on_this_machine_only_if_the_settings_say_so() -> 
     ):
         post = slack(**given).open()
         assert "nothing was sent" in (await post.send(b"{}", {}, "/x")).error
-        await post.close()
 
 
 def test_with_a_token_the_card_is_posted_by_the_bot_to_its_channel() -> None:
@@ -143,3 +142,58 @@ def test_a_decision_is_told_once_it_is_one(end: Record, *, told: bool) -> None:
     assert slack(**HOOK).fits(notice) is told
     assert slack(**HOOK).ends_cards(end) is told
     assert not slack(**HOOK, stacks=["other"]).fits(notice)
+
+
+METHOD = "/api/chat.postMessage"
+
+
+@pytest.fixture
+def stub() -> Iterator[HookStub]:
+    with receiving(HookStub()) as made:
+        yield made
+
+
+async def said(stub: HookStub, body: object) -> PostAnswer:
+    stub.bodies[METHOD] = body if isinstance(body, bytes) else json.dumps(body).encode()
+    post = SlackPost(f"http://127.0.0.1:{stub.port}", networks=[ipaddress.ip_network("127.0.0.0/8")], seconds=300.0)
+    return await post.send(b"{}", {}, METHOD)
+
+
+async def test_where_a_message_is_is_kept(stub: HookStub) -> None:
+    took = {"ok": True, "channel": "C0001", "ts": "1763820000.000100", "message": {"text": "…"}}
+    assert await said(stub, took) == PostAnswer(status=200, message="C0001/1763820000.000100")
+    assert stub.received[0].path == METHOD
+
+
+@pytest.mark.parametrize(
+    "place", [{}, {"channel": "C1", "ts": 5}, {"channel": "<b>", "ts": "1.0"}, {"channel": "C1", "ts": "1.0; drop"}]
+)
+async def test_a_place_in_another_form_is_none(stub: HookStub, place: dict[str, Any]) -> None:
+    assert await said(stub, {"ok": True, **place}) == PostAnswer(status=200)
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [("channel_not_found", 200), ("invalid_auth", 200), ("internal_error", 0), ("ratelimited", 0)]
+)
+async def test_a_refusal_has_the_status_200_and_a_code(stub: HookStub, code: str, status: int) -> None:
+    answer = await said(stub, {"ok": False, "error": code})
+    assert answer == PostAnswer(status=status, error=f"The chat refused it: {code}.")
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff", b"[]", b"[" * 100_000, {"ok": "true"}, {"ok": False, "error": "<a> b"}])
+async def test_what_is_no_answer_of_slack_is_a_failure_and_not_shown(stub: HookStub, body: object) -> None:
+    assert await said(stub, body) == PostAnswer(status=200, error="The chat refused it: no known code.")
+
+
+async def test_a_card_that_was_deleted_asks_nothing_any_more(stub: HookStub) -> None:
+    assert await said(stub, {"ok": False, "error": "message_not_found"}) == PostAnswer(status=200)
+
+
+async def test_an_answer_without_an_end_is_left_after_its_beginning(stub: HookStub) -> None:
+    stub.behaviour = "endless"
+    assert (await said(stub, b"")).error == "The chat refused it: no known code."
+
+
+async def test_a_status_that_is_none_of_success_is_a_failure_as_everywhere(stub: HookStub) -> None:
+    stub.behaviour = "429 Retry-After: 30"
+    assert await said(stub, {"ok": True}) == PostAnswer(status=429, error="It answered 429.", retry_after=30)

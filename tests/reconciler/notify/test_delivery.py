@@ -16,11 +16,13 @@ from gateway.core.model.ids import new_id
 from gateway.core.model.json import Json
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
+from gateway.core.settings import Settings
 from gateway.core.settings.notices import WebhookSettings
 from gateway.ledger.ledger import SqlLedger
-from reconciler.notify.delivering import Delivering
+from reconciler.notify.delivery import ReceiverWorker, open_workers
 from reconciler.notify.receivers import WebhookReceiver
 from tests.kit.decided import effect, record_mutation
+from tests.kit.doubles import FixedClock
 from tests.kit.hook import HookStub, receiving
 
 SECRET = "whsec_" + base64.b64encode(b"s" * 32).decode()
@@ -42,7 +44,7 @@ class MovingClock:
 class Direct:
     """Runs a batch in this process; it can end between sending and recording."""
 
-    delivering: Delivering | None = None
+    delivering: ReceiverWorker | None = None
     dies: bool = False
     batches: int = 0
 
@@ -80,7 +82,7 @@ class Scene:
             **self.settings,
         }
         receiver = WebhookReceiver(settings=WebhookSettings.model_validate(given))
-        self.direct.delivering = Delivering(receiver=receiver, ledger=self.ledger, clock=self.clock)
+        self.direct.delivering = ReceiverWorker(receiver=receiver, ledger=self.ledger, clock=self.clock)
 
     async def rounds(self, most: int = 100) -> int:
         """Deliver until nothing is due; how many attempts were made."""
@@ -245,7 +247,7 @@ async def test_a_record_that_nobody_is_told_of_ends_what_was_asked(scene: Scene)
 
 
 async def test_filters_hold_and_a_quiet_position_is_recorded(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reconciler.notify.delivering._QUIET", 4)
+    monkeypatch.setattr("reconciler.notify.delivery._QUIET", 4)
     scene.settings = {"name": "quiet", "stacks": ["other"]}
     scene.start()
     for _ in range(3):
@@ -261,8 +263,8 @@ async def test_filters_hold_and_a_quiet_position_is_recorded(scene: Scene, monke
 async def test_of_a_long_quiet_time_no_start_reads_more_than_a_part_again(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reconciler.notify.delivering._QUIET", 4)
-    monkeypatch.setattr("reconciler.notify.delivering._PAGE", 2)
+    monkeypatch.setattr("reconciler.notify.delivery._QUIET", 4)
+    monkeypatch.setattr("reconciler.notify.delivery._PAGE", 2)
     scene.settings = {"name": "quiet", "stacks": ["other"]}
     scene.start()
     await scene.rounds()
@@ -307,7 +309,7 @@ async def test_no_secret_and_no_url_is_recorded(scene: Scene) -> None:
 async def test_what_fails_is_logged_without_a_url_and_tried_again(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reconciler.notify.delivering._PAUSE", 0.0)
+    monkeypatch.setattr("reconciler.notify.delivery._PAUSE", 0.0)
     failures: list[Exception] = [
         LedgerUnavailable("The disk is full."),
         RuntimeError("https://ops.example/secret-path"),
@@ -331,3 +333,20 @@ async def test_what_fails_is_logged_without_a_url_and_tried_again(
         ("notices_broke", "RuntimeError"),
     ]
     assert scene.told() == [("mutation.decided", mutation.id)]
+
+
+def _names(**given: Any) -> list[str]:
+    nothing: Any = None
+    return list(open_workers(Settings.model_validate(given), nothing, FixedClock()))
+
+
+def test_nobody_is_told_by_default() -> None:
+    assert _names() == []
+
+
+def test_each_webhook_and_the_chat_has_its_worker() -> None:
+    hooks = [{"name": name, "url": "https://a.example", "secret": SECRET} for name in ("ops", "audit")]
+    slack = {"signing_secret": "s" * 32, "team": "T1"}
+    assert _names(webhooks=hooks, chat={"slack": slack}) == ["ops", "audit"]
+    slack["webhook_url"] = "https://hooks.slack.com/services/x"
+    assert _names(webhooks=hooks, chat={"slack": slack}) == ["ops", "audit", "chat-slack"]

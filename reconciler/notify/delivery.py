@@ -12,11 +12,12 @@ from gateway.core.model.ids import digest_id
 from gateway.core.model.json import Json
 from gateway.core.ports import Clock, RecordQuery
 from gateway.core.records.record import Record, Stage
+from gateway.core.settings import Settings
 from gateway.notices.content import notice_of
-from reconciler.notify.outbox import Attempted, OpenNotice, Outbox
-from reconciler.notify.post import Post, PostAnswer
-from reconciler.notify.receivers import Receiver
-from reconciler.notify.shown_cards import shown_cards
+from reconciler.notify.outbox import Attempt, OpenNotice, Outbox
+from reconciler.notify.posted_cards import posted_cards
+from reconciler.notify.receivers import Post, PostAnswer, Receiver, WebhookReceiver
+from reconciler.notify.slack import SlackReceiver
 
 log = structlog.get_logger()
 
@@ -25,6 +26,8 @@ _QUIET: Final = 10_000
 """Records that are looked at without a delivery before the position is recorded, so that a start reads no more than this again."""
 _PAUSE: Final = 5.0
 """Seconds before a round that failed is tried again."""
+_CARD_RETRIES: Final = (5.0, 60.0, 600.0, 3600.0)
+"""A card is of little use much later."""
 
 
 class NoticeLedger(Protocol):
@@ -54,8 +57,8 @@ class NoticeRuns(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class Delivering:
-    """The notices of one receiver."""
+class ReceiverWorker:
+    """Tells one receiver; each has a worker of its own, so that a slow one holds up no other."""
 
     receiver: Receiver
     ledger: NoticeLedger
@@ -121,7 +124,7 @@ class Delivering:
             query = RecordQuery(after_seq=self.outbox.read, limit=_PAGE, newest_first=False)
             page = await self.ledger.records(query)
             for record in page:
-                self.outbox = self.outbox.seen(record.seq, *self._found(record))
+                self.outbox = self.outbox.with_record(record.seq, *self._found(record))
                 if self.outbox.full:
                     return
             if len(page) < _PAGE:
@@ -142,15 +145,12 @@ class Delivering:
         """Send these notices, each once and all at the same time; what the receiver answered. Raises `errors.LedgerUnavailable`."""
         found = [await self._record(seq) for seq, _ in keys]
         post = self.receiver.open()
-        try:
-            made = [self._attempt(post, record, *key) for record, key in zip(found, keys, strict=True)]
-            return [asdict(each) for each in await asyncio.gather(*made)]
-        finally:
-            await post.close()
+        made = [self._attempt(post, record, *key) for record, key in zip(found, keys, strict=True)]
+        return [asdict(each) for each in await asyncio.gather(*made)]
 
     async def record(self, outbox: Mapping[str, Json], attempted: Sequence[Mapping[str, Any]]) -> None:
         """Record what came of a batch, and what still waits. Raises `errors.LedgerUnavailable`."""
-        answers = [Attempted(**each) for each in attempted]
+        answers = [Attempt(**each) for each in attempted]
         now = self.clock.now().timestamp()
         after, results = Outbox.from_json(outbox).after(answers, now, self.receiver.schedule)
         await self._append(after, results)
@@ -170,13 +170,13 @@ class Delivering:
         found = await self.ledger.records(RecordQuery(mutation_id=self.id, stage=Stage.NOTIFIED, limit=1))
         return found[0] if found else None
 
-    async def _attempt(self, post: Post, record: Record | None, seq: int, asked: int) -> Attempted:
+    async def _attempt(self, post: Post, record: Record | None, seq: int, asked: int) -> Attempt:
         notice = notice_of(record) if record else None
-        made = Attempted(seq=seq, asked=asked, id="", type="", mutation_id="")
+        made = Attempt(seq=seq, asked=asked, id="", type="", mutation_id="")
         if record is None or notice is None:
             return replace(made, error="Nobody is told of this record, or there is none.", for_good=True)
         made = replace(made, id=notice.id, type=notice.type.value, mutation_id=notice.mutation_id)
-        shown = await shown_cards(self.ledger, self.id, record) if self.receiver.ends_cards(record) else ()
+        shown = await posted_cards(self.ledger, self.id, record) if self.receiver.ends_cards(record) else ()
         answer = PostAnswer()
         try:
             for each in self.receiver.sendings(notice, record, self.clock.now(), shown):
@@ -197,3 +197,12 @@ class Delivering:
         query = RecordQuery(after_seq=seq - 1, limit=1, newest_first=False)
         found = await self.ledger.records(query)
         return found[0] if found and found[0].seq == seq else None
+
+
+def open_workers(settings: Settings, ledger: NoticeLedger, clock: Clock) -> Mapping[str, ReceiverWorker]:
+    """A worker for each receiver of the settings, by name; none if no webhook and no chat is set."""
+    receivers: list[Receiver] = [WebhookReceiver(settings=each) for each in settings.webhooks]
+    slack = settings.chat.slack
+    if slack.posts:
+        receivers.append(SlackReceiver(settings=slack, public_url=settings.server.public_url, schedule=_CARD_RETRIES))
+    return {each.name: ReceiverWorker(receiver=each, ledger=ledger, clock=clock) for each in receivers}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.doors.chat.slack_host import ChatUnusable, SlackAnswers
+from gateway.doors.chat.slack_answers import ChatUnusable, SlackAnswers
 from tests.kit.hook import HookStub, receiving
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -12,7 +12,6 @@ async def test_an_answer_goes_to_the_host_of_the_settings() -> None:
     with receiving(HookStub()) as stub:
         answers = SlackAnswers(f"http://127.0.0.1:{stub.port}/")
         await answers.answer("/actions/1?x=y", {"text": "Done"})
-        await answers.close()
         [received] = stub.received
         assert (received.path, received.document) == ("/actions/1?x=y", {"text": "Done"})
 
@@ -23,7 +22,6 @@ async def test_what_was_not_taken_is_a_sentence_without_the_path(behaviour: str)
         answers = SlackAnswers(f"http://127.0.0.1:{stub.port}")
         with pytest.raises(ChatUnusable) as refused:
             await answers.answer("/secret-path", {})
-        await answers.close()
         assert "secret-path" not in str(refused.value)
         assert len(stub.received) == 1
 
@@ -32,9 +30,4 @@ async def test_an_answer_without_an_end_is_not_waited_for() -> None:
     with receiving(HookStub(behaviour="endless")) as stub:
         answers = SlackAnswers(f"http://127.0.0.1:{stub.port}")
         await answers.answer("/x", {})
-        await answers.close()
         assert stub.ended.wait(300)
-
-
-async def test_closing_what_was_never_opened() -> None:
-    await SlackAnswers("https://hooks.slack.com").close()

@@ -1,15 +1,10 @@
-"""Which addresses a notice may be sent to, and the resolver that asks this of every address it finds.
-
-The address that was checked is the one that is connected to: a name that resolves to something else a moment later changes nothing.
-"""
+"""The addresses that a guarded request may go to: the public internet, and the networks that the settings name."""
 
 import ipaddress
-import socket
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.resolver import ThreadedResolver
+from gateway.core.outbound.response import AddressRefused
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -26,35 +21,11 @@ _INSIDE: Final = ipaddress.ip_network("fec0::/10")
 """IPv6 addresses of a site, which Python counts as public."""
 
 
-class AddressRefused(OSError):
-    """The receiver's address is one that notices are not sent to."""
-
-
-class GuardedResolver(AbstractResolver):
-    """Resolves names, and refuses those that lead to an address that is not allowed."""
-
-    def __init__(self, networks: Sequence[Network], *, secure: bool) -> None:
-        """`networks` are allowed besides the public internet; without `secure` (https) nothing else is."""
-        self._networks = networks
-        self._secure = secure
-        self._inner = ThreadedResolver()
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        """The addresses of a host. Raises `AddressRefused` if one of them is not allowed, `OSError` if there are none."""
-        found = await self._inner.resolve(host, port, family)
-        for each in found:
-            require_allowed(each["host"], self._networks, secure=self._secure)
-        return found
-
-    async def close(self) -> None:
-        """Nothing is open."""
-        await self._inner.close()
-
-
 def require_allowed(address: str, networks: Sequence[Network], *, secure: bool) -> None:
-    """Raise `AddressRefused` unless notices may be sent to this IP address."""
+    """Raise `AddressRefused` unless requests may go to this IP address.
+
+    `networks` are allowed besides the public internet; without `secure` (https) nothing else is.
+    """
     if not _is_allowed(ipaddress.ip_address(address), networks, secure=secure):
         raise AddressRefused(
             "Its address is not one of the public internet and not in `private_addresses`, so nothing was sent."

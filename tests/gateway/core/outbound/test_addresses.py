@@ -6,7 +6,9 @@ import pytest
 from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
 
-from reconciler.notify.addresses import AddressRefused, GuardedResolver, is_address, require_allowed
+from gateway.core.outbound.addresses import is_address, require_allowed
+from gateway.core.outbound.response import AddressRefused
+from gateway.core.outbound.transport import GuardedResolver
 
 OWN = [ipaddress.ip_network("10.20.0.0/16"), ipaddress.ip_network("fd12::/16")]
 

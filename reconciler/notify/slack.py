@@ -2,26 +2,33 @@
 
 import ipaddress
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from gateway.core.outbound.addresses import Network
+from gateway.core.outbound.response import HttpResponse
 from gateway.core.records.notice import Notice
 from gateway.core.records.record import Record
 from gateway.core.settings.notices import CHAT, SlackSettings
 from gateway.notices.change_lines import without_links
 from gateway.notices.slack_card import card, closing_of, decides
-from reconciler.notify.addresses import Network
-from reconciler.notify.post import Post
-from reconciler.notify.receivers import JSON_HEADERS, Sending
-from reconciler.notify.shown_cards import ShownCard
-from reconciler.notify.slack_post import SlackPost
+from reconciler.notify.posted_cards import PostedCard
+from reconciler.notify.receivers import JSON_HEADERS, Post, PostAnswer, Sending
 
 _SECONDS: Final = 10.0
 _POST: Final = "/api/chat.postMessage"
 _UPDATE: Final = "/api/chat.update"
+_CODE: Final = re.compile(r"[a-z_]{1,64}")
+_CHANNEL: Final = re.compile(r"[A-Z0-9]{2,32}")
+_TIME: Final = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}")
+_GONE: Final = "message_not_found"
+_UNAVAILABLE: Final = frozenset(
+    {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "ratelimited"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +57,7 @@ class SlackReceiver:
         notice: Notice,  # noqa: ARG002  the port
         record: Record,
         now: datetime,  # noqa: ARG002  the port
-        shown: Sequence[ShownCard] = (),
+        shown: Sequence[PostedCard] = (),
     ) -> Sequence[Sending]:
         """The card; or the edits of those that are over, or one answer to them all. Nothing if none was shown."""
         if not decides(record):
@@ -74,7 +81,7 @@ class SlackReceiver:
     def _token(self) -> str:
         return self.settings.bot_token.get_secret_value()
 
-    def _edit(self, shown: ShownCard, closing: str) -> Sending:
+    def _edit(self, shown: PostedCard, closing: str) -> Sending:
         channel, _, time = shown.message.partition("/")
         return self._sending(_UPDATE, self._card(shown.held, closing), channel=channel, ts=time)
 
@@ -109,3 +116,32 @@ def _own(host: str) -> list[Network]:
     if urlsplit(host).scheme == "https":
         return []
     return [ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128")]
+
+
+class SlackPost(Post):
+    """Calls methods of Slack's Web API, which says in the body of its answer whether it took a message, and where it has it."""
+
+    most_bytes = 64 * 1024
+    """Slack answers with the message it was sent."""
+
+    def _answer(self, reply: HttpResponse) -> PostAnswer:
+        """The answer; of what Slack wrote only a code, a channel and a time, each in its form."""
+        answer = super()._answer(reply)
+        if answer.error:
+            return answer
+        document = reply.document()
+        said = document if isinstance(document, dict) else {}
+        if said.get("ok") is True:
+            return PostAnswer(status=answer.status, message=_place(said))
+        code = str(said.get("error"))
+        if code == _GONE:
+            return answer  # somebody deleted the card, so nothing asks any more
+        named = code if _CODE.fullmatch(code) else "no known code"
+        return PostAnswer(status=0 if code in _UNAVAILABLE else answer.status, error=f"The chat refused it: {named}.")
+
+
+def _place(said: dict[str, Any]) -> str:
+    """Where the chat has the message; empty if it says nothing in that form."""
+    channel, time = said.get("channel"), said.get("ts")
+    known = _CHANNEL.fullmatch(str(channel)) and _TIME.fullmatch(str(time))
+    return f"{channel}/{time}" if known else ""

@@ -15,11 +15,11 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings.notices import SlackSettings
 from gateway.ledger.ledger import SqlLedger
-from reconciler.notify.delivering import Delivering
-from reconciler.notify.slack_receiver import SlackReceiver
+from reconciler.notify.delivery import ReceiverWorker
+from reconciler.notify.slack import SlackReceiver
 from tests.kit.decided import record_hold
 from tests.kit.hook import HookStub, receiving
-from tests.reconciler.notify.test_delivering import Direct, MovingClock
+from tests.reconciler.notify.test_delivery import Direct, MovingClock
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 HOUR = timedelta(hours=1)
@@ -38,7 +38,7 @@ class Scene:
             settings=SlackSettings.model_validate(given), public_url="", schedule=(5.0, 60.0, 600.0)
         )
         self.stub, self.ledger, self.clock = stub, ledger, MovingClock()
-        self.delivering = Delivering(receiver=receiver, ledger=ledger, clock=self.clock)
+        self.delivering = ReceiverWorker(receiver=receiver, ledger=ledger, clock=self.clock)
         self.direct = Direct(self.delivering)
         self.stub.bodies[UPDATE] = b'{"ok": true, "channel": "C0001", "ts": "9.9"}'
         self._cards = 0
