@@ -86,7 +86,7 @@ def show_hold(hold: Mapping[str, Any]) -> None:
 
 
 def _approvers(rule: Mapping[str, Any] | None) -> str:
-    """Which people may approve it, and how many must; empty for a hold of an older version."""
+    """Which people may approve it, and how many must; empty if the hold does not say."""
     if rule is None:
         return ""
     return f"people with the role {', and '.join(' or '.join(wanted) for wanted in rule['roles'])}. {rule['reason']}"

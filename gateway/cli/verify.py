@@ -32,10 +32,6 @@ def _details(done: "Verification") -> list[str]:
     """What was checked beside the chain, a sentence each."""
     rows = ", ".join(f"{count} of {name}" for name, count in done.rows.items())
     lines = [f"Every row follows from the records: {rows}."]
-    if done.unkeyed:
-        lines.append(
-            f"Records 1 to {done.unkeyed} have version 1, whose hashes need no key: only the first keyed record holds them in place."
-        )
     if done.checkpoint is None:
         lines.append("There is no checkpoint, so records that were removed from the end would not show.")
     else:
@@ -46,7 +42,6 @@ def _details(done: "Verification") -> list[str]:
 def _verification_to_json(done: "Verification") -> dict[str, Any]:
     return {
         "verified": done.records,
-        "unkeyed": done.unkeyed,
         "checkpoint": done.checkpoint.size if done.checkpoint is not None else None,
         "rows": dict(done.rows),
     }

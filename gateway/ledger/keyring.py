@@ -51,13 +51,8 @@ MAX_AGE: Final = 1.0
 
 _MOST_CACHED: Final = 10_000
 _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_RANDOM_LENGTH: Final = 15
+_RANDOM_LENGTH: Final = 16
 _SECRET_LENGTH: Final = 40
-_BOUND: Final = "1"
-"""The character after the prefix of a key id whose secret covers the whole key. It is not in the alphabet."""
-_ADDED: Final = ("motive_only",)
-"""The last members of `KeyRow`, which keys of before did not have."""
-_PREFIX_LENGTH: Final = len(STANDING_KEY_PREFIX)
 
 _BY_ID: Final = Query(select(*columns(KEYS, KeyRow)).where(KEYS.c.id == bindparam("key")), KeyRow)
 _ALL: Final = Query(select(*columns(KEYS, KeyRow)).order_by(KEYS.c.created_at.desc(), KEYS.c.id.desc()), KeyRow)
@@ -67,19 +62,11 @@ def secret_of(master: bytes, row: KeyRow) -> str:
     """The secret of a key: HMAC-SHA-256 under the master key, 40 characters of base64url.
 
     It covers everything about the key but its revocation. If somebody gives the key another role in the database, its holder no
-    longer knows its secret. Keys that were issued before that have secrets that cover only the id, which tells the two apart.
+    longer knows its secret.
     """
-    if row.id[_PREFIX_LENGTH : _PREFIX_LENGTH + 1] == _BOUND:
-        mac = hmac.digest(master, b"sentinel bound key\0" + canonical_text(_bound(row)).encode(), "sha256")
-    else:
-        mac = hmac.digest(master, b"sentinel key\0" + row.id.encode(), "sha256")
+    covered = canonical_text(tuple(row._replace(revoked_at=None)))
+    mac = hmac.digest(master, b"sentinel key\0" + covered.encode(), "sha256")
     return base64.urlsafe_b64encode(mac).decode()[:_SECRET_LENGTH]
-
-
-def _bound(row: KeyRow) -> tuple[SqlValue, ...]:
-    """What the secret covers. A member that was added later counts only where it is set, so that older keys keep their secrets."""
-    whole = row._replace(revoked_at=None)
-    return tuple(whole) if row.motive_only else tuple(whole)[: -len(_ADDED)]
 
 
 class SqlKeyRing:
@@ -143,7 +130,7 @@ class SqlKeyRing:
 
     async def _store(self, wanted: Key, session_of: str, now: datetime) -> Key:
         prefix = SESSION_KEY_PREFIX if session_of else STANDING_KEY_PREFIX
-        key_id = prefix + _BOUND + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
+        key_id = prefix + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
         row: dict[str, SqlValue] = {
             "id": key_id,
             "actor": wanted.actor,

@@ -75,10 +75,9 @@ class Proposal:
             kept_out=tuple(model.left_from_json(row) for row in form["kept_out"]),
             nothing_to_do=form["nothing_to_do"],
             merged=form["merged"],
-            # An earlier version did not store these.
-            noted=tuple(form.get("noted", ())),
-            tried=form.get("tried", {}),
-            corrects=form.get("corrects", 0),
+            noted=tuple(form["noted"]),
+            tried=form["tried"],
+            corrects=form["corrects"],
         )
 
     def record_body(self, *, branch: str, commit: str, diff: str) -> dict[str, Json]:

@@ -193,8 +193,7 @@ class Runner:
         self._poll_seconds = poll_seconds
 
         # DBOS marks the function it registers, which a bound method does not allow.
-        # Workflows that an earlier version stored lack the last argument.
-        async def write_back(stack: str, mutation_id: str, corrects: int = 0) -> dict[str, Any]:
+        async def write_back(stack: str, mutation_id: str, corrects: int) -> dict[str, Any]:
             return await self._write_back(stack, mutation_id, corrects)
 
         async def read_back(stack: str, mutation_id: str) -> dict[str, Any]:

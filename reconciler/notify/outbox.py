@@ -145,7 +145,7 @@ class Outbox:
             based_on=form["based_on"],
             failures=form["failures"],
             resume_at=form["resume_at"],
-            totals=form.get("totals") or {},  # versions before counted nothing
+            totals=form["totals"],
             open=tuple(OpenNotice(**each) for each in form["open"]),
         )
 

@@ -2,4 +2,6 @@
 
 from gateway.core.model.approval import Binding
 
-BOUND = Binding(caller="c", motive="m", effects="e", code="t", bundle="b", reasons=("bounds.max",), contests=())
+BOUND = Binding(
+    caller="c", motive="m", effects="e", code="t", bundle="b", reasons=("bounds.max",), contests=(), approvers="a"
+)

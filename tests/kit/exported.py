@@ -16,6 +16,7 @@ from gateway.ledger.decide.events import EVENTS
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.statements import Session
+from gateway.ledger.store.transaction import queried
 from tests.kit.history import NOW, History
 from tests.kit.sealed import KEYS
 
@@ -65,7 +66,7 @@ def record(
 ) -> ExportedRecord:
     """A record that no ledger has, with this body."""
     given: dict[str, Any] = {
-        "version": 2,
+        "version": 1,
         "seq": 7,
         "stage": stage.value,
         "at": "2026-11-22T12:00:00.000001Z",
@@ -75,6 +76,7 @@ def record(
         "intent": "",
         "motivation": "",
         "verdict": "",
+        **queried(stage, body),
         "body": msgspec.json.encode(body).decode(),
         "previous": "0" * 64,
         "hash": "ab" * 32,

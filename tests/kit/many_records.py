@@ -38,19 +38,25 @@ def _append(transaction: Transaction, *, drawn: random.Random, start: int, count
         if decided and drawn.random() < 0.8:
             motive = Motive(intent=drawn.choice(_INTENTS), motivation=drawn.choice(_MOTIVATIONS), evidence=("A-1",))
         verdict = drawn.choice(VERDICTS) if decided else ""
+        actor = drawn.choice(ACTORS)
         addresses = {f"aws_sqs_queue.q{drawn.randrange(resources)}" for _ in range(drawn.randrange(3))}
         record = Record(
             stage=Stage.DECIDED if decided else drawn.choice(_OTHERS),
             at=NOON + timedelta(seconds=number),
             mutation_id=f"mut_{number // 2}",
-            actor=drawn.choice(ACTORS),
-            body=_body(motive, verdict, sorted(addresses)),
+            actor=actor,
+            body=_body(motive, verdict, sorted(addresses), key_of(actor) if decided else ""),
         )
         pairs = [(address, attribute) for address in addresses for attribute in ("tags", "delay")]
         transaction.append(record, motive=motive, verdict=verdict, resources=pairs)
 
 
-def _body(motive: Motive | None, verdict: str, addresses: Sequence[str]) -> dict[str, Json]:
+def key_of(actor: str) -> str:
+    """The key that an actor's decided records name."""
+    return f"SNTL{actor}"
+
+
+def _body(motive: Motive | None, verdict: str, addresses: Sequence[str], key_id: str) -> dict[str, Json]:
     told: Json = None
     if motive is not None:
         told = {
@@ -58,15 +64,21 @@ def _body(motive: Motive | None, verdict: str, addresses: Sequence[str]) -> dict
             "motivation": motive.motivation.value,
             "evidence": list(motive.evidence),
         }
-    # Half of the parameters look like a motive without evidence.
-    decoy: Json = {"evidence": []} if len(addresses) == 1 else {}
-    return {"motive": told, "verdict": verdict, "addresses": list(addresses), "call": {"parameters": decoy}}
+    # Half of the parameters look like a motive without evidence, and like another key.
+    decoy: Json = {"evidence": [], "key_id": key_of("ana")} if len(addresses) == 1 else {}
+    caller: dict[str, Json] = {"caller": {"key_id": key_id}} if key_id else {}
+    return {"motive": told, "verdict": verdict, "addresses": list(addresses), "call": {"parameters": decoy}, **caller}
 
 
 def fitting(records: Sequence[Record], query: RecordQuery) -> list[int]:
     """The numbers of those of the records, which are in order, that the query asks for."""
     numbers = [record.seq for record in records if _fits(record, query)]
     return (numbers[::-1] if query.newest_first else numbers)[: query.limit]
+
+
+def _key_id(record: Record) -> str:
+    caller = record.body.get("caller")
+    return str(caller["key_id"]) if isinstance(caller, dict) else ""
 
 
 def _fits(record: Record, query: RecordQuery) -> bool:
@@ -81,6 +93,7 @@ def _fits(record: Record, query: RecordQuery) -> bool:
         all(wanted in ("", value) for wanted, value in zip(asked, own, strict=True))
         and (not query.resource or any(str(each).startswith(query.resource) for each in addresses))
         and (not query.refused or record.stage is Stage.TURNED_AWAY or verdict == "deny")
+        and query.key_id in ("", _key_id(record))
         and (not query.no_evidence or (record.stage is Stage.DECIDED and not told.get("evidence")))
         and (query.since or record.at) <= record.at <= (query.until or record.at)
         and query.after_seq < record.seq < (query.before_seq or record.seq + 1)

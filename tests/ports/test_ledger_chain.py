@@ -75,8 +75,8 @@ async def test_records_can_be_neither_changed_nor_deleted(store_url: str, statem
 
 
 _COPY = (
-    "INSERT INTO records SELECT {seq}, version, stage, at, mutation_id, actor, stack, intent, motivation, verdict, body, "
-    "previous, hash FROM records WHERE seq = {of}"
+    "INSERT INTO records SELECT {seq}, version, stage, at, mutation_id, actor, stack, intent, motivation, verdict, key_id, "
+    "body, previous, hash, has_evidence, left_over FROM records WHERE seq = {of}"
 )
 
 
@@ -94,9 +94,12 @@ _COPY = (
                 "intent": "cost",
                 "motivation": "routine",
                 "verdict": "allow",
+                "key_id": "SNTLEVE",
+                "has_evidence": "1",
+                "left_over": "1",
                 "body": "{}",
                 "hash": "0" * 64,
-                "version": "1",
+                "version": "2",
             }.items()
         ),
         (["UPDATE records SET previous = hash WHERE seq = 7"], 7),
@@ -135,8 +138,8 @@ async def test_a_tail_cut_off_is_found_where_an_attempt_names_it(store_url: str)
             connection.execute(text("DELETE FROM records WHERE seq > 15"))
             connection.execute(
                 text(
-                    "INSERT INTO attempts (mutation_id, seq, actor, stack, call_digest, decided_at, state, request_id, reason) "
-                    "VALUES ('mut_a', 20, 'a', '', '', '', 'applied', '', '')"
+                    "INSERT INTO attempts (mutation_id, seq, actor, stack, call_digest, decided_at, state, request_id, reason, "
+                    "owner, left_at) VALUES ('mut_a', 20, 'a', '', '', '', 'applied', '', '', '', '')"
                 )
             )
         with pytest.raises(LedgerBroken, match=r"^Record 16 "):

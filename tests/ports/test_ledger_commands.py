@@ -136,11 +136,11 @@ async def test_approving_the_same_call_in_other_circumstances_replaces_the_appro
 
 
 async def test_what_an_approver_cannot_have_seen_is_not_approved(ledger: SqlLedger) -> None:
-    old, large, many = mutation(), mutation(call="x" * 70_000), mutation(["x" * 200_000], call="z")
-    await decide(ledger, old, Verdict.HOLD, binding=None)
+    unbound, large, many = mutation(), mutation(call="x" * 70_000), mutation(["x" * 200_000], call="z")
+    await decide(ledger, unbound, Verdict.HOLD, binding=None)
     await decide(ledger, large, Verdict.HOLD)
     await decide(ledger, many, Verdict.HOLD)
-    for change, says in ((old, "older version"), (large, "too large"), (many, "too large")):
+    for change, says in ((unbound, "bound to"), (large, "too large"), (many, "too large")):
         with pytest.raises(NotAllowed, match=says):
             await ledger.approve(change.id, approver=ALICE, at=NOW, lasts=HOUR)
         await ledger.reject(change.id, approver=ALICE, reason="unseen", at=NOW)

@@ -1,7 +1,7 @@
 """Seventeen ways to tamper with a ledger, each with variants, on every store. All are found, and the record or row is named.
 
 The attacker can write to the database as its owner, drops the triggers, and knows the format of the records, but has no master
-key. The hashes it makes are the best that it can make: unkeyed, of version 1, or keyed with another key.
+key. The hashes it makes are the best that it can make: unkeyed, of another version, or keyed with another key.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from sqlalchemy import Connection, func, insert, select, text
 
 from gateway.core.errors import LedgerBroken
 from gateway.ledger.chain.checkpoint import Checkpoint
-from gateway.ledger.chain.hashes import HASHED, UNKEYED, VERSION, keyed_hash, unkeyed_hash
+from gateway.ledger.chain.hashes import HASHED, VERSION, keyed_hash
 from gateway.ledger.chain.verification import Verification, verify_tables
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.store.database import Store, open_store
@@ -113,24 +113,37 @@ Forge = Callable[[str, Row], Row]
 
 
 def _unkeyed(previous: str, row: Row) -> Row:
-    """Version 2, with a hash that needs no key."""
+    """A hash that needs no key."""
     message = f"{previous}{json.dumps([row[name] for name in HASHED])}{row['body']}".encode()
     return {**row, "previous": previous, "hash": hashlib.sha256(message).hexdigest()}
 
 
-def _version_1(previous: str, row: Row) -> Row:
-    """An intact record of version 1."""
-    made = {**row, "version": UNKEYED, "previous": previous}
-    return {**made, "hash": unkeyed_hash(previous, [made[name] for name in HASHED], made["body"])}
+def _other_version(previous: str, row: Row) -> Row:
+    """A version that no Sentinel wrote, with a hash that needs no key."""
+    return _unkeyed(previous, {**row, "version": VERSION + 1})
 
 
 def _other_key(previous: str, row: Row) -> Row:
-    """Version 2, keyed with a guessed key. The attacker even leaves the resources out."""
+    """Keyed with a guessed key. The attacker even leaves the resources out."""
     made = {**row, "version": VERSION, "previous": previous}
     return {**made, "hash": keyed_hash(b"", previous, [made[name] for name in HASHED], [], made["body"])}
 
 
-FORGES: dict[str, Forge] = {"unkeyed": _unkeyed, "version 1": _version_1, "another key": _other_key}
+def _genuine(resources: dict[int, list[tuple[str, str]]]) -> Forge:
+    """What Sentinel itself would write, as an attacker finds it in another ledger of the same master key."""
+
+    def made(previous: str, row: Row) -> Row:
+        fields = [row[name] for name in HASHED]
+        return {
+            **row,
+            "previous": previous,
+            "hash": keyed_hash(KEYS.chain, previous, fields, resources.get(row["seq"], []), row["body"]),
+        }
+
+    return made
+
+
+FORGES: dict[str, Forge] = {"unkeyed": _unkeyed, "another version": _other_version, "another key": _other_key}
 
 
 def rewrite(connection: Connection, change: Callable[[Rows], Rows], forge: Forge, start: int) -> None:
@@ -175,8 +188,8 @@ def _approve(forge: Forge) -> Callable[[Scene, Connection], None]:
     def act(scene: Scene, connection: Connection) -> None:
         hold = scene.ids["open hold"]
         run(
-            "INSERT INTO approvals (id, mutation_id, actor, call_digest, approver, at, until, state, used_by) SELECT 'apr_x', mutation_id, "
-            "actor, call_digest, 'alice', at, '2030-01-01T00:00:00.000000Z', 'open', '' FROM holds WHERE mutation_id = '{open hold}'",
+            "INSERT INTO approvals (id, mutation_id, actor, call_digest, approver, at, until, state, used_by, binding, others, broke_glass) "
+            "SELECT 'apr_x', mutation_id, actor, call_digest, 'alice', at, '2030-01-01T00:00:00.000000Z', 'open', '', '', '[]', 0 FROM holds WHERE mutation_id = '{open hold}'",
             "UPDATE holds SET state = 'approved' WHERE mutation_id = '{open hold}'",
         )(scene, connection)
         body = {"approval": "apr_x", "requester": "agent", "digest": "", "until": "2030-01-01T00:00:00.000000Z"}
@@ -223,8 +236,11 @@ def _cut(count: int, *, everything: bool) -> Callable[[Scene, Connection], None]
 
 
 def _empty_and_begin_again(scene: Scene, connection: Connection) -> None:
-    """A new chain of the same length, with the same other tables, in version 1."""
-    rewrite(connection, _edited, _version_1, 1)
+    """A new chain of the same length, with the same other tables, of the same master key."""
+    resources: dict[int, list[tuple[str, str]]] = {}
+    for row in connection.execute(select(RESOURCES).order_by(*RESOURCES.primary_key.columns)):
+        resources.setdefault(row.seq, []).append((row.address, row.attribute))
+    rewrite(connection, _edited, _genuine(resources), 1)
 
 
 @dataclass(frozen=True)
@@ -255,8 +271,11 @@ TAMPERS: dict[str, dict[str, Tamper]] = {
         hash="UPDATE records SET hash = '" + "0" * 64 + "' WHERE seq = 8",
     ),
     "2 rewritten with fresh hashes": {
-        **_forged(_edited, r"Record 8 (or its list|has no keyed hash)"),
-        **{f"{name} from the first": each for name, each in _forged(_edited, r"Record (1|end) ", 1).items()},
+        **_forged(_edited, r"Record 8 (or its list|has version)"),
+        **{
+            f"{name} from the first": each
+            for name, each in _forged(_edited, r"Record 1 (or its list|has version)", 1).items()
+        },
     },
     "3 a record removed": _sql(
         "Record 8 is missing",
@@ -264,12 +283,10 @@ TAMPERS: dict[str, dict[str, Tamper]] = {
         several="DELETE FROM records WHERE seq BETWEEN 8 AND 12",
         with_its_resources=["DELETE FROM records WHERE seq = 8", "DELETE FROM record_resources WHERE seq = 8"],
     ),
-    "4 removed and renumbered": _forged(lambda rows: rows[1:], r"Record 8 (or its list|has no keyed hash)"),
-    "5 records swapped": _forged(
-        lambda rows: [rows[1], rows[0], *rows[2:]], r"Record 8 (or its list|has no keyed hash)"
-    ),
+    "4 removed and renumbered": _forged(lambda rows: rows[1:], r"Record 8 (or its list|has version)"),
+    "5 records swapped": _forged(lambda rows: [rows[1], rows[0], *rows[2:]], r"Record 8 (or its list|has version)"),
     "6 a record inserted": _forged(
-        lambda rows: [{**rows[0], "stage": "released"}, *rows], r"Record 8 (or its list|has no keyed hash)"
+        lambda rows: [{**rows[0], "stage": "released"}, *rows], r"Record 8 (or its list|has version)"
     ),
     "7 an approval forged at the end": {
         name: Tamper(_approve(forge), "Record next ") for name, forge in FORGES.items()
@@ -288,7 +305,7 @@ TAMPERS: dict[str, dict[str, Tamper]] = {
         "records only": Tamper(run("DELETE FROM records", "DELETE FROM record_resources"), "Record 1 is missing"),
     },
     "11 an older database restored": {"all of it": Tamper(_restore, r"Record \d+ is missing")},
-    "12 a new ledger in its place": {"of version 1": Tamper(_empty_and_begin_again, "Record end is not the one")},
+    "12 a new ledger in its place": {"of the same key": Tamper(_empty_and_begin_again, "Record end is not the one")},
     "13 the index of resources": _sql(
         r"Record \d+ (or its list|is missing)",
         removed="DELETE FROM record_resources WHERE seq = (SELECT min(seq) FROM record_resources)",
@@ -323,8 +340,8 @@ TAMPERS: dict[str, dict[str, Tamper]] = {
         **_sql(
             "The row SNTLX of keys was written past",
             made_up=(
-                "INSERT INTO keys (id, actor, kind, roles, on_behalf_of, created_at, session_of) "
-                """VALUES ('SNTLX', 'eve', 'human', '["approver"]', '', '', '')"""
+                "INSERT INTO keys (id, actor, kind, roles, on_behalf_of, created_at, session_of, motive_only) "
+                """VALUES ('SNTLX', 'eve', 'human', '["approver"]', '', '', '', 0)"""
             ),
         ),
     },
@@ -349,8 +366,8 @@ TAMPERS: dict[str, dict[str, Tamper]] = {
         **_sql(
             "The row clm_x of claims was written past",
             made_up=(
-                "INSERT INTO claims (id, mutation_id, address, attribute, value, actor, kind, since, unsettled) SELECT 'clm_x', "
-                "mutation_id, address, 'squatted', value, actor, kind, since, 0 FROM claims WHERE id = '{claim}'"
+                "INSERT INTO claims (id, mutation_id, address, attribute, value, actor, kind, since, unsettled, proof, undone, motivation) "
+                "SELECT 'clm_x', mutation_id, address, 'squatted', value, actor, kind, since, 0, '[]', '', '' FROM claims WHERE id = '{claim}'"
             ),
         ),
     },
@@ -376,8 +393,8 @@ TAMPERS: dict[str, dict[str, Tamper]] = {
         **_sql(
             "The row apr_x of approvals was written past",
             made_up=(
-                "INSERT INTO approvals (id, mutation_id, actor, call_digest, approver, at, until, state, used_by) SELECT 'apr_x', "
-                "mutation_id, actor, call_digest, 'alice', at, at, 'open', '' FROM holds WHERE mutation_id = '{open hold}'"
+                "INSERT INTO approvals (id, mutation_id, actor, call_digest, approver, at, until, state, used_by, binding, others, broke_glass) "
+                "SELECT 'apr_x', mutation_id, actor, call_digest, 'alice', at, at, 'open', '', '', '[]', 0 FROM holds WHERE mutation_id = '{open hold}'"
             ),
         ),
         **_sql(
@@ -446,8 +463,8 @@ TAMPERS: dict[str, dict[str, Tamper]] = {
         **_sql(
             "The row mut_x of attempts was written past",
             made_up=(
-                "INSERT INTO attempts (mutation_id, seq, actor, stack, call_digest, decided_at, state, request_id, reason) "
-                "VALUES ('mut_x', 1, 'a', '', '', '', 'applied', '', '')"
+                "INSERT INTO attempts (mutation_id, seq, actor, stack, call_digest, decided_at, state, request_id, reason, "
+                "owner, left_at) VALUES ('mut_x', 1, 'a', '', '', '', 'applied', '', '', '', '')"
             ),
         ),
     },
@@ -492,7 +509,7 @@ def test_tampering_is_found_and_named(scene: Scene, tamper: Tamper) -> None:
 
 
 ANCHORED = {"9 the tail cut", "10 emptied", "11 an older database restored", "12 a new ledger in its place"}
-"""What only the checkpoint can show: the ledger is one that Sentinel could have written, or one that needs no key."""
+"""What only the checkpoint can show: the ledger is one that Sentinel could have written."""
 
 
 @pytest.mark.parametrize(
@@ -501,7 +518,7 @@ ANCHORED = {"9 the tail cut", "10 emptied", "11 an older database restored", "12
         pytest.param(tamper, id=f"{kind}: {variant}")
         for kind, variants in TAMPERS.items()
         for variant, tamper in variants.items()
-        if kind not in ANCHORED and "from the first" not in variant
+        if kind not in ANCHORED
     ],
 )
 def test_all_but_what_ends_early_shows_without_a_checkpoint(scene: Scene, tamper: Tamper) -> None:

@@ -11,7 +11,7 @@ import pytest
 from gateway.core.model.json import Json
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
-from gateway.ledger.ask import record_lists
+from gateway.ledger.ask import record_search
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.transaction import Transaction
 from tests.kit.many_records import ACTORS, NOON, VERDICTS, append_many, fitting
@@ -31,6 +31,7 @@ def drawn_query(drawn: random.Random) -> RecordQuery:
         "mutation_id": ("mut_7",),
         "refused": (True,),
         "no_evidence": (True,),
+        "key_id": ("SNTLana", "SNTLbot", "SNTLnobody"),
         "since": tuple(NOON + timedelta(seconds=each) for each in (0, 200, RECORDS)),
         "until": tuple(NOON + timedelta(seconds=each) for each in (-1, 150, RECORDS)),
         "after_seq": (1, 150, RECORDS),
@@ -43,8 +44,8 @@ def drawn_query(drawn: random.Random) -> RecordQuery:
 
 @pytest.mark.parametrize("few", [1, 1_000], ids=["much is many", "much is few"])
 async def test_what_is_found_is_what_fits(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(record_lists, "FEW", few)
-    monkeypatch.setattr(record_lists, "READ_AT_ONCE", 7)
+    monkeypatch.setattr(record_search, "FEW", few)
+    monkeypatch.setattr(record_search, "READ_AT_ONCE", 7)
     await append_many(ledger, RECORDS)
     every = await ledger.records(RecordQuery(newest_first=False, limit=RECORDS))
     assert len(every) == RECORDS

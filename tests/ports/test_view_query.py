@@ -159,8 +159,8 @@ def test_a_ledger_of_another_version_is_not_migrated(store_url: str) -> None:
     store = open_store(store_url)
     with store.connect(writes=True) as connection:
         store.lock(connection)
-        connection.execute(text("UPDATE alembic_version SET version_num = 'v0001'"))
+        connection.execute(text("UPDATE alembic_version SET version_num = 'v0000'"))
         connection.commit()
     store.close()
-    with pytest.raises(LedgerUnavailable, match="revision v0001"):
+    with pytest.raises(LedgerUnavailable, match="revision v0000"):
         ask_views(store_url, "SELECT 1 AS a", most=1, seconds=300)

@@ -53,7 +53,7 @@ def approval_rule_to_json(rule: ApprovalRule | None) -> dict[str, Json] | None:
 
 
 def approval_rule_from_json(form: Mapping[str, Any] | None) -> ApprovalRule:
-    """The rule of its JSON form; the usual one of null, as in records of older versions."""
+    """The rule of its JSON form; the usual one of null."""
     if form is None:
         return USUAL
     return ApprovalRule(
@@ -83,8 +83,8 @@ class Binding:
     """Why the call was held: rule, address, attribute and holder of each finding, sorted."""
     contests: tuple[str, ...]
     """Ids of the claims that end if the call is approved, sorted."""
-    approvers: str = ""
-    """Digest of who may approve it. Empty in bindings of older versions, which no longer fit."""
+    approvers: str
+    """Digest of who may approve it."""
 
 
 def binding_to_json(binding: Binding | None) -> dict[str, Json] | None:

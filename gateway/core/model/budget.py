@@ -106,7 +106,7 @@ def fair_share_to_json(share: FairShare) -> dict[str, Json]:
 
 
 def fair_share_from_json(obligations: Mapping[str, Any]) -> FairShare:
-    """The share of a decision's obligations; an empty one if they have none, as of an older version."""
+    """The share of a decision's obligations; an empty one if they have none."""
     rule = obligations.get("breaker")
     return FairShare(
         charges={name: Charge(**each) for name, each in (obligations.get("budgets") or {}).items()},

@@ -76,7 +76,7 @@ class Approval:
     approver: str
     until: datetime
     binding: Binding | None = None
-    """The circumstances it was given in. None (of an older version of Sentinel) fits no call."""
+    """The circumstances it was given in. None fits no call."""
     others: tuple[str, ...] = ()
     """The people who consented before `approver`, where more than one must."""
     missing: int = 0

@@ -9,38 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import msgspec
-from sqlalchemy import Table, bindparam, func, insert, select, update
-from sqlmodel import Field
+from sqlalchemy import bindparam, func, insert, select, update
 
-from gateway.core.errors import LedgerBroken
 from gateway.core.records.record import Stage
-from gateway.ledger.chain.hashes import START, UNKEYED, ChainRow, verified_records
+from gateway.ledger.chain.hashes import START, ChainRow, verified_records
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Among, Query, Session, Statement, Values, columns, tested
-from gateway.ledger.store.tables import RECORDS, RESOURCES, SEQ, TEXT, LedgerTable
-
-
-class ExportTable(LedgerTable, table=True):
-    """How far each export has come."""
-
-    __tablename__ = "exports"
-
-    sink: str = Field(primary_key=True, sa_type=TEXT)
-    """Format and place, e.g. `ocsf s3://bucket/prefix`."""
-    seq: int = Field(sa_type=SEQ)
-    """The last record that is exported."""
-    hash: str = Field(sa_type=TEXT)
-    """Its hash, which the next record must name."""
-    planned: int = Field(sa_type=SEQ)
-    """The last record of the range that is being written; 0 if none is."""
-    at: str = Field(sa_type=TEXT)
-
-
-EXPORTS: Final = cast("Table", ExportTable.__dict__["__table__"])
+from gateway.ledger.store.tables import EXPORTS, RECORDS, RESOURCES
 
 
 class ExportPosition(NamedTuple):
@@ -91,7 +70,6 @@ _UNTIL: Final = Statement(
     select(RECORDS.c.seq).where(RECORDS.c.at < bindparam("until")).order_by(RECORDS.c.seq.desc()).limit(1)
 )
 _LAST: Final = Query(select(*columns(RECORDS, ChainEndRow)).order_by(RECORDS.c.seq.desc()).limit(1), ChainEndRow)
-_FIRST_KEYED: Final = Statement(select(RECORDS.c.seq).where(RECORDS.c.version > 1).order_by(RECORDS.c.seq).limit(1))
 
 
 def positions(session: Session) -> Sequence[ExportPosition]:
@@ -145,11 +123,6 @@ def last_record(session: Session) -> ChainEndRow:
     return session.row(_LAST, {}) or START
 
 
-def first_keyed(session: Session) -> int:
-    """The first record whose hash needs the ledger's key; 0 if there is none. No later one may be without."""
-    return int(session.scalar(_FIRST_KEYED, {}) or 0)
-
-
 _PAGE: Final = 500
 _DECIDED_BODIES: Final = Statement(
     select(RECORDS.c.mutation_id, RECORDS.c.body).where(
@@ -181,14 +154,13 @@ def exported_records(session: Session, key: bytes, after: ChainEndRow, last: int
 
     Raises `errors.LedgerBroken` at the first that does not follow from the one before it.
     """
-    keyed = first_keyed(session)
     with closing(verified_records(session, key, after)) as verified:
         rows = (ChainRow._make(row) for row in islice(verified, max(0, last - after.seq)))
         while page := list(islice(rows, _PAGE)):
-            yield from _with_context(session, page, keyed)
+            yield from _with_context(session, page)
 
 
-def _with_context(session: Session, page: Sequence[ChainRow], keyed: int) -> Iterator[ExportedRecord]:
+def _with_context(session: Session, page: Sequence[ChainRow]) -> Iterator[ExportedRecord]:
     bodies = {row.seq: _decode(row.body) for row in page}
     decided = {row.mutation_id: bodies[row.seq] for row in page if row.stage == Stage.DECIDED}
     others = {row.mutation_id for row in page if row.mutation_id.startswith("mut_")} - set(decided)
@@ -199,9 +171,4 @@ def _with_context(session: Session, page: Sequence[ChainRow], keyed: int) -> Ite
     for seq, address, attribute in session.fetch(_RESOURCES, {"first": page[0].seq, "last": page[-1].seq}):
         resources[seq].append((address, attribute))
     for row in page:
-        # The chain alone cannot say this here: what was exported before is not read again.
-        if row.version == UNKEYED and 0 < keyed < row.seq:
-            raise LedgerBroken(
-                f"Record {row.seq} has no keyed hash, although those before it have: it was written past Sentinel. Nothing from it on was exported."
-            )
         yield ExportedRecord(row, bodies[row.seq], resources[row.seq], decided.get(row.mutation_id, {}))

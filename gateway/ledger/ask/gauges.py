@@ -41,7 +41,7 @@ def delivery_figures(session: Session, receivers: Sequence[str]) -> Mapping[str,
 def _figures(session: Session, receiver: str) -> DeliveryFigures:
     found = session.fetch(_LAST, {"receiver": digest_id("whk", receiver)})
     body: Mapping[str, Any] = json.loads(found[0][0]) if found else {}
-    totals = body.get("totals") or {}  # records of versions before this one have none
+    totals: Mapping[str, int] = body["totals"] if body else {}
     return DeliveryFigures(
         waiting=len(body.get("open", ())), totals={state: int(totals.get(state, 0)) for state in DeliveryState}
     )

@@ -13,7 +13,7 @@ _BUSY_SECONDS: Final = 5.0
 
 
 def listed_keys(file: Path) -> list[KeyRow] | None:
-    """Every key, newest first; None if the ledger is of an older version, which must be migrated first.
+    """Every key, newest first; None if the ledger lacks the table or a column, and must be migrated first.
 
     Nothing is changed. Raises `errors.LedgerUnavailable`.
     """

@@ -15,6 +15,8 @@ LAST: Final = 2**63 - 1
 MOST_AT_ONCE: Final = 400
 """Lists in one statement. SQLite takes 500 (`SQLITE_MAX_COMPOUND_SELECT`), and there may be more kinds of records."""
 
+_NOTHING: Final = {str: "''", int: "0"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SortedList:
@@ -22,22 +24,22 @@ class SortedList:
 
     table: str
     equal: Values = field(default_factory=dict)
-    condition: str = ""
-    """SQL of ours, without parameters: of the rows that meet it there is an index."""
     tested: Values = field(default_factory=dict)
     """Values of columns of the record. No index is chosen by them: each row of the list is tested."""
 
     def select(self, number: int, values: dict[str, SqlValue]) -> str:
         """The numbers as a SELECT. Its parameters have the number of the list in their names, and are added to `values`."""
         values |= {f"{column}_{number}": value for column, value in {**self.equal, **self.tested}.items()}
-        conditions = [self.condition.replace(":", r"\:")] if self.condition else []
-        conditions += [f"{column} = :{column}_{number}" for column in self.equal]
+        conditions = [f"{column} = :{column}_{number}" for column in self.equal]
         conditions += ["seq > :after", "seq < :before", *self._test(number)]
-        return f"SELECT seq FROM {self.table} WHERE {' AND '.join(conditions)}"  # noqa: S608  names and conditions are ours
+        return f"SELECT seq FROM {self.table} WHERE {' AND '.join(conditions)}"  # noqa: S608  the names are ours
 
     def _test(self, number: int) -> list[str]:
         """The conditions for what is tested, of a form that no index fits."""
-        tests = [f"coalesce(records.{column}, '') = :{column}_{number}" for column in self.tested]
+        tests = [
+            f"coalesce(records.{column}, {_NOTHING[type(value)]}) = :{column}_{number}"
+            for column, value in self.tested.items()
+        ]
         if not tests or self.table == "records":
             return tests
         same = f"records.seq = {self.table}.seq"

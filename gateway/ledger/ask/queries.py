@@ -12,7 +12,7 @@ from gateway.core.model.claim import Claim
 from gateway.core.model.signal import Signal, SignalScope, SignalState
 from gateway.core.ports import SignalQuery
 from gateway.core.records.record import Stage
-from gateway.ledger.ask.record_kinds import RecordKind
+from gateway.ledger.ask.record_search import RecordKind
 from gateway.ledger.store.rows import ClaimRow, SignalRow
 from gateway.ledger.store.serialize import claim_from_row
 from gateway.ledger.store.statements import columns, tested
@@ -107,7 +107,7 @@ def list_signals(connection: Connection, query: SignalQuery) -> Sequence[Signal]
 def signals_version(connection: Connection) -> int:
     """The number of the latest record about a signal; 0 if there is none."""
     # The whole kind, so that the end of its list in the index is read, and not the list.
-    kind = RecordKind(stage=Stage.SIGNALLED.value, verdict="", intent="", motivation="")
+    kind = RecordKind(stage=Stage.SIGNALLED.value)
     conditions = (RECORDS.c[name] == value for name, value in kind._asdict().items())
     latest = select(func.max(RECORDS.c.seq)).where(*conditions)
     return int(connection.execute(latest).scalar() or 0)

@@ -1,31 +1,36 @@
 """Finds records for people and for the reconciler. A question costs what its answer shows, not what the ledger holds.
 
-The numbers of the records come from sorted lists in an index (`record_lists.py`), merged and read only as far as needed. Then those records
-are read, and what the lists do not cover is tested.
+Records of one kind agree in stage, verdict, intent, motivation, and in whether they have evidence or leave something. There are few kinds, however many
+records there are, and the records of one kind follow each other in an index: of all, of an actor, or of a key. So whatever a filter combines,
+the numbers of its records are found by merging the lists of the kinds that fit, read only as far as needed. Then those records are read, and what
+the lists do not cover is tested.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, bindparam, exists, func, or_, select
 
 from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
-from gateway.ledger.ask.body_filter import body_conditions, fits_body
+from gateway.ledger.ask.merged import LAST, SortedList, merged
 from gateway.ledger.ask.queries import page_size
-from gateway.ledger.ask.record_lists import LAST_CHARACTER, asked_kind, pages
 from gateway.ledger.store.rows import RecordRow
 from gateway.ledger.store.serialize import record_from_row
-from gateway.ledger.store.statements import columns, tested
-from gateway.ledger.store.tables import KEYS, RECORDS, RESOURCES
+from gateway.ledger.store.statements import Query, Session, SqlValue, columns, tested
+from gateway.ledger.store.tables import KIND, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import to_text
 
-_READ_AT_ONCE: Final = 200
-"""How many records are read at a time where conditions remain to be tested."""
+FEW: Final = 2_000
+"""Up to this many records of a time are collected and then sorted by number."""
+FEW_ADDRESSES: Final = 100
+"""Up to this many resources whose addresses begin alike are followed one by one."""
+READ_AT_ONCE: Final = 500
+"""Most that are read at a time where fewer of the first ones fit than were asked for."""
+LAST_CHARACTER: Final = "\U0010ffff"
 
 
 def records(connection: Connection, query: RecordQuery) -> tuple[Record, ...]:
@@ -33,55 +38,51 @@ def records(connection: Connection, query: RecordQuery) -> tuple[Record, ...]:
     limit, asked = page_size(query.limit), _completed(connection, query)
     if asked is None or not limit:
         return ()
-    fits = fits_body(asked)
+    found: list[Record] = []
     with closing(_rows(connection, asked, limit)) as rows:
-        found = (record_from_row(row) for row in rows)
-        return tuple(islice((record for record in found if fits is None or fits(record)), limit))
+        for row in rows:
+            found.append(record_from_row(row))
+            if len(found) == limit:
+                break
+    return tuple(found)
 
 
 def _completed(connection: Connection, query: RecordQuery) -> RecordQuery | None:
-    """The query with what follows from it: the actor of its key, and the stage that has evidence or leaves something. None if no record can fit."""
+    """The query with the stage that has evidence or leaves something. None if no record can fit."""
     for asked, stage in ((query.no_evidence, Stage.DECIDED), (query.left, Stage.RECONCILED)):
         if asked and query.stage not in (None, stage):
             return None
         query = replace(query, stage=stage) if asked else query
-    if query.key_id:
-        owner = connection.execute(select(KEYS.c.actor).where(KEYS.c.id == query.key_id)).scalar()
-        if owner is None or query.actor not in ("", owner):
-            return None
-        query = replace(query, actor=owner)
+    if query.key_id and query.actor:
+        # A key is one actor's, so any record of it tells whose: of another's, all of its records would be read for nothing.
+        owner = connection.execute(select(RECORDS.c.actor).where(RECORDS.c.key_id == query.key_id).limit(1)).scalar()
+        return query if owner == query.actor else None
     return query
 
 
 def _rows(connection: Connection, query: RecordQuery, limit: int) -> Generator[RecordRow]:
-    """The rows that fit in all but their bodies, in order."""
+    """The rows that fit, in order."""
     order = RECORDS.c.seq.desc() if query.newest_first else RECORDS.c.seq
     statement = select(*columns(RECORDS, RecordRow)).where(*_conditions(query)).order_by(order)
     found = pages(connection, query, limit)
     if found is None:
-        yield from _in_order(connection, statement, query, limit)
+        statement = statement.where(*_bounds(query)).limit(limit)
+        yield from map(RecordRow._make, connection.execute(statement))
         return
     for page in found:
         yield from map(RecordRow._make, connection.execute(statement.where(RECORDS.c.seq.in_(page))))
 
 
-def _in_order(connection: Connection, statement: Select[Any], query: RecordQuery, limit: int) -> Generator[RecordRow]:
-    """The rows of a statement as they come, from one end of the ledger on or of one mutation."""
-    after, before = query.after_seq, query.before_seq
-    bounds = [RECORDS.c.seq > after] if after else []
-    bounds += [RECORDS.c.seq < before] if before else []
-    bounds += [RECORDS.c.mutation_id == query.mutation_id] if query.mutation_id else []
-    bounded = statement.where(*bounds)
-    every = fits_body(query) is None
-    with connection.execute(
-        bounded.limit(limit) if every else bounded, execution_options={} if every else {"yield_per": _READ_AT_ONCE}
-    ) as rows:
-        yield from map(RecordRow._make, rows)
+def _bounds(query: RecordQuery) -> list[ColumnElement[bool]]:
+    """The conditions for records that are read as they come, from one end of the ledger on or of one mutation."""
+    bounds = [RECORDS.c.seq > query.after_seq] if query.after_seq else []
+    bounds += [RECORDS.c.seq < query.before_seq] if query.before_seq else []
+    return bounds + ([RECORDS.c.mutation_id == query.mutation_id] if query.mutation_id else [])
 
 
 def _conditions(query: RecordQuery) -> list[ColumnElement[bool]]:
     """What each record is tested for. The numbers were chosen already: no index may be chosen for these, so none fits their form."""
-    conditions = [tested(RECORDS.c[name]) == value for name, value in asked_kind(query).items()]
+    conditions = [tested(RECORDS.c[name]) == value for name, value in asked_values(query).items()]
     if query.refused:
         denied = tested(RECORDS.c.verdict) == Verdict.DENY.value
         conditions.append(or_(tested(RECORDS.c.stage) == Stage.TURNED_AWAY.value, denied))
@@ -96,4 +97,155 @@ def _conditions(query: RecordQuery) -> list[ColumnElement[bool]]:
         later = RECORDS.alias()
         same = and_(later.c.mutation_id == RECORDS.c.mutation_id, later.c.seq > RECORDS.c.seq)
         conditions.append(~exists().where(same, tested(later.c.stage) == Stage.RECONCILED.value))
-    return conditions + body_conditions(query)
+    return conditions
+
+
+def asked_values(query: RecordQuery) -> dict[str, SqlValue]:
+    """The columns in which a query asks for one value, and that value."""
+    asked: dict[str, SqlValue] = {
+        "actor": query.actor,
+        "key_id": query.key_id,
+        "stage": query.stage.value if query.stage else "",
+        "verdict": query.verdict,
+        "intent": query.intent,
+        "motivation": query.motivation,
+    }
+    flags: dict[str, SqlValue] = {"has_evidence": 0} if query.no_evidence else {}
+    flags |= {"left_over": 1} if query.left else {}
+    return {name: value for name, value in asked.items() if value} | flags
+
+
+# The lists ------------------------------------------------------------------------------------------------------------
+
+
+def pages(connection: Connection, query: RecordQuery, size: int) -> Iterator[list[int]] | None:
+    """The numbers of records among which are all that fit, in the query's order, at first `size` of them; None if these are nearly all."""
+    if query.mutation_id:
+        return None
+    in_time = _in_time(connection, query)
+    if in_time is not None:
+        return iter([in_time])
+    lists = lists_of(Session(connection), query)
+    return None if lists is None else _merged(connection, lists, query, size)
+
+
+def _merged(connection: Connection, lists: list[SortedList], query: RecordQuery, size: int) -> Iterator[list[int]]:
+    while found := merged(connection, lists, query, size):
+        yield found
+        last = found[-1]
+        query = replace(query, before_seq=last) if query.newest_first else replace(query, after_seq=last)
+        size = min(2 * size, max(size, READ_AT_ONCE))
+
+
+def lists_of(session: Session, query: RecordQuery) -> list[SortedList] | None:
+    """The sorted lists of an index in which the query's records are; None if it asks for nothing that an index has a list of."""
+    asked = asked_values(query)
+    restricted = bool(asked) or query.refused
+    own = "key_id" if query.key_id else "actor" if query.actor else ""
+    kinds = [kind for kind in record_kinds(session, own, asked.get(own)) if kind.fits(query)] if restricted else []
+    if restricted and not kinds:
+        return []
+    addresses = _addresses(session, query.resource) if query.resource else []
+    if query.resource and len(addresses) <= FEW_ADDRESSES:
+        return [SortedList(table="record_resources", equal={"address": each}, tested=asked) for each in addresses]
+    owner = {own: asked[own]} if own else {}
+    return [SortedList(table="records", equal={**owner, **kind._asdict()}) for kind in kinds] or None
+
+
+def _in_time(connection: Connection, query: RecordQuery) -> list[int] | None:
+    """The records of the query's time, if there are few."""
+    if query.since is None and query.until is None:
+        return None
+    statement = select(RECORDS.c.seq).where(
+        RECORDS.c.at >= (to_text(query.since) if query.since else ""),
+        RECORDS.c.at <= (to_text(query.until) if query.until else LAST_CHARACTER),
+    )
+    found = connection.execute(statement.order_by(RECORDS.c.at).limit(FEW)).scalars().all()
+    if len(found) == FEW:
+        return None
+    between = (seq for seq in found if query.after_seq < seq < (query.before_seq or LAST))
+    return sorted(between, reverse=query.newest_first)
+
+
+class AddressRow(NamedTuple):
+    """The address of a resource."""
+
+    address: str
+
+
+def _addresses(session: Session, prefix: str) -> list[str]:
+    """The addresses that begin so, one more than few at most: from each to the next one by a step in the index."""
+    rows = session.rows(_BEGINNING, {"first": prefix, "end": prefix + LAST_CHARACTER})
+    return [row.address for row in rows]
+
+
+def _beginning() -> Select[tuple[str]]:
+    first, later = RESOURCES.alias(), RESOURCES.alias()
+    least = select(func.min(first.c.address)).where(
+        first.c.address >= bindparam("first"), first.c.address < bindparam("end")
+    )
+    found = select(least.scalar_subquery().label("address")).cte("addresses", recursive=True)
+    following = select(func.min(later.c.address)).where(
+        later.c.address > found.c.address, later.c.address < bindparam("end")
+    )
+    every = found.union_all(select(following.scalar_subquery()).where(found.c.address.is_not(None)))
+    return select(every.c.address).where(every.c.address.is_not(None)).limit(FEW_ADDRESSES + 1)
+
+
+_BEGINNING: Final = Query(_beginning(), AddressRow)
+
+
+# The kinds ------------------------------------------------------------------------------------------------------------
+
+
+class RecordKind(NamedTuple):
+    """What the records of one kind have in common: a value of each column in `tables.KIND`."""
+
+    stage: str
+    verdict: str = ""
+    intent: str = ""
+    motivation: str = ""
+    has_evidence: int = 0
+    left_over: int = 0
+
+    def fits(self, query: RecordQuery) -> bool:
+        """Whether the query asks for records of this kind, of any actor."""
+        if query.refused and self.stage != Stage.TURNED_AWAY and self.verdict != Verdict.DENY:
+            return False
+        own: dict[str, SqlValue] = self._asdict()
+        return all(own.get(name, value) == value for name, value in asked_values(query).items())
+
+
+def record_kinds(session: Session, own: str = "", value: SqlValue = "") -> Sequence[RecordKind]:
+    """The kinds that there are, each found by a few steps in an index; with `own` those of the records with this `value` in that column."""
+    return session.rows(KINDS_BY[own], {"who": value} if own else {})
+
+
+def _kinds(own: str) -> Select[Any]:
+    """A loose index scan: from each kind to the next one that differs from it in the last column possible."""
+    one, then = RECORDS.alias(), RECORDS.alias()
+    first = _first(RECORDS.alias(), [], KIND, own)
+    kinds = select(*(one.c[name] for name in KIND)).where(one.c.seq == first).cte("kinds", recursive=True)
+    steps = (_following(kinds, number, own) for number in reversed(range(len(KIND))))
+    following = kinds.join(then, then.c.seq == func.coalesce(*steps))
+    return select(kinds.union_all(select(*(then.c[name] for name in KIND)).select_from(following)))
+
+
+def _following(kinds: FromClause, number: int, own: str) -> ColumnElement[int]:
+    """The first record whose kind has the same first columns and a later one after them."""
+    later = RECORDS.alias()
+    conditions = [later.c[name] == kinds.c[name] for name in KIND[:number]]
+    conditions.append(later.c[KIND[number]] > kinds.c[KIND[number]])
+    return _first(later, conditions, KIND[number:], own)
+
+
+def _first(
+    table: FromClause, conditions: list[ColumnElement[bool]], order: Sequence[str], own: str
+) -> ColumnElement[int]:
+    owned = [table.c[own] == bindparam("who")] if own else []
+    by = (table.c[name] for name in (*order, "seq"))
+    return select(table.c.seq).where(*owned, *conditions).order_by(*by).limit(1).scalar_subquery()
+
+
+KINDS_BY: Final = {own: Query(_kinds(own), RecordKind) for own in ("", "actor", "key_id")}
+"""The query for the kinds of all records, of an actor's and of a key's, by the column."""

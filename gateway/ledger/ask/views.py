@@ -90,7 +90,7 @@ def _mutations(on: SqlDialect) -> str:
         **_event(),
         "kind": on.text(body, "caller", "kind"),
         "on_behalf_of": on.text(body, "caller", "on_behalf_of"),
-        "key_id": on.text(body, "caller", "key_id"),
+        "key_id": "r.key_id",
         "door": on.text(body, "door"),
         "peer": on.text(body, "sender", "peer"),
         "user_agent": on.text(body, "sender", "user_agent"),

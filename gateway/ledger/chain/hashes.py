@@ -1,7 +1,6 @@
 """The hash chain over the records: what is hashed, and how the records are checked one after the other."""
 
 import hashlib
-import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache
@@ -16,10 +15,8 @@ from gateway.ledger.store.statements import Session, Statement, columns
 from gateway.ledger.store.tables import RECORDS, RESOURCES
 
 FIRST_PREVIOUS: Final = "0" * 64
-VERSION: Final = 2
-"""The version of the records that are written now. Their hashes are keyed, and cover their rows in `record_resources`."""
-UNKEYED: Final = 1
-"""The version of older records, whose hashes anyone can compute."""
+VERSION: Final = 1
+"""The version of the records. Their hashes are keyed, and cover their rows in `record_resources`."""
 HASHED: Final = (
     "version",
     "seq",
@@ -31,6 +28,9 @@ HASHED: Final = (
     "intent",
     "motivation",
     "verdict",
+    "key_id",
+    "has_evidence",
+    "left_over",
 )
 """The fields of a record that are hashed between `previous` and `body`, in order. Together they are the whole record."""
 
@@ -48,6 +48,9 @@ class ChainRow(NamedTuple):
     intent: str
     motivation: str
     verdict: str
+    key_id: str
+    has_evidence: int
+    left_over: int
     body: str
     previous: str
     hash: str
@@ -74,28 +77,20 @@ _BLOCK: Final = 64
 """Bytes of a block of SHA-256."""
 _NO_RESOURCE: Final = ("", "", None)
 
-# Both write the bytes of `model.json.canonical` for lists of text and numbers (a test compares them), without its walk
+# It writes the bytes of `model.json.canonical` for lists of text and numbers (a test compares them), without its walk
 # over the value: the chain must be checked at 100,000 records a second.
-_encode: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
-_encode_quickly: Final = msgspec.json.Encoder().encode
-
-
-def unkeyed_hash(previous: str, fields: Sequence[int | str], body: str) -> str:
-    """The hash of a version 1 record: SHA-256, 64 hex digits, over the previous hash and the canonical JSON list of `HASHED` and the body.
-
-    `body` is canonical JSON already, so it is inserted unchanged. As it comes last, no other fields give the same bytes.
-    """
-    head = _encode(fields)[:-1]
-    return hashlib.sha256(f"{previous}{head},{body}]".encode()).hexdigest()
+_encode: Final = msgspec.json.Encoder().encode
 
 
 def keyed_hash(
     key: bytes, previous: str, fields: Sequence[int | str], resources: Sequence[tuple[str, str]], body: str
 ) -> str:
-    """The hash of a version 2 record: HMAC-SHA-256 under the ledger's key, over the same list with the record's (address, attribute)
-    pairs, sorted, before the body.
+    """The hash of a record: HMAC-SHA-256 under the ledger's key, 64 hex digits, over the previous hash and the canonical JSON list of
+    `HASHED`, the record's (address, attribute) pairs, sorted, and the body.
+
+    `body` is canonical JSON already, so it is inserted unchanged. As it comes last, no other fields give the same bytes.
     """
-    head = _encode_quickly((*fields, resources))[:-1]
+    head = _encode((*fields, resources))[:-1]
     begun, ended = _keyed(key)
     inner, outer = begun.copy(), ended.copy()
     inner.update(b"".join((previous.encode(), head, b",", body.encode(), b"]")))
@@ -129,7 +124,7 @@ def _verified(
     records: Iterator[tuple[Any, ...]], resources: Iterator[tuple[Any, ...]], key: bytes, after: ChainEndRow
 ) -> Iterator[tuple[Any, ...]]:
     # No function calls that can be avoided: the loop runs 100,000 times a second.
-    previous, expected, keyed = after.hash, after.seq + 1, False
+    previous, expected = after.hash, after.seq + 1
     resource = next(resources, _NO_RESOURCE)
     for row in records:
         version, seq = row[0], row[1]
@@ -137,13 +132,9 @@ def _verified(
         while resource[_RESOURCE_SEQ] == seq:
             pairs.append(resource[:_RESOURCE_SEQ])
             resource = next(resources, _NO_RESOURCE)
-        if version == VERSION:
-            keyed = True
-            said = keyed_hash(key, row[_PREVIOUS], row[:_BODY], pairs, row[_BODY])
-        else:
-            said = unkeyed_hash(row[_PREVIOUS], row[:_BODY], row[_BODY]) if version == UNKEYED and not keyed else ""
-        if seq != expected or row[_PREVIOUS] != previous or said != row[_HASH]:
-            raise LedgerBroken(_fault(ChainRow._make(row), expected, previous, keyed=keyed))
+        said = keyed_hash(key, row[_PREVIOUS], row[:_BODY], pairs, row[_BODY])
+        if seq != expected or row[_PREVIOUS] != previous or said != row[_HASH] or version != VERSION:
+            raise LedgerBroken(_fault(ChainRow._make(row), expected, previous))
         yield row
         previous, expected = row[_HASH], seq + 1
     if resource is not _NO_RESOURCE:
@@ -156,7 +147,7 @@ def _orphan(seq: int, last: int) -> str:
     return f"Record {seq} is missing from the ledger, yet record_resources names it. Compare with a backup."
 
 
-def _fault(row: ChainRow, expected: int, previous: str, *, keyed: bool) -> str:
+def _fault(row: ChainRow, expected: int, previous: str) -> str:
     seq = row.seq
     if seq > expected:
         return f"Record {expected} is missing from the ledger: the next one found is {seq}. Compare with a backup."
@@ -164,8 +155,6 @@ def _fault(row: ChainRow, expected: int, previous: str, *, keyed: bool) -> str:
         return f"Record {seq} is before the beginning of the ledger: it was inserted. Compare with a backup."
     if row.previous != previous:
         return f"Record {seq} does not follow the one before it: it was inserted, moved or rewritten. Compare with a backup."
-    if row.version not in (UNKEYED, VERSION):
+    if row.version != VERSION:
         return f"Record {seq} has version {row.version}, which this Sentinel cannot check. Use a newer one, or compare with a backup."
-    if row.version == UNKEYED and keyed:
-        return f"Record {seq} has no keyed hash, although those before it have: it was written past Sentinel. Compare with a backup."
     return f"Record {seq} or its list of resources was changed after it was written, or it was written without the master key. Compare with a backup."

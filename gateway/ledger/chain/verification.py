@@ -11,7 +11,7 @@ from gateway.core.errors import LedgerBroken
 from gateway.ledger.chain.checkpoint import Checkpoint, CheckpointFile
 from gateway.ledger.chain.derive.derivation import Derivation
 from gateway.ledger.chain.derive.expected_table import StrangeRow
-from gateway.ledger.chain.hashes import UNKEYED, verified_records
+from gateway.ledger.chain.hashes import verified_records
 from gateway.ledger.store.database import Store, unavailable
 from gateway.ledger.store.statements import Session, Statement
 from gateway.ledger.store.tables import ATTEMPTS
@@ -24,8 +24,6 @@ class Verification:
     """What was checked, all of it intact."""
 
     records: int
-    unkeyed: int
-    """How many of them, at the beginning, have hashes without a key: they were written before version 2."""
     checkpoint: Checkpoint | None
     """The checkpoint that the ledger agrees with; None if there is no checkpoint."""
     rows: Mapping[str, int]
@@ -55,18 +53,17 @@ def verify_tables(session: Session, key: bytes, checkpoint: Checkpoint | None) -
 
 def _verified(session: Session, key: bytes, checkpoint: Checkpoint | None, *, remember: bool) -> Verification:
     derivation = Derivation(session, remember=remember)
-    count = unkeyed = 0
+    count = 0
     with closing(verified_records(session, key)) as rows:
         for row in rows:
             count = row[1]
-            unkeyed += row[0] == UNKEYED
             if checkpoint is not None and count == checkpoint.size and row[-1] != checkpoint.hash:
                 raise LedgerBroken(
                     f"Record {count} is not the one that the last checkpoint was signed over: the ledger was rewritten. Compare with a backup."
                 )
             derivation.follow(row)
     _check_end(session, count, checkpoint)
-    return Verification(records=count, unkeyed=unkeyed, checkpoint=checkpoint, rows=derivation.compare())
+    return Verification(records=count, checkpoint=checkpoint, rows=derivation.compare())
 
 
 def _check_end(session: Session, last: int, checkpoint: Checkpoint | None) -> None:

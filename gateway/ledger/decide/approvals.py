@@ -284,10 +284,10 @@ def _append(transaction: Transaction, record: Record, approval: Approval, hold: 
 
 def _refuse_unseen(mutation_id: str, hold: HoldRow) -> None:
     """Raise `errors.NotAllowed` for a hold whose approver cannot have seen what it would permit."""
-    if not hold.binding or json.loads(hold.binding) is None:
+    if json.loads(hold.binding) is None:
         raise NotAllowed(
-            f"Mutation {mutation_id} was held by an older version of Sentinel, which did not keep what an approval is bound to. "
-            "Ask its actor to send the call again, and approve the new hold."
+            f"The hold of mutation {mutation_id} does not say what an approval of it is bound to. Ask its actor to send the call again, "
+            "and approve the new hold."
         )
     summary = json.loads(hold.summary)
     if summary["call"].get("whole") is not True or "cut" in summary:

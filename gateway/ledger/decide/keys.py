@@ -11,16 +11,12 @@ from gateway.core.errors import NotFound
 from gateway.core.model.json import Json
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.store.rows import KeyIdRow, StoredKeyRow
-from gateway.ledger.store.statements import Query, SqlValue, Statement, columns
+from gateway.ledger.store.statements import Query, SqlValue, Statement
 from gateway.ledger.store.tables import KEYS
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
 _INSERT: Final = Statement(insert(KEYS))
-_EXISTING: Final = Query(
-    select(*columns(KEYS, StoredKeyRow)).order_by(KEYS.c.created_at, KEYS.c.id),
-    StoredKeyRow,
-)
 _ACTOR: Final = Statement(select(KEYS.c.actor).where(KEYS.c.id == bindparam("key")))
 _SESSIONS: Final = Query(
     select(KEYS.c.id).where(KEYS.c.session_of == bindparam("key"), KEYS.c.revoked_at.is_(None)).order_by(KEYS.c.id),
@@ -41,7 +37,7 @@ def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetim
     if stored.session_of and not transaction.rows(_STANDING, {"key": stored.session_of}):
         raise NotFound(f"There is no key {stored.session_of} to start a session with.")
     transaction.change(_INSERT, stored._asdict())
-    transaction.append(_issued(stored, at, existing=False))
+    transaction.append(_issued(stored, at))
 
 
 def revoke_key(transaction: Transaction, key_id: str, at: datetime) -> None:
@@ -58,18 +54,7 @@ def revoke_key(transaction: Transaction, key_id: str, at: datetime) -> None:
         transaction.append(Record(stage=Stage.KEY_REVOKED, at=at, actor=actor, body=body))
 
 
-def adopt_keys(transaction: Transaction, at: datetime) -> int:
-    """Write a KEY_ISSUED record for every key of a ledger that has no keyed record yet; the number of keys.
-
-    Only the first start after an upgrade finds such keys. Later, a key without a record was written past Sentinel.
-    """
-    keys = transaction.rows(_EXISTING, {})
-    for key in keys:
-        transaction.append(_issued(key, at, existing=True))
-    return len(keys)
-
-
-def _issued(row: StoredKeyRow, at: datetime, *, existing: bool) -> Record:
+def _issued(row: StoredKeyRow, at: datetime) -> Record:
     body: dict[str, Json] = {
         "key": row.id,
         "kind": row.kind,
@@ -78,9 +63,7 @@ def _issued(row: StoredKeyRow, at: datetime, *, existing: bool) -> Record:
         "motive": json.loads(row.motive) if row.motive is not None else None,
         "created_at": row.created_at,
         "expires_at": row.expires_at,
-        "revoked_at": row.revoked_at,
         "session_of": row.session_of,
         "motive_only": bool(row.motive_only),
-        "existing": existing,
     }
     return Record(stage=Stage.KEY_ISSUED, at=at, actor=row.actor, body=body)

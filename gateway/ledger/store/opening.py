@@ -1,7 +1,6 @@
 """The checks before a ledger is used: that it is the one that was closed, and that it is written with these keys."""
 
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -10,8 +9,7 @@ from sqlalchemy import inspect, select
 from gateway.core.errors import LedgerBroken
 from gateway.ledger.chain.anchor import agreed_end
 from gateway.ledger.chain.checkpoint import Checkpoint, CheckpointFile
-from gateway.ledger.chain.hashes import START, VERSION, verified_records
-from gateway.ledger.decide.keys import adopt_keys
+from gateway.ledger.chain.hashes import START, verified_records
 from gateway.ledger.store.database import Store, connect_unprepared, sqlite_file, unavailable
 from gateway.ledger.store.rows import ChainEndRow, LastRecordRow
 from gateway.ledger.store.statements import Query, Session, columns
@@ -49,7 +47,7 @@ _LAST: Final = Query(
 
 
 def prepare(store: Store, key: bytes, file: CheckpointFile | None) -> ChainEndRow:
-    """Check the end of the ledger, and record the keys of one that was written before records were keyed; the last record.
+    """Check the end of the ledger; the last record.
 
     Raises `errors.LedgerBroken` if the ledger does not hold what the last checkpoint says, or ends with a record that was not
     written with this key, and `errors.LedgerUnavailable`.
@@ -61,13 +59,10 @@ def prepare(store: Store, key: bytes, file: CheckpointFile | None) -> ChainEndRo
         if file is not None:
             agreed_end(transaction, checkpoint, file)
         last = transaction.row(_LAST, {})
-        if last is not None and last.version == VERSION:
+        if last is not None:
             _check_last(transaction, key, last)
-        elif checkpoint is None:
-            # Once there is a keyed record or a checkpoint, a key without a record was written past Sentinel.
-            adopt_keys(transaction, datetime.now(UTC))
-        end = transaction.end or (ChainEndRow(last.seq, last.hash) if last is not None else START)
         connection.commit()
+    end = ChainEndRow(last.seq, last.hash) if last is not None else START
     if file is not None and end == START:
         _anchor_empty(file)
     return end

@@ -14,7 +14,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ClauseElement
 from sqlalchemy.sql.functions import GenericFunction
-from sqlalchemy.types import Boolean
+from sqlalchemy.types import Boolean, Integer
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
@@ -132,9 +132,9 @@ def columns(table: Table, row: type[tuple[Any, ...]]) -> list[Column[Any]]:
     return [table.c[name] for name in fields_of(row)]
 
 
-def tested(column: ColumnElement[str]) -> ColumnElement[str]:
+def tested(column: ColumnElement[Any]) -> ColumnElement[Any]:
     """The column in a form that no index fits, where rows were chosen by another one: SQLite might take the longer list for the shorter."""
-    return func.coalesce(column, "")
+    return func.coalesce(column, 0 if isinstance(column.type, Integer) else "")
 
 
 class Session:

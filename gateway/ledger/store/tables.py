@@ -4,7 +4,7 @@ Times are ISO 8601 text in UTC with microseconds. Their width is fixed, so they 
 (`model.json.canonical`), so the stored text is the hashed text. Text compares by code point on both stores.
 """
 
-from typing import cast
+from typing import Final, cast
 
 from sqlalchemy import (
     BigInteger,
@@ -22,7 +22,6 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 from sqlmodel import Field, SQLModel
 
-from gateway.ledger.ask.record_indexes import record_indexes
 from gateway.ledger.store.states import ApprovalState, AttemptState
 
 TEXT: TypeEngine[str] = String().with_variant(String(collation="C"), "postgresql")
@@ -30,6 +29,8 @@ SEQ: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
 
 TIME_BOX_LISTED = "state IN ('standing', 'putting_back', 'changed_outside', 'left')"
 """The states of time-boxed changes in which they are listed: still to be put back, or left to a human."""
+KIND: Final = ("stage", "verdict", "intent", "motivation", "has_evidence", "left_over")
+"""The columns in which records of one kind agree; see `record_search.py`."""
 _OPEN = text("ended_at IS NULL")
 _UNUSED = text(f"state = '{ApprovalState.UNUSED}'")
 _PARTIAL = text(f"state = '{ApprovalState.PARTIAL}'")
@@ -54,7 +55,14 @@ class RecordTable(LedgerTable, table=True):
     """The records. Triggers refuse to change or delete one."""
 
     __tablename__ = "records"
-    __table_args__ = record_indexes()
+    # Each index costs every write, so there are few, and whatever a filter combines is found by them.
+    __table_args__ = (
+        Index("records_by_mutation", "mutation_id", "seq"),
+        Index("records_by_time", "at", "seq"),
+        Index("records_by_kind", *KIND, "seq"),
+        Index("records_by_actor", "actor", *KIND, "seq"),
+        Index("records_by_key", "key_id", *KIND, "seq"),
+    )
 
     seq: int = Field(primary_key=True, sa_type=SEQ, sa_column_kwargs={"autoincrement": False})
     version: int
@@ -66,6 +74,12 @@ class RecordTable(LedgerTable, table=True):
     intent: str = Field(sa_type=TEXT)
     motivation: str = Field(sa_type=TEXT)
     verdict: str = Field(sa_type=TEXT)
+    key_id: str = Field(sa_type=TEXT)
+    """The key that the body names as the caller's; empty if it names none."""
+    has_evidence: int
+    """1 if the motive in the body has evidence."""
+    left_over: int
+    """1 if it is a report of the reconciler that leaves something to a human."""
     body: str = Field(sa_type=TEXT)
     previous: str = Field(sa_type=TEXT)
     hash: str = Field(sa_type=TEXT)
@@ -115,11 +129,11 @@ class ClaimTable(LedgerTable, table=True):
     end: str | None = Field(sa_type=TEXT)
     ended_by: str | None = Field(sa_type=TEXT)
     """The mutation that superseded it. If that mutation fails, the claim is reopened."""
-    proof: str = Field(default="[]", sa_type=TEXT, sa_column_kwargs={"server_default": "[]"})
+    proof: str = Field(sa_type=TEXT)
     """JSON: ids of the signals that prove its motive."""
-    undone: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    undone: str = Field(sa_type=TEXT)
     """JSON: since when the live value is another one, which, and who probably did it; empty while the claimed value stands."""
-    motivation: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    motivation: str = Field(sa_type=TEXT)
     """That of its motive, to be counted; empty without one."""
 
 
@@ -150,9 +164,9 @@ class AttemptTable(LedgerTable, table=True):
     reply_status: int | None
     reply_headers: str | None = Field(sa_type=TEXT)
     reply_body: bytes | None = Field(sa_type=LargeBinary)
-    owner: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    owner: str = Field(sa_type=TEXT)
     """The gateway that sends it; see `LeaseTable`."""
-    left_at: str = Field(default="", sa_type=TEXT, sa_column_kwargs={"server_default": ""})
+    left_at: str = Field(sa_type=TEXT)
     """When it was left to a human, because nothing showed the outcome; empty before that."""
 
 
@@ -200,7 +214,7 @@ class HoldTable(LedgerTable, table=True):
     state: str = Field(sa_type=TEXT)
     """A `HoldState`."""
     binding: str = Field(sa_type=TEXT)
-    """JSON: the `Binding` of an approval of it. Empty if an older version of Sentinel held it; then no approval fits."""
+    """JSON: the `Binding` of an approval of it."""
 
 
 class ApprovalTable(LedgerTable, table=True):
@@ -240,9 +254,9 @@ class ApprovalTable(LedgerTable, table=True):
     """The mutation that used it; empty while unused."""
     binding: str = Field(sa_type=TEXT)
     """The binding of the approved hold."""
-    others: str = Field(default="[]", sa_type=TEXT, sa_column_kwargs={"server_default": "[]"})
+    others: str = Field(sa_type=TEXT)
     """JSON: the people who consented before `approver`, where more than one must."""
-    broke_glass: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    broke_glass: int
     """1 if a human passed the hold in an emergency."""
 
 
@@ -277,7 +291,7 @@ class KeyTable(LedgerTable, table=True):
     revoked_at: str | None = Field(sa_type=TEXT)
     session_of: str = Field(sa_type=TEXT)
     """The standing key that a session key was issued with; empty for standing keys."""
-    motive_only: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    motive_only: int
     """1 if a caller with this key may state no other motive than the key's."""
 
 
@@ -371,6 +385,22 @@ class BudgetTable(LedgerTable, table=True):
     """While it is half open: the mutation that is tried; else empty."""
 
 
+class ExportTable(LedgerTable, table=True):
+    """How far each export has come."""
+
+    __tablename__ = "exports"
+
+    sink: str = Field(primary_key=True, sa_type=TEXT)
+    """Format and place, e.g. `ocsf s3://bucket/prefix`."""
+    seq: int = Field(sa_type=SEQ)
+    """The last record that is exported."""
+    hash: str = Field(sa_type=TEXT)
+    """Its hash, which the next record must name."""
+    planned: int = Field(sa_type=SEQ)
+    """The last record of the range that is being written; 0 if none is."""
+    at: str = Field(sa_type=TEXT)
+
+
 def _table(model: type[LedgerTable]) -> Table:
     return cast("Table", model.__dict__["__table__"])
 
@@ -396,3 +426,4 @@ TIME_BOXES = _table(TimeBoxTable)
 LISTED: ColumnElement[bool] = literal_column(f"({TIME_BOX_LISTED})", Boolean())
 STOPS = _table(StopTable)
 BUDGETS = _table(BudgetTable)
+EXPORTS = _table(ExportTable)

@@ -1,13 +1,13 @@
 """One write transaction on the ledger, which appends records to the hash chain."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from sqlalchemy import Connection, insert, select
 
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.model.motive import Motive
-from gateway.core.records.record import Record
+from gateway.core.records.record import Record, Stage
 from gateway.ledger.chain.hashes import HASHED, START, VERSION, keyed_hash
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.serialize import canonical_text
@@ -21,6 +21,17 @@ _CHAIN_END: Final = Query(
 )
 _INSERT: Final = Statement(insert(RECORDS))
 _INSERT_RESOURCE: Final = Statement(insert(RESOURCES))
+
+
+def queried(stage: str, body: Mapping[str, Any]) -> dict[str, str | int]:
+    """The facts of a body that records are found by, as columns. They are hashed like the body, so that none can be changed unseen."""
+    caller, motive = body.get("caller"), body.get("motive")
+    key_id = caller.get("key_id") if isinstance(caller, Mapping) else body.get("key_id")
+    return {
+        "key_id": key_id if isinstance(key_id, str) else "",
+        "has_evidence": int(isinstance(motive, Mapping) and bool(motive.get("evidence"))),
+        "left_over": int(stage == Stage.RECONCILED and bool(body.get("left"))),
+    }
 
 
 class Transaction(Session):
@@ -60,6 +71,7 @@ class Transaction(Session):
             "intent": motive.intent.value if motive else "",
             "motivation": motive.motivation.value if motive else "",
             "verdict": verdict,
+            **queried(record.stage, record.body),
         }
         digest = keyed_hash(self._key, previous, [fields[name] for name in HASHED], pairs, body)
         self.change(_INSERT, {**fields, "body": body, "previous": previous, "hash": digest})

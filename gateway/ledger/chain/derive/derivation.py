@@ -9,7 +9,6 @@ import msgspec
 from gateway.core.errors import LedgerBroken
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.record import Stage
-from gateway.ledger.ask.exports import EXPORTS
 from gateway.ledger.chain.derive.approvals import ExpectedApprovals, ExpectedHolds
 from gateway.ledger.chain.derive.bodies import BODIES
 from gateway.ledger.chain.derive.claims import ExpectedClaims
@@ -19,6 +18,7 @@ from gateway.ledger.chain.derive.latest import ExpectedKeys, ExpectedSignals, Ex
 from gateway.ledger.chain.derive.time_boxes import ExpectedTimeBoxes
 from gateway.ledger.chain.derive.values import ExpectedValues
 from gateway.ledger.store.statements import Session
+from gateway.ledger.store.tables import EXPORTS
 
 
 class DerivedTable(Protocol):
@@ -74,7 +74,7 @@ class Derivation:
 
     def follow(self, row: Sequence[Any]) -> None:
         """Take the members of the next verified `ChainRow` into account. Raises `errors.LedgerBroken` for a row that it says is wrong."""
-        _, seq, stage, at, mutation_id, actor, stack, _, _, verdict, text, _, _ = row
+        _, seq, stage, at, mutation_id, actor, stack, _, _, verdict, _, _, _, text, _, _ = row
         decode = _DECODERS.get(stage)
         if decode is None or (stage == _DECIDED and verdict != _HOLD and not any(each in text for each in _TELLING)):
             return

@@ -32,13 +32,11 @@ class ExpectedKeys:
             "motive": text_or_none(body.motive),
             "created_at": body.created_at,
             "expires_at": body.expires_at,
-            "revoked_at": body.revoked_at,
+            "revoked_at": None,
             "session_of": body.session_of,
             "motive_only": int(body.motive_only),
         }
         self.table.insert((body.key,), record.seq, row)
-        if body.revoked_at is not None:
-            self.table.finish((body.key,))
 
     def _revoked(self, record: DecodedRecord) -> None:
         body: KeyRevokedBody = record.body

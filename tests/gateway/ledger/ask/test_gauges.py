@@ -45,7 +45,7 @@ async def test_the_last_record_counts(scene: Scene) -> None:
     assert found["other"].totals == {**NONE, DeliveryState.GIVEN_UP: 9}
 
 
-async def test_a_receiver_without_records_and_one_of_an_earlier_version_have_noughts(scene: Scene) -> None:
-    await notified(scene, "old", open=[{}])
-    found = await scene.ledger.query(lambda session: delivery_figures(session, ["old", "new"]))
-    assert [(found[name].waiting, found[name].totals) for name in ("old", "new")] == [(1, NONE), (0, NONE)]
+async def test_a_receiver_without_records_and_one_that_only_waits_have_noughts(scene: Scene) -> None:
+    await notified(scene, "waiting", open=[{}], totals={})
+    found = await scene.ledger.query(lambda session: delivery_figures(session, ["waiting", "new"]))
+    assert [(found[name].waiting, found[name].totals) for name in ("waiting", "new")] == [(1, NONE), (0, NONE)]

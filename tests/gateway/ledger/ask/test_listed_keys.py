@@ -36,7 +36,7 @@ def test_what_is_no_ledger_is_an_error(tmp_path: Path) -> None:
         listed_keys(tmp_path / "other.db")
 
 
-def test_a_ledger_of_an_older_version_is_left_to_those_who_migrate_it(tmp_path: Path) -> None:
+def test_a_ledger_without_the_schema_is_left_to_those_who_migrate_it(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "old.db")) as connection:
         connection.execute("CREATE TABLE keys (id TEXT PRIMARY KEY, actor TEXT)")
     assert listed_keys(tmp_path / "old.db") is None

@@ -5,8 +5,8 @@ from sqlalchemy import Connection
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ask.merged import SortedList, merged
-from gateway.ledger.ask.record_indexes import BARE
 from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.store.statements import SqlValue
 from tests.kit.many_records import append_many, fitting
 
 STAGES = (Stage.SETTLED, Stage.RECONCILED)
@@ -41,13 +41,17 @@ async def test_no_lists_have_no_numbers(ledger: SqlLedger) -> None:
     assert await asked(ledger, [], RecordQuery(), 10) == []
 
 
-async def test_a_condition_and_a_test_are_of_the_list(ledger: SqlLedger) -> None:
+async def test_texts_and_numbers_are_tested(ledger: SqlLedger) -> None:
     await append_many(ledger, 100)
     every = await ledger.records(RecordQuery(newest_first=False, limit=100))
-    bare = SortedList(table="records", condition=BARE, tested={"actor": "ana", "stage": "decided"})
-    found = await asked(ledger, [bare], RecordQuery(), 1_000)
-    assert set(fitting(every, RecordQuery(actor="ana", no_evidence=True))) <= set(found)
-    assert {every[seq - 1].actor for seq in found} == {"ana"}
+    asked_for: tuple[dict[str, SqlValue], ...] = (
+        {"actor": "ana", "stage": "decided"},
+        {"actor": "ana", "stage": "decided", "has_evidence": 0},
+    )
+    for tested in asked_for:
+        found = await asked(ledger, [SortedList(table="records", tested=tested)], RecordQuery(), 1_000)
+        query = RecordQuery(actor="ana", stage=Stage.DECIDED, no_evidence="has_evidence" in tested)
+        assert found == fitting(every, query)
 
 
 async def test_there_may_be_more_lists_than_one_statement_takes(ledger: SqlLedger) -> None:

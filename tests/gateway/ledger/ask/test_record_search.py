@@ -1,7 +1,8 @@
-"""A question costs what its answer shows: as much at ten times the records. What it finds: tests/ports/test_record_search.py."""
+"""A question costs what its answer shows: as much at ten times the records; it is served by lists of kinds. What it finds: tests/ports."""
 
 import asyncio
 import sqlite3
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -11,9 +12,12 @@ from sqlalchemy import Connection
 
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
-from gateway.ledger.ask.record_search import records
-from gateway.ledger.ledger import open_ledger
+from gateway.ledger.ask import record_search
+from gateway.ledger.ask.merged import SortedList
+from gateway.ledger.ask.record_search import RecordKind, records
+from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.store.database import open_store
+from gateway.ledger.store.statements import Session
 from tests.kit.many_records import NOON, append_many
 from tests.kit.sealed import KEYS
 
@@ -41,6 +45,11 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "no resource": {"resource": "aws_lb"},
     "resource and actor": {"resource": "aws_sqs_queue.q1", "actor": "ana"},
     "oldest first": {"stage": Stage.DECIDED, "newest_first": False},
+    "key": {"key_id": "SNTLana"},
+    "key and verdict": {"key_id": "SNTLana", "verdict": "deny"},
+    "a key of an actor": {"key_id": "SNTLana", "actor": "ana"},
+    "a key of another": {"key_id": "SNTLana", "actor": "bot"},
+    "no evidence in a verdict": {"no_evidence": True, "verdict": "deny"},
     "mutation": {"mutation_id": "mut_7"},
     "mutation and stage": {"mutation_id": "mut_7", "stage": Stage.DECIDED},
 }
@@ -100,3 +109,113 @@ def test_the_steps_of_a_scan_are_counted(grown: dict[int, Path]) -> None:
         read = steps(connection, RecordQuery(since=NOON, until=NOON + timedelta(days=30), before_seq=MANY, limit=MANY))
     store.close()
     assert read > 5 * MANY
+
+
+async def lists(ledger: SqlLedger, query: RecordQuery) -> list[SortedList] | None:
+    """The lists of a query."""
+    return await ledger.query(lambda session: record_search.lists_of(session, query))
+
+
+async def test_a_question_about_nothing_in_particular_has_no_list(ledger: SqlLedger) -> None:
+    await append_many(ledger, 50)
+    assert await lists(ledger, RecordQuery()) is None
+
+
+async def test_nothing_is_read_of_an_actor_who_did_nothing_such(ledger: SqlLedger) -> None:
+    await append_many(ledger, 50)
+    assert await lists(ledger, RecordQuery(actor="ana", stage=Stage.APPROVED)) == []
+    assert await lists(ledger, RecordQuery(resource="aws_sqs", actor="nobody")) == []
+
+
+async def test_there_is_a_list_for_each_kind_that_fits(ledger: SqlLedger) -> None:
+    await append_many(ledger, 600)
+    found = await lists(ledger, RecordQuery(actor="ana", verdict="deny"))
+    assert found is not None
+    assert len(found) == 5
+    assert {each.equal["actor"] for each in found} == {"ana"}
+    assert {each.equal["verdict"] for each in found} == {"deny"}
+
+
+async def test_there_is_a_list_for_each_of_few_resources(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch) -> None:
+    await append_many(ledger, 50)
+    found = await lists(ledger, RecordQuery(resource="aws_sqs_queue", actor="ana"))
+    assert found is not None
+    assert [each.equal["address"] for each in found] == [f"aws_sqs_queue.q{number}" for number in range(4)]
+    assert {each.tested["actor"] for each in found} == {"ana"}
+    monkeypatch.setattr(record_search, "FEW_ADDRESSES", 3)
+    many = await lists(ledger, RecordQuery(resource="aws_sqs_queue", actor="ana"))
+    assert many is not None
+    assert {each.table for each in many} == {"records"}
+
+
+async def test_each_page_goes_on_where_the_last_one_ended(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch) -> None:
+    await append_many(ledger, 100)
+    monkeypatch.setattr(record_search, "READ_AT_ONCE", 10)
+
+    def read(connection: Connection) -> list[list[int]]:
+        return list(record_search.pages(connection, RecordQuery(actor="ana"), 3) or ())
+
+    pages = await ledger._query_reader.read(read)
+    assert [len(page) for page in pages][:4] == [3, 6, 10, 10]
+    every = [seq for page in pages for seq in page]
+    assert every == sorted(set(every), reverse=True)
+
+
+DENIED = RecordKind("decided", "deny", "cost", "budget", has_evidence=1)
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[Connection]:
+    store = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
+    with store.connect() as opened:
+        opened.begin()
+        yield opened
+    store.close()
+
+
+async def test_each_kind_is_found_once(ledger: SqlLedger) -> None:
+    await append_many(ledger, 600)
+    every = await ledger.query(record_search.record_kinds)
+    assert len(every) == len(set(every)) == 3 * (2 * 2 + 1) + 3
+    assert list(every) == sorted(every)
+    own = await ledger.query(lambda session: record_search.record_kinds(session, "actor", "ana"))
+    assert set(own) <= set(every)
+    assert await ledger.query(lambda session: record_search.record_kinds(session, "actor", "nobody")) == []
+
+
+def test_an_empty_ledger_has_none(connection: Connection) -> None:
+    assert record_search.record_kinds(Session(connection)) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "fits"),
+    [
+        (RecordQuery(), True),
+        (RecordQuery(stage=Stage.DECIDED, verdict="deny"), True),
+        (RecordQuery(stage=Stage.SETTLED), False),
+        (RecordQuery(verdict="hold"), False),
+        (RecordQuery(intent="cost", motivation="budget", refused=True), True),
+        (RecordQuery(intent="security"), False),
+        (RecordQuery(no_evidence=True), False),
+        (RecordQuery(left=True), False),
+    ],
+)
+def test_a_kind_fits_what_is_asked(query: RecordQuery, fits: bool) -> None:
+    assert DENIED.fits(query) is fits
+
+
+def test_what_was_turned_away_was_refused_and_what_was_held_was_not() -> None:
+    asked = RecordQuery(refused=True)
+    assert RecordKind("turned_away").fits(asked)
+    assert not DENIED._replace(verdict="hold").fits(asked)
+
+
+@pytest.mark.parametrize("own", record_search.KINDS_BY)
+def test_the_next_kind_is_found_in_an_index(connection: Connection, own: str) -> None:
+    sql, fixed = record_search.KINDS_BY[own].on(connection.dialect)
+    plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", {"who": "a", **fixed})]
+    steps = [step for step in plan if step.startswith(("SEARCH records", "SCAN records"))]
+    # The first record in the index, six ways to the next kind, and the record of each.
+    assert len(steps) == 9
+    assert all("COVERING INDEX" in step or "PRIMARY KEY" in step for step in steps), steps
+    assert not any(step.startswith("TEMP B-TREE") for step in plan), plan

@@ -1,4 +1,4 @@
-"""The hashed bytes are canonical and never change: records written by earlier versions load and verify, and none is written without the key."""
+"""The hashed bytes are canonical and never change: the records of the golden file load and verify, and none is written without the key."""
 
 import hashlib
 import hmac
@@ -15,7 +15,7 @@ from sqlalchemy import insert
 from gateway.core.errors import LedgerBroken
 from gateway.core.model.json import canonical
 from gateway.core.records.record import Stage
-from gateway.ledger.chain.hashes import FIRST_PREVIOUS, HASHED, VERSION, keyed_hash, unkeyed_hash, verified_records
+from gateway.ledger.chain.hashes import FIRST_PREVIOUS, HASHED, keyed_hash, verified_records
 from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.rows import ChainEndRow, RecordRow
 from gateway.ledger.store.serialize import record_from_row
@@ -24,7 +24,6 @@ from gateway.ledger.store.tables import RECORDS, RESOURCES
 
 CASES = Path(__file__).parents[2] / "cases" / "records"
 GOLDEN: list[dict[str, Any]] = json.loads((CASES / "v1.json").read_text(encoding="utf-8"))
-GOLDEN_KEYED: list[dict[str, Any]] = json.loads((CASES / "v2.json").read_text(encoding="utf-8"))
 KEY = b"k" * 32
 
 
@@ -51,39 +50,28 @@ def verified(store: Store, rows: list[dict[str, Any]], after: int = 0, key: byte
 
 
 def keyed(row: dict[str, Any], previous: str, **changes: Any) -> dict[str, Any]:
-    """The row as version 2, with the hash that the holder of the key computes."""
-    made = {**row, "version": VERSION, "previous": previous, "resources": [], **changes}
+    """The row with the hash that the holder of the key computes."""
+    made = {**row, "previous": previous, "resources": [], **changes}
     made["hash"] = keyed_hash(KEY, previous, [made[name] for name in HASHED], made["resources"], made["body"])
     return made
 
 
-@pytest.mark.parametrize(("golden", "count"), [(GOLDEN, 6), (GOLDEN_KEYED, 4)])
-def test_records_of_every_version_still_verify(store: Store, golden: list[dict[str, Any]], count: int) -> None:
-    assert verified(store, golden) == len(golden) == count
+def test_the_golden_records_verify(store: Store) -> None:
+    assert verified(store, GOLDEN) == len(GOLDEN) == 4
 
 
-def test_records_of_version_1_still_load() -> None:
+def test_the_golden_records_load() -> None:
     records = [record_from_row(RecordRow(*(row[name] for name in RecordRow._fields))) for row in GOLDEN]
-    stages = [Stage.DECIDED, Stage.APPROVED, Stage.DECIDED, Stage.SETTLED, Stage.RECONCILED, Stage.TURNED_AWAY]
+    stages = [Stage.KEY_ISSUED, Stage.DECIDED, Stage.SETTLED, Stage.TURNED_AWAY]
     assert [record.stage for record in records] == stages
-    assert records[4].body["commit"] == "c0ffee"
-    assert records[5].body["reason"] == "Größe unbekannt."
+    assert records[2].body["request_id"] == "r-1"
+    assert records[3].body["reason"] == "Größe unbekannt."
 
 
-def test_the_hash_of_version_1_is_what_the_readme_says() -> None:
+def test_the_hash_is_what_the_readme_says() -> None:
     """Computed as the README describes it, so that another program can verify the chain."""
     previous = FIRST_PREVIOUS
     for row in GOLDEN:
-        fields = [row[name] for name in HASHED]
-        said = hashlib.sha256(previous.encode() + canonical([*fields, json.loads(row["body"])])).hexdigest()
-        assert row["previous"] == previous
-        assert row["hash"] == said
-        previous = said
-
-
-def test_the_hash_of_version_2_is_what_the_readme_says() -> None:
-    previous = FIRST_PREVIOUS
-    for row in GOLDEN_KEYED:
         fields = [row[name] for name in HASHED]
         message = previous.encode() + canonical([*fields, row["resources"], json.loads(row["body"])])
         assert row["previous"] == previous
@@ -94,12 +82,6 @@ def test_the_hash_of_version_2_is_what_the_readme_says() -> None:
 _FIELDS = st.lists(
     st.integers(-(2**63), 2**63 - 1) | st.text(st.characters(exclude_categories=["Cs"])), min_size=10, max_size=10
 )
-
-
-@given(_FIELDS)
-def test_any_fields_are_hashed_as_canonical_json(fields: list[int | str]) -> None:
-    said = hashlib.sha256(FIRST_PREVIOUS.encode() + canonical([*fields, {"a": 1}])).hexdigest()
-    assert unkeyed_hash(FIRST_PREVIOUS, fields, '{"a":1}') == said
 
 
 @given(_FIELDS, st.lists(st.tuples(st.text(), st.text()), max_size=3))
@@ -122,45 +104,28 @@ _TAMPERS: dict[str, Callable[[list[dict[str, Any]], int], list[dict[str, Any]]]]
 }
 
 
-@pytest.mark.parametrize("golden", [GOLDEN, GOLDEN_KEYED], ids=["v1", "v2"])
 @pytest.mark.parametrize("kind", _TAMPERS)
 @pytest.mark.parametrize("at", range(3))
-def test_an_altered_record_is_named(store: Store, kind: str, at: int, golden: list[dict[str, Any]]) -> None:
+def test_an_altered_record_is_named(store: Store, kind: str, at: int) -> None:
     with pytest.raises(LedgerBroken, match=rf"^Record {at + 1} "):
-        verified(store, _TAMPERS[kind](golden, at))
+        verified(store, _TAMPERS[kind](GOLDEN, at))
 
 
 def test_a_rewritten_record_with_a_fitting_hash_breaks_at_the_next(store: Store) -> None:
-    forged = {**GOLDEN[2], "actor": "eve"}
-    forged["hash"] = unkeyed_hash(forged["previous"], [forged[name] for name in HASHED], forged["body"])
+    forged = keyed({**GOLDEN[2], "actor": "eve"}, GOLDEN[2]["previous"])
     with pytest.raises(LedgerBroken, match=r"^Record 4 "):
         verified(store, [*GOLDEN[:2], forged, *GOLDEN[3:]])
 
 
-def test_keyed_records_follow_unkeyed_ones(store: Store) -> None:
-    following = keyed({**GOLDEN[0], "seq": 7}, GOLDEN[-1]["hash"])
-    assert verified(store, [*GOLDEN, following]) == 7
+def test_a_hash_without_the_key_is_refused(store: Store) -> None:
+    forged = {**GOLDEN[0], "seq": 5, "previous": GOLDEN[-1]["hash"]}
+    message = FIRST_PREVIOUS.encode() + canonical([*(forged[name] for name in HASHED), [], json.loads(forged["body"])])
+    forged["hash"] = hashlib.sha256(message).hexdigest()
+    with pytest.raises(LedgerBroken, match=r"^Record 5 or .* without the master key"):
+        verified(store, [*GOLDEN, forged])
 
 
-def test_an_unkeyed_record_after_a_keyed_one_is_refused(store: Store) -> None:
-    forged = {**GOLDEN[0], "seq": 5, "previous": GOLDEN_KEYED[-1]["hash"]}
-    forged["hash"] = unkeyed_hash(forged["previous"], [forged[name] for name in HASHED], forged["body"])
-    with pytest.raises(LedgerBroken, match=r"^Record 5 has no keyed hash"):
-        verified(store, [*GOLDEN_KEYED, forged])
-
-
-def test_the_first_keyed_record_holds_those_before_it_in_place(store: Store) -> None:
-    rewritten, previous = [], FIRST_PREVIOUS
-    for row in GOLDEN:
-        forged = {**row, "actor": "eve", "previous": previous}
-        previous = forged["hash"] = unkeyed_hash(previous, [forged[name] for name in HASHED], forged["body"])
-        rewritten.append(forged)
-    following = keyed({**GOLDEN[0], "seq": 7}, GOLDEN[-1]["hash"])
-    with pytest.raises(LedgerBroken, match=r"^Record 7 does not follow"):
-        verified(store, [*rewritten, following])
-
-
-@pytest.mark.parametrize("version", [0, 3, -1])
+@pytest.mark.parametrize("version", [0, 2, -1])
 def test_a_record_of_an_unknown_version_is_refused(store: Store, version: int) -> None:
     newer = keyed(GOLDEN[0], FIRST_PREVIOUS, version=version)
     with pytest.raises(LedgerBroken, match=f"version {version}"):
@@ -169,17 +134,17 @@ def test_a_record_of_an_unknown_version_is_refused(store: Store, version: int) -
 
 def test_another_key_verifies_nothing(store: Store) -> None:
     with pytest.raises(LedgerBroken, match=r"^Record 1 or .* without the master key"):
-        verified(store, GOLDEN_KEYED, key=b"x" * 32)
+        verified(store, GOLDEN, key=b"x" * 32)
 
 
 def test_verification_can_start_in_the_middle(store: Store) -> None:
-    assert verified(store, GOLDEN_KEYED, after=2) == 2
+    assert verified(store, GOLDEN, after=2) == 2
 
 
 @pytest.mark.parametrize("change", ["removed", "added", "other"])
 def test_the_list_of_resources_is_part_of_a_keyed_record(store: Store, change: str) -> None:
-    pairs = {"removed": [], "added": [*GOLDEN_KEYED[1]["resources"], ("a", "b")], "other": [("a", "b")]}[change]
-    rows = [GOLDEN_KEYED[0], {**GOLDEN_KEYED[1], "resources": pairs}, *GOLDEN_KEYED[2:]]
+    pairs = {"removed": [], "added": [*GOLDEN[1]["resources"], ("a", "b")], "other": [("a", "b")]}[change]
+    rows = [GOLDEN[0], {**GOLDEN[1], "resources": pairs}, *GOLDEN[2:]]
     with pytest.raises(LedgerBroken, match=r"^Record 2 or its list of resources"):
         verified(store, rows)
 
@@ -189,7 +154,7 @@ def test_resources_of_a_record_that_is_not_there_are_named(store: Store) -> None
         connection.execute(insert(RESOURCES), [{"seq": 9, "address": "a", "attribute": "b"}])
         connection.commit()
     with pytest.raises(LedgerBroken, match=r"^Record 5 is missing .* names record 9"):
-        verified(store, GOLDEN_KEYED)
+        verified(store, GOLDEN)
 
 
 def test_an_empty_ledger_verifies(store: Store) -> None:

@@ -34,8 +34,6 @@ async def test_a_record_holds_the_whole_key(scene: Any) -> None:
         "motive_only": False,
         "key": "SNTLA",
         "roles": ["approver"],
-        "revoked_at": None,
-        "existing": False,
     }
     assert dict(record.body) == expected
 

@@ -1,53 +1,18 @@
-"""A ledger that does not end as it was left is not opened, and the keys of an older one get their records once."""
+"""A ledger that does not end as it was left is not opened."""
 
-import json
 import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
-from sqlalchemy import insert
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable, SettingsInvalid
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import open_ledger
-from gateway.ledger.store.database import open_store
 from gateway.ledger.store.opening import is_unused
-from gateway.ledger.store.tables import KEYS as KEY_TABLE
-from gateway.ledger.store.tables import RECORDS
 from tests.kit.history import History
 from tests.kit.sealed import KEYS
-
-GOLDEN: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parents[2] / "cases" / "records" / "v1.json").read_text(encoding="utf-8")
-)
-ROW = {
-    "on_behalf_of": "",
-    "motive": None,
-    "created_at": "2026-01-01T00:00:00.000000Z",
-    "expires_at": None,
-    "session_of": "",
-}
-OLD_KEYS = [
-    {**ROW, "id": "SNTLA", "actor": "alice", "kind": "human", "roles": '["approver"]', "revoked_at": None},
-    {**ROW, "id": "SNTLB", "actor": "bot", "kind": "agent", "roles": "[]", "revoked_at": "2026-01-02T00:00:00.000000Z"},
-]
-
-
-def old_ledger(path: Path, *, refusals: int = 1, keys: int = 2) -> str:
-    """A ledger of version 1: refusals, and keys without records."""
-    url = f"sqlite:///{path}"
-    store = open_store(url)
-    with store.connect(writes=True) as connection:
-        if refusals:
-            connection.execute(insert(RECORDS), [GOLDEN[0]][:refusals])
-        if keys:
-            connection.execute(insert(KEY_TABLE), OLD_KEYS[:keys])
-        connection.commit()
-    store.close()
-    return url
 
 
 def run(path: Path, *statements: str) -> None:
@@ -69,36 +34,18 @@ async def written(tmp_path: Path) -> str:
     return url
 
 
-@pytest.mark.parametrize("keys", [0, 1, 2])
-async def test_existing_keys_get_one_record_each(tmp_path: Path, keys: int) -> None:
-    url = old_ledger(tmp_path / "ledger.db", refusals=0, keys=keys)
-    for _ in range(2):
-        async with open_ledger(url, KEYS, tmp_path / "checkpoint") as ledger:
-            records = await ledger.records(RecordQuery(stage=Stage.KEY_ISSUED, newest_first=False))
-            assert [record.body["key"] for record in records] == [row["id"] for row in OLD_KEYS[:keys]]
-            assert all(record.body["existing"] for record in records)
-            assert await ledger.verify() == keys
-
-
-async def test_the_keys_follow_the_records_of_version_1(tmp_path: Path) -> None:
-    url = old_ledger(tmp_path / "ledger.db")
-    async with open_ledger(url, KEYS) as ledger:
-        records = await ledger.records(RecordQuery(newest_first=False))
-    assert [record.version for record in records] == [1, 2, 2]
-    assert records[1].previous == records[0].hash
-
-
-@pytest.mark.parametrize("refusals", [0, 1])
-async def test_a_key_that_appears_later_gets_no_record(tmp_path: Path, refusals: int) -> None:
-    """Otherwise a start would make a key that was written past Sentinel look issued."""
-    url = old_ledger(tmp_path / "ledger.db", refusals=refusals, keys=0)
-    async with open_ledger(url, KEYS, tmp_path / "checkpoint"):
+@pytest.mark.parametrize("signed", [False, True])
+async def test_a_key_that_was_written_past_sentinel_gets_no_record(tmp_path: Path, signed: bool) -> None:
+    """Otherwise a start would make it look issued."""
+    url, checkpoint = f"sqlite:///{tmp_path / 'ledger.db'}", tmp_path / "checkpoint" if signed else None
+    async with open_ledger(url, KEYS, checkpoint):
         pass
     run(
         tmp_path / "ledger.db",
-        "INSERT INTO keys VALUES ('SNTLX', 'eve', 'human', '[\"approver\"]', '', '', '', NULL, NULL, NULL, 0)",
+        "INSERT INTO keys (id, actor, kind, roles, on_behalf_of, created_at, session_of, motive_only) "
+        "VALUES ('SNTLX', 'eve', 'human', '[\"approver\"]', '', '', '', 0)",
     )
-    async with open_ledger(url, KEYS, tmp_path / "checkpoint") as ledger:
+    async with open_ledger(url, KEYS, checkpoint) as ledger:
         assert not await ledger.records(RecordQuery(stage=Stage.KEY_ISSUED))
         with pytest.raises(LedgerBroken):
             await ledger.verify()
@@ -114,7 +61,7 @@ TAMPERS = {
     "forged at the end": [
         (
             "INSERT INTO records SELECT seq + 1, version, 'approved', at, mutation_id, actor, stack, intent, motivation, verdict, "
-            "body, hash, hash FROM records WHERE seq = (SELECT max(seq) FROM records)"
+            "key_id, body, hash, hash, has_evidence, left_over FROM records WHERE seq = (SELECT max(seq) FROM records)"
         )
     ],
 }

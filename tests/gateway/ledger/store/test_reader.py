@@ -34,7 +34,8 @@ async def test_a_query_sees_one_snapshot_and_the_next_a_later_one(store: Store, 
         before = keys(connection)
         other = sqlite3.connect(tmp_path / "ledger.db")
         other.execute(
-            "INSERT INTO keys (id, actor, kind, roles, on_behalf_of, created_at, session_of) VALUES ('k', '', '', '', '', '', '')"
+            "INSERT INTO keys (id, actor, kind, roles, on_behalf_of, created_at, session_of, motive_only) "
+            "VALUES ('k', '', '', '', '', '', '', 0)"
         )
         other.commit()
         other.close()

@@ -15,7 +15,7 @@ from gateway.ledger.store.tables import METADATA
 def row(stage: str, body: str, verdict: str = "") -> ChainRow:
     fields: dict[str, Any] = dict.fromkeys(ChainRow._fields, "")
     return ChainRow(
-        **{**fields, "version": 2, "seq": 7, "mutation_id": "m", "stage": stage, "body": body, "verdict": verdict}
+        **{**fields, "version": 1, "seq": 7, "mutation_id": "m", "stage": stage, "body": body, "verdict": verdict}
     )
 
 

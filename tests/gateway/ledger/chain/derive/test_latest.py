@@ -17,13 +17,6 @@ def test_a_revocation_ends_the_sessions_that_it_names(session: Session, feed: An
     assert list(part.table.rows) == [("s2",)]
 
 
-def test_a_key_that_was_revoked_before_it_had_a_record_is_final(session: Session, feed: Any) -> None:
-    part = ExpectedKeys(session)
-    feed(part, Stage.KEY_ISSUED, key="k", kind="agent", roles=[], motive=None, created_at="", revoked_at="then")
-    assert not part.table.rows
-    assert part.table._final[0][1]["revoked_at"] == "then"
-
-
 def test_a_stop_stands_until_it_is_resumed(session: Session, feed: Any) -> None:
     part = ExpectedStops(session)
     feed(part, Stage.STOPPED, "stp_1", scope="stack", name="shop", reason="No.")

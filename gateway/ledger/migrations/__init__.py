@@ -1,0 +1,1 @@
+"""The ledger's schema as Alembic migrations. They only add; a released migration is never edited."""
