@@ -34,10 +34,11 @@ test: .venv/.ready tools clients browser opa ## set up and pass everything; lint
 checks: # lint and policy, told in one piece when they have ended
 	@told="$$($(MAKE) --no-print-directory --output-sync=target lint policy 2>&1)"; failed=$$?; printf '\n%s\n' "$$told"; exit $$failed
 
-lint: .venv/.ready ## types, style, who may import whom
+lint: .venv/.ready ## types, style, shape, who may import whom
 	$(PY) -m mypy
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
+	$(PY) -m tests.tools.shape
 	.venv/bin/lint-imports
 
 policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)

@@ -23,7 +23,7 @@ from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.statements import Session
 from tests.bench.figure import show
 from tests.bench.ledger import CALLERS, one_mutation
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 
 def main() -> None:

@@ -46,7 +46,7 @@ from gateway.policy.engine import open_engine
 from gateway.terraform.stacks import Stacks
 from tests.bench.figure import quantile, show
 from tests.bench.stack import write_stack
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 FEW = 10
 GROUP = "aws_autoscaling_group.group[7]"

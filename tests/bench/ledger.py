@@ -27,7 +27,7 @@ from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.store.transaction import Transaction
 from tests.bench.bare import BareCommits
 from tests.bench.figure import quantile, show
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 CALLERS = 16
 

@@ -44,9 +44,10 @@ from reconciler.terraform.plugin.warm import WarmProvider
 from reconciler.working_copy.run import WorkingCopyRun, reconcile_working_copy
 from tests.bench import rewrite
 from tests.bench.figure import show
-from tests.kit.decided import effect, record_mutation
 from tests.kit.git import git
-from tests.kit.sealed import KEYS
+from tests.kit.mutations import record_mutation
+from tests.kit.nouns import effect
+from tests.kit.stores import KEYS
 
 CASE = Path(__file__).parent.parent / "cases" / "reconcile" / "fleet"
 GROUP = "aws_autoscaling_group.web"
@@ -57,7 +58,7 @@ _WRITES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timed(Terraform):
+class TimeBoxHistory(Terraform):
     """Terraform that records how long its plans take."""
 
     spent: list[float] = field(default_factory=list)
@@ -203,7 +204,7 @@ def _line(directory: Path, terraform: Terraform, root: Path, ledger: SqlLedger) 
 _KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
 
 
-def _apply(directory: Path, endpoint: str) -> tuple[Timed, Path]:
+def _apply(directory: Path, endpoint: str) -> tuple[TimeBoxHistory, Path]:
     root = directory / "fleet"
     shutil.copytree(CASE, root)
     base = dict(os.environ) | {name.upper(): value for name, value in _KEYS.items()}
@@ -211,7 +212,7 @@ def _apply(directory: Path, endpoint: str) -> tuple[Timed, Path]:
     environment = terraform_environment(mirror=None, workdir=directory, base=base)
     for argv in (["init"], ["apply", "-auto-approve"], ["apply", "-refresh-only", "-auto-approve"]):
         subprocess.run(["terraform", *argv, "-no-color"], cwd=root, env=environment, check=True, capture_output=True)
-    return Timed(environment=environment, workdir=directory / "work", shared_data=root / ".terraform"), root
+    return TimeBoxHistory(environment=environment, workdir=directory / "work", shared_data=root / ".terraform"), root
 
 
 @contextmanager

@@ -11,9 +11,9 @@ import pytest
 
 from gateway.doors.mcp.tools import TOOLS
 from tests.clients import install
+from tests.clients.key_proxy import KeyProxy
+from tests.clients.mcp_fixtures import add_fixtures
 from tests.kit.gate import Gate
-from tests.kit.key_proxy import KeyProxy
-from tests.kit.mcp_fixtures import add_fixtures
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.slow]
 

@@ -20,3 +20,14 @@ def observing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
     """A gateway that only observes."""
     with Gate(directory=tmp_path_factory.mktemp("observing"), mode=Mode.OBSERVE) as running:
         yield running
+
+
+@pytest.fixture
+def clean(gate: Gate) -> Iterator[None]:
+    """No test meets calls, holds, claims or failures of AWS that another test left in the gateway of its file."""
+    for kept in (gate.upstream.asked, gate.upstream.bodies, gate.upstream.headers):
+        kept.clear()
+    gate.upstream.behaviour = "ok"
+    yield
+    gate.upstream.behaviour = "ok"
+    gate.release_all()

@@ -1,21 +1,71 @@
-"""A gateway whose people approve in a chat."""
+"""People who approve in a chat: what Slack sends, signed as its own library checks it, and a gateway that takes it."""
 
 import asyncio
+import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import httpx
 from botocore.exceptions import ClientError
+from slack_sdk.signature import SignatureVerifier
 
 from gateway.core.model.caller import ActorKind
 from gateway.core.settings.notices import ChatSettings
 from tests.kit.gate import ASG, Gate
 from tests.kit.hook import HookStub, receiving
-from tests.kit.slack import SECRET, TEAM, SlackStub, signed
+
+SECRET = "a-signing-secret-of-a-slack-app!"
+TEAM = "T0001"
+
+
+@dataclass(frozen=True)
+class SlackStub:
+    """One workspace; answers go to this origin."""
+
+    origin: str = "https://hooks.slack.com"
+
+    def click(
+        self, user: str, action: str, mutation: str, reason: str | None = None, *, home: str = TEAM, **changes: Any
+    ) -> bytes:
+        """The body of a click on a card's button."""
+        payload: dict[str, Any] = {
+            "type": "block_actions",
+            "team": {"id": TEAM, "domain": "acme"},
+            "user": {"id": user, "username": "someone", "team_id": home},
+            "response_url": f"{self.origin}/actions/{TEAM}/1/{action}",
+            "state": {"values": {"reason": {"reason": {"type": "plain_text_input", "value": reason}}}},
+            "actions": [{"action_id": action, "block_id": "decide", "value": mutation, "type": "button"}],
+            **changes,
+        }
+        return urlencode({"payload": json.dumps(payload)}).encode()
+
+    def command(self, user: str, text: str, **changes: str) -> bytes:
+        """The body of a slash command."""
+        form = {
+            "command": "/sentinel",
+            "text": text,
+            "team_id": TEAM,
+            "user_id": user,
+            "response_url": f"{self.origin}/commands/{TEAM}/2/x",
+            **changes,
+        }
+        return urlencode(form).encode()
+
+
+def signed(body: bytes, *, secret: str = SECRET, at: float | None = None) -> dict[str, str]:
+    """The headers of a body, made by Slack's own library."""
+    seconds = str(int(time.time() if at is None else at))
+    signature = SignatureVerifier(secret).generate_signature(timestamp=seconds, body=body)
+    assert signature
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    return {**kind, "x-slack-request-timestamp": seconds, "x-slack-signature": signature}
+
 
 USERS = {"alice": "UALICE", "bob": "UBOB", "pipeline": "UPIPE", "nobody": "UNOBODY", "mallory": "UMALLORY"}
 

@@ -1,10 +1,17 @@
-"""Counts the work of a call, so that a test can say how it grows without measuring time."""
+"""Counts the work of a call, and how often code is parsed, so that a test can say how a cost grows without measuring time."""
 
 import gc
 import sys
+from collections import Counter
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
+
+import pytest
+
+from gateway.terraform.config import source
+from gateway.terraform.lang.hcl import Document, parse
 
 T = TypeVar("T")
 LINEAR = 2.3
@@ -61,3 +68,15 @@ def finish(work: Coroutine[Any, Any, T]) -> T:
     work.close()
     message = "the coroutine waited for something"
     raise AssertionError(message)
+
+
+def count_parses(monkeypatch: pytest.MonkeyPatch) -> Counter[Path]:
+    """How often each file was parsed as code was read, from now on."""
+    found: Counter[Path] = Counter()
+
+    def counted(path: Path, source: bytes) -> Document:
+        found[path] += 1
+        return parse(path, source)
+
+    monkeypatch.setattr(source, "parse", counted)
+    return found

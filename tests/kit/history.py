@@ -8,22 +8,21 @@ from typing import Any
 from gateway.core.model.approval import ApprovalRule
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import SeenValue, UndoneBy
-from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Facts, Subject
-from gateway.core.model.ids import new_id
+from gateway.core.model.facts import Facts
 from gateway.core.model.inbound import Refusal
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call, Effect, EffectAction, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Resolution, Sent, SettledBy
 from gateway.core.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, references_of
 from gateway.core.model.stop import StopScope
 from gateway.core.model.time_box import TimeBoxState
-from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.core.model.verdict import Verdict
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
-from tests.kit.bindings import BOUND
-from tests.kit.sealed import MASTER
+from tests.kit import nouns
+from tests.kit.nouns import BOUND
+from tests.kit.stores import MASTER
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -116,7 +115,7 @@ class History:
     async def _approvals(self) -> None:
         for name, acts in (("open", ""), ("approved", "a"), ("used", "au"), ("rejected", "ar"), ("renewed", "aa")):
             held = self.mutation(effect(50, name))
-            await self.ledger.record_decision(held, self.facts(held), self.decision(Verdict.HOLD))
+            await self.ledger.record_decision(held, self.facts(held), nouns.decision(Verdict.HOLD))
             self.ids[f"{name} hold"] = held.id
             for number, act in enumerate(acts):
                 await self._act(act, name, held, NOW + number * 2 * HOUR)
@@ -128,7 +127,7 @@ class History:
         two = ApprovalRule(people=2)
         for name, people in (("one of two", "a"), ("both", "ab"), ("glass", "ag")):
             held = self.mutation(effect(60, name))
-            await self.ledger.record_decision(held, self.facts(held), self.decision(Verdict.HOLD, needs=two))
+            await self.ledger.record_decision(held, self.facts(held), nouns.decision(Verdict.HOLD, needs=two))
             self.ids[f"{name} hold"] = held.id
             for act in people:
                 if act == "g":
@@ -139,20 +138,20 @@ class History:
                     approval = await self.ledger.approve(held.id, approver=approver, at=NOW, lasts=HOUR)
                 self.ids[f"{name} approval"] = approval.id
         again = self.mutation(effect(60, "one of two"))
-        decision = self.decision(Verdict.HOLD, needs=two, attached=self.ids["one of two hold"])
+        decision = nouns.decision(Verdict.HOLD, needs=two, attached=self.ids["one of two hold"])
         await self.ledger.record_decision(again, self.facts(again), decision)
 
     async def _approvals_in_other_circumstances(self) -> None:
         """The second approval of a call withdraws the first; a hold whose call and reasons are very many is cut."""
         for number, binding in enumerate((BOUND, replace(BOUND, motive="other"), BOUND)):
             held = self.mutation(effect(50, "circumstances"))
-            await self.ledger.record_decision(held, self.facts(held), self.decision(Verdict.HOLD, binding=binding))
+            await self.ledger.record_decision(held, self.facts(held), nouns.decision(Verdict.HOLD, binding=binding))
             if number < 2:
                 await self.ledger.approve(held.id, approver=HUMAN, at=NOW, lasts=HOUR)
         large = self.mutation(*(effect("x" * 1_000, f"a{number}") for number in range(200)))
         reasons = tuple(f"reason {number}" for number in range(200))
         binding = replace(BOUND, reasons=reasons)
-        await self.ledger.record_decision(large, self.facts(large), self.decision(Verdict.HOLD, binding=binding))
+        await self.ledger.record_decision(large, self.facts(large), nouns.decision(Verdict.HOLD, binding=binding))
 
     async def _signals(self) -> None:
         """Two alerts prove a claim each; one closes. A file tells of a window."""
@@ -176,9 +175,9 @@ class History:
 
     async def _changes_for_a_time(self) -> None:
         """One that stands, one of two on top of each other that is put back, one whose end was moved, and one that is left to a human."""
-        from tests.kit.timed import Timed  # noqa: PLC0415  it uses this module
+        from tests.kit.time_boxes import TimeBoxHistory  # noqa: PLC0415  it uses this module
 
-        timed, later = Timed(self.ledger), NOW + 2 * HOUR
+        timed, later = TimeBoxHistory(self.ledger), NOW + 2 * HOUR
         await timed.change(6, "for a time")
         await timed.change(6, "put back")
         await timed.put_back(await timed.change(7, "put back"), at=later)
@@ -205,7 +204,7 @@ class History:
         for actor, verdicts in (("spender", "AHD"), ("stumbler", "DD"), ("trier", "DDT"), ("pardoned", "DDD")):
             for verdict in verdicts:
                 change = self.mutation(effect(1, f"{actor} {verdict}"), actor=actor)
-                decision = self.decision(_VERDICTS[verdict], obligations=share)
+                decision = nouns.decision(_VERDICTS[verdict], obligations=share)
                 facts = replace(self.facts(change), now=NOW + HOUR if verdict == "T" else NOW)
                 await self.ledger.record_decision(change, facts, decision)
                 if verdict == "A":
@@ -222,7 +221,7 @@ class History:
         else:
             again = self.mutation(*held.effects)
             facts = self.facts(again)
-            decision = self.decision(Verdict.ALLOW, approval=self.ids[f"{name} approval"])
+            decision = nouns.decision(Verdict.ALLOW, approval=self.ids[f"{name} approval"])
             await self.ledger.record_decision(again, facts, decision)
             await self.ledger.record_outcome(again, APPLIED, NOW)
 
@@ -241,50 +240,37 @@ class History:
         await self.execute(left, DOUBT)
         await self.ledger.leave_to_human(left.id, "Nothing shows it.", NOW)
         flying = self.mutation(effect(1, "flying"), key="k-f")
-        await self.ledger.record_decision(flying, self.facts(flying), self.decision())
+        await self.ledger.record_decision(flying, self.facts(flying), nouns.decision())
         denied = self.mutation(effect(1, "denied"))
-        await self.ledger.record_decision(denied, self.facts(denied), self.decision(Verdict.DENY))
+        await self.ledger.record_decision(denied, self.facts(denied), nouns.decision(Verdict.DENY))
         self.ids |= {"in doubt": doubtful.id, "in flight": flying.id, "resolved": resolved.id}
         self.ids |= {"by hand": wrong.id, "left": left.id}
 
     def mutation(self, *effects: Effect, actor: str = "agent", key: str = "", motive: bool = False) -> Mutation:
         """A new mutation with these effects."""
-        return Mutation(
-            id=new_id("mut"),
-            caller=Caller(actor=actor, kind=ActorKind.AGENT, key_id="SNTLAGENT", on_behalf_of="carol"),
+        return nouns.mutation(
+            *effects,
+            caller=nouns.caller(actor, on_behalf_of="carol"),
             call=Call(service="sqs", operation="Set", parameters={"Effects": [repr(each) for each in effects]}),
-            call_class=CallClass.MUTATION,
             motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT) if motive else None,
-            effects=effects,
             idempotency_key=key,
             signature=f"signature-{key}" if key else "",
         )
 
     def facts(self, change: Mutation, proof: Sequence[Signal] = ()) -> Facts:
         """What was true: every attribute was 4, and these signals prove the motive."""
-        subjects = tuple(
-            Subject(effect=each, before=4, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
-            for each in change.effects
-        )
         proven = MotiveProof(
             checked=frozenset({Motivation.INCIDENT}),
             signals=tuple(proof),
             by_address={each.address: tuple(known.id for known in proof) for each in change.effects},
         )
-        return Facts(now=NOW, stack="shop", mode=Mode.ENFORCE, subjects=subjects, proof=proven)
-
-    def decision(self, verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
-        """A decision of one finding."""
-        return Decision(
-            findings=(Finding(check="c", verdict=verdict, rule="SEN-1", reason="Because."),),
-            **{"binding": BOUND, **members},
-        )
+        return nouns.facts(*nouns.subjects(change.effects), now=NOW, proof=proven)
 
     async def execute(
         self, change: Mutation, outcome: Sent = APPLIED, *, proof: Sequence[Signal] = (), **members: Any
     ) -> Any:
         """Decide and settle; the claims taken."""
-        claims = await self.ledger.record_decision(change, self.facts(change, proof), self.decision(**members))
+        claims = await self.ledger.record_decision(change, self.facts(change, proof), nouns.decision(**members))
         await self.ledger.record_outcome(change, outcome, NOW)
         return claims
 

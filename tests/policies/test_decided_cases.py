@@ -23,9 +23,9 @@ from gateway.core.settings.signals import ConcernSettings, SignalForm, SignalSou
 from gateway.policy.bundle import read_bundle
 from gateway.policy.bundle_selection import SHIPPED
 from gateway.policy.sources import shipped
-from tests.kit.contests import CASES, Case, Decided, Wish, decided_cases
 from tests.kit.gate import Gate
 from tests.kit.opa import opa_server
+from tests.policies.arbitration_cases import CASES, Case, Decided, Wish, decided_cases
 
 pytestmark = [pytest.mark.opa, pytest.mark.allow_hosts(["127.0.0.1"])]
 SECRET = "a-secret-of-the-monitoring"

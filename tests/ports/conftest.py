@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from tests.kit.sealed import KEYS
-from tests.kit.stores import postgres, postgres_url, store_url
+from tests.kit.stores import KEYS, postgres, postgres_url, store_url
 
 __all__ = ["postgres", "postgres_url", "store_url"]
 

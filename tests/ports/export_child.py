@@ -13,7 +13,7 @@ from gateway.exports import destination, exporter
 from gateway.exports.exporter import Exporter
 from gateway.ledger.ask.exports import move_export
 from gateway.ledger.store.database import open_store
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 MOST = 30
 """Records of a range: a history has several."""

@@ -7,26 +7,18 @@ import sys
 from datetime import UTC, datetime
 
 from gateway.core.errors import ClaimTaken
-from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.facts import Facts
-from gateway.core.model.ids import new_id
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call
 from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from tests.kit.sealed import KEYS
+from tests.kit import nouns
+from tests.kit.stores import KEYS
 
 
 async def _take(ledger: SqlLedger, actor: str, address: str) -> bool:
-    effect = Effect(
-        address=address, attribute="tags", action=EffectAction.SET, value=actor, resource_type="aws_sqs_queue"
-    )
-    mutation = Mutation(
-        id=new_id("mut"),
-        caller=Caller(actor=actor, kind=ActorKind.AGENT, key_id="SNTLCHILD"),
-        call=Call(service="sqs", operation="TagQueue", parameters={"Actor": actor}),
-        call_class=CallClass.MUTATION,
-        motive=None,
-        effects=(effect,),
+    effect = nouns.effect(address, "tags", actor)
+    mutation = nouns.mutation(
+        effect, caller=nouns.caller(actor), call=Call(service="sqs", operation="TagQueue", parameters={"Actor": actor})
     )
     finding = Finding(check="bounds", verdict=Verdict.ALLOW, rule="bounds.passed", reason="Nothing against it.")
     facts = Facts(now=datetime.now(UTC), stack="", mode=Mode.ENFORCE, subjects=())

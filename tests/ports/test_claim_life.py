@@ -17,17 +17,16 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from gateway.core.errors import SentinelError
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim, Relation, SeenValue, StandingClaim
-from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Facts, Subject
-from gateway.core.model.ids import new_id
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.facts import Facts
+from gateway.core.model.mutation import Call, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Resolution, Sent, SettledBy
 from gateway.core.model.path import Overlaps
 from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ledger.decide.claims import TRANSITIONS, ClaimState
 from gateway.ledger.ledger import SqlLedger
-from tests.kit.bindings import BOUND
-from tests.kit.sealed import KEYS
+from tests.kit import nouns
+from tests.kit.nouns import BOUND
+from tests.kit.stores import KEYS
 
 T = TypeVar("T")
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -120,20 +119,13 @@ class ClaimLife(RuleBasedStateMachine):
         self, *, actor: str, attribute: str, value: int, observed: bool, outranks: bool, seconds: int | None
     ) -> None:
         """An actor wants another value; if it outranks the holders, their claims end."""
-        effect = Effect(
-            address=QUEUE, attribute=attribute, action=EffectAction.SET, value=value, resource_type="aws_sqs_queue"
-        )
-        mutation = Mutation(
-            id=new_id("mut"),
-            caller=Caller(actor=actor, kind=ActorKind.AGENT, key_id=f"SNTL{actor}"),
+        effect = nouns.effect(QUEUE, attribute, value)
+        mutation = nouns.mutation(
+            effect,
+            caller=nouns.caller(actor),
             call=Call(service="sqs", operation="SetQueueAttributes", parameters={"Value": str(value)}),
-            call_class=CallClass.MUTATION,
-            motive=None,
-            effects=(effect,),
         )
-        subject = Subject(
-            effect=effect, before=KNOWN, declared=None, attributes_before={}, attributes_after={}, contract=Contract()
-        )
+        subject = nouns.subject(effect, KNOWN)
         mode = Mode.OBSERVE if observed else Mode.ENFORCE
         standing = tuple(StandingClaim(claim=claim, relation=Relation.SAME) for claim in self.open())
         facts = Facts(now=self.now, stack="shop", mode=mode, subjects=(subject,), claims=standing)

@@ -6,7 +6,8 @@ from gateway.context.ports import ContextLedger, HistoryQuery
 from gateway.core.model.mutation import EffectAction
 from gateway.ledger.ask.context_ledger import SqlContext
 from gateway.ledger.ledger import SqlLedger
-from tests.kit.decided import effect, record_mutation
+from tests.kit.mutations import record_mutation
+from tests.kit.nouns import effect
 
 GROUP = "aws_autoscaling_group.web"
 

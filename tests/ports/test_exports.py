@@ -15,9 +15,9 @@ from gateway.core.model.inbound import Refusal
 from gateway.ledger.ask.exports import position_of
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.store.statements import Session
-from tests.kit.exported import records_of, write_history
+from tests.kit.exports import records_of, write_history
 from tests.kit.history import NOW
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 from tests.ports.export_child import exporter_of
 
 ROOT = Path(__file__).parent.parent.parent

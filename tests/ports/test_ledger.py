@@ -11,22 +11,20 @@ import pytest
 from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, NotAllowed, NotFound, PolicyInvalid
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim, ClaimEnd, Relation, StandingClaim
-from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Approval, Facts, Subject
-from gateway.core.model.ids import new_id
+from gateway.core.model.facts import Approval, Facts
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call, Effect, EffectAction, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Resolution, SettledBy
-from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.decide.lookup import FLIP_CLAIMS
 from gateway.ledger.decide.outcome import STOPPED
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.store import database
-from tests.kit.bindings import BOUND
-from tests.kit.sealed import KEYS
+from tests.kit import nouns
+from tests.kit.stores import KEYS
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -50,31 +48,21 @@ def mutation(
 ) -> Mutation:
     """A new mutation of the call that sets what the effects say."""
     parameters = {"Name": "kafka", "Secret": "hunter2", "Value": [str(each.value) for each in effects], **call}
-    return Mutation(
-        id=new_id("mut"),
-        caller=Caller(actor=actor, kind=ActorKind.AGENT, key_id="SNTLAGENT"),
+    return nouns.mutation(
+        *(effects or (effect(),)),
+        caller=nouns.caller(actor),
         call=Call(service="autoscaling", operation="SetDesiredCapacity", parameters=parameters),
-        call_class=CallClass.MUTATION,
         motive=motive or Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT),
-        effects=effects or (effect(),),
         idempotency_key=key,
     )
 
 
 def facts(change: Mutation, *, before: Json = 4, now: datetime = NOW, seen: Sequence[Claim] = ()) -> Facts:
     """The facts of a mutation whose attributes all have the value `before`."""
-    subjects = tuple(
-        Subject(effect=each, before=before, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
-        for each in change.effects
-    )
     claims = tuple(StandingClaim(claim=claim, relation=Relation.SAME) for claim in seen)
-    return Facts(now=now, stack="kafka", mode=Mode.ENFORCE, subjects=subjects, claims=claims)
-
-
-def decision(verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
-    """A decision of one finding."""
-    finding = Finding(check="bounds", verdict=verdict, rule="bounds.max", reason="Because.")
-    return Decision(findings=(finding,), **{"binding": BOUND, **members})
+    return nouns.facts(
+        *(nouns.subject(each, before, 4) for each in change.effects), now=now, stack="kafka", claims=claims
+    )
 
 
 async def execute(
@@ -86,7 +74,7 @@ async def execute(
     **members: Any,
 ) -> Sequence[Claim]:
     """Decide and settle; the claims taken."""
-    claims = await ledger.record_decision(change, facts(change, now=now), decision(**members))
+    claims = await ledger.record_decision(change, facts(change, now=now), nouns.decision(**members))
     await ledger.record_outcome(change, outcome, now)
     return claims
 
@@ -111,7 +99,7 @@ async def test_a_mutation_leaves_decided_then_settled_and_its_claim_and_value(le
 async def test_the_decided_record_holds_the_call_whole_with_its_secrets_masked(ledger: SqlLedger) -> None:
     secret = effect({"hmac_sha256": "ab"}, "password", sensitive=True)
     change = mutation(secret, effect())
-    await ledger.record_decision(change, facts(change, before="hunter3"), decision())
+    await ledger.record_decision(change, facts(change, before="hunter3"), nouns.decision())
     [record] = await ledger.records(RecordQuery())
     body: Any = record.body
     values = ["{'hmac_sha256': 'ab'}", "6"]
@@ -124,7 +112,7 @@ async def test_the_decided_record_holds_the_call_whole_with_its_secrets_masked(l
 @pytest.mark.parametrize("verdict", [Verdict.DENY, Verdict.HOLD])
 async def test_a_mutation_that_is_not_carried_out_takes_no_claim(ledger: SqlLedger, verdict: Verdict) -> None:
     change = mutation(key="k")
-    assert await ledger.record_decision(change, facts(change), decision(verdict)) == ()
+    assert await ledger.record_decision(change, facts(change), nouns.decision(verdict)) == ()
     assert await held_claims(ledger) == ()
     assert await ledger.attempt("agent", "k") is None
     assert [hold.mutation_id for hold in await ledger.holds()] == ([change.id] if verdict is Verdict.HOLD else [])
@@ -142,13 +130,13 @@ async def test_a_mutation_that_is_not_carried_out_takes_no_claim(ledger: SqlLedg
 )
 async def test_which_effects_take_a_claim(ledger: SqlLedger, given: Effect, before: Json, keys: list[str]) -> None:
     change = mutation(given)
-    claims = await ledger.record_decision(change, facts(change, before=before), decision())
+    claims = await ledger.record_decision(change, facts(change, before=before), nouns.decision())
     assert [claim.attribute for claim in claims] == keys
 
 
 async def test_a_restated_attribute_is_claimed_only_while_the_call_is_under_way(ledger: SqlLedger) -> None:
     change = mutation(effect(6), effect(4, "min_size"))
-    claims = await ledger.record_decision(change, facts(change, before=4), decision())
+    claims = await ledger.record_decision(change, facts(change, before=4), nouns.decision())
     assert sorted(claim.attribute for claim in claims) == ["desired_capacity", "min_size"]
     assert len(await held_claims(ledger)) == 2
     await ledger.record_outcome(change, APPLIED, NOW)
@@ -175,7 +163,7 @@ async def test_a_claim_lasts_for_the_sooner_of_granted_and_wanted(
 async def test_an_invalid_obligation_stores_nothing(ledger: SqlLedger, odd: Any) -> None:
     change = mutation()
     with pytest.raises(PolicyInvalid):
-        await ledger.record_decision(change, facts(change), decision(obligations={"claim_seconds": odd}))
+        await ledger.record_decision(change, facts(change), nouns.decision(obligations={"claim_seconds": odd}))
     assert await ledger.verify() == 0
 
 
@@ -183,7 +171,7 @@ async def test_a_rival_that_does_not_supersede_is_refused_and_stores_nothing(led
     first = await execute(ledger, mutation())
     rival = mutation(effect(3), actor="rival")
     with pytest.raises(ClaimTaken, match="agent"):
-        await ledger.record_decision(rival, facts(rival, seen=first), decision())
+        await ledger.record_decision(rival, facts(rival, seen=first), nouns.decision())
     assert await ledger.verify() == 2
 
 
@@ -201,8 +189,8 @@ async def test_a_claim_on_the_whole_that_the_checks_did_not_see_refuses_a_mutati
     seen = await execute(ledger, mutation(standing))
     rival = mutation(wanted, actor="rival")
     with pytest.raises(ClaimTaken):
-        await ledger.record_decision(rival, facts(rival), decision())
-    assert len(await ledger.record_decision(rival, facts(rival, seen=seen), decision())) == 1
+        await ledger.record_decision(rival, facts(rival), nouns.decision())
+    assert len(await ledger.record_decision(rival, facts(rival, seen=seen), nouns.decision())) == 1
 
 
 async def test_superseding_ends_the_old_claim_and_a_second_superseder_loses(ledger: SqlLedger) -> None:
@@ -210,7 +198,7 @@ async def test_superseding_ends_the_old_claim_and_a_second_superseder_loses(ledg
     winner, loser = mutation(effect(8), actor="b"), mutation(effect(9), actor="c")
     [new] = await execute(ledger, winner, supersedes=(old.id,))
     with pytest.raises(ClaimTaken, match="ended meanwhile"):
-        await ledger.record_decision(loser, facts(loser), decision(supersedes=(old.id,)))
+        await ledger.record_decision(loser, facts(loser), nouns.decision(supersedes=(old.id,)))
     assert await held_claims(ledger) == (new,)
     ended = [claim for claim in await ledger.claims(open_only=False) if claim.id == old.id]
     assert ended == [replace(old, ended_at=NOW, end=ClaimEnd.SUPERSEDED)]
@@ -218,12 +206,12 @@ async def test_superseding_ends_the_old_claim_and_a_second_superseder_loses(ledg
 
 async def test_a_claim_in_flight_or_in_doubt_cannot_be_superseded_and_does_not_expire(ledger: SqlLedger) -> None:
     change = mutation()
-    [claim] = await ledger.record_decision(change, facts(change), decision(obligations={"claim_seconds": 1}))
+    [claim] = await ledger.record_decision(change, facts(change), nouns.decision(obligations={"claim_seconds": 1}))
     later = NOW + timedelta(hours=1)
     for _ in range(2):
         rival = mutation(effect(9), actor="b")
         with pytest.raises(ClaimTaken, match="in doubt"):
-            await ledger.record_decision(rival, facts(rival, now=later), decision(supersedes=(claim.id,)))
+            await ledger.record_decision(rival, facts(rival, now=later), nouns.decision(supersedes=(claim.id,)))
         assert await ledger.expire(later) == 0
         assert [held.id for held in await held_claims(ledger, later)] == [claim.id]
         if (await ledger.records(RecordQuery()))[0].stage is Stage.DECIDED:
@@ -269,13 +257,13 @@ async def test_a_definite_outcome_is_recorded_once(ledger: SqlLedger, outcome: A
 
 async def test_a_repeated_idempotency_key_gets_the_first_reply(ledger: SqlLedger) -> None:
     change = mutation(key="k")
-    await ledger.record_decision(change, facts(change), decision())
+    await ledger.record_decision(change, facts(change), nouns.decision())
     attempt = await ledger.attempt("agent", "k")
     assert attempt is not None
     assert (attempt.mutation_id, attempt.call_digest, attempt.outcome) == (change.id, change.call.digest, None)
     twin = mutation(effect(1, "min_size"), key="k")
     with pytest.raises(AttemptInFlight):
-        await ledger.record_decision(twin, facts(twin), decision())
+        await ledger.record_decision(twin, facts(twin), nouns.decision())
     await ledger.record_outcome(change, APPLIED, NOW)
     attempt = await ledger.attempt("agent", "k")
     assert attempt is not None
@@ -306,7 +294,10 @@ async def test_only_one_of_many_uses_the_approval(ledger: SqlLedger) -> None:
     approval = await _approved(ledger)
     tries = [mutation(effect(6, f"a{number}"), call="x") for number in range(100)]
     ends = await asyncio.gather(
-        *(ledger.record_decision(each, facts(each), decision(Verdict.HOLD, approval=approval.id)) for each in tries),
+        *(
+            ledger.record_decision(each, facts(each), nouns.decision(Verdict.HOLD, approval=approval.id))
+            for each in tries
+        ),
         return_exceptions=True,
     )
     assert [type(end) for end in ends if isinstance(end, BaseException)] == [ApprovalSpent] * 99
@@ -314,7 +305,7 @@ async def test_only_one_of_many_uses_the_approval(ledger: SqlLedger) -> None:
 
 async def _approved(ledger: SqlLedger) -> Approval:
     change = mutation(effect(6, "a0"), call="x")
-    await ledger.record_decision(change, facts(change), decision(Verdict.HOLD))
+    await ledger.record_decision(change, facts(change), nouns.decision(Verdict.HOLD))
     return await ledger.approve(change.id, approver=HUMAN, at=NOW, lasts=timedelta(hours=1))
 
 
@@ -326,7 +317,7 @@ async def test_an_approval_is_for_one_actor_one_call_and_its_time(ledger: SqlLed
     )
     now = NOW + timedelta(hours=1 if changed == "late" else 0)
     with pytest.raises(ApprovalSpent):
-        await ledger.record_decision(change, facts(change, now=now), decision(Verdict.HOLD, approval=approval.id))
+        await ledger.record_decision(change, facts(change, now=now), nouns.decision(Verdict.HOLD, approval=approval.id))
 
 
 async def test_flips_are_counted_within_the_given_window(ledger: SqlLedger) -> None:
@@ -394,7 +385,7 @@ async def test_a_deletion_removes_values_and_later_values_come_after_earlier_one
     view = await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW, flip_window=DAY)
     assert list(view.values) == [(GROUP, "tags.owner"), (GROUP, "tags"), (GROUP, "tags.team")]
     deletion = mutation(effect(None, "*", action=EffectAction.DELETE))
-    await ledger.record_decision(deletion, facts(deletion, seen=view.claims), decision())
+    await ledger.record_decision(deletion, facts(deletion, seen=view.claims), nouns.decision())
     await ledger.record_outcome(deletion, APPLIED, NOW)
     assert (await ledger.view(addresses=[GROUP], actor="", call_digest="", now=NOW, flip_window=DAY)).values == {}
 
@@ -402,7 +393,7 @@ async def test_a_deletion_removes_values_and_later_values_come_after_earlier_one
 async def test_recovery_marks_what_was_in_flight_as_in_doubt(store_url: str) -> None:
     change = mutation(key="k")
     async with open_ledger(store_url, KEYS) as ledger:
-        [claim] = await ledger.record_decision(change, facts(change), decision())
+        [claim] = await ledger.record_decision(change, facts(change), nouns.decision())
     async with open_ledger(store_url, KEYS) as ledger:
         assert await ledger.recover(NOW) == 1
         assert await ledger.recover(NOW) == 0
@@ -418,7 +409,7 @@ async def test_a_lease_keeps_others_away_and_a_doubt_is_left_to_a_human_and_sett
     async with open_ledger(store_url, KEYS) as one, open_ledger(store_url, KEYS) as two:
         await one.renew_lease(NOW, timedelta(seconds=15))
         await two.renew_lease(NOW, timedelta(hours=1))
-        await one.record_decision(change, facts(change), decision())
+        await one.record_decision(change, facts(change), nouns.decision())
         assert await two.recover(NOW) == 0
         await one.renew_lease(NOW, timedelta(seconds=30))
         assert await two.recover(NOW + timedelta(seconds=29)) == 0
@@ -446,7 +437,7 @@ async def test_ten_thousand_claims_on_five_hundred_attributes_have_one_winner_ea
         async def contend(number: int) -> bool:
             change = mutation(effect(f"v{number}", address=f"aws_sqs_queue.q{number % 500}"), actor=f"a{number}")
             try:
-                return len(await (one, two)[number % 2].record_decision(change, facts(change), decision())) == 1
+                return len(await (one, two)[number % 2].record_decision(change, facts(change), nouns.decision())) == 1
             except ClaimTaken:
                 return False
 

@@ -16,7 +16,7 @@ from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.store.tables import METADATA
 from gateway.ledger.store.transaction import Transaction
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 COUNT = 20
 

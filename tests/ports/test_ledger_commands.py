@@ -12,21 +12,19 @@ from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.approval import HoldState, binding_from_json
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim, ClaimEnd
-from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Facts, Subject
-from gateway.core.model.ids import new_id
 from gateway.core.model.inbound import Refusal
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import Call, CallClass, Door, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call, Door, Mutation
 from gateway.core.model.outcome import Applied, InDoubt, Reply, Sent
-from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
-from tests.kit.bindings import BOUND
-from tests.kit.sealed import MASTER
+from tests.kit import nouns
+from tests.kit.nouns import BOUND
+from tests.kit.stores import MASTER
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -41,16 +39,12 @@ def mutation(
     value: Json = 6, *, caller: Caller = AGENT, address: str = QUEUE, attribute: str = "delay", call: str = "x"
 ) -> Mutation:
     """A new mutation that sets one attribute; `call` tells calls apart."""
-    effect = Effect(
-        address=address, attribute=attribute, action=EffectAction.SET, value=value, resource_type="aws_sqs_queue"
-    )
-    return Mutation(
-        id=new_id("mut"),
+    effect = nouns.effect(address, attribute, value)
+    return nouns.mutation(
+        effect,
         caller=caller,
         call=Call(service="sqs", operation="SetQueueAttributes", parameters={"Call": call}),
-        call_class=CallClass.MUTATION,
         motive=Motive(intent=Intent.COST, motivation=Motivation.BUDGET, text="less", evidence=("FIN-1",)),
-        effects=(effect,),
     )
 
 
@@ -58,15 +52,8 @@ async def decide(
     ledger: SqlLedger, change: Mutation, verdict: Verdict = Verdict.ALLOW, *, at: datetime = NOW, **members: Any
 ) -> tuple[Claim, ...]:
     """Record a decision of one finding."""
-    subjects = tuple(
-        Subject(effect=each, before=4, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
-        for each in change.effects
-    )
-    facts = Facts(now=at, stack="shop", mode=Mode.ENFORCE, subjects=subjects)
-    finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
-    return tuple(
-        await ledger.record_decision(change, facts, Decision(findings=(finding,), **{"binding": BOUND, **members}))
-    )
+    facts = nouns.facts(*nouns.subjects(change.effects), now=at)
+    return tuple(await ledger.record_decision(change, facts, nouns.decision(verdict, **members)))
 
 
 async def execute(

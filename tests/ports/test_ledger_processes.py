@@ -9,7 +9,7 @@ from pathlib import Path
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import open_ledger
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 CHILD = Path(__file__).with_name("ledger_child.py")
 ROOT = Path(__file__).parents[2]

@@ -26,8 +26,7 @@ from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.tables import METADATA, RECORDS, RESOURCES
 from tests.kit.history import History
-from tests.kit.postgres import Cluster
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS, Cluster
 
 Row = dict[str, Any]
 Rows = list[Row]

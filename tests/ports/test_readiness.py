@@ -10,7 +10,7 @@ import pytest
 
 from gateway.app.running import running
 from gateway.core.settings import Settings
-from tests.kit.postgres import Cluster
+from tests.kit.stores import Cluster
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 

@@ -12,8 +12,8 @@ from gateway.core.errors import LedgerUnavailable, Malformed
 from gateway.ledger.ask.view_query import ViewRows, ask_views
 from gateway.ledger.ask.views import VIEWS
 from gateway.ledger.store.database import open_store
-from tests.kit.exported import write_history
-from tests.kit.postgres import Cluster
+from tests.kit.exports import write_history
+from tests.kit.stores import Cluster
 
 README = (Path(__file__).parent.parent.parent / "gateway" / "ledger" / "README.md").read_text()
 QUESTIONS = re.findall(r"```sql\n(.*?)```", README, re.DOTALL)

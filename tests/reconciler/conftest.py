@@ -16,20 +16,18 @@ from typing import Any
 import boto3
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Facts, Subject
-from gateway.core.model.ids import new_id
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import WHOLE, Call, Effect, EffectAction
 from gateway.core.model.outcome import Applied, Reply
-from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ledger.ledger import SqlLedger
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.terraform.cli import Terraform
 from tests.bench.drift.terraform import warm_provider
-from tests.kit.sealed import KEYS
+from tests.kit import nouns
+from tests.kit.stores import KEYS
 
 CASES = Path(__file__).parent.parent / "cases" / "reconcile"
 _CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "eu-west-1"}
@@ -186,17 +184,17 @@ def applied(ledger: SqlLedger) -> Apply:
         *values: tuple[str, str, Json, Json], kind: ActorKind = ActorKind.AGENT, settle: bool = True, **changes: Any
     ) -> str:
         """`values` are (address, attribute, before, after); `changes` replace members of the motive."""
-        effects = tuple(_effect(address, attribute, after) for address, attribute, _, after in values)
+        effects = tuple(nouns.effect(address, attribute, after) for address, attribute, _, after in values)
         given: dict[str, Any] = {"intent": Intent.AVAILABILITY, "motivation": Motivation.INCIDENT, "text": "lag grows"}
-        mutation = Mutation(
-            id=new_id("mut"),
-            caller=Caller(actor="agent-scaler", kind=kind, key_id="SNTL0"),
+        mutation = nouns.mutation(
+            *effects,
             call=Call(service="autoscaling", operation="SetDesiredCapacity"),
-            call_class=CallClass.MUTATION,
-            motive=Motive(**(given | changes)),
-            effects=effects,
+            caller=nouns.caller("agent-scaler", kind),
+            motive=Motive(**given | changes),
         )
-        await ledger.record_decision(mutation, _facts(effects, [before for _, _, before, _ in values]), _ALLOWED)
+        await ledger.record_decision(
+            mutation, _facts(effects, [before for _, _, before, _ in values]), nouns.decision()
+        )
         if settle:
             reply = Reply(status=200, headers=(), body=b"")
             await ledger.record_outcome(mutation, Applied(reply=reply, request_id="r1"), datetime.now(UTC))
@@ -211,26 +209,23 @@ def created(ledger: SqlLedger) -> Apply:
 
     async def create(resource_type: str, identity: dict[str, str], *, call: Call, **attributes: Json) -> str:
         def effect(attribute: str, value: Json) -> Effect:
-            return Effect(
-                address=f"{resource_type}{{new}}",
-                attribute=attribute,
+            return nouns.effect(
+                f"{resource_type}{{new}}",
+                attribute,
+                value,
                 action=EffectAction.CREATE,
-                value=value,
-                resource_type=resource_type,
                 identity=identity,
                 declared=False,
             )
 
         effects = (effect(WHOLE, None), *(effect(name, value) for name, value in {**identity, **attributes}.items()))
-        mutation = Mutation(
-            id=new_id("mut"),
-            caller=Caller(actor="agent-builder", kind=ActorKind.AGENT, key_id="SNTL0"),
+        mutation = nouns.mutation(
+            *effects,
+            caller=nouns.caller("agent-builder"),
             call=call,
-            call_class=CallClass.MUTATION,
             motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.LAUNCH, text="a new job"),
-            effects=effects,
         )
-        await ledger.record_decision(mutation, _facts(effects, [None for _ in effects]), _ALLOWED)
+        await ledger.record_decision(mutation, _facts(effects, [None for _ in effects]), nouns.decision())
         reply = Reply(status=200, headers=(), body=b"")
         await ledger.record_outcome(mutation, Applied(reply=reply, request_id="r1"), datetime.now(UTC))
         return mutation.id
@@ -243,15 +238,13 @@ def carried_out(ledger: SqlLedger) -> Apply:
     """Records a call with these effects that AWS carried out; `made` is the id that AWS chose. Returns the mutation's id."""
 
     async def carry_out(*effects: Effect, call: Call, made: str = "") -> str:
-        mutation = Mutation(
-            id=new_id("mut"),
-            caller=Caller(actor="agent-builder", kind=ActorKind.AGENT, key_id="SNTL0"),
+        mutation = nouns.mutation(
+            *effects,
+            caller=nouns.caller("agent-builder"),
             call=call,
-            call_class=CallClass.MUTATION,
             motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text="it is broken"),
-            effects=effects,
         )
-        await ledger.record_decision(mutation, _facts(effects, [None for _ in effects]), _ALLOWED)
+        await ledger.record_decision(mutation, _facts(effects, [None for _ in effects]), nouns.decision())
         reply = Reply(status=200, headers=(), body=b"")
         await ledger.record_outcome(mutation, Applied(reply=reply, request_id="r1", made=made), datetime.now(UTC))
         return mutation.id
@@ -259,31 +252,9 @@ def carried_out(ledger: SqlLedger) -> Apply:
     return carry_out
 
 
-_ALLOWED = Decision(
-    findings=(Finding(check="bounds", verdict=Verdict.ALLOW, rule="bounds.none", reason="It is allowed."),)
-)
-
-
-def _effect(address: str, attribute: str, value: Json) -> Effect:
-    resource_type = address.rpartition(".")[0].rpartition(".")[2]
-    return Effect(
-        address=address, attribute=attribute, action=EffectAction.SET, value=value, resource_type=resource_type
-    )
-
-
 def _facts(effects: Sequence[Effect], before: Sequence[Json]) -> Facts:
-    subjects = tuple(
-        Subject(
-            effect=effect,
-            before=value,
-            declared=value,
-            attributes_before={},
-            attributes_after={},
-            contract=Contract(),
-        )
-        for effect, value in zip(effects, before, strict=True)
-    )
-    return Facts(now=datetime.now(UTC), stack="shop", mode=Mode.ENFORCE, subjects=subjects)
+    subjects = tuple(nouns.subject(effect, value, value) for effect, value in zip(effects, before, strict=True))
+    return nouns.facts(*subjects, now=datetime.now(UTC))
 
 
 def _wait(endpoint: str) -> None:

@@ -23,10 +23,11 @@ from gateway.ledger.ledger import SqlLedger
 from reconciler.app import _pushing, environment, run_reconciler, state_file, workflows_database
 from reconciler.line.backlog import Backlog
 from reconciler.suggest.replacement import SUGGESTED
-from tests.kit.decided import effect, record_mutation
 from tests.kit.hook import HookStub, receiving
 from tests.kit.messages_api import messages_api
-from tests.kit.sealed import MASTER
+from tests.kit.mutations import record_mutation
+from tests.kit.nouns import effect
+from tests.kit.stores import MASTER
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ import pytest
 from tests.bench.arbitration.__main__ import OUTBIDDING, SAME, TURNS
 from tests.bench.arbitration.play import quarrel
 from tests.bench.contention.run import Contention, contend
-from tests.kit.postgres import running_cluster
+from tests.kit.stores import running_cluster
 
 pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.bench.contention.run import Contention, ContentionResult, contend
 from tests.bench.contention.wishes import LONGEST
-from tests.kit.postgres import running_cluster
+from tests.kit.stores import running_cluster
 
 _SHOWN = 10
 """How many problems are printed."""

@@ -1,6 +1,5 @@
 """The gateway end to end: boto3 and HTTP clients, the real checks, policy and ledger, and a scripted AWS."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +10,9 @@ from botocore.exceptions import ClientError
 from gateway.core.records.record import Stage
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 SET = {"AutoScalingGroupName": ASG, "DesiredCapacity": 6}
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Start each test with an empty request log, and release its claims afterwards."""
-    gate.upstream.asked.clear()
-    gate.upstream.behaviour = "ok"
-    yield
-    gate.upstream.behaviour = "ok"
-    gate.release_all()
 
 
 def _refused(call: Any, **parameters: Any) -> ClientError:

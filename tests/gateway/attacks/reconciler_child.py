@@ -1,4 +1,4 @@
-"""The reconciler's read-back in a process of its own (see `tests.kit.forks`) that kills itself at one point: reading, read, settling or
+"""The reconciler's read-back in a process of its own (see `tests.kit.fork_server`) that kills itself at one point: reading, read, settling or
 settled; or `never`.
 """
 
@@ -19,7 +19,7 @@ from reconciler.line.workflows import Worker, durable
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.refresh import Refreshed
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 GROUP = "aws_autoscaling_group.web"
 

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from tests.kit.gate import ASG, Gate
-from tests.kit.signed import FORM, MOTIVE, Signer, talk
+from tests.kit.signed_requests import FORM, MOTIVE, Signer, talk
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -5,7 +5,7 @@ change, so no claim is weighed, it is applied, and the claim still says 8. What 
 actor's claim is a contest whatever the known value, and while a change is not settled nobody else sets the attribute.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 from gateway.core.model.claim import Claim
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 QUEUE = "https://sqs.us-east-1.amazonaws.com/123456789012/kafka-shard-0"
 COST = ("cost", "experiment")
@@ -28,15 +28,6 @@ ALARM = {
     "AlarmActions": ["arn:aws:autoscaling:us-east-1:123456789012:scalingPolicy:1"],
 }
 Attack = Callable[[Gate, str, tuple[str, str]], Any]
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Start each attack with an empty request log, and end its claims afterwards."""
-    gate.upstream.asked.clear()
-    yield
-    gate.upstream.behaviour = "ok"
-    gate.release_all()
 
 
 def _capacity(gate: Gate, actor: str, motive: tuple[str, str], value: int) -> Any:

@@ -4,7 +4,7 @@ A parameter of an INVOKE or DELETE that is not accounted for makes the call not 
 a pipeline, which may do most, is held as an agent is.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 Attack = Callable[[Gate, str], Any]
 TARGET_GROUP = "arn:aws:elasticloadbalancing:us-east-1:123456789012:targetgroup/t/1"
@@ -90,14 +90,6 @@ ATTACKS: dict[str, Attack] = {
         FunctionName="kafka-rebalancer:1", Qualifier="2"
     ),
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each attack sees only what it sends."""
-    gate.upstream.asked.clear()
-    yield
-    gate.release_all()
 
 
 @pytest.mark.parametrize("actor", ["agent", "pipeline"])

@@ -42,13 +42,14 @@ from tests.gateway.attacks import reconciler_child
 from tests.gateway.attacks.gateway_child import POINTS
 from tests.gateway.attacks.reconciler_child import GROUP as WEB
 from tests.gateway.attacks.reconciler_child import Tomorrow
-from tests.kit.decided import effect, record_mutation
-from tests.kit.forks import Forks
+from tests.kit.fork_server import ForkServer
 from tests.kit.gate import ASG, STACK, Gate
-from tests.kit.sealed import KEYS
+from tests.kit.mutations import record_mutation
+from tests.kit.nouns import effect
+from tests.kit.stores import KEYS
 from tests.kit.upstream import UpstreamStub
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 ROOT = Path(__file__).parents[3]
 HERE = Path(__file__).parent
@@ -60,15 +61,6 @@ PROPOSAL = {
     "parameters": SIX,
     "motive": {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]},
 }
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Start each attack with an empty request log, and release its claims afterwards."""
-    gate.upstream.asked.clear()
-    yield
-    gate.upstream.behaviour = "ok"
-    gate.release_all()
 
 
 def _settings(directory: Path, port: int) -> Settings:
@@ -333,9 +325,9 @@ async def test_a_gateway_killed_anywhere_sends_once_at_most_and_the_truth_is_fou
 
 
 @pytest.fixture(scope="module")
-def reconciler() -> Iterator[Forks]:
+def reconciler() -> Iterator[ForkServer]:
     """Reconcilers, each in a process of its own."""
-    with Forks(reconciler_child.__name__) as forks:
+    with ForkServer(reconciler_child.__name__) as forks:
         yield forks
 
 
@@ -343,7 +335,7 @@ def reconciler() -> Iterator[Forks]:
 @pytest.mark.parametrize("live", [6, 2])
 @pytest.mark.parametrize("point", ["reading", "read", "settling", "settled"])
 async def test_a_reconciler_killed_anywhere_settles_once(
-    point: str, live: int, reconciler: Forks, tmp_path: Path
+    point: str, live: int, reconciler: ForkServer, tmp_path: Path
 ) -> None:
     url, database = f"sqlite:///{tmp_path / 'ledger.db'}", f"sqlite:///{tmp_path / 'workflows.db'}"
     async with open_ledger(url, KEYS) as ledger:

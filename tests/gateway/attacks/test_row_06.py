@@ -5,7 +5,7 @@ whose reply opens a session, for nobody; one with a side effect is decided and r
 operation that nobody reviewed, so a newer botocore cannot bring one in.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,9 @@ from gateway.core.model.mutation import CallClass
 from gateway.core.records.record import Stage
 from tests.kit.gate import Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 Attack = Callable[[Gate, str], Any]
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each attack sees only what it sends."""
-    gate.upstream.asked.clear()
-    yield
-    gate.release_all()
 
 
 def _call(service: str, operation: str, **parameters: Any) -> Attack:

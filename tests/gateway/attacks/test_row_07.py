@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -21,7 +21,7 @@ from gateway.core.model.json import canonical, digest
 from gateway.core.records.record import Stage
 from tests.kit.gate import Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 CANARY = "swordfish-7-row"
 GUESSABLE = "4711"
@@ -29,15 +29,6 @@ URL = f"postgres://app:{CANARY}@db.internal:5432/app"
 ACTORS = ("agent", "human", "pipeline")
 
 Attack = Callable[[Gate, str], Any]
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each attack sees only what it sends, and leaves no claim behind."""
-    gate.upstream.asked.clear()
-    yield
-    gate.upstream.behaviour = "ok"
-    gate.release_all()
 
 
 def _call(service: str, operation: str, **parameters: Any) -> Attack:

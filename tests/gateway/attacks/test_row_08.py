@@ -4,7 +4,7 @@
 region that is not the call's own makes it another resource: it is never judged by our contracts, and an agent's call is never sent.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 Attack = Callable[[Gate, str], Any]
 FOREIGN = "999999999999"
@@ -87,14 +87,6 @@ def _judged(gate: Gate) -> list[dict[str, Any]]:
     """The effects of the last record."""
     effects: Any = gate.records()[-1].body["effects"]
     return list(effects)
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each attack sees only what it sends."""
-    gate.upstream.asked.clear()
-    yield
-    gate.release_all()
 
 
 @pytest.mark.parametrize("actor", ["agent", "pipeline"])

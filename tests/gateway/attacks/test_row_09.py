@@ -7,26 +7,18 @@ one, still get the answer of their first attempt.
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
 
 from tests.kit.gate import ASG, Gate
-from tests.kit.signed import FORM, MOTIVE, Answer, Signer, Wire, talk
+from tests.kit.signed_requests import FORM, MOTIVE, Answer, Signer, Wire, talk
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 INVOCATION = "amz-sdk-invocation-id"
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    gate.upstream.asked.clear()
-    yield
-    gate.upstream.behaviour = "ok"
-    gate.release_all()
 
 
 _CALLS = count()

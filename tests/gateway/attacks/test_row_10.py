@@ -15,13 +15,13 @@ import pytest
 from botocore.exceptions import ClientError
 from sqlalchemy import delete, insert
 
-from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Claim
 from gateway.ledger.store.serialize import claim_to_row
 from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.tables import CLAIMS
 from gateway.ledger.store.transaction import Transaction
 from gateway.policy.sources import shipped
+from tests.kit import nouns
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -38,13 +38,10 @@ Attack = Callable[[Gate], Any]
 
 
 @pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Start each attack with an empty request log, and end its claims afterwards."""
-    gate.upstream.asked.clear()
+def forget_the_hoard(gate: Gate, clean: None) -> Iterator[None]:
+    """End the claims that no record gave before the others are released."""
     yield
-    gate.upstream.behaviour = "ok"
     gate.run(gate.ledger.write(lambda transaction: transaction.change(_FORGET, {})))
-    gate.release_all()
 
 
 def _claims(gate: Gate) -> list[Claim]:
@@ -141,15 +138,13 @@ def _hoard(gate: Gate, actor: str, count: int, *, lasts: timedelta = timedelta(h
     since = datetime.now(UTC)
     rows = [
         claim_to_row(
-            Claim(
+            nouns.claim(
+                f"aws_sqs_queue.{actor}{number}",
+                "delay_seconds",
+                number,
                 id=f"clm_{actor}_{number}",
                 mutation_id="mut_hoard",
-                address=f"aws_sqs_queue.{actor}{number}",
-                attribute="delay_seconds",
-                value=number,
                 actor=actor,
-                kind=ActorKind.AGENT,
-                motive=None,
                 since=since,
                 until=since + lasts,
             )

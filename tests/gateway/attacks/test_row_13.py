@@ -4,7 +4,7 @@ What a change implies is judged like what it asks: by the bounds of the attribut
 recorded as implied, and not written into code as if somebody had asked for it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,20 +13,12 @@ from botocore.exceptions import ClientError
 from gateway.core.records.record import Stage
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 Attack = Callable[[Any], Any]
 POLICY = "kafka-lag-scaler"
 CAPACITY = "desired_capacity"
 WEAK = ("cost", "experiment")
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each attack sees only what it sends, and leaves no claim behind."""
-    gate.upstream.asked.clear()
-    yield
-    gate.release_all()
 
 
 def _judged(gate: Gate) -> dict[str, Any]:

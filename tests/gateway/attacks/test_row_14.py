@@ -22,7 +22,7 @@ from gateway.core.settings import ServerSettings
 from gateway.ledger.decide.write_set import MAX_DENIED, MAX_HELD
 from gateway.ledger.store.serialize import canonical_text
 from tests.kit.gate import ASG, Gate
-from tests.kit.signed import FORM, MOTIVE, Answer, Signer, Wire, talk
+from tests.kit.signed_requests import FORM, MOTIVE, Answer, Signer, Wire, talk
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

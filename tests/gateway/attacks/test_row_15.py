@@ -24,8 +24,9 @@ from gateway.core.settings import AllowedCode, ReconcileSettings, Settings, Stac
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from reconciler.app import _worker
 from reconciler.line.workflows import Worker
-from tests.kit.decided import effect, record_mutation
-from tests.kit.sealed import KEYS
+from tests.kit.mutations import record_mutation
+from tests.kit.nouns import effect
+from tests.kit.stores import KEYS
 
 GROUP = "aws_autoscaling_group.web"
 CODE = 'resource "aws_autoscaling_group" "web" {\n  desired_capacity = 2\n}\n'

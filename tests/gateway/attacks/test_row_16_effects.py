@@ -4,7 +4,7 @@
 every other pair of parameters that name two resources. What an overwriting call leaves out falls back to its default, and is judged.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from gateway.core.records.record import Stage
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 OURS = "123456789012"
 Attack = Callable[[Gate, str], Any]
@@ -66,14 +66,6 @@ CONTRADICTIONS: dict[str, Attack] = {
         TopicArn=f"arn:aws:sns:us-east-1:{OURS}:a", TargetArn=f"arn:aws:sns:us-east-1:{OURS}:b", Message="x"
     ),
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each attack sees only what it sends."""
-    gate.upstream.asked.clear()
-    yield
-    gate.release_all()
 
 
 def _judged(gate: Gate) -> dict[str, Any]:

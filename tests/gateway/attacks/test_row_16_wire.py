@@ -6,29 +6,19 @@ of them passes, and its neighbours that are wrong still do not. (Replies in ever
 """
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from tests.kit.gate import ASG, Gate
-from tests.kit.signed import FORM, MOTIVE, Signer, talk
+from tests.kit.signed_requests import FORM, MOTIVE, Signer, talk
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 QUEUE = "https://sqs.us-east-1.amazonaws.com/123456789012/kafka-shard-0"
 MEGABYTE = 1 << 20
 SIGNED = {"payload_signing_enabled": True, "addressing_style": "path"}
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    gate.upstream.asked.clear()
-    gate.upstream.bodies.clear()
-    yield
-    gate.upstream.behaviour = "ok"
-    gate.release_all()
 
 
 # Replies without a body -----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ beside it the state's old `MinSize`: "nothing changes" there, so no contract was
 that the call cannot leave out is excused, since AWS requires it or would reset it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,16 +13,9 @@ from botocore.exceptions import ClientError
 
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 Call = Callable[[Gate], Any]
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    gate.upstream.asked.clear()
-    yield
-    gate.release_all()
 
 
 def _updates(**parameters: Any) -> Call:

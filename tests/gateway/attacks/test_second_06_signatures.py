@@ -5,26 +5,17 @@ the same signed bytes are sent again under another invocation id and are carried
 gateway heard itself frees a signature.
 """
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import httpx
 import pytest
 
 from tests.kit.gate import ASG, Gate
-from tests.kit.signed import FORM, MOTIVE, Signer, Wire, talk
+from tests.kit.signed_requests import FORM, MOTIVE, Signer, Wire, talk
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 INVOCATION = "amz-sdk-invocation-id"
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    gate.upstream.asked.clear()
-    yield
-    gate.upstream.behaviour = "ok"
-    gate.release_all()
 
 
 def _signed(gate: Gate, capacity: int) -> Wire:

@@ -1,7 +1,7 @@
 """Attacks by a hijacked agent with a valid key on a whole gateway; each must fail before AWS is called."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,22 +14,13 @@ from botocore.exceptions import ClientError
 
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 QUEUE = "https://sqs.us-east-1.amazonaws.com/123456789012/kafka-shard-0"
 FOREIGN_QUEUE = "https://sqs.us-east-1.amazonaws.com/999999999999/kafka-shard-0"
 GROUP = "sg-0abc1234"
 
 Attack = Callable[[Gate], Any]
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Start each attack with an empty request log, and release its claims afterwards."""
-    gate.upstream.asked.clear()
-    yield
-    gate.upstream.behaviour = "ok"
-    gate.release_all()
 
 
 def _authorize(**rule: Any) -> Attack:

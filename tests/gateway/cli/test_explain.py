@@ -1,7 +1,7 @@
 """`sentinel explain`, against a running gateway: what people are told and what agents are not."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,19 +10,12 @@ from botocore.exceptions import ClientError
 from gateway.policy.sources import shipped
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 Document = Callable[..., tuple[int, Any]]
 Speak = Callable[..., None]
 WHAT = "aws_autoscaling_group.kafka_consumer"
 SECRET_EVIDENCE = "ALERT-OF-THE-HOLDER"
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """No test meets the claims of another."""
-    yield
-    gate.release_all()
 
 
 def _set(gate: Gate, actor: str, capacity: int, motive: tuple[str, str]) -> str:

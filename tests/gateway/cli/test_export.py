@@ -10,8 +10,8 @@ import pytest
 
 from gateway.identity.master_key import FILE_NAME
 from tests.gateway.cli.conftest import Run
-from tests.kit.exported import write_history
-from tests.kit.sealed import MASTER
+from tests.kit.exports import write_history
+from tests.kit.stores import MASTER
 
 Document = Callable[..., tuple[int, Any]]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.gateway.cli.conftest import Run
-from tests.kit.exported import write_history
+from tests.kit.exports import write_history
 
 Document = Callable[..., tuple[int, Any]]
 

@@ -4,8 +4,8 @@ import pytest
 
 from gateway.context.applied_drift import MOST_APPLIED, DriftQuery, applied_drift
 from gateway.terraform.stacks import Stacks
+from tests.kit.context_reader import ContextLedgerDouble, applied
 from tests.kit.doubles import AGENT
-from tests.kit.readers import ContextLedgerDouble, applied
 from tests.kit.stacks import GROUP, KAFKA, Source, load
 
 

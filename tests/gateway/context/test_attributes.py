@@ -13,8 +13,8 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.contract import Bound, Contract
 from gateway.core.model.json import Json
 from gateway.terraform.stacks import Stacks
+from tests.kit.context_reader import MOTIVE, applied, claim
 from tests.kit.doubles import AGENT, NOW
-from tests.kit.readers import MOTIVE, applied, claim
 from tests.kit.stacks import GROUP, KAFKA, Source, load
 
 

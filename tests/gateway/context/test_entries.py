@@ -22,12 +22,12 @@ from gateway.context.health import ReadStatus
 from gateway.context.lookup import resource_at
 from gateway.context.ports import KnownResource, SentChange
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.claim import Claim
 from gateway.core.model.facts import Dependant
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.signal import Signal, SignalState
+from tests.kit import nouns
+from tests.kit.context_reader import claim
 from tests.kit.doubles import AGENT, HUMAN, NOW
-from tests.kit.readers import claim
 from tests.kit.stacks import GROUP, KAFKA, Source, load
 
 STACKS = load(Source(path=KAFKA))
@@ -116,17 +116,8 @@ def test_what_is_left_out_is_a_sentence() -> None:
 
 
 MOTIVE = Motive(intent=Intent.COST, motivation=Motivation.BUDGET, text="private words", evidence=("T-1",))
-CLAIM = Claim(
-    id="clm_1",
-    mutation_id="mut_1",
-    address="aws_lb.a",
-    attribute="idle_timeout",
-    value=5,
-    actor="rival",
-    kind=ActorKind.AGENT,
-    motive=MOTIVE,
-    since=NOW,
-    until=NOW + timedelta(hours=1),
+CLAIM = nouns.claim(
+    "aws_lb.a", "idle_timeout", 5, actor="rival", motive=MOTIVE, since=NOW, until=NOW + timedelta(hours=1)
 )
 
 

@@ -9,8 +9,8 @@ from gateway.context.lookup import ResourceQuery
 from gateway.context.ports import HistoryQuery, KnownResource, SentChange
 from gateway.core.errors import NotFound
 from gateway.core.model.signal import Signal, SignalState
+from tests.kit.context_reader import ContextLedgerDouble, LiveDouble, applied, claim, reader
 from tests.kit.doubles import AGENT, HUMAN, NOW
-from tests.kit.readers import ContextLedgerDouble, LiveDouble, applied, claim, reader
 from tests.kit.stacks import GROUP
 
 SIGNAL = Signal(id="sig_1", source="am", key="k", name="Lag", state=SignalState.OPEN, at=NOW, since=NOW, heard_at=NOW)

@@ -9,7 +9,7 @@ from gateway.core.drift_book import DriftAction, DriftBook, DriftOutcome
 from gateway.core.model.json import Json
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 KEY = ("shop", "aws_sqs_queue.a", "delay_seconds")

@@ -21,8 +21,9 @@ from gateway.drift.watch import ENTRYPOINT, NO_ANSWER, DriftWatch
 from gateway.ledger.ledger import SqlLedger
 from gateway.policy.engine import open_engine
 from gateway.terraform.stacks import Stacks
-from tests.kit.decided import effect, record_mutation
-from tests.kit.sealed import KEYS
+from tests.kit.mutations import record_mutation
+from tests.kit.nouns import effect
+from tests.kit.stores import KEYS
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ANN = Caller(actor="ann", kind=ActorKind.HUMAN, key_id="SNTL1", roles=("approver",))

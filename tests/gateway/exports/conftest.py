@@ -8,7 +8,7 @@ import pytest
 
 from gateway.ledger.ask.exports import ExportedRecord
 from gateway.ledger.store.database import Store
-from tests.kit.exported import opened, records_of, write_history
+from tests.kit.exports import opened, records_of, write_history
 
 
 @pytest.fixture(scope="session")

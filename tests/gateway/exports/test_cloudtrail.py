@@ -11,7 +11,7 @@ from gateway.exports.columns import open_duckdb
 from gateway.exports.formats import FORMATS
 from gateway.ledger.ask.exports import ExportedRecord
 from reconciler.drift.cloudtrail import read_events
-from tests.kit.exported import record
+from tests.kit.exports import record
 
 FORM = FORMATS[ExportFormatName.CLOUDTRAIL]
 

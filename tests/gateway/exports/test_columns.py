@@ -26,8 +26,8 @@ from gateway.exports.columns import (
 )
 from gateway.ledger.ask.exports import ExportedRecord
 from gateway.ledger.chain.hashes import HASHED, VERSION, keyed_hash
-from tests.kit.exported import record
-from tests.kit.sealed import KEYS
+from tests.kit.exports import record
+from tests.kit.stores import KEYS
 
 
 def test_csv_is_read_back_with_every_column(records: Sequence[ExportedRecord]) -> None:

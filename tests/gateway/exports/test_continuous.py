@@ -19,7 +19,7 @@ from gateway.exports.exporter import Exporter
 from gateway.ledger.ask.exports import ExportedRecord
 from gateway.ledger.sealed_ledger import ledger_keys
 from gateway.ledger.store.database import open_store
-from tests.kit.sealed import KEYS, MASTER
+from tests.kit.stores import KEYS, MASTER
 
 
 @pytest.fixture

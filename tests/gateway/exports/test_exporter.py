@@ -20,9 +20,9 @@ from gateway.ledger.ask.exports import ExportedRecord, start_since
 from gateway.ledger.store.database import open_store
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Session
-from tests.kit.exported import write_history
+from tests.kit.exports import write_history
 from tests.kit.history import NOW
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from gateway.exports.ocsf import (
     ocsf_place,
 )
 from gateway.ledger.ask.exports import ExportedRecord
-from tests.kit.exported import record
+from tests.kit.exports import record
 
 CLASSES = {6003: "api_activity", 3004: "entity_management"}
 

@@ -21,7 +21,7 @@ from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.timestamps import to_text
 from tests.kit.history import NOW
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 
 @pytest.mark.parametrize("name", [each for each in ExportFormatName if each is not ExportFormatName.PARQUET])

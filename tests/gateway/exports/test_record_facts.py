@@ -13,7 +13,7 @@ from gateway.exports.record_facts import (
     outcome_of,
     region_of,
 )
-from tests.kit.exported import record
+from tests.kit.exports import record
 
 
 def test_an_outcome_has_the_call_of_its_decision() -> None:

@@ -1,6 +1,6 @@
 """An open ledger on SQLite, and a `Scene` that creates mutations and records them. The suites in tests/ports test both databases."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,18 +8,16 @@ from typing import Any
 
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim
-from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Facts, Subject
-from gateway.core.model.ids import new_id
+from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call, Mutation
 from gateway.core.model.outcome import Applied, Reply, Sent
-from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.core.model.verdict import Decision, Mode, Verdict
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from tests.kit.bindings import BOUND
-from tests.kit.sealed import KEYS
+from gateway.ledger.store.database import Store, open_store
+from tests.kit import nouns
+from tests.kit.stores import KEYS
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 APPLIED = Applied(reply=Reply(status=200, headers=(), body=b"ok"), request_id="r-1")
@@ -36,38 +34,24 @@ class Scene:
     def mutation(self, value: Json = 6, attribute: str = "delay", *, actor: str = "agent", **members: Any) -> Mutation:
         """A new mutation. `members` are members of its effect, except `key`, its idempotency key."""
         key = str(members.pop("key", ""))
-        given = {
-            "address": "aws_sqs_queue.orders",
-            "action": EffectAction.SET,
-            "resource_type": "aws_sqs_queue",
-            **members,
-        }
-        return Mutation(
-            id=new_id("mut"),
-            caller=Caller(actor=actor, kind=ActorKind.AGENT, key_id="SNTLAGENT"),
+        return nouns.mutation(
+            nouns.effect(members.pop("address", nouns.QUEUE), attribute, value, **members),
+            caller=nouns.caller(actor),
             call=Call(service="sqs", operation="SetQueueAttributes", parameters={"Value": str(value)}),
-            call_class=CallClass.MUTATION,
-            motive=None,
-            effects=(Effect(attribute=attribute, value=value, **given),),
             idempotency_key=key,
         )
 
     def facts(self, change: Mutation, mode: Mode = Mode.ENFORCE) -> Facts:
         """What was true: every attribute was 4."""
-        subjects = tuple(
-            Subject(effect=each, before=4, declared=4, attributes_before={}, attributes_after={}, contract=Contract())
-            for each in change.effects
-        )
-        return Facts(now=self.now, stack="shop", mode=mode, subjects=subjects)
+        return nouns.facts(*nouns.subjects(change.effects), now=self.now, mode=mode)
 
     def decision(self, verdict: Verdict = Verdict.ALLOW, **members: Any) -> Decision:
         """A decision of one finding."""
-        finding = Finding(check="policy", verdict=verdict, rule="SEN-1", reason="Because.")
-        return Decision(findings=(finding,), **{"binding": BOUND, **members})
+        return nouns.decision(verdict, **members)
 
     async def execute(self, change: Mutation, outcome: Sent = APPLIED, **members: Any) -> Sequence[Claim]:
         """Decide and settle; the claims taken."""
-        claims = await self.ledger.record_decision(change, self.facts(change), self.decision(**members))
+        claims = await self.ledger.record_decision(change, self.facts(change), nouns.decision(**members))
         await self.ledger.record_outcome(change, outcome, self.now)
         return claims
 
@@ -85,3 +69,11 @@ async def ledger(tmp_path: Path) -> AsyncIterator[SqlLedger]:
     """A new ledger."""
     async with open_ledger(f"sqlite:///{tmp_path / 'ledger.db'}", KEYS) as opened:
         yield opened
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store without a ledger above it."""
+    opened = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
+    yield opened
+    opened.close()

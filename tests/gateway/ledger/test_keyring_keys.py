@@ -17,7 +17,7 @@ from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.ledger import keyring
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from tests.kit.sealed import KEYS, MASTER
+from tests.kit.stores import KEYS, MASTER
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ROUTINE = Motive(intent=Intent.CONSISTENCY, motivation=Motivation.ROUTINE)

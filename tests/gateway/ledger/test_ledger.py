@@ -10,7 +10,7 @@ from gateway.core.model.inbound import Refusal
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import open_ledger
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 
 async def test_closing_records_how_many_refusals_were_dropped(scene: Any, tmp_path: Path) -> None:

@@ -25,12 +25,13 @@ from gateway.core.errors import (
 )
 from gateway.core.model.caller import sender_of
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import CallClass, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused, Sent
 from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.core.ports import Attempt
 from gateway.identity.signed_body import PlainCheck
 from gateway.line.pipeline import log_decision
+from tests.kit import nouns
 from tests.kit.doubles import AGENT, APPLIED, CALL, HUMAN, CloudDouble, LedgerDouble, Reads, asked, inbound, line
 
 FAILED = Failed(code="ValidationError", message="no", reply=None)
@@ -291,17 +292,9 @@ MOTIVE = Motive(intent=Intent.COST, motivation=Motivation.BUDGET, text="a-secret
 
 def change(count: int) -> Mutation:
     effects = tuple(
-        Effect(
-            address=f"aws_sqs_queue.q{number}",
-            attribute="delay",
-            action=EffectAction.SET,
-            resource_type="aws_sqs_queue",
-            value="a-secret-value",
-        )
-        for number in range(count)
-        for _ in range(2)
+        nouns.effect(f"aws_sqs_queue.q{number}", "delay", "a-secret-value") for number in range(count) for _ in range(2)
     )
-    return Mutation(id="mut_1", caller=AGENT, call=CALL, call_class=CallClass.MUTATION, motive=MOTIVE, effects=effects)
+    return nouns.mutation(*effects, id="mut_1", caller=AGENT, call=CALL, motive=MOTIVE)
 
 
 def finding(verdict: Verdict, rule: str) -> Finding:

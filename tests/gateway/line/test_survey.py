@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.caller import Caller
 from gateway.core.model.claim import Claim, Couplings, Relation, StandingClaim
-from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Facts, GroupRules, Subject
+from gateway.core.model.facts import Facts, GroupRules
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Effect, EffectAction, Mutation
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import LedgerView
 from gateway.core.settings import StackSettings
 from gateway.line.survey import Survey, nothing_known, with_disputes
 from gateway.terraform.stacks import Stacks
+from tests.kit import nouns
 from tests.kit.doubles import AGENT, CALL, HUMAN, FixedClock, LedgerDouble, PolicyDouble
 from tests.kit.doubles import NOW as DOUBLES_NOW
 from tests.kit.gate import STACK
@@ -39,29 +39,17 @@ def effect(
     action: EffectAction = EffectAction.SET,
 ) -> Effect:
     """An effect on the case stack."""
-    return Effect(
-        address=address, attribute=attribute, action=action, value=value, resource_type=address.partition(".")[0]
-    )
+    return nouns.effect(address, attribute, value, action=action)
 
 
 def mutation(*effects: Effect) -> Mutation:
     """A mutation with these effects."""
-    return Mutation(id="mut_1", caller=AGENT, call=CALL, call_class=CallClass.MUTATION, motive=None, effects=effects)
+    return nouns.mutation(*effects, caller=AGENT, call=CALL)
 
 
 def claim(address: str, attribute: str) -> Claim:
     """A standing claim."""
-    return Claim(
-        id=f"clm_{address}.{attribute}",
-        mutation_id="mut_0",
-        address=address,
-        attribute=attribute,
-        value=5,
-        actor="other",
-        kind=ActorKind.AGENT,
-        motive=None,
-        since=DOUBLES_NOW,
-    )
+    return nouns.claim(address, attribute, 5, id=f"clm_{address}.{attribute}", actor="other", since=DOUBLES_NOW)
 
 
 @pytest.fixture(scope="module")
@@ -306,21 +294,9 @@ def _disputed(
     action: EffectAction = EffectAction.SET,
     address: str = "aws_x.a",
 ) -> bool:
-    effect = Effect(address="aws_x.a", attribute=attribute, action=action, value=value, resource_type="aws_x")
-    subject = Subject(
-        effect=effect, before=value, declared=None, attributes_before={}, attributes_after={}, contract=Contract()
-    )
-    claim = Claim(
-        id="clm_1",
-        mutation_id="mut_1",
-        address=address,
-        attribute=claimed[0],
-        value=claimed[1],
-        actor="a",
-        kind=ActorKind.AGENT,
-        motive=None,
-        since=NOW,
-    )
+    effect = nouns.effect("aws_x.a", attribute, value, action=action)
+    subject = nouns.subject(effect, value)
+    claim = nouns.claim(address, claimed[0], claimed[1], since=NOW)
     standing = (StandingClaim(claim=claim, relation=Relation.SAME),)
     facts = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=(subject,), claims=standing)
     [marked] = with_disputes(facts).subjects

@@ -1,7 +1,7 @@
 """Squatting, and claims that nobody needs: through whole gateways."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -9,26 +9,16 @@ import httpx
 import pytest
 
 from gateway.core.errors import Ambiguous
-from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.records.record import Stage
 from gateway.line.unneeded_claims import UnneededClaims
+from tests.kit import nouns
 from tests.kit.doubles import NOW, FixedClock
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 GROUP = "aws_autoscaling_group.kafka_consumer"
-CLAIM = Claim(
-    id="clm_1",
-    mutation_id="mut_1",
-    address="aws_sqs_queue.a",
-    attribute="delay",
-    value=6,
-    actor="agent",
-    kind=ActorKind.AGENT,
-    motive=None,
-    since=NOW,
-)
+CLAIM = nouns.claim("aws_sqs_queue.a", "delay", 6, since=NOW)
 
 
 @dataclass
@@ -113,14 +103,6 @@ async def test_many_are_ended_in_parts() -> None:
     assert await unneeded(world).end() == 450
 
 
-@pytest.fixture
-def clean(gate: Gate) -> Iterator[Gate]:
-    """The gateway without claims of an earlier test."""
-    gate.release_all()
-    yield gate
-    gate.release_all()
-
-
 def scale(gate: Gate, size: int, actor: str, motivation: str = "incident") -> httpx.Response:
     body = {
         "service": "autoscaling",
@@ -143,35 +125,38 @@ def until(happened: Callable[[], bool]) -> None:
     pytest.fail("it did not happen within 300 s")
 
 
-def test_who_takes_its_own_change_back_holds_nothing_any_more(clean: Gate) -> None:
+@pytest.mark.usefixtures("clean")
+def test_who_takes_its_own_change_back_holds_nothing_any_more(gate: Gate) -> None:
     declared = 4
-    assert scale(clean, declared + 2, "agent").status_code == 200
-    assert [claim.value for claim in open_claims(clean)] == [declared + 2]
-    assert scale(clean, declared, "agent").status_code == 200
-    assert open_claims(clean) == []
-    assert scale(clean, declared + 1, "rival", "routine").status_code == 200, "nobody is locked out"
-    until(lambda: any(each.end is ClaimEnd.EXPIRED for each in clean.run(clean.ledger.claims(open_only=False))))
-    assert any(record.actor == "agent" for record in clean.records(stage=Stage.EXPIRED))
+    assert scale(gate, declared + 2, "agent").status_code == 200
+    assert [claim.value for claim in open_claims(gate)] == [declared + 2]
+    assert scale(gate, declared, "agent").status_code == 200
+    assert open_claims(gate) == []
+    assert scale(gate, declared + 1, "rival", "routine").status_code == 200, "nobody is locked out"
+    until(lambda: any(each.end is ClaimEnd.EXPIRED for each in gate.run(gate.ledger.claims(open_only=False))))
+    assert any(record.actor == "agent" for record in gate.records(stage=Stage.EXPIRED))
 
 
-def test_who_defends_what_the_code_declares_keeps_its_claim(clean: Gate) -> None:
+@pytest.mark.usefixtures("clean")
+def test_who_defends_what_the_code_declares_keeps_its_claim(gate: Gate) -> None:
     """Setting the declared value against another's change is no way back of one's own."""
-    assert scale(clean, 6, "rival", "routine").status_code == 200
-    assert scale(clean, 4, "agent").status_code == 200
-    assert [(claim.actor, claim.value) for claim in open_claims(clean)] == [("agent", 4)]
-    assert scale(clean, 6, "rival", "routine").status_code == 403
+    assert scale(gate, 6, "rival", "routine").status_code == 200
+    assert scale(gate, 4, "agent").status_code == 200
+    assert [(claim.actor, claim.value) for claim in open_claims(gate)] == [("agent", 4)]
+    assert scale(gate, 6, "rival", "routine").status_code == 403
 
 
-def test_a_claim_ends_when_the_code_comes_to_declare_its_value(clean: Gate) -> None:
-    assert scale(clean, 6, "agent").status_code == 200
-    path = clean.stack / "terraform.tfvars"
+@pytest.mark.usefixtures("clean")
+def test_a_claim_ends_when_the_code_comes_to_declare_its_value(gate: Gate) -> None:
+    assert scale(gate, 6, "agent").status_code == 200
+    path = gate.stack / "terraform.tfvars"
     before = path.read_text()
     changed = before.replace("= 4", "= 6", 1)
     assert changed != before, "the code of the test declares 4"
     path.write_text(changed)
     try:
-        until(lambda: open_claims(clean) == [])
-        [record] = clean.records(stage=Stage.UNNEEDED)
+        until(lambda: open_claims(gate) == [])
+        [record] = gate.records(stage=Stage.UNNEEDED)
         assert (record.actor, record.body["address"]) == ("agent", GROUP)
     finally:
         path.write_text(before)

@@ -1,7 +1,7 @@
 """The lines of a change."""
 
 from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, visible, without_links
-from tests.kit.held import effect
+from tests.kit.hold_records import effect
 
 
 def test_each_effect_has_a_line() -> None:

@@ -8,7 +8,7 @@ import pytest
 from gateway.core.records.notice import NoticeType
 from gateway.core.records.record import Stage
 from gateway.notices.content import notice_of
-from tests.kit.held import HELD, effect, held_record, record
+from tests.kit.hold_records import HELD, effect, held_record, record
 
 DIGEST = "d" * 64
 

@@ -9,7 +9,7 @@ from slack_sdk.models.blocks import ActionsBlock, Block
 
 from gateway.core.records.record import Record, Stage
 from gateway.notices.slack_card import card, closing_of, decides, no_buttons_reason
-from tests.kit.held import HELD, effect, held_record, record
+from tests.kit.hold_records import HELD, effect, held_record, record
 
 LONGEST = timedelta(hours=8)
 

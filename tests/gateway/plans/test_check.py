@@ -8,10 +8,9 @@ import pytest
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.claim import Claim
 from gateway.core.model.masking import Masker, is_masked
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import EffectAction
 from gateway.core.model.plan import Plan, PlannedAction, PlannedChange
 from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.core.records.record import Record
@@ -29,6 +28,7 @@ from gateway.plans.check import (
 )
 from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
+from tests.kit import nouns
 from tests.kit.doubles import HUMAN, NOW, FixedClock, LedgerDouble, PolicyDouble, Says
 from tests.kit.gate import STACK
 
@@ -123,13 +123,13 @@ def test_a_name_that_no_stack_has_is_refused() -> None:
         one_stack(BOTH, "c")
 
 
-CLAIM = Claim(id="clm_1", mutation_id="mut_1", address="a.b", attribute="x", value="claimed-value", actor="other", kind=HUMAN.kind, motive=None, since=NOW)  # fmt: skip
+CLAIM = nouns.claim("a.b", "x", "claimed-value", actor="other", kind=HUMAN.kind, since=NOW)
 
 
 def verdict(findings: int) -> PlanVerdict:
     """A verdict with so many objections."""
-    effects = tuple(Effect(address="a.b", attribute=f"x{n}", action=EffectAction.SET, value="planned-value", resource_type="a") for n in range(findings))  # fmt: skip
-    mutation = Mutation(id="pln_1", caller=HUMAN, call=Call(service="terraform", operation="apply"), call_class=CallClass.MUTATION, motive=None, effects=effects)  # fmt: skip
+    effects = tuple(nouns.effect("a.b", f"x{n}", "planned-value") for n in range(findings))
+    mutation = nouns.mutation(*effects, id="pln_1", caller=HUMAN)
     objections = tuple(Finding(check="bounds", verdict=Verdict.DENY, rule="bounds.max", reason="x = planned-value", address="a.b", attribute=f"x{n}") for n in range(findings))  # fmt: skip
     claims = (ContestedClaim(claim=CLAIM, planned="planned-value", fate=ClaimFate.KEPT),)
     return PlanVerdict(id="pln_1", stack="kafka", plan=Plan(changes=()), mutation=mutation, decision=Decision(findings=objections), claims=claims)  # fmt: skip

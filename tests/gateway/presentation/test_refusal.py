@@ -4,19 +4,13 @@ from dataclasses import replace
 
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import ConflictClass
-from gateway.core.model.mutation import Call, CallClass, Mutation
+from gateway.core.model.mutation import Call
 from gateway.core.model.outcome import InDoubt
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.presentation.refusal import in_doubt_text, refusal_text
+from tests.kit import nouns
 
-MUTATION = Mutation(
-    id="mut_1",
-    caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTL1"),
-    call=Call(service="sqs", operation="PurgeQueue"),
-    call_class=CallClass.MUTATION,
-    motive=None,
-    effects=(),
-)
+MUTATION = nouns.mutation(call=Call(service="sqs", operation="PurgeQueue"), id="mut_1")
 
 
 def _finding(verdict: Verdict, rule: str, reason: str) -> Finding:
@@ -53,18 +47,8 @@ def test_a_conflict_is_named_by_its_class() -> None:
     assert "[SEN-A009, indirect conflict] It would." in refusal_text(MUTATION, Decision(findings=(against,)))
 
 
-MUTATION_OF_IN_DOUBT = Mutation(
-    id="mut_1",
-    caller=Caller(actor="agent", kind=ActorKind.AGENT, key_id="SNTL0"),
-    call=Call(service="sqs", operation="PurgeQueue"),
-    call_class=CallClass.MUTATION,
-    motive=None,
-    effects=(),
-)
-
-
 def test_in_doubt_it_names_who_settles_it_and_how() -> None:
-    text = in_doubt_text(MUTATION_OF_IN_DOUBT, InDoubt(reason="No answer came."))
+    text = in_doubt_text(MUTATION, InDoubt(reason="No answer came."))
     assert "No answer came." in text
     assert "not sent again" in text
     assert "sentinel settle mut_1" in text
@@ -72,5 +56,5 @@ def test_in_doubt_it_names_who_settles_it_and_how() -> None:
 
 
 def test_what_is_settled_waits_for_nothing() -> None:
-    text = in_doubt_text(MUTATION_OF_IN_DOUBT, InDoubt(reason="It was applied.", settled=True))
+    text = in_doubt_text(MUTATION, InDoubt(reason="It was applied.", settled=True))
     assert text == "sqs:PurgeQueue (mutation mut_1) is not sent again. It was applied."

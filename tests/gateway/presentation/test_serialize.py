@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.claim import Claim, ClaimEnd, Undone, UndoneBy
+from gateway.core.model.claim import ClaimEnd, Undone, UndoneBy
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Reply
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
 from gateway.core.records.record import Record, Stage
 from gateway.presentation import serialize
 from gateway.presentation.serialize import undone_lines, undone_to_json, undone_values
+from tests.kit import nouns
 from tests.kit.doubles import NOW as DOUBLES_NOW
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -26,22 +26,14 @@ MOTIVE = Motive(
     evidence=("A-1",),
     wanted_for=timedelta(hours=1),
 )
-EFFECT = Effect(
-    address="aws_x.y", attribute="size", action=EffectAction.SET, value={"hmac_sha256": "00"}, resource_type="aws_x"
-)
-MUTATION = Mutation(
-    id="mut_1",
-    caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTL1"),
+EFFECT = nouns.effect("aws_x.y", "size", {"hmac_sha256": "00"})
+MUTATION = nouns.mutation(
+    EFFECT,
     call=Call(service="rds", operation="ModifyDBInstance", parameters={"MasterUserPassword": "hunter2"}, region="r"),
-    call_class=CallClass.MUTATION,
     motive=MOTIVE,
-    effects=(EFFECT,),
 )
 FINDING = Finding(check="bounds", verdict=Verdict.DENY, rule="bounds.max", reason="Too much.", source="a.hcl:3")
-CLAIM = Claim(
-    id="clm_1", mutation_id="mut_1", address="aws_x.y", attribute="size", value=6, actor="a", kind=ActorKind.AGENT,
-    motive=MOTIVE, since=NOW, until=NOW, ended_at=NOW, end=ClaimEnd.EXPIRED,
-)  # fmt: skip
+CLAIM = nouns.claim("aws_x.y", "size", 6, motive=MOTIVE, since=NOW, until=NOW, ended_at=NOW, end=ClaimEnd.EXPIRED)
 
 
 @pytest.mark.parametrize(

@@ -5,24 +5,17 @@ from typing import Any
 
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import Call, CallClass, Mutation
+from gateway.core.model.mutation import CallClass
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Reply
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.telemetry.figures import Figures
 from gateway.telemetry.watch import Watch, describe, door_of, outcome_name
+from tests.kit import nouns
 
 MOTIVE = Motive(intent=Intent.COST, motivation=Motivation.BUDGET)
-MUTATION = Mutation(
-    id="mut_1",
-    caller=Caller(actor="agent", kind=ActorKind.AGENT, key_id="SNTL1"),
-    call=Call(service="sqs", operation="SetQueueAttributes"),
-    call_class=CallClass.MUTATION,
-    motive=MOTIVE,
-    effects=(),
-)
+MUTATION = nouns.mutation(id="mut_1", motive=MOTIVE)
 DENIED = Decision(findings=(Finding(check="c", verdict=Verdict.DENY, rule="SEN-1", reason="No."),))
 HELD = Decision(findings=(Finding(check="c", verdict=Verdict.HOLD, rule="SEN-2", reason="Wait."),))
 REPLY = Reply(status=200, headers=(), body=b"")

@@ -12,6 +12,7 @@ from gateway.core.model.verdict import Mode
 from gateway.core.settings import StackSettings
 from gateway.terraform.coupled import NOTHING_COUPLED, Coupled, coupled_with, resource_type_of
 from gateway.terraform.stacks import Stacks
+from tests.kit import nouns
 from tests.kit.gate import STACK
 
 ASG = "aws_autoscaling_group.kafka_consumer"
@@ -42,7 +43,7 @@ def found(stacks: Stacks, *effects: Effect, known: Couplings = KNOWN) -> Coupled
 
 def effect(address: str, attribute: str, action: EffectAction = EffectAction.SET) -> Effect:
     """An effect on the case stack."""
-    return Effect(address=address, attribute=attribute, action=action, value=1, resource_type=resource_type_of(address))
+    return nouns.effect(address, attribute, 1, action=action)
 
 
 def test_a_dependant_has_the_other_end(stacks: Stacks) -> None:

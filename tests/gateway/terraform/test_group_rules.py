@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Subject
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import WHOLE, Effect, EffectAction
 from gateway.terraform.group_rules import groups_of, rules_beside
+from tests.kit import nouns
 from tests.kit.growth import assert_linear
 
 RULE = "aws_vpc_security_group_ingress_rule"
@@ -50,9 +50,7 @@ def _subject(address: str, after: Mapping[str, Json], attribute: str = WHOLE, **
     resource_type = next(part for part in address.partition("{")[0].split(".") if part.startswith("aws_"))
     given = {"action": EffectAction.CREATE, "resource_type": resource_type, **more}
     effect = Effect(address=address, attribute=attribute, **given)
-    return Subject(
-        effect=effect, before=None, declared=None, attributes_before={}, attributes_after=after, contract=Contract()
-    )
+    return nouns.subject(effect, attributes_after=after)
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from gateway.core.model.verdict import Mode
 from gateway.terraform.config.backend import StateBackend
 from gateway.terraform.pulled_states import PulledStates
 from gateway.terraform.stacks import Stacks
-from tests.kit.postgres import Cluster, running_cluster
 from tests.kit.stacks import Source
+from tests.kit.stores import Cluster, running_cluster
 
 _END = 300
 

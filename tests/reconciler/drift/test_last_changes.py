@@ -8,8 +8,8 @@ import pytest
 from gateway.core.model.mutation import Effect, EffectAction
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.last_changes import LastChanges
-from tests.kit.decided import effect
 from tests.kit.growth import assert_linear
+from tests.kit.nouns import effect
 
 GROUP = "aws_autoscaling_group.web"
 AT = datetime(2026, 1, 2, tzinfo=UTC)

@@ -10,20 +10,15 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import WHOLE, Effect, EffectAction
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.mutation_creations import creations_of, is_of_place
+from tests.kit import nouns
 
 _AT = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 def _mutation(resource_type: str, identity: dict[str, str], **attributes: Any) -> AppliedMutation:
     def effect(attribute: str, value: Json) -> Effect:
-        return Effect(
-            address=f"{resource_type}{{new}}",
-            attribute=attribute,
-            action=EffectAction.CREATE,
-            value=value,
-            resource_type=resource_type,
-            identity=identity,
-            declared=False,
+        return nouns.effect(
+            f"{resource_type}{{new}}", attribute, value, action=EffectAction.CREATE, identity=identity, declared=False
         )
 
     effects = (effect(WHOLE, None), *(effect(name.replace("__", "."), value) for name, value in attributes.items()))

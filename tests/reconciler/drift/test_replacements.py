@@ -21,6 +21,7 @@ from reconciler.drift.replacements import (
     replaced_resources,
 )
 from reconciler.terraform.plan import TerraformPlan, read_plan
+from tests.kit import nouns
 
 WEB = "aws_security_group.web"
 
@@ -106,10 +107,7 @@ RECORDED: dict[str, dict[str, Json]] = {
 
 def _effect(address: str, attribute: str, action: EffectAction, value: Json = None, *, declared: bool = True) -> Effect:
     identity = {} if declared else {"call": "1"}
-    return Effect(
-        address=address, attribute=attribute, action=action, value=value, resource_type="aws_instance",
-        identity=identity, declared=declared,
-    )  # fmt: skip
+    return nouns.effect(address, attribute, value, action=action, identity=identity, declared=declared)
 
 
 def _applied(mutation: str, *effects: Effect, **changes: Json) -> AppliedMutation:

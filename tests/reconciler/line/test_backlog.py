@@ -17,7 +17,9 @@ from gateway.ledger.ledger import SqlLedger
 from reconciler.line.backlog import Backlog
 from reconciler.model import Wanted
 from reconciler.terraform.plan import ResourceChange
-from tests.kit.decided import APPLIED, effect, record_mutation
+from tests.kit import nouns
+from tests.kit.mutations import APPLIED, record_mutation
+from tests.kit.nouns import effect
 
 Apply = Callable[..., Awaitable[str]]
 Take = Callable[..., Awaitable[Any]]
@@ -219,7 +221,7 @@ async def test_deletions_and_creations_are_known_until_they_are_merged(
     ledger: SqlLedger, carried_out: Callable[..., Awaitable[str]]
 ) -> None:
     def effect(address: str, action: EffectAction, *, declared: bool) -> Effect:
-        return Effect(address=address, attribute="*", action=action, resource_type="aws_instance", declared=declared)
+        return nouns.effect(address, "*", action=action, declared=declared)
 
     call = Call(service="ec2", operation="X")
     gone = await carried_out(effect("aws_instance.a", EffectAction.DELETE, declared=True), call=call)

@@ -21,7 +21,7 @@ from reconciler.line.loop import Line
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.publish.git import Branch, open_branch
 from reconciler.terraform.cli import Terraform
-from tests.kit.parses import count_parses
+from tests.kit.growth import count_parses
 
 pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
 

@@ -16,6 +16,7 @@ from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.proof.proved_edit import DeclaredCache
 from tests.bench.drift.terraform import Tool, warm_tool
+from tests.kit import nouns
 
 pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
 
@@ -80,10 +81,7 @@ def again(tool: Tool, fleet: Any, tmp_path: Path, ledger: SqlLedger, git: Callab
 
 
 def _effect(address: str, attribute: str, action: EffectAction, value: Json = None, **identity: str) -> Effect:
-    kind = address.partition(".")[0]
-    return Effect(
-        address=address, attribute=attribute, action=action, value=value, resource_type=kind, identity=identity
-    )
+    return nouns.effect(address, attribute, value, action=action, identity=identity)
 
 
 def _created(address: str, **attributes: Json) -> list[Effect]:

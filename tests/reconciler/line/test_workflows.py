@@ -32,7 +32,8 @@ from reconciler.line.workflows import Worker, durable, serve
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.refresh import Refreshed
-from tests.kit.decided import effect, record_mutation
+from tests.kit.mutations import record_mutation
+from tests.kit.nouns import effect
 
 Apply = Callable[..., Awaitable[str]]
 SCALER = Caller(actor="agent-scaler", kind=ActorKind.AGENT, key_id="SNTL0")

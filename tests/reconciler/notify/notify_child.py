@@ -1,4 +1,4 @@
-"""The reconciler's notices in a process of its own (see `tests.kit.forks`) that kills itself at one point: reading, sending, sent, recorded; or `never`."""
+"""The reconciler's notices in a process of its own (see `tests.kit.fork_server`) that kills itself at one point: reading, sending, sent, recorded; or `never`."""
 
 import asyncio
 import os

@@ -2,7 +2,7 @@
 
 import asyncio
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -21,9 +21,10 @@ from gateway.core.settings.notices import WebhookSettings
 from gateway.ledger.ledger import SqlLedger
 from reconciler.notify.delivery import ReceiverWorker, open_workers
 from reconciler.notify.receivers import WebhookReceiver
-from tests.kit.decided import effect, record_mutation
 from tests.kit.doubles import FixedClock
-from tests.kit.hook import HookStub, receiving
+from tests.kit.hook import HookStub
+from tests.kit.mutations import record_mutation
+from tests.kit.nouns import effect
 
 SECRET = "whsec_" + base64.b64encode(b"s" * 32).decode()
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -110,12 +111,6 @@ class Scene:
         """(type, mutation) of what arrived."""
         documents = [each.document for each in self.stub.received]
         return [(each["type"], each["data"]["mutation_id"]) for each in documents]
-
-
-@pytest.fixture
-def stub() -> Iterator[HookStub]:
-    with receiving(HookStub()) as made:
-        yield made
 
 
 @pytest.fixture

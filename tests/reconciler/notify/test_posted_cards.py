@@ -1,7 +1,6 @@
 """No card asks for what is over: real holds of a ledger, a chat on loopback, and decisions made elsewhere."""
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -17,8 +16,8 @@ from gateway.core.settings.notices import SlackSettings
 from gateway.ledger.ledger import SqlLedger
 from reconciler.notify.delivery import ReceiverWorker
 from reconciler.notify.slack import SlackReceiver
-from tests.kit.decided import record_hold
-from tests.kit.hook import HookStub, receiving
+from tests.kit.hook import HookStub
+from tests.kit.mutations import record_hold
 from tests.reconciler.notify.test_delivery import Direct, MovingClock
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -63,12 +62,6 @@ class Scene:
         records = await self.ledger.records(RecordQuery(stage=Stage.NOTIFIED, newest_first=False))
         results: list[Any] = [result for record in records for result in record.body["results"]]  # type: ignore[union-attr]
         return [(each["type"], each["state"]) for each in results]
-
-
-@pytest.fixture
-def stub() -> Iterator[HookStub]:
-    with receiving(HookStub()) as made:
-        yield made
 
 
 @pytest.fixture

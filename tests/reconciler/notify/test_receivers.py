@@ -13,7 +13,7 @@ from gateway.core.errors import SettingsInvalid
 from gateway.core.settings.notices import WebhookSettings
 from gateway.notices.content import notice_of
 from reconciler.notify.receivers import Post, PostAnswer, WebhookReceiver
-from tests.kit.held import HELD, held_record
+from tests.kit.hold_records import HELD, held_record
 from tests.kit.hook import HookStub, receiving
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -16,7 +16,7 @@ from gateway.notices.content import notice_of
 from reconciler.notify.posted_cards import PostedCard
 from reconciler.notify.receivers import PostAnswer, Sending
 from reconciler.notify.slack import SlackPost, SlackReceiver
-from tests.kit.held import HELD, effect, held_record, record
+from tests.kit.hold_records import HELD, effect, held_record, record
 from tests.kit.hook import HookStub, receiving
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -20,9 +20,10 @@ from gateway.ledger.sealed_ledger import open_sealed_ledger
 from reconciler.line.workflows import durable
 from reconciler.notify.delivery import ReceiverWorker, open_workers
 from reconciler.notify.workflow import NoticeWorkflow
-from tests.kit.decided import effect, record_mutation
-from tests.kit.forks import Forks
+from tests.kit.fork_server import ForkServer
 from tests.kit.hook import HookStub, receiving
+from tests.kit.mutations import record_mutation
+from tests.kit.nouns import effect
 from tests.reconciler.notify.notify_child import POINTS
 
 SECRET = "whsec_" + base64.b64encode(b"s" * 32).decode()
@@ -31,21 +32,15 @@ T = TypeVar("T")
 
 
 @pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    with Forks("tests.reconciler.notify.notify_child") as made:
-        yield made
-
-
-@pytest.fixture
-def stub() -> Iterator[HookStub]:
-    with receiving(HookStub()) as made:
+def forks() -> Iterator[ForkServer]:
+    with ForkServer("tests.reconciler.notify.notify_child") as made:
         yield made
 
 
 class Scene:
     """One ledger, one receiver, and processes that come and go."""
 
-    def __init__(self, store: str, data: Path, stub: HookStub, forks: Forks) -> None:
+    def __init__(self, store: str, data: Path, stub: HookStub, forks: ForkServer) -> None:
         self.settings = Settings(data=data, ledger=store)
         self.stub = stub
         self._forks = forks
@@ -80,7 +75,7 @@ class Scene:
 
 
 @pytest.fixture
-def scene(store_url: str, tmp_path: Path, stub: HookStub, forks: Forks) -> Scene:
+def scene(store_url: str, tmp_path: Path, stub: HookStub, forks: ForkServer) -> Scene:
     """On SQLite with DBOS in a file of its own, and on PostgreSQL with DBOS in the same database, as the reconciler has it."""
     made = Scene(store_url, tmp_path, stub, forks)
     assert made.deliver() == 0  # begins

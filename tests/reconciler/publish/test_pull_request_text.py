@@ -7,7 +7,6 @@ import pytest
 
 from gateway.core.model.ids import digest_id
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Effect, EffectAction
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.publish.pull_request_text import (
     LONGEST,
@@ -24,6 +23,7 @@ from reconciler.publish.pull_request_text import (
     with_section,
 )
 from reconciler.suggest.question import NamedIntent
+from tests.kit import nouns
 from tests.reconciler.suggest.test_foreign_intent import CHANGE
 
 IDS = [f"mut_{number:026d}" for number in range(300)]
@@ -128,14 +128,7 @@ def test_a_long_list_is_cut_and_says_so() -> None:
 
 
 def _intent_text_written(name: str, *, sensitive: bool = False, prefix: str = "fgn") -> WriteBack:
-    effect = Effect(
-        address=f"aws_sqs_queue.{name}",
-        attribute="delay_seconds",
-        action=EffectAction.SET,
-        value=5,
-        resource_type="aws_sqs_queue",
-        sensitive=sensitive,
-    )
+    effect = nouns.effect(f"aws_sqs_queue.{name}", "delay_seconds", 5, sensitive=sensitive)
     at = datetime.fromisoformat(CHANGE.at)
     applied = AppliedMutation(
         id=name, seq=1, stack="shop", actor=CHANGE.actor, at=at, operation=CHANGE.event, effects=(effect,),

@@ -16,7 +16,7 @@ from gateway.core.settings import ReconcileSettings, Settings
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import open_ledger
 from reconciler.terraform.credentials import check_credentials, passed_environment
-from tests.kit.sealed import KEYS, MASTER
+from tests.kit.stores import KEYS, MASTER
 
 NOW = SystemClock().now()
 

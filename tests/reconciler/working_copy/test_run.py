@@ -7,7 +7,7 @@ import pytest
 from gateway.core.errors import SettingsInvalid
 from reconciler.suggest.claude import ClaudeSuggester
 from reconciler.working_copy.run import WorkingCopyRun, _suggestions, cache_of, reconcile_working_copy
-from tests.kit.parses import count_parses
+from tests.kit.growth import count_parses
 
 
 @pytest.mark.parametrize(

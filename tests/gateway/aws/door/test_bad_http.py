@@ -12,7 +12,7 @@ import pytest
 
 from gateway.core.records.record import Stage
 from tests.kit.gate import ASG, Gate
-from tests.kit.signed import FORM, MOTIVE, Answer, Signer, Wire, talk
+from tests.kit.signed_requests import FORM, MOTIVE, Answer, Signer, Wire, talk
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -20,7 +20,7 @@ from gateway.core.records.record import Stage
 from gateway.identity.master_key import master_key
 from gateway.ledger.keyring import SqlKeyRing
 from tests.kit.gate import ASG, Gate
-from tests.kit.signed import FORM, MOTIVE, Signer, Wire, talk
+from tests.kit.signed_requests import FORM, MOTIVE, Signer, Wire, talk
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

@@ -12,9 +12,9 @@ from botocore.credentials import Credentials
 
 from gateway.aws.door.bucket_host import BucketHosts
 from tests.kit.gate import Gate
-from tests.kit.signed import Answer, Signer, Wire, talk
+from tests.kit.signed_requests import Answer, Signer, Wire, talk
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 AWS_HOST = "photos.s3.us-east-1.amazonaws.com"
 
@@ -71,12 +71,6 @@ def test_an_address_as_public_url_names_no_bucket() -> None:
     hosts = BucketHosts(public_url="http://10.0.0.1:8484")
     assert hosts.of({"headers": [(b"host", b"s3.10.0.0.1")]}) == ""
     assert hosts.of({"headers": []}) == ""
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> None:
-    for seen in (gate.upstream.asked, gate.upstream.bodies, gate.upstream.headers):
-        seen.clear()
 
 
 def _signer(gate: Gate, host: str, actor: str = "service", service: str = "s3") -> Signer:

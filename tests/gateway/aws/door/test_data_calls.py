@@ -14,7 +14,7 @@ from gateway.core.records.record import Record, Stage
 from gateway.core.settings import DataPlaneSettings
 from tests.kit.gate import Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 QUEUE = "https://sqs.us-east-1.amazonaws.com/123456789012/kafka-shard-0"
 TABLE = "kafka-offsets"
@@ -28,16 +28,6 @@ def gate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
     with Gate(directory=tmp_path_factory.mktemp("gate")) as running:
         running.issue("app", kind=ActorKind.SERVICE)
         yield running
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each test sees only what it sends."""
-    gate.upstream.asked.clear()
-    gate.upstream.behaviour = "ok"
-    yield
-    gate.upstream.behaviour = "ok"
-    gate.release_all()
 
 
 def _made(gate: Gate, before: int) -> list[Record]:

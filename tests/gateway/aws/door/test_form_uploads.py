@@ -1,7 +1,6 @@
 """Browser forms through a whole gateway: what boto3's presigned POST makes, and what S3 answers."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -9,17 +8,9 @@ import pytest
 
 from tests.kit.gate import Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 FILE = b"0123456789" * 20_000
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    for seen in (gate.upstream.asked, gate.upstream.bodies, gate.upstream.headers):
-        seen.clear()
-    yield
-    gate.upstream.behaviour = "ok"
 
 
 def _post(

@@ -7,7 +7,6 @@ A standing claim (53) is a denial with status 403 that names the holder; 409 is 
 
 import socket
 import time
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -18,19 +17,9 @@ from botocore.exceptions import ClientError
 
 from gateway.core.records.record import Stage
 from tests.kit.gate import ASG, Gate
-from tests.kit.signed import FORM, MOTIVE, Signer, Wire, talk
+from tests.kit.signed_requests import FORM, MOTIVE, Signer, Wire, talk
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each test sees only what it sends."""
-    gate.upstream.asked.clear()
-    gate.upstream.behaviour = "ok"
-    yield
-    gate.upstream.behaviour = "ok"
-    gate.release_all()
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 
 def _set(gate: Gate, capacity: int, actor: str = "agent", group: str = ASG) -> Wire:

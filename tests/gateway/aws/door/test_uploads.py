@@ -19,9 +19,9 @@ from botocore.exceptions import ClientError
 from gateway.core.settings import ServerSettings, UnsignedUploads
 from gateway.identity.canonical import EMPTY_SHA256, signing_key
 from tests.kit.gate import Gate
-from tests.kit.signed import Answer, Signer, Wire, talk
+from tests.kit.signed_requests import Answer, Signer, Wire, talk
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 BODY = b"0123456789abcdef" * 8192
 """128 KiB: more than one piece."""
@@ -30,14 +30,6 @@ SIGNED_CHUNKS = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
 UNSIGNED_CHUNKS = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 LENGTH = {"x-amz-decoded-content-length": str(len(BODY)), "content-encoding": "aws-chunked"}
 TRAILER = {**LENGTH, "x-amz-trailer": "x-amz-checksum-crc32"}
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    for seen in (gate.upstream.asked, gate.upstream.bodies, gate.upstream.headers):
-        seen.clear()
-    yield
-    gate.upstream.behaviour = "ok"
 
 
 def _signer(gate: Gate, actor: str = "service") -> Signer:

@@ -20,7 +20,7 @@ from gateway.core.model.approval import (
     own_objection,
 )
 from gateway.core.model.caller import ActorKind, Caller
-from tests.kit.bindings import BOUND
+from tests.kit.nouns import BOUND
 
 BOTH = ApprovalRule(
     roles=(("approver", "dba"), ("security",)),

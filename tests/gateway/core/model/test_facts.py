@@ -5,14 +5,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Facts, Subject, reach
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import EffectAction
 from gateway.core.model.stop import Reach
 from gateway.core.model.verdict import Mode
-from tests.kit.decided import effect
+from tests.kit import nouns
+from tests.kit.nouns import effect
 
 
 def test_a_hidden_value_always_changes() -> None:
@@ -22,10 +21,8 @@ def test_a_hidden_value_always_changes() -> None:
 
 
 def _subject(action: EffectAction, value: Json, before: Json) -> Subject:
-    effect = Effect(address="aws_x.a", attribute="size", action=action, value=value, resource_type="aws_x")
-    return Subject(
-        effect=effect, before=before, declared=None, attributes_before={}, attributes_after={}, contract=Contract()
-    )
+    effect = nouns.effect("aws_x.a", "size", value, action=action)
+    return nouns.subject(effect, before)
 
 
 @pytest.mark.parametrize(
@@ -48,14 +45,7 @@ def test_what_changes(action: EffectAction, value: Json, before: Json, changes: 
 FACTS = Facts(
     now=datetime(2026, 3, 1, tzinfo=UTC), stack="shop", stacks=("search", "shop"), mode=Mode.ENFORCE, subjects=()
 )
-MUTATION = Mutation(
-    id="mut_1",
-    caller=Caller(actor="bot", kind=ActorKind.AGENT, key_id="SNTL0", on_behalf_of="ana"),
-    call=Call(service="sqs", operation="SetQueueAttributes"),
-    call_class=CallClass.MUTATION,
-    motive=None,
-    effects=(effect("aws_sqs_queue.a", "delay_seconds", 1),),
-)
+MUTATION = nouns.mutation(effect("aws_sqs_queue.a", "delay_seconds", 1), caller=nouns.caller("bot", on_behalf_of="ana"))
 
 
 def test_everything_that_a_stop_can_name_is_in_it() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call, CallClass, EffectAction
+from tests.kit import nouns
 
 CALL = Call(service="sqs", operation="DeleteQueue", parameters={"QueueUrl": "u", "N": 1}, account="1", region="r")
 
@@ -35,9 +36,9 @@ def test_the_order_of_parameters_and_the_wire_protocol_do_not_matter() -> None:
 
 
 def test_without_effects_it_is_not_understood() -> None:
-    effect = Effect(address="aws_sqs_queue.a", attribute="*", action=EffectAction.DELETE, resource_type="aws_sqs_queue")
+    effect = nouns.effect("aws_sqs_queue.a", "*", action=EffectAction.DELETE)
     caller = Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTL1")
-    mutation = Mutation(id="mut_1", caller=caller, call=CALL, call_class=CallClass.MUTATION, motive=None, effects=())
+    mutation = nouns.mutation(caller=caller, call=CALL)
     assert not mutation.understood
     assert replace(mutation, effects=(effect,)).understood
 

@@ -9,7 +9,7 @@ from gateway.core.records.notice import DeliveryState, Notice, NoticeType, notic
 from gateway.core.records.record import Stage
 from gateway.notices.content import notice_of
 from tests.kit.doubles import NOW
-from tests.kit.held import held_record, record
+from tests.kit.hold_records import held_record, record
 
 
 def test_an_id_names_the_record_and_its_hash() -> None:

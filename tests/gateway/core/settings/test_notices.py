@@ -12,7 +12,7 @@ from gateway.core.records.record import Stage
 from gateway.core.settings import Settings
 from gateway.core.settings.notices import ChatSettings, SlackSettings, WebhookSettings, receiver_names
 from gateway.notices.content import notice_of
-from tests.kit.held import held_record, record
+from tests.kit.hold_records import held_record, record
 
 SECRET = "whsec_" + base64.b64encode(b"s" * 32).decode()
 OLD = "whsec_" + base64.b64encode(b"o" * 32).decode()

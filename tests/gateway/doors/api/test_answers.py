@@ -10,8 +10,8 @@ from gateway.context.lookup import ResourceQuery
 from gateway.context.ports import HistoryQuery
 from gateway.core.model.caller import Caller
 from gateway.doors.api.answers import claims_answer, context_answer, history_answer, resources_answer
+from tests.kit.context_reader import claim, reader
 from tests.kit.doubles import AGENT, HUMAN
-from tests.kit.readers import claim, reader
 from tests.kit.stacks import GROUP
 
 

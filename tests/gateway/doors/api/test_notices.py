@@ -6,10 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.kit.chat import USERS, Chat, chatting
+from tests.kit.chat import TEAM, USERS, Chat, SlackStub, chatting, signed
 from tests.kit.gate import Gate
-from tests.kit.held import HELD
-from tests.kit.slack import TEAM, SlackStub, signed
+from tests.kit.hold_records import HELD
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

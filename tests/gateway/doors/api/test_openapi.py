@@ -1,6 +1,5 @@
 """Real answers of a gateway are what `/v1/openapi.json` says of them."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it has no stubs here
@@ -10,14 +9,7 @@ from gateway.doors.api.openapi import ANSWERS
 from tests.gateway.doors.api.test_routes import MOTIVE, PROPOSAL, _held, ask, propose
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each test sees only what it sends."""
-    yield
-    gate.release_all()
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 
 def _answers(gate: Gate) -> dict[tuple[str, str], Any]:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -10,21 +9,13 @@ import pytest
 
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 ADDRESS = "aws_autoscaling_group.kafka_consumer"
 PARAMETERS = {"AutoScalingGroupName": ASG, "DesiredCapacity": 6}
 MOTIVE = {"intent": "availability", "motivation": "incident", "evidence": ["A-1"], "text": "private words"}
 PROPOSAL = {"service": "autoscaling", "operation": "SetDesiredCapacity", "parameters": PARAMETERS, "motive": MOTIVE}
 HEALTH = {"read_at", "age_seconds", "within_requested_age", "code_revision", "state_serial", "sources", "refresh_with"}
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each test sees only what it does."""
-    gate.upstream.asked.clear()
-    yield
-    gate.release_all()
 
 
 def get(gate: Gate, path: str, actor: str = "agent", **query: Any) -> Any:

@@ -1,6 +1,5 @@
 """The JSON API through a running gateway: who may do what on which route, and every mistake as a problem document."""
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -10,21 +9,13 @@ import pytest
 from gateway.core.records.record import Stage
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 PARAMETERS = {"AutoScalingGroupName": ASG, "DesiredCapacity": 6}
 MOTIVE = {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]}
 PROPOSAL = {"service": "autoscaling", "operation": "SetDesiredCapacity", "parameters": PARAMETERS, "motive": MOTIVE}
 HELD = {**PROPOSAL, "service": "events", "operation": "PutRule", "parameters": {"Name": "n", "ScheduleExpression": "rate(1 day)"}}  # fmt: skip
 ADDRESS = "aws_autoscaling_group.kafka_consumer"
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each test sees only what it sends."""
-    gate.upstream.asked.clear()
-    yield
-    gate.release_all()
 
 
 def _held() -> dict[str, Any]:

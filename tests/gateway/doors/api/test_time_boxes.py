@@ -1,7 +1,7 @@
 """A change for a time through a running gateway: refused if it could not go back, put back once, moved by who may, left to newer holders."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,19 +13,11 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.records.record import Record, Stage
 from tests.kit.gate import ASG, Gate
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 GROUP = "aws_autoscaling_group.kafka_consumer"
 QUEUE = "https://sqs.us-east-1.amazonaws.com/123456789012/kafka-shard-0"
 FOREVER = ("availability", "incident; evidence=A-1")
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each test begins without claims."""
-    yield
-    gate.upstream.behaviour = "ok"
-    gate.release_all()
 
 
 def _for(lasts: str) -> tuple[str, str]:

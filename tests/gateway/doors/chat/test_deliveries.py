@@ -15,8 +15,9 @@ from gateway.core.records.notice import notice_id
 from gateway.core.records.record import Record, Stage
 from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.ledger.ledger import SqlLedger
-from tests.kit.decided import effect, record_mutation
-from tests.kit.sealed import KEYS
+from tests.kit.mutations import record_mutation
+from tests.kit.nouns import effect
+from tests.kit.stores import KEYS
 
 CHIEF = Caller(actor="chief", kind=ActorKind.HUMAN, key_id="SNTL1", roles=("operator",))
 

@@ -21,10 +21,9 @@ from gateway.core.records.record import Stage
 from gateway.core.settings.notices import SlackSettings
 from gateway.doors.chat.slack_chat import MOST_AT_ONCE, SlackChat
 from tests.gateway.doors.api.test_waiting import mutation_of
-from tests.kit.chat import USERS, Chat, chatting
+from tests.kit.chat import SECRET, TEAM, USERS, Chat, SlackStub, chatting, signed
 from tests.kit.doubles import FixedClock
-from tests.kit.held import HELD
-from tests.kit.slack import SECRET, TEAM, SlackStub, signed
+from tests.kit.hold_records import HELD
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 

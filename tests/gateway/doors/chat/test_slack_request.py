@@ -7,8 +7,8 @@ import pytest
 
 from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated
 from gateway.doors.chat.slack_request import ChatAction, answer_path, is_user, read_request, verify_request
-from tests.kit.held import HELD
-from tests.kit.slack import SECRET, TEAM, SlackStub, signed
+from tests.kit.chat import SECRET, TEAM, SlackStub, signed
+from tests.kit.hold_records import HELD
 
 SLACK = SlackStub()
 HOST = SLACK.origin

@@ -10,8 +10,8 @@ from gateway.core.model.inbound import Inbound
 from gateway.core.model.verdict import RuleText
 from gateway.doors.mcp.shared import McpPorts, ToolRequest
 from gateway.line.wakeups import Wakeups
+from tests.kit.context_reader import reader
 from tests.kit.doubles import AGENT, NOW, FixedClock
-from tests.kit.readers import reader
 
 
 async def _nothing() -> bytes:

@@ -7,16 +7,16 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.core.errors import NotFound
-from gateway.core.model.mutation import CallClass, Mutation
 from gateway.core.model.outcome import Failed, InDoubt
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.doors.mcp.arguments import DryRunMutation, ProposeMutation
 from gateway.doors.mcp.proposals import _answer, _inbound, _next, decided, propose
 from gateway.doors.mcp.shared import McpPorts
 from gateway.line.pipeline import MutationResult
+from tests.kit import nouns
 from tests.kit.doubles import AGENT, CALL
 
-MUTATION = Mutation(id="mut_1", caller=AGENT, call=CALL, call_class=CallClass.MUTATION, motive=None, effects=())
+MUTATION = nouns.mutation(id="mut_1", caller=AGENT, call=CALL)
 ALLOWED = Decision(findings=(Finding(check="a", verdict=Verdict.ALLOW, rule="a.passed", reason="Fine."),))
 
 

@@ -1,7 +1,6 @@
 """The tools through the official client, in both eras of the protocol: listed, called, refused, held, approved and read."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -12,18 +11,10 @@ from gateway.core.records.record import Stage
 from tests.kit.gate import ASG, Gate
 from tests.kit.mcp import ERAS, MODERN, call, mcp_client
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 MOTIVE = {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]}
 ADDRESS = "aws_autoscaling_group.kafka_consumer"
-
-
-@pytest.fixture(autouse=True)
-def clean(gate: Gate) -> Iterator[None]:
-    """Each test sees only what it does."""
-    gate.upstream.asked.clear()
-    yield
-    gate.release_all()
 
 
 def capacity(value: int) -> dict[str, Any]:

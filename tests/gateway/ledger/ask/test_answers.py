@@ -6,7 +6,7 @@ from typing import Any
 from gateway.core.model.approval import USUAL
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.verdict import Verdict
-from tests.kit.bindings import BOUND
+from tests.kit.nouns import BOUND
 
 ALICE = Caller(actor="alice", kind=ActorKind.HUMAN, key_id="SNTLALICE", roles=("approver",))
 

@@ -25,8 +25,8 @@ from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.timestamps import to_text
 from tests.gateway.ledger.conftest import NOW, Scene
-from tests.kit.exported import FAR, records_of
-from tests.kit.sealed import KEYS
+from tests.kit.exports import FAR, records_of
+from tests.kit.stores import KEYS
 
 SINK = "ocsf /somewhere"
 

@@ -13,7 +13,7 @@ from gateway.core.model.caller import ActorKind
 from gateway.ledger.ask.listed_keys import listed_keys
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import open_ledger
-from tests.kit.sealed import KEYS, MASTER
+from tests.kit.stores import KEYS, MASTER
 
 
 async def test_they_are_those_of_the_keyring_in_its_order(tmp_path: Path) -> None:

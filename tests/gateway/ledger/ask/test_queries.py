@@ -1,9 +1,8 @@
 """Claims and held mutations are listed by what people ask for, and a list is read from its end."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from sqlalchemy import Connection, event
 from gateway.core.model.signal import SignalScope, SignalState
 from gateway.core.ports import SignalQuery
 from gateway.ledger.ask import queries
-from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.database import Store
 from tests.kit.history import NOW
 from tests.kit.history import event as history_event
 
@@ -35,13 +34,6 @@ LISTS: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
         "holds_by_actor (actor=?",
     ),
 }
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
-    yield opened
-    opened.close()
 
 
 def plan(connection: Connection, ask: Callable[[], object]) -> list[str]:

@@ -19,7 +19,7 @@ from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.store.database import open_store
 from gateway.ledger.store.statements import Session
 from tests.kit.many_records import NOON, append_many
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 FEW, MANY = 2_000, 20_000
 QUESTIONS: dict[str, dict[str, Any]] = {

@@ -3,13 +3,13 @@
 from gateway.core.ports import TimeBoxLedger, keys_of
 from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
 from gateway.ledger.ledger import SqlLedger
-from tests.kit.timed import ADDRESS, Timed
+from tests.kit.time_boxes import ADDRESS, TimeBoxHistory
 
 
 async def test_the_ledger_knows_time_boxed_changes(ledger: SqlLedger) -> None:
     boxes: TimeBoxLedger = SqlTimeBoxes(ledger)
     assert not await boxes.time_boxes()
-    await Timed(ledger).change()
+    await TimeBoxHistory(ledger).change()
     [part] = await boxes.standing_time_boxes([ADDRESS])
     assert keys_of([part]) == {(ADDRESS, "delay"): 4}
     assert not await boxes.standing_time_boxes(["aws_x.other"])

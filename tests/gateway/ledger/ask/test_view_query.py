@@ -9,7 +9,7 @@ import pytest
 
 from gateway.core.errors import LedgerUnavailable, Malformed, SettingsInvalid
 from gateway.ledger.ask.view_query import LONGEST_QUERY, _is_harmless, ask_postgresql, ask_sqlite, ask_views, plain_cell
-from tests.kit.exported import write_history
+from tests.kit.exports import write_history
 
 
 @pytest.mark.parametrize("query", ["", " ; ", "SELECT 1" + " " * LONGEST_QUERY + "AS a"])

@@ -16,21 +16,14 @@ from gateway.ledger.chain import anchor as anchor_module
 from gateway.ledger.chain.anchor import Anchor, agreed_end
 from gateway.ledger.chain.checkpoint import Checkpoint, CheckpointFile
 from gateway.ledger.chain.hashes import START
-from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.database import Store
 from gateway.ledger.store.opening import prepare
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.transaction import Transaction
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable
 from gateway.ledger.chain.checkpoint import ORIGIN, Checkpoint, CheckpointFile, parse, sign
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 KEY = Ed25519PrivateKey.from_private_bytes(b"k" * 32)
 OTHER = Ed25519PrivateKey.from_private_bytes(b"o" * 32)

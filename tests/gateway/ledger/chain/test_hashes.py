@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from gateway.core.errors import LedgerBroken
 from gateway.core.model.json import canonical
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.hashes import FIRST_PREVIOUS, HASHED, keyed_hash, verified_records
-from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.database import Store
 from gateway.ledger.store.rows import ChainEndRow, RecordRow
 from gateway.ledger.store.serialize import record_from_row
 from gateway.ledger.store.statements import Session
@@ -25,13 +25,6 @@ from gateway.ledger.store.tables import RECORDS, RESOURCES
 CASES = Path(__file__).parents[2] / "cases" / "records"
 GOLDEN: list[dict[str, Any]] = json.loads((CASES / "v1.json").read_text(encoding="utf-8"))
 KEY = b"k" * 32
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
-    yield opened
-    opened.close()
 
 
 def verified(store: Store, rows: list[dict[str, Any]], after: int = 0, key: bytes = KEY) -> int:

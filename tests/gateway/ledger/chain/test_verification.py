@@ -12,7 +12,7 @@ from gateway.ledger.chain.derive.derivation import Derivation
 from gateway.ledger.chain.hashes import FIRST_PREVIOUS
 from gateway.ledger.chain.verification import verify_ledger
 from tests.kit.history import History
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 
 async def test_it_says_what_was_checked(scene: Any, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.approval import USUAL, ApprovalRule, HoldState
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.verdict import Verdict
-from tests.kit.bindings import BOUND
+from tests.kit.nouns import BOUND
 
 HOUR = timedelta(hours=1)
 TWO = ApprovalRule(roles=(("approver", "dba"),), people=2, longest=2 * HOUR, reason="Two must.")

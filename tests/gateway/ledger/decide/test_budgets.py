@@ -16,7 +16,7 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.decide.budgets import counts
 from tests.kit.history import NOW
-from tests.kit.timed import HOUR, Timed
+from tests.kit.time_boxes import HOUR, TimeBoxHistory
 
 SECOND = timedelta(seconds=1)
 CHIEF = Caller(actor="chief", kind=ActorKind.HUMAN, key_id="SNTLC", roles=("operator",))
@@ -121,7 +121,7 @@ async def test_a_success_begins_a_new_row(scene: Any) -> None:
 
 
 async def test_put_backs_that_are_refused_or_fail_do_not_open_the_breaker_of_who_sends_them(scene: Any) -> None:
-    timed = Timed(scene.ledger)
+    timed = TimeBoxHistory(scene.ledger)
     boxed = await timed.change()
     deny = scene.decision(DENY, obligations={"breaker": RULE, "budgets": {}})
     for _ in range(5):
@@ -245,7 +245,7 @@ async def test_who_holds_an_attribute_cannot_trip_the_breaker_of_who_asks_for_it
 
 async def test_two_ledgers_on_one_database_do_not_spend_twice(scene: Any, tmp_path: Any) -> None:
     from gateway.ledger.ledger import open_ledger  # noqa: PLC0415  the second process of the test
-    from tests.kit.sealed import KEYS  # noqa: PLC0415
+    from tests.kit.stores import KEYS  # noqa: PLC0415
 
     async with open_ledger(f"sqlite:///{tmp_path / 'scene.db'}", KEYS) as other:
         second = replace(scene, ledger=other)

@@ -13,7 +13,7 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.decide.events import EVENTS
 from gateway.ledger.ledger import SqlLedger
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from gateway.ledger.decide.outcome import MAX_REPLY, follow_outcome, settlement
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.states import AttemptState
 from tests.kit.history import NOW
-from tests.kit.timed import HOUR, Timed
+from tests.kit.time_boxes import HOUR, TimeBoxHistory
 
 DAY = timedelta(days=1)
 
@@ -187,7 +187,7 @@ async def test_a_claim_on_what_the_call_implies_elsewhere_stays_ended(scene: Any
 
 
 async def test_another_mutations_outcome_changes_nothing(ledger: SqlLedger) -> None:
-    timed = Timed(ledger)
+    timed = TimeBoxHistory(ledger)
     boxed = await timed.change()
     await timed.put_back(boxed, at=NOW + HOUR, outcome=None)
     for state in (AttemptState.APPLIED, AttemptState.FAILED, AttemptState.IN_DOUBT):

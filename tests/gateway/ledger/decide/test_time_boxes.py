@@ -16,7 +16,7 @@ from gateway.core.ports import MOST_MOVES, RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger
 from tests.kit.history import APPLIED, DOUBT, FAILED, HUMAN, NOW
-from tests.kit.timed import HOUR, Timed
+from tests.kit.time_boxes import HOUR, TimeBoxHistory
 
 LATER = NOW + 2 * HOUR
 AGENT = Caller(actor="agent", kind=ActorKind.AGENT, key_id="SNTLAGENT")
@@ -24,18 +24,18 @@ RIVAL = Caller(actor="rival", kind=ActorKind.AGENT, key_id="SNTLRIVAL")
 
 
 @pytest.fixture
-async def timed(ledger: SqlLedger) -> AsyncIterator[Timed]:
+async def timed(ledger: SqlLedger) -> AsyncIterator[TimeBoxHistory]:
     """Changes for a time; the ledger is verified at the end of each test."""
-    yield Timed(ledger)
+    yield TimeBoxHistory(ledger)
     assert await ledger.verify()
 
 
-async def _last(timed: Timed, stage: Stage) -> Any:
+async def _last(timed: TimeBoxHistory, stage: Stage) -> Any:
     [record] = await timed.ledger.records(RecordQuery(stage=stage, limit=1))
     return record
 
 
-async def test_it_stands_until_it_is_put_back_once(timed: Timed) -> None:
+async def test_it_stands_until_it_is_put_back_once(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     assert await timed.states(boxed) == {"delay": TimeBoxState.STANDING}
     back = await timed.put_back(boxed, at=LATER, outcome=None)
@@ -48,18 +48,18 @@ async def test_it_stands_until_it_is_put_back_once(timed: Timed) -> None:
         await timed.put_back(boxed, at=LATER)
 
 
-async def test_it_is_not_put_back_before_its_end(timed: Timed) -> None:
+async def test_it_is_not_put_back_before_its_end(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     with pytest.raises(ClaimTaken, match="not to be put back now"):
         await timed.put_back(boxed, at=NOW + HOUR / 2)
 
 
-async def test_what_aws_refused_has_nothing_to_go_back(timed: Timed) -> None:
+async def test_what_aws_refused_has_nothing_to_go_back(timed: TimeBoxHistory) -> None:
     boxed = await timed.change(outcome=FAILED)
     assert await timed.states(boxed) == {"delay": TimeBoxState.FAILED}
 
 
-async def test_a_put_back_that_aws_refused_can_be_tried_again(timed: Timed) -> None:
+async def test_a_put_back_that_aws_refused_can_be_tried_again(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     await timed.put_back(boxed, at=LATER, outcome=FAILED)
     assert await timed.states(boxed) == {"delay": TimeBoxState.STANDING}
@@ -68,7 +68,9 @@ async def test_a_put_back_that_aws_refused_can_be_tried_again(timed: Timed) -> N
 
 
 @pytest.mark.parametrize(("carried_out", "state"), [(True, TimeBoxState.PUT_BACK), (False, TimeBoxState.STANDING)])
-async def test_a_put_back_in_doubt_waits_for_the_truth(timed: Timed, carried_out: bool, state: TimeBoxState) -> None:
+async def test_a_put_back_in_doubt_waits_for_the_truth(
+    timed: TimeBoxHistory, carried_out: bool, state: TimeBoxState
+) -> None:
     boxed = await timed.change()
     back = await timed.put_back(boxed, at=LATER, outcome=DOUBT)
     assert await timed.states(boxed) == {"delay": TimeBoxState.PUTTING_BACK}
@@ -80,7 +82,7 @@ async def test_a_put_back_in_doubt_waits_for_the_truth(timed: Timed, carried_out
     assert await timed.states(boxed) == {"delay": state}
 
 
-async def test_a_put_back_takes_no_claim_that_lasts(timed: Timed) -> None:
+async def test_a_put_back_takes_no_claim_that_lasts(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     await timed.put_back(boxed, at=LATER)
     claims = await timed.ledger.claims(open_only=False)
@@ -88,7 +90,7 @@ async def test_a_put_back_takes_no_claim_that_lasts(timed: Timed) -> None:
 
 
 @pytest.mark.parametrize("caller", [AGENT, HUMAN])
-async def test_holder_and_approver_move_its_end(timed: Timed, caller: Caller) -> None:
+async def test_holder_and_approver_move_its_end(timed: TimeBoxHistory, caller: Caller) -> None:
     boxed = await timed.change(obligations={"claim_seconds": 5400})
     until = NOW + timedelta(hours=3)
     [part] = await timed.boxes.extend_time_box(boxed.id, until, caller=caller, reason="still on", at=NOW)
@@ -101,7 +103,7 @@ async def test_holder_and_approver_move_its_end(timed: Timed, caller: Caller) ->
     assert claim.until == NOW + timedelta(seconds=5400)  # no longer than policy granted
 
 
-async def test_others_do_not_move_it(timed: Timed) -> None:
+async def test_others_do_not_move_it(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     for move in (
         timed.boxes.extend_time_box(boxed.id, LATER, caller=RIVAL, reason="", at=NOW),
@@ -112,7 +114,7 @@ async def test_others_do_not_move_it(timed: Timed) -> None:
             await move
 
 
-async def test_an_end_lies_in_the_future_and_is_moved_only_before_it_came(timed: Timed) -> None:
+async def test_an_end_lies_in_the_future_and_is_moved_only_before_it_came(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     with pytest.raises(NotAllowed, match="passed already"):
         await timed.boxes.extend_time_box(boxed.id, NOW, caller=AGENT, reason="", at=NOW)
@@ -120,7 +122,7 @@ async def test_an_end_lies_in_the_future_and_is_moved_only_before_it_came(timed:
         await timed.boxes.extend_time_box(boxed.id, LATER + HOUR, caller=AGENT, reason="", at=LATER)
 
 
-async def test_the_end_of_what_a_later_change_has_is_not_moved(timed: Timed) -> None:
+async def test_the_end_of_what_a_later_change_has_is_not_moved(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     other = await timed.change(8, lasts=None)
     with pytest.raises(
@@ -130,7 +132,7 @@ async def test_the_end_of_what_a_later_change_has_is_not_moved(timed: Timed) -> 
     assert not await timed.ledger.records(RecordQuery(stage=Stage.RESCHEDULED))
 
 
-async def test_an_end_is_not_moved_for_ever(timed: Timed) -> None:
+async def test_an_end_is_not_moved_for_ever(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     for _ in range(MOST_MOVES):
         await timed.boxes.extend_time_box(boxed.id, LATER, caller=AGENT, reason="", at=NOW)
@@ -138,7 +140,7 @@ async def test_an_end_is_not_moved_for_ever(timed: Timed) -> None:
         await timed.boxes.extend_time_box(boxed.id, LATER, caller=AGENT, reason="", at=NOW)
 
 
-async def test_it_is_ended_early_with_its_claims(timed: Timed) -> None:
+async def test_it_is_ended_early_with_its_claims(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     await timed.boxes.end_time_box(boxed.id, caller=AGENT, reason="done", at=NOW)
     assert not await timed.ledger.claims()
@@ -149,7 +151,7 @@ async def test_it_is_ended_early_with_its_claims(timed: Timed) -> None:
         await timed.boxes.end_time_box(boxed.id, caller=AGENT, reason="", at=NOW)
 
 
-async def test_who_is_stopped_prolongs_nothing(timed: Timed) -> None:
+async def test_who_is_stopped_prolongs_nothing(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     chief = Caller(actor="chief", kind=ActorKind.HUMAN, key_id="SNTLC", roles=("operator",))
     stop = await timed.ledger.stop(StopScope.ACTOR, "agent", by=chief, reason="Amok.", at=NOW)
@@ -165,7 +167,9 @@ async def test_who_is_stopped_prolongs_nothing(timed: Timed) -> None:
     assert await timed.boxes.extend_time_box(boxed.id, LATER, caller=AGENT, reason="", at=NOW)
 
 
-async def test_ending_it_again_and_again_is_recorded_once_and_keeps_no_human_from_being_asked(timed: Timed) -> None:
+async def test_ending_it_again_and_again_is_recorded_once_and_keeps_no_human_from_being_asked(
+    timed: TimeBoxHistory,
+) -> None:
     boxed = await timed.change()
     for minutes in range(5):
         at = NOW + timedelta(minutes=minutes)
@@ -174,7 +178,7 @@ async def test_ending_it_again_and_again_is_recorded_once_and_keeps_no_human_fro
     assert len(await timed.ledger.records(RecordQuery(stage=Stage.RESCHEDULED))) == 1
 
 
-async def test_only_a_human_tries_again_what_is_left_to_humans(timed: Timed) -> None:
+async def test_only_a_human_tries_again_what_is_left_to_humans(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     parts = await timed.boxes.time_boxes(mutation_id=boxed.id)
     await timed.boxes.leave_time_box(boxed.id, parts, TimeBoxState.LEFT, by="", reason="No.", at=LATER)
@@ -183,13 +187,13 @@ async def test_only_a_human_tries_again_what_is_left_to_humans(timed: Timed) -> 
     assert await timed.states(boxed) == {"delay": TimeBoxState.LEFT}
 
 
-async def test_it_is_not_ended_before_its_outcome_is_known(timed: Timed) -> None:
+async def test_it_is_not_ended_before_its_outcome_is_known(timed: TimeBoxHistory) -> None:
     boxed = await timed.change(outcome=None)
     with pytest.raises(NotAllowed, match="not known yet"):
         await timed.boxes.end_time_box(boxed.id, caller=AGENT, reason="", at=NOW)
 
 
-async def test_what_is_left_is_recorded_once_and_may_be_ended_again(timed: Timed) -> None:
+async def test_what_is_left_is_recorded_once_and_may_be_ended_again(timed: TimeBoxHistory) -> None:
     boxed = await timed.change(6, "delay", "size")
     parts = await timed.boxes.time_boxes(mutation_id=boxed.id)
     [one] = [part for part in parts if part.attribute == "delay"]
@@ -202,7 +206,7 @@ async def test_what_is_left_is_recorded_once_and_may_be_ended_again(timed: Timed
     assert set((await timed.states(boxed)).values()) == {TimeBoxState.STANDING}
 
 
-async def test_nothing_is_left_before_its_end(timed: Timed) -> None:
+async def test_nothing_is_left_before_its_end(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     parts = await timed.boxes.time_boxes(mutation_id=boxed.id)
     assert not await timed.boxes.leave_time_box(boxed.id, parts, TimeBoxState.LEFT, by="", reason="", at=NOW + HOUR / 2)

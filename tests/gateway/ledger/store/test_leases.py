@@ -13,7 +13,7 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.store.states import AttemptState
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 LEASE = timedelta(seconds=15)
 

@@ -12,7 +12,7 @@ from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.store.opening import is_unused
 from tests.kit.history import History
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 
 def run(path: Path, *statements: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,6 @@ from gateway.core.errors import LedgerUnavailable, NotFound
 from gateway.ledger.store import reader as module
 from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.reader import Probe, Reader
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
-    yield opened
-    opened.close()
 
 
 def keys(connection: Connection) -> int:

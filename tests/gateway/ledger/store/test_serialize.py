@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.core.model.caller import ActorKind
-from gateway.core.model.claim import Claim, ClaimEnd
+from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import canonical
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.ledger.store.rows import ClaimRow
 from gateway.ledger.store.serialize import canonical_text, claim_from_row, claim_to_row
+from tests.kit import nouns
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 _JSON = st.recursive(
@@ -43,14 +43,10 @@ def test_what_cannot_be_stored_is_refused(value: object) -> None:
 @pytest.mark.parametrize("ended", [False, True])
 def test_a_claim_reads_back_and_has_no_end_while_it_is_open_and_unsettled(unsettled: int, ended: bool) -> None:
     at = datetime(2026, 3, 1, tzinfo=UTC)
-    claim = Claim(
-        id="clm_1",
-        mutation_id="mut_1",
-        address="aws_lb.front",
-        attribute="tags",
-        value={"a": [1, None]},
-        actor="agent",
-        kind=ActorKind.AGENT,
+    claim = nouns.claim(
+        "aws_lb.front",
+        "tags",
+        {"a": [1, None]},
         motive=Motive(intent=Intent.COST, motivation=Motivation.BUDGET),
         since=at,
         until=at,

@@ -1,15 +1,13 @@
 """The statements that mutations wait for use indexes, however large the tables are."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import insert, select
 from sqlalchemy.schema import CreateTable
 
 from gateway.ledger.decide import claims, commands, decision, lookup, outcome
-from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.database import Store
 from gateway.ledger.store.rows import ValueRow
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
 from gateway.ledger.store.tables import VALUES
@@ -21,13 +19,6 @@ _STATEMENTS = [
     for name, value in vars(module).items()
     if isinstance(value, Statement)
 ]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
-    yield opened
-    opened.close()
 
 
 @pytest.mark.parametrize("statement", _STATEMENTS)

@@ -8,7 +8,7 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.store.transaction import Transaction
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 
 async def test_records_follow_each_other_within_and_across_transactions(scene: Any) -> None:

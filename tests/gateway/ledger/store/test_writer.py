@@ -18,16 +18,9 @@ from gateway.ledger.store import database as store_module
 from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.transaction import Transaction
 from gateway.ledger.store.writer import Writer
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

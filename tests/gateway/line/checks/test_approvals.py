@@ -8,15 +8,15 @@ import pytest
 
 from gateway.core.model.approval import USUAL, Answered, Rejection
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Approval, Facts, Subject
+from gateway.core.model.facts import Approval, Facts
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Mode, Verdict
 from gateway.line.checks.approvals import binding_of, with_answer, with_approval
-from tests.kit.bindings import BOUND
+from tests.kit import nouns
 from tests.kit.doubles import NOW as DOUBLES_NOW
+from tests.kit.nouns import BOUND
 
 HELD = Decision(
     findings=(Finding(check="policy", verdict=Verdict.HOLD, rule="SEN-X", reason="Ask."),), binding=BOUND, needs=USUAL
@@ -56,7 +56,7 @@ def test_a_rejection_ends_at_its_time_and_with_its_circumstances() -> None:
 
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
-EFFECT = Effect(address="aws_x.a", attribute="size", action=EffectAction.SET, value=6, resource_type="aws_x")
+EFFECT = nouns.effect("aws_x.a", "size", 6)
 MUTATION = Mutation(
     id="mut_1",
     caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTL1", roles=("r", "s")),
@@ -69,9 +69,7 @@ HOLD = Finding(check="policy", verdict=Verdict.HOLD, rule="SEN-1", reason="So.",
 
 
 def _facts(before: Json = 4, effect: Effect = EFFECT, **more: Any) -> Facts:
-    subject = Subject(
-        effect=effect, before=before, declared=4, attributes_before={}, attributes_after={}, contract=Contract()
-    )
+    subject = nouns.subject(effect, before, 4)
     return Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=(subject,), **more)
 
 

@@ -7,45 +7,44 @@ import pytest
 
 from gateway.core.errors import PolicyUnavailable
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.claim import Claim, Relation, StandingClaim
-from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.claim import Relation, StandingClaim
+from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call, Mutation
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.line.checks.arbitration import ArbitrationCheck
 from gateway.policy.bundle import read_bundle
 from gateway.policy.bundle_selection import SHIPPED
 from gateway.policy.embedded import Embedded
 from gateway.policy.sources import shipped
+from tests.kit import nouns
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 INCIDENT = Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, evidence=("ALERT-1",))
 BUDGET = Motive(intent=Intent.COST, motivation=Motivation.BUDGET)
 ROUTINE = Motive(intent=Intent.CONSISTENCY, motivation=Motivation.ROUTINE)
-EFFECT = Effect(
-    address="aws_autoscaling_group.kafka", attribute="desired_capacity", action=EffectAction.SET, value=3, resource_type="aws_autoscaling_group"
-)  # fmt: skip
+EFFECT = nouns.effect("aws_autoscaling_group.kafka", "desired_capacity", 3)
 
 
 def mutation(actor: str, kind: ActorKind, motive: Motive | None) -> Mutation:
     call = Call(service="autoscaling", operation="SetDesiredCapacity")
     caller = Caller(actor=actor, kind=kind, key_id="k")
-    return Mutation(
-        id="mut_1", caller=caller, call=call, call_class=CallClass.MUTATION, motive=motive, effects=(EFFECT,)
-    )
+    return nouns.mutation(EFFECT, caller=caller, call=call, motive=motive)
 
 
 def facts(motive: Motive | None) -> Facts:
     """Facts with one open claim, by the agent `rescuer`, for another hour."""
-    claim = Claim(
-        id="clm_1", mutation_id="mut_0", address=EFFECT.address, attribute=EFFECT.attribute, value=6, actor="rescuer", kind=ActorKind.AGENT, motive=motive,
-        since=NOW - timedelta(hours=1), until=NOW + timedelta(hours=1),
-    )  # fmt: skip
-    subject = Subject(
-        effect=EFFECT, before=6, declared=4, attributes_before={}, attributes_after={}, contract=Contract()
+    claim = nouns.claim(
+        EFFECT.address,
+        EFFECT.attribute,
+        6,
+        actor="rescuer",
+        motive=motive,
+        since=NOW - timedelta(hours=1),
+        until=NOW + timedelta(hours=1),
     )
+    subject = nouns.subject(EFFECT, 6, 4)
     standing = StandingClaim(claim=claim, relation=Relation.SAME)
     return Facts(now=NOW, stack="kafka", mode=Mode.ENFORCE, subjects=(subject,), claims=(standing,))
 

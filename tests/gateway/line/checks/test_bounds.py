@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.caller import ActorKind
 from gateway.core.model.contract import AgentGrant, Bound, Contract
 from gateway.core.model.facts import Dependant, Facts, Subject
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction
 from gateway.core.model.verdict import Finding, Mode, Verdict
 from gateway.core.settings import StackSettings
 from gateway.line.checks.bounds import BoundsCheck
 from gateway.terraform.stacks import Stacks
+from tests.kit import nouns
 from tests.kit.growth import assert_linear
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -67,26 +68,23 @@ def subject(
     dependants: tuple[Dependant, ...] = (),
 ) -> Subject:
     whole = {attribute: value} if after is None else after
-    return Subject(
-        effect=Effect(address=GROUP, attribute=attribute, action=action, value=value, resource_type="aws_autoscaling_group", declared=declared),
-        before=before,
-        declared=in_code,
+    return nouns.subject(
+        nouns.effect(GROUP, attribute, value, action=action, declared=declared),
+        before,
+        in_code,
         attributes_before={attribute: before},
         attributes_after=whole,
         contract=contract or law(bound("min", 2), bound("max", 16), bound("max_step", 4)),
         dependants=dependants,
         exists=exists,
-    )  # fmt: skip
+    )
 
 
 async def findings(*subjects: Subject, kind: ActorKind = ActorKind.AGENT, effects: Sequence[Effect] | None = None) -> tuple[Finding, ...]:  # fmt: skip
-    mutation = Mutation(
-        id="mut_1",
-        caller=Caller(actor="someone", kind=kind, key_id="SNTL"),
+    mutation = nouns.mutation(
+        *(tuple(each.effect for each in subjects) if effects is None else tuple(effects)),
+        caller=nouns.caller("someone", kind),
         call=Call(service="autoscaling", operation="SetDesiredCapacity"),
-        call_class=CallClass.MUTATION,
-        motive=None,
-        effects=tuple(each.effect for each in subjects) if effects is None else tuple(effects),
     )
     facts = Facts(now=NOW, stack="kafka", mode=Mode.ENFORCE, subjects=subjects)
     return (await BoundsCheck().examine(mutation, facts)).findings
@@ -266,14 +264,7 @@ async def test_a_call_that_is_not_understood_is_held_for_a_human() -> None:
 
 
 async def test_a_held_call_of_the_data_plane_names_the_setting() -> None:
-    mutation = Mutation(
-        id="mut_1",
-        caller=Caller(actor="someone", kind=ActorKind.AGENT, key_id="SNTL"),
-        call=Call(service="cloudwatch", operation="PutMetricData"),
-        call_class=CallClass.DATA,
-        motive=None,
-        effects=(),
-    )
+    mutation = nouns.mutation(call=Call(service="cloudwatch", operation="PutMetricData"), call_class=CallClass.DATA)
     facts = Facts(now=NOW, stack="kafka", mode=Mode.ENFORCE, subjects=())
     (finding,) = (await BoundsCheck().examine(mutation, facts)).findings
 
@@ -336,13 +327,13 @@ RULE = {"from_port": 8443, "to_port": 8443, "protocol": "tcp", "cidr_blocks": ["
 async def test_the_case_stack_answers_an_agent(address: str, attribute: str, value: Json, expected: list[str]) -> None:
     stack = Stacks.load([StackSettings(name="kafka", path=KAFKA)], default_mode=Mode.ENFORCE).all[0]
     before = stack.recorded(address) or {}
-    effect = Effect(address=address, attribute=attribute, action=SET, value=value, resource_type=address.split(".")[-2])
+    effect = nouns.effect(address, attribute, value)
 
     told = await findings(
-        Subject(
-            effect=effect,
-            before=before.get(attribute),
-            declared=stack.declared(address, attribute),
+        nouns.subject(
+            effect,
+            before.get(attribute),
+            stack.declared(address, attribute),
             attributes_before=before,
             attributes_after={**before, attribute: value},
             contract=stack.contract(address),

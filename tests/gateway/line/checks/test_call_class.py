@@ -4,23 +4,19 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.caller import ActorKind
 from gateway.core.model.facts import Facts
-from gateway.core.model.mutation import Call, CallClass, Mutation
+from gateway.core.model.mutation import Call, CallClass
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.line.checks.call_class import CallClassCheck
+from tests.kit import nouns
 
 
 @pytest.mark.parametrize("kind", ActorKind)
 @pytest.mark.parametrize("call_class", CallClass)
 async def test_only_credentials_are_refused(kind: ActorKind, call_class: CallClass) -> None:
-    mutation = Mutation(
-        id="mut_1",
-        caller=Caller(actor="a", kind=kind, key_id="SNTL1"),
-        call=Call(service="sts", operation="AssumeRole"),
-        call_class=call_class,
-        motive=None,
-        effects=(),
+    mutation = nouns.mutation(
+        caller=nouns.caller("a", kind), call=Call(service="sts", operation="AssumeRole"), call_class=call_class
     )
     facts = Facts(now=datetime.now(UTC), stack="", mode=Mode.OBSERVE, subjects=())
     (finding,) = (await CallClassCheck().examine(mutation, facts)).findings

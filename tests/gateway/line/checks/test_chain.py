@@ -5,22 +5,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.claim import Claim, Relation, StandingClaim
+from gateway.core.model.claim import Relation, StandingClaim
 from gateway.core.model.facts import Approval, Facts
-from gateway.core.model.mutation import Call, CallClass, Mutation
+from gateway.core.model.mutation import Mutation
 from gateway.core.model.verdict import Finding, Mode, Verdict
 from gateway.line.checks.chain import CheckChain, Opinion, passed
+from tests.kit import nouns
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
-MUTATION = Mutation(
-    id="mut_1",
-    caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTL1"),
-    call=Call(service="sqs", operation="DeleteQueue"),
-    call_class=CallClass.MUTATION,
-    motive=None,
-    effects=(),
-)
+MUTATION = nouns.mutation()
 FACTS = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=())
 
 
@@ -42,17 +35,7 @@ def _opinion(verdict: Verdict, name: str = "c", **more: tuple[str, ...]) -> Opin
 
 
 def _claim(identity: str, relation: Relation) -> StandingClaim:
-    claim = Claim(
-        id=identity,
-        mutation_id="m",
-        address="a",
-        attribute="x",
-        value=1,
-        actor="b",
-        kind=ActorKind.AGENT,
-        motive=None,
-        since=NOW,
-    )
+    claim = nouns.claim("a", "x", 1, id=identity, since=NOW)
     return StandingClaim(claim=claim, relation=relation)
 
 

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.claim import Claim, Relation, StandingClaim
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.claim import Relation, StandingClaim
 from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Dependant, Facts, Subject
-from gateway.core.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import WHOLE, EffectAction
 from gateway.core.model.verdict import Finding, Mode, Verdict
 from gateway.line.checks.dependencies import DependenciesCheck
+from tests.kit import nouns
 from tests.kit.growth import assert_linear, finish
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -29,32 +30,22 @@ def subject(
     value: str = "new",
 ) -> Subject:
     attribute = "policy" if action is EffectAction.SET else WHOLE
-    return Subject(
-        effect=Effect(address=address, attribute=attribute, action=action, value=value, resource_type="aws_iam_role"),
-        before="old",
-        declared=None,
-        attributes_before={},
-        attributes_after={},
+    return nouns.subject(
+        nouns.effect(address, attribute, value, action=action),
+        "old",
         contract=Contract(managed_by_agent=True, bounded=bounded, source="c.sentinel.hcl:3"),
         dependants=dependants,
     )
 
 
 async def findings(*subjects: Subject, kind: ActorKind = ActorKind.AGENT, claims: tuple[StandingClaim, ...] = ()) -> tuple[Finding, ...]:  # fmt: skip
-    mutation = Mutation(
-        id="mut_1",
-        caller=Caller(actor="someone", kind=kind, key_id="SNTL"),
-        call=Call(service="iam", operation="X"),
-        call_class=CallClass.MUTATION,
-        motive=None,
-        effects=tuple(each.effect for each in subjects),
-    )
+    mutation = nouns.mutation(*(each.effect for each in subjects), id="mut_1", caller=nouns.caller("someone", kind))
     facts = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=subjects, claims=claims)
     return (await DependenciesCheck().examine(mutation, facts)).findings
 
 
 def deleted(address: str, attribute: str = WHOLE) -> StandingClaim:
-    claim = Claim(id="clm_1", mutation_id="mut_0", address=address, attribute=attribute, value=None, actor="ci", kind=ActorKind.PIPELINE, motive=None, since=NOW)  # fmt: skip
+    claim = nouns.claim(address, attribute, None, actor="ci", kind=ActorKind.PIPELINE, since=NOW)
     return StandingClaim(claim=claim, relation=Relation.DEPENDANT)
 
 

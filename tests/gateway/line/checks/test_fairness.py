@@ -8,9 +8,8 @@ import pytest
 
 from gateway.core.errors import BreakerOpen, BudgetSpent, PolicyUnavailable
 from gateway.core.model.budget import Breaker, BreakerState, Used, charged
-from gateway.core.model.claim import Claim, Relation, StandingClaim
-from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.claim import Relation, StandingClaim
+from gateway.core.model.facts import Facts
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call, Effect, EffectAction, Mutation, PutBack
 from gateway.core.model.verdict import Mode, Verdict
@@ -18,17 +17,13 @@ from gateway.line.checks.fair_limits import Measure
 from gateway.line.checks.fairness import Admission, FairnessCheck, budget_text, size_added
 from tests.gateway.core.model.test_facts import FACTS, MUTATION
 from tests.gateway.line.checks.test_fair_limits import ANSWER, LIMITS, Engine, limits_of
+from tests.kit import nouns
 
 MEASURE = Measure(set={"aws_autoscaling_group": frozenset({"desired_capacity"})}, created={"aws_instance": "MaxCount"})
 
 
 def added(*effects: Effect, before: Any = None, parameters: Any = None) -> int:
-    subjects = tuple(
-        Subject(
-            effect=each, before=before, declared=None, attributes_before={}, attributes_after={}, contract=Contract()
-        )
-        for each in effects
-    )
+    subjects = tuple(nouns.subject(each, before) for each in effects)
     call = Call(service="ec2", operation="X", parameters=parameters or {})
     return size_added(MEASURE, replace(MUTATION, effects=effects, call=call), replace(FACTS, subjects=subjects))
 
@@ -65,9 +60,7 @@ EXPERIMENT = Motive(intent=Intent.COST, motivation=Motivation.EXPERIMENT)
 def scaling(value: int, *, before: int = 2, used: Used | None = None, **more: Any) -> tuple[Mutation, Facts]:
     """A change of a capacity, for an experiment."""
     wanted = effect(value)
-    subject = Subject(
-        effect=wanted, before=before, declared=None, attributes_before={}, attributes_after={}, contract=Contract()
-    )
+    subject = nouns.subject(wanted, before)
     facts = replace(FACTS, subjects=(subject,), used=used or Used(), **more)
     return replace(MUTATION, effects=(wanted,), motive=EXPERIMENT), facts
 
@@ -126,10 +119,7 @@ def held(count: int, *own: str) -> dict[str, Any]:
     """That many claims for experiments, of them some on attributes of the group."""
     claims = tuple(
         StandingClaim(
-            claim=Claim(
-                id=f"clm_{name}", mutation_id="mut_0", address="aws_autoscaling_group.a", attribute=name, value=1,
-                actor="bot", kind=MUTATION.caller.kind, motive=EXPERIMENT, since=FACTS.now,
-            ),
+            claim=nouns.claim("aws_autoscaling_group.a", name, 1, id=f"clm_{name}", actor="bot", kind=MUTATION.caller.kind, motive=EXPERIMENT, since=FACTS.now),
             relation=Relation.SAME,
         )
         for name in own

@@ -7,16 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gateway.core.errors import PolicyUnavailable
-from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.line.checks.policy import GuardrailsCheck
+from tests.kit import nouns
 
-MUTATION = Mutation(
-    id="mut_1", caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="k"), call=Call(service="s", operation="O"), call_class=CallClass.MUTATION, motive=None, effects=()
-)  # fmt: skip
+MUTATION = nouns.mutation()
 FACTS = Facts(now=datetime(2026, 3, 1, tzinfo=UTC), stack="", mode=Mode.ENFORCE, subjects=())
 FINDING: Mapping[str, Json] = {
     "id": "SEN-N001",
@@ -86,9 +83,7 @@ async def test_no_guardrail_at_all_raises() -> None:
 
 
 async def test_a_finding_that_quotes_a_judged_document_keeps_no_secret_of_it() -> None:
-    effect = Effect(
-        address="aws_x.a", attribute="v", action=EffectAction.SET, value="{}", judged="{}", resource_type="aws_x", sensitive=True
-    )  # fmt: skip
+    effect = nouns.effect("aws_x.a", "v", "{}", judged="{}", sensitive=True)
     answer: Json = {
         "evaluated": {"network": True},
         "findings": [{**FINDING, "message": "It lets x://a:hunter2@b read."}],

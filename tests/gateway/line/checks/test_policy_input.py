@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.claim import Claim, Relation, StandingClaim
+from gateway.core.model.claim import Relation, StandingClaim
 from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Dependant, Facts, GroupRules, Subject
+from gateway.core.model.facts import Dependant, Facts, GroupRules
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call, CallClass, Mutation
 from gateway.core.model.signal import MotiveProof, Signal, SignalState
 from gateway.core.model.verdict import Mode
 from gateway.core.service_models import ServiceModels
 from gateway.line.checks.policy_input import _SHOWN, PolicyInputs, policy_input, shown_parameters
+from tests.kit import nouns
 
 NOW = datetime(2026, 3, 1, 9, 0, 0, 123456, tzinfo=UTC)
 MOTIVE = Motive(
@@ -36,13 +37,16 @@ def made(
     judged: Json = None,
     dependants: tuple[Dependant, ...] = (),
 ) -> Any:
-    effect = Effect(
-        address="aws_x.a", attribute="v", action=EffectAction.SET, value={"hmac_sha256": "ab"} if sensitive else 2, resource_type="aws_x", sensitive=sensitive, judged=judged
-    )  # fmt: skip
-    subject = Subject(
-        effect=effect, before="hunter2", declared="hunter2", attributes_before={"v": "hunter2"}, attributes_after={"v": "hunter2"},
-        contract=Contract(managed_by_agent=True, critical=True, owner="o"), dependants=dependants,
-    )  # fmt: skip
+    effect = nouns.effect("aws_x.a", "v", {"hmac_sha256": "ab"} if sensitive else 2, sensitive=sensitive, judged=judged)
+    subject = nouns.subject(
+        effect,
+        "hunter2",
+        "hunter2",
+        attributes_before={"v": "hunter2"},
+        attributes_after={"v": "hunter2"},
+        contract=Contract(managed_by_agent=True, critical=True, owner="o"),
+        dependants=dependants,
+    )
     mutation = Mutation(
         id="mut_1",
         caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTLKEY", roles=("r",)),
@@ -128,9 +132,9 @@ def test_no_motive_is_null() -> None:
 
 def test_claims_with_and_without_motive_and_end() -> None:
     def standing(motive: Motive | None, until: datetime | None, value: Json) -> StandingClaim:
-        claim = Claim(
-            id="clm_1", mutation_id="mut_0", address="aws_x.a", attribute="v", value=value, actor="b", kind=ActorKind.HUMAN, motive=motive, since=NOW, until=until
-        )  # fmt: skip
+        claim = nouns.claim(
+            "aws_x.a", "v", value, actor="b", kind=ActorKind.HUMAN, motive=motive, since=NOW, until=until
+        )
         return StandingClaim(claim=claim, relation=Relation.RESOURCE)
 
     first, second = made(claims=(standing(MOTIVE, NOW + timedelta(hours=1), 1), standing(None, None, None)))["claims"]
@@ -155,14 +159,9 @@ def test_a_dependant_of_several_effects_is_shown_once() -> None:
 
 
 def test_the_input_is_built_once_for_one_mutation_and_its_facts() -> None:
-    effect = Effect(address="aws_x.a", attribute="v", action=EffectAction.SET, value=2, resource_type="aws_x")
-    mutation = Mutation(
-        id="mut_1",
-        caller=Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTLKEY"),
-        call=Call(service="s", operation="O"),
-        call_class=CallClass.MUTATION,
-        motive=None,
-        effects=(effect,),
+    effect = nouns.effect("aws_x.a", "v", 2)
+    mutation = nouns.mutation(
+        effect,
     )
     facts = Facts(now=NOW, stack="st", mode=Mode.ENFORCE, subjects=())
     inputs = PolicyInputs()

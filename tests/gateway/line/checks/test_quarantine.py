@@ -4,23 +4,19 @@ from typing import Any
 
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.mutation import Call, CallClass, Mutation
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.mutation import Mutation
 from gateway.core.model.verdict import Verdict
 from gateway.line.checks.quarantine import QuarantineCheck
-from tests.kit.decided import effect
+from tests.kit import nouns
+from tests.kit.nouns import effect
 
 UNUSED: Any = None
 
 
 def _mutation(kind: ActorKind, *addresses: str) -> Mutation:
-    return Mutation(
-        id="mut_1",
-        caller=Caller(actor="x", kind=kind, key_id="SNTL0"),
-        call=Call(service="sqs", operation="SetQueueAttributes"),
-        call_class=CallClass.MUTATION,
-        motive=None,
-        effects=tuple(effect(address, "delay_seconds", 1) for address in addresses),
+    return nouns.mutation(
+        *(effect(address, "delay_seconds", 1) for address in addresses), caller=nouns.caller("x", kind)
     )
 
 

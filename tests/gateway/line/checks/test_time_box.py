@@ -5,35 +5,28 @@ from typing import Any
 
 import pytest
 
-from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.contract import Contract
-from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation, PutBack
+from gateway.core.model.mutation import Effect, EffectAction, PutBack
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.line.checks.time_box import TimeBoxCheck
-from tests.kit.decided import effect
+from tests.kit import nouns
 from tests.kit.history import NOW
+from tests.kit.nouns import effect
 
 QUEUE = "aws_sqs_queue.a"
 DELAY = (QUEUE, "delay_seconds")
 
 
 async def _verdict(*effects: Effect, box: TimeBox | None = None, bases: Mapping[Any, Json] | None = None) -> Any:
-    mutation = Mutation(
-        id="mut_1",
-        caller=Caller(actor="x", kind=ActorKind.SERVICE, key_id="SNTL0"),
-        call=Call(service="sqs", operation="SetQueueAttributes"),
-        call_class=CallClass.MUTATION,
-        motive=None,
-        effects=effects,
+    mutation = nouns.mutation(
+        *effects,
+        caller=nouns.caller("x", ActorKind.SERVICE),
         puts_back=PutBack(mutation_id="mut_0", bases=bases) if bases is not None else None,
     )
-    subjects = tuple(
-        Subject(effect=each, before=9, declared=9, attributes_before={}, attributes_after={}, contract=Contract())
-        for each in effects
-    )
+    subjects = tuple(nouns.subject(each, 9, 9) for each in effects)
     facts = Facts(now=NOW, stack="shop", mode=Mode.ENFORCE, subjects=subjects, time_box=box)
     [finding] = (await TimeBoxCheck().examine(mutation, facts)).findings
     return finding

@@ -10,7 +10,7 @@ from gateway.core.model.mutation import WHOLE, Effect, EffectAction
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.in_doubt.live_evidence import DoubtAnswer, DoubtVerdict, judge_live_values, unreadable
 from reconciler.terraform.refresh import Refreshed
-from tests.kit.decided import effect
+from tests.kit.nouns import effect
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 Q, R = "aws_sqs_queue.a", "aws_sqs_queue.b"

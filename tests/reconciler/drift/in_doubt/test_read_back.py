@@ -19,7 +19,8 @@ from reconciler.drift.in_doubt.read_back import ReadBack
 from reconciler.drift.in_doubt.trail_evidence import Trail
 from reconciler.errors import TerraformFailed
 from reconciler.terraform.refresh import Refreshed
-from tests.kit.decided import effect, record_mutation
+from tests.kit.mutations import record_mutation
+from tests.kit.nouns import effect
 
 QUEUE = "aws_sqs_queue.a"
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The reconciler's put-back in a process of its own (see `tests.kit.forks`) that kills itself at one point: looking, leaving, sending, sent or
+"""The reconciler's put-back in a process of its own (see `tests.kit.fork_server`) that kills itself at one point: looking, leaving, sending, sent or
 recorded; or `never`.
 """
 

@@ -12,7 +12,7 @@ from gateway.core.clock import SystemClock
 from gateway.core.model.time_box import TimeBoxState
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
-from tests.kit.forks import Forks
+from tests.kit.fork_server import ForkServer
 from tests.kit.gate import ASG
 from tests.kit.gate_process import GateProcess
 from tests.kit.moto import MotoUpstream
@@ -22,9 +22,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
 
 
 @pytest.fixture(scope="module")
-def reconciler() -> Iterator[Forks]:
-    """Forks reconcilers."""
-    with Forks("tests.reconciler.drift.put_backs.put_back_child") as forks:
+def reconciler() -> Iterator[ForkServer]:
+    """ForkServer reconcilers."""
+    with ForkServer("tests.reconciler.drift.put_backs.put_back_child") as forks:
         yield forks
 
 
@@ -58,7 +58,7 @@ def gate(tmp_path_factory: pytest.TempPathFactory, moto: MotoUpstream) -> Iterat
 class Scene:
     """One gateway, and reconcilers that share one database of workflows."""
 
-    def __init__(self, gate: GateProcess, moto: MotoUpstream, reconciler: Forks, database: Path) -> None:
+    def __init__(self, gate: GateProcess, moto: MotoUpstream, reconciler: ForkServer, database: Path) -> None:
         self.gate = gate
         self.groups: Any = moto.client("autoscaling")
         self._moto = moto
@@ -112,7 +112,7 @@ class Scene:
 
 
 @pytest.fixture
-def scene(gate: GateProcess, moto: MotoUpstream, reconciler: Forks, tmp_path: Path) -> Scene:
+def scene(gate: GateProcess, moto: MotoUpstream, reconciler: ForkServer, tmp_path: Path) -> Scene:
     """The group has four instances at the beginning of each test."""
     made = Scene(gate, moto, reconciler, tmp_path / "workflows.db")
     made.groups.update_auto_scaling_group(AutoScalingGroupName=ASG, MinSize=2, MaxSize=16, DesiredCapacity=4)

@@ -9,7 +9,7 @@ from gateway.core.model.path import AttributePath
 from gateway.terraform.config.module import load_module
 from reconciler.rewrite.trace.attribute import trace_attribute
 from reconciler.rewrite.trace.sites import LiteralSite, NoSite
-from tests.kit.inverted import NAMES, edited, replaced
+from tests.kit.expression_edit import NAMES, edited, replaced
 from tests.reconciler.rewrite.editors.edited_resource import edited as edited_resource_edited
 from tests.reconciler.rewrite.editors.edited_resource import resource
 

@@ -9,7 +9,7 @@ from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.grammar import parse_expression
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.trace.solution import variable_of
-from tests.kit.inverted import edited, replaced
+from tests.kit.expression_edit import edited, replaced
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.tables import TIME_BOXES
 from tests.kit.history import FAILED, HUMAN, NOW
-from tests.kit.timed import HOUR, Timed
+from tests.kit.time_boxes import HOUR, TimeBoxHistory
 
 LATER = NOW + 2 * HOUR
 
 
 async def test_every_way_of_a_change_for_a_time_is_derived(ledger: SqlLedger) -> None:
-    timed = Timed(ledger)
+    timed = TimeBoxHistory(ledger)
     await timed.change(6, "standing")
     await timed.put_back(await timed.change(6, "back"), at=LATER)
     await timed.put_back(await timed.change(6, "again"), at=LATER, outcome=FAILED)
@@ -31,7 +31,7 @@ async def test_every_way_of_a_change_for_a_time_is_derived(ledger: SqlLedger) ->
 
 
 async def test_a_changed_row_is_found(ledger: SqlLedger) -> None:
-    await Timed(ledger).change()
+    await TimeBoxHistory(ledger).change()
     change = Statement(TIME_BOXES.update().values(state=TimeBoxState.PUT_BACK.value))
     await ledger.write(lambda transaction: transaction.change(change, {}))
     with pytest.raises(LedgerBroken, match="time_boxes"):

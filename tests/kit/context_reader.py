@@ -8,12 +8,12 @@ from typing import Any
 from gateway.context.live import LiveReadThrough, LiveTarget
 from gateway.context.ports import AppliedValue, HistoryQuery, KnownResource, SentChange
 from gateway.context.reader import ContextReader
-from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Claim
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.signal import Signal
 from gateway.terraform.stacks import Stacks
+from tests.kit import nouns
 from tests.kit.doubles import NOW, FixedClock, PolicyDouble
 from tests.kit.stacks import GROUP, KAFKA, Source, load
 
@@ -22,14 +22,12 @@ MOTIVE = Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text
 
 def claim(attribute: str = "desired_capacity", address: str = GROUP, *, value: Json = 6, actor: str = "rival") -> Claim:
     """An open claim of another agent for an hour."""
-    return Claim(
+    return nouns.claim(
+        address,
+        attribute,
+        value,
         id=f"clm_{attribute}",
-        mutation_id="mut_1",
-        address=address,
-        attribute=attribute,
-        value=value,
         actor=actor,
-        kind=ActorKind.AGENT,
         motive=MOTIVE,
         since=NOW,
         until=NOW + timedelta(hours=1),

@@ -15,12 +15,12 @@ from typing import IO, Self
 ROOT = Path(__file__).parents[2]
 
 
-class Forks:
+class ForkServer:
     """The process that forks, one run after another. A run can be killed as any process can, without an effect on the next."""
 
     def __init__(self, module: str) -> None:
         """`main` of the module is a coroutine function. Its arguments are JSON."""
-        command = [sys.executable, "-m", "tests.kit.forks", module]
+        command = [sys.executable, "-m", "tests.kit.fork_server", module]
         self._server = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self) -> Self:

@@ -11,6 +11,7 @@ from gateway.core.model.outcome import Sent
 from gateway.core.model.time_box import TimeBox, TimeBoxState
 from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
 from gateway.ledger.ledger import SqlLedger
+from tests.kit import nouns
 from tests.kit.history import APPLIED, NOW, History, effect
 
 HOUR = timedelta(hours=1)
@@ -18,7 +19,7 @@ ADDRESS = "aws_sqs_queue.orders"
 BACK = Call(service="sqs", operation="Set", parameters={"Delay": 4}, account="1", region="r")
 
 
-class Timed:
+class TimeBoxHistory:
     """Makes and puts back changes for a time on one queue."""
 
     def __init__(self, ledger: SqlLedger) -> None:
@@ -49,7 +50,7 @@ class Timed:
             facts = replace(facts, time_box=TimeBox(until=at + lasts, bases=bases, roots=roots, call=BACK))
         every = await self.ledger.claims(address=ADDRESS, open_only=False)
         open_claims = [claim.id for claim in every if claim.ended_at is None and claim.attribute in names]
-        decision = self._history.decision(supersedes=tuple(open_claims), **members)
+        decision = nouns.decision(supersedes=tuple(open_claims), **members)
         await self.ledger.record_decision(change, facts, decision)
         if outcome is not None:
             await self.ledger.record_outcome(change, outcome, at)
@@ -67,9 +68,7 @@ class Timed:
         wanted = bases if bases is not None else {(each.address, each.attribute): 4 for each in boxed.effects}
         made = self._history.mutation(*(effect(value, name) for (_, name), value in wanted.items()), actor="reconciler")
         change = replace(made, puts_back=PutBack(mutation_id=boxed.id, bases=wanted))
-        await self.ledger.record_decision(
-            change, replace(self._history.facts(change), now=at), self._history.decision()
-        )
+        await self.ledger.record_decision(change, replace(self._history.facts(change), now=at), nouns.decision())
         if outcome is not None:
             await self.ledger.record_outcome(change, outcome, at)
         return change

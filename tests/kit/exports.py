@@ -18,7 +18,7 @@ from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.transaction import queried
 from tests.kit.history import NOW, History
-from tests.kit.sealed import KEYS
+from tests.kit.stores import KEYS
 
 FAR = 10**9
 
