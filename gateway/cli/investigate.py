@@ -143,7 +143,7 @@ def query(
     config: Config = None,
     as_json: Json = False,
 ) -> None:
-    """Ask the ledger in SQL, over documented views that are the same on SQLite and PostgreSQL (gateway/ledger/README.md lists them, with examples).
+    """Ask the ledger in SQL, over documented views that are the same on SQLite and PostgreSQL (docs/investigators.md lists them, with examples).
 
     It reads the ledger's database itself, not the API, so it needs the settings of the gateway: it is for operators, no key of an agent opens it.
     It reads these views and nothing else, and changes nothing.

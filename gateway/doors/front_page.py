@@ -33,7 +33,7 @@ records the decision, applies what passes once, and writes it back into the Terr
 <ul>
 {console}<li><a href="/v1/docs">The JSON API</a> (<a href="/v1/openapi.json">OpenAPI</a>)</li>
 <li><a href="/readyz">Readiness</a>: stacks, policy, and what is wrong at the moment</li>
-<li>The <code>README.md</code> of the repository says how to start, and how to write contracts and policies</li>
+<li>The <code>README.md</code> of the repository says how to start, and <code>docs/</code> how to write contracts and policies</li>
 </ul>
 </body>
 </html>

@@ -1,1 +1,1 @@
-"""The ledger: records in a hash chain, claims and approvals, in SQL. `README.md` here documents the body of every record."""
+"""The ledger: records in a hash chain, claims and approvals, in SQL. `docs/investigators.md` documents the body of every record."""

@@ -18,9 +18,9 @@ pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.system]
 RESOURCE = "resource?address=aws_autoscaling_group.kafka_consumer"
 PAGES = ("feed", "approvals", "approvals/reject", "claims", "claims/release", "resources", RESOURCE, "drift", "write-back", "actors", "actors/agent", "policy")  # fmt: skip
 PICTURES = os.environ.get("CONSOLE_PICTURES", "")
-"""Where the pictures go that the README shows: `CONSOLE_PICTURES=deploy/screenshots`; a directory of the test without it."""
+"""Where the pictures go that `docs/operators.md` shows: `CONSOLE_PICTURES=deploy/screenshots`; a directory of the test without it."""
 SHOWN = {"feed", "approvals", RESOURCE}
-"""Pages whose pictures are in the README."""
+"""Pages whose pictures are in `docs/operators.md`."""
 FIRST_LOAD = 120 * 1024
 """Bytes of a first visit."""
 

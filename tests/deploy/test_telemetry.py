@@ -11,7 +11,7 @@ import yaml
 from gateway.telemetry.figures import Figures
 
 DEPLOY = Path(__file__).parent.parent.parent / "deploy"
-README = Path(__file__).parent.parent.parent / "gateway" / "telemetry" / "README.md"
+DOCUMENT = Path(__file__).parent.parent.parent / "docs" / "operators.md"
 RULES: list[dict[str, Any]] = yaml.safe_load((DEPLOY / "prometheus" / "sentinel.rules.yml").read_text())["groups"][0][
     "rules"
 ]
@@ -65,7 +65,7 @@ def test_every_alert_says_what_is_wrong_and_what_to_do() -> None:
 
 def test_every_figure_is_documented_and_shown() -> None:
     ours = {name for name in known() if name.startswith("sentinel_")}
-    documented = set(re.findall(r"`(sentinel_\w+)`", README.read_text()))
+    documented = set(re.findall(r"`(sentinel_\w+)`", DOCUMENT.read_text()))
     bases = {re.sub(r"_(bucket|count|sum)$", "", name) if "duration" in name else name for name in ours}
     assert documented == bases
     shown = {

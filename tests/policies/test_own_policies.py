@@ -1,4 +1,4 @@
-"""A policy author does what policies/README.md says, on a copy: with a rule, an id scheme, ranks and lists of their own, everything passes."""
+"""A policy author does what docs/policies.md says, on a copy: with a rule, an id scheme, ranks and lists of their own, everything passes."""
 
 import json
 import os
@@ -19,14 +19,15 @@ from gateway.policy.sources import shipped
 pytestmark = [pytest.mark.opa, pytest.mark.slow]
 
 ROOT = Path(__file__).parent.parent.parent
-README = (ROOT / "policies" / "README.md").read_text(encoding="utf-8").partition("## Add a guardrail")[2]
-FILES = re.findall(r"`(guardrails/\w+\.rego)`:\n\n```rego\n(.*?)```", README, re.DOTALL)
-COMMANDS = [line.partition("#")[0].strip() for line in README.partition("Then:\n\n")[2].split("\n\n")[0].splitlines()]
+TASK = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8").partition("## Add a guardrail")[2]
+FILES = re.findall(r"`(guardrails/\w+\.rego)`:\n\n```rego\n(.*?)```", TASK, re.DOTALL)
+SHOWN = TASK.partition("Then:\n\n```console\n")[2].partition("```")[0]
+COMMANDS = [line.removeprefix("$ ").partition("#")[0].strip() for line in SHOWN.splitlines()]
 
 
 @pytest.fixture
 def workplace(tmp_path: Path) -> Path:
-    """A directory with the copied policies, the README's rule in them, and an input document."""
+    """A directory with the copied policies, the document's rule in them, and an input document."""
     shutil.copytree(shipped(), tmp_path / "policies")
     for name, text in FILES:
         (tmp_path / "policies" / name).write_text(text, encoding="utf-8")
@@ -47,12 +48,12 @@ def _run(command: str, workplace: Path) -> str:
     return done.stdout
 
 
-def test_the_readme_shows_a_rule_its_test_and_the_commands() -> None:
+def test_the_document_shows_a_rule_its_test_and_the_commands() -> None:
     assert [name for name, _ in FILES] == ["guardrails/compute.rego", "guardrails/compute_test.rego"]
     assert [command.split()[0] for command in COMMANDS] == ["opa", "sentinel", "sentinel", "python"]
 
 
-def test_every_command_of_the_readme_passes(workplace: Path) -> None:
+def test_every_command_of_the_document_passes(workplace: Path) -> None:
     printed = {command: _run(command, workplace) for command in COMMANDS}
     evaluated = json.loads(next(text for command, text in printed.items() if "eval" in command))
     assert evaluated["evaluated"]["compute"] is True

@@ -73,7 +73,7 @@ class Record:
     actor: str = ""
     stack: str = ""
     body: Mapping[str, Json] = field(default_factory=dict)
-    """The details of this stage; `gateway/ledger/README.md` lists the members. Never holds a secret."""
+    """The details of this stage; `docs/investigators.md` lists the members. Never holds a secret."""
     version: int = 2
     seq: int = 0
     """1, 2, 3 … without gaps; 0 until it is appended."""

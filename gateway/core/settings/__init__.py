@@ -402,7 +402,7 @@ def read_settings_of_server(config: Path | None) -> Settings:
     if config is None and not Path(CONFIG_FILE).is_file() and not settings.stacks:
         message = (
             f"There is no {CONFIG_FILE} in {Path.cwd()}, and SENTINEL_STACKS is not set, so no stack would be guarded. Write one (see "
-            '"Going to production" in the README), name it with --config, or try everything on this machine with `sentinel up`.'
+            '"Go to production" in docs/operators.md), name it with --config, or try everything on this machine with `sentinel up`.'
         )
         raise SettingsInvalid(message)
     return settings

@@ -60,7 +60,7 @@ _RECORD: Final = _members(
     mutation_id=_TEXT,
     actor=_TEXT,
     stack=_TEXT,
-    body={"type": "object", "description": "By stage, see gateway/ledger/README.md."},
+    body={"type": "object", "description": "By stage, see docs/investigators.md."},
     previous=_TEXT,
     hash=_TEXT,
 )

@@ -1,6 +1,6 @@
 """The views that `sentinel query` reads: what records and claims say, in columns that are the same on SQLite and PostgreSQL.
 
-They are made for one query, so they may change from version to version without a migration. `gateway/ledger/README.md` documents every column.
+They are made for one query, so they may change from version to version without a migration. `docs/investigators.md` documents every column.
 """
 
 from collections.abc import Mapping

@@ -113,7 +113,7 @@ def require(rows: Iterable[ClaimRow], event: ClaimEvent) -> None:
 
 
 def table_text() -> str:
-    """The table in Markdown, for `README.md`."""
+    """The table in Markdown, for `docs/investigators.md`."""
     lines = [
         f"| {line.before.value if line.before else '–'} | {line.event.value} | {line.after.value} | {line.cause} | `{line.record}` |"
         for line in TRANSITIONS

@@ -1,4 +1,4 @@
-"""The body of a DECIDED record. `gateway/ledger/README.md` lists its members."""
+"""The body of a DECIDED record. `docs/investigators.md` lists its members."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

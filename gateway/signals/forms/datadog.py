@@ -1,4 +1,4 @@
-"""Datadog's webhooks, with the payload that `gateway/signals/README.md` gives: Datadog's own does not say whether a monitor recovered."""
+"""Datadog's webhooks, with the payload that `docs/operators.md` gives: Datadog's own does not say whether a monitor recovered."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -61,8 +61,8 @@ def test_the_golden_records_load() -> None:
     assert records[3].body["reason"] == "Größe unbekannt."
 
 
-def test_the_hash_is_what_the_readme_says() -> None:
-    """Computed as the README describes it, so that another program can verify the chain."""
+def test_the_hash_is_what_the_document_says() -> None:
+    """Computed as `docs/investigators.md` describes it, so that another program can verify the chain."""
     previous = FIRST_PREVIOUS
     for row in GOLDEN:
         fields = [row[name] for name in HASHED]

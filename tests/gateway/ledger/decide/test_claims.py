@@ -45,7 +45,7 @@ async def test_a_claim_without_end_does_not_expire(scene: Any) -> None:
     assert await scene.ledger.expire(scene.now + timedelta(days=10_000)) == 0
 
 
-README = Path(__file__).parents[3] / "gateway" / "ledger" / "README.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "investigators.md"
 FAILED = Failed(code="ValidationError", message="no", reply=None, request_id="")
 DOUBT = InDoubt(reason="No answer.")
 FOUND = Resolution(carried_out=True, by=SettledBy.READ_BACK, reason="Read back.")
@@ -266,8 +266,8 @@ async def test_a_claim_whose_own_mutation_failed_meanwhile_is_not_reopened(scene
     assert await scene.ledger.claims() == ()
 
 
-def test_the_readme_shows_the_table() -> None:
-    assert table_text() in README.read_text(encoding="utf-8"), table_text()
+def test_the_document_shows_the_table() -> None:
+    assert table_text() in DOCUMENT.read_text(encoding="utf-8"), table_text()
 
 
 async def claim(scene: Any, value: int, attribute: str = "delay") -> Any:
