@@ -1,94 +1,306 @@
-"""The console as a door of a running gateway. Apart from `wiring`, which is about the line."""
+"""THE list of doors: the AWS endpoint, the JSON API, MCP, the console and the metrics, on one ASGI application."""
 
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from urllib.parse import urlsplit
 
-from gateway.app.checks import Ports
+from fastapi import FastAPI
+
+from gateway.app.checks import open_pipeline, open_plan_check
+from gateway.app.parts import Parts
 from gateway.aws.client.live_reads import AwsLive
-from gateway.aws.client.mutations import Aws, software_version
+from gateway.aws.client.mutations import software_version
+from gateway.aws.client.streams import AwsData, AwsReads
+from gateway.aws.door.bucket_host import BucketHosts
+from gateway.aws.door.data_calls import DataCalls
+from gateway.aws.door.decoder import AwsDecoder
+from gateway.aws.door.endpoint import AwsDoor
+from gateway.aws.door.form_uploads import FormUploads
+from gateway.aws.door.reads import Reads
+from gateway.aws.door.uploads import Uploads
+from gateway.aws.door.urls import ReplyUrls
 from gateway.context.live import LiveReadThrough
 from gateway.context.reader import ContextReader
-from gateway.core.service_models import ServiceModels
+from gateway.core.http.body_budget import BodyBudget
+from gateway.core.http.strict_parsers import json_value
 from gateway.core.settings import ServerSettings
 from gateway.core.settings.agents import LOOPBACK_HOSTS, LOOPBACK_ORIGINS
 from gateway.core.settings.notices import receiver_names
+from gateway.doors.api.decoder import ApiDecoder
+from gateway.doors.api.hcp_host import HcpHost
+from gateway.doors.api.health import Readiness, add_health
+from gateway.doors.api.openapi import add_answer_schemas, add_docs
+from gateway.doors.api.problems import handle_errors
+from gateway.doors.api.routes import routes
+from gateway.doors.api.run_task import HcpRunTask, require_listed
 from gateway.doors.api.shared import ApiPorts
+from gateway.doors.api.time_box_commands import TimeBoxes
 from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.doors.chat.links import ChatLinks
 from gateway.doors.chat.slack_answers import SlackAnswers
 from gateway.doors.chat.slack_chat import SlackChat
 from gateway.doors.console.door import ConsoleDoor, ConsoleParts
-from gateway.doors.mcp.door import PATH, McpDoor, ProtectedResource
+from gateway.doors.mcp.door import PATH as MCP_METADATA
+from gateway.doors.mcp.door import McpDoor, ProtectedResource
 from gateway.doors.mcp.shared import McpPorts
-from gateway.doors.metrics import PATH as METRICS_PATH
+from gateway.doors.metrics import PATH as METRICS
 from gateway.doors.metrics import MetricsDoor
-from gateway.doors.router import App
+from gateway.doors.router import App, DoorRouter
 from gateway.doors.shutdown import Stopping
 from gateway.identity.bearer import Bearer
+from gateway.identity.sigv4 import SigV4
 from gateway.ledger.ask.context_ledger import SqlContext
+from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
+from gateway.line.checks.fair_limits import FairLimitsOf
+from gateway.line.data_plane import DataPlane
 from gateway.line.pipeline import Pipeline
+from gateway.plans.document import LARGEST_PLAN
+from gateway.signals.intake import SignalIntake
+from gateway.signals.sns import SnsMessages
+from gateway.signals.sns_endpoint import SnsEndpoint
 
 
-def console_doors(ports: Ports, api: App, pipeline: Pipeline, stopping: Stopping) -> Mapping[str, App]:
-    """The console by the path that leads to it; nothing if the settings switch it off. `api` serves `/v1`."""
-    if not ports.settings.console.enabled:
-        return {}
-    parts = ConsoleParts(
-        api=api,
-        pipeline=pipeline,
-        authenticator=Bearer(ports.keys, ports.clock),
-        keys=ports.keys,
-        changes=ports.ledger,
-        checkouts={stack.name: stack.path for stack in ports.settings.stacks},
-        rules=ports.engine.rules,
-        revision=lambda: ports.engine.revision,
-        clock=ports.clock,
-        stopping=stopping,
-        cookie_key=ports.console_key,
-        public_url=ports.settings.server.public_url,
-        settings=ports.settings.console,
-    )
-    return {"/console": ConsoleDoor(parts)}
-
-
-def context_reader(ports: Ports, aws: Aws, models: ServiceModels) -> ContextReader:
-    """The reader of resources. Live values are read with the gateway's own credentials, for which its settings name the account."""
-    settings = ports.settings
-    source = AwsLive(
+def open_doors(parts: Parts, stack: AsyncExitStack) -> DoorRouter:
+    """Every door behind the router. What doors hold open is closed with the stack, before the ledger is."""
+    pipeline = open_pipeline(parts)
+    context = api_context(parts, pipeline, stack)
+    aws = aws_door(parts, pipeline)
+    api = _api(parts, context)
+    api.mount("/", aws)  # must be last: every path outside the API is an AWS request
+    stopping = Stopping()
+    # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
+    return DoorRouter(
+        api,
         aws=aws,
-        models=models,
-        masker=ports.masker,
+        pipeline=pipeline,
+        clock=parts.clock,
+        budget=BodyBudget(parts.settings.server.max_buffered_bytes),
+        public_url=parts.settings.server.public_url,
+        doors={
+            **mcp_doors(parts, context, stack, stopping),
+            **console_doors(parts, api, pipeline, stopping),
+            **metrics_doors(parts, pipeline),
+        },
+        stopping=stopping,
+    )
+
+
+# The AWS endpoint -----------------------------------------------------------------------------------------------
+
+
+def aws_door(parts: Parts, pipeline: Pipeline) -> AwsDoor:
+    """The AWS-compatible endpoint."""
+    settings, server, wire = parts.settings, parts.settings.server, parts.aws
+    decoder = AwsDecoder(
+        account=settings.account,
+        regions=settings.upstream.regions,
+        max_body_bytes=server.max_body_bytes,
+        max_upload_bytes=server.max_upload_bytes,
+        index=wire.routes,
+        classes=wire.classes,
+        models=wire.models,
+    )
+    sigv4 = SigV4(parts.keys, parts.clock, skew_seconds=server.clock_skew_seconds)
+    uploads = Uploads(
+        sigv4=sigv4,
+        decoder=decoder,
+        max_object_bytes=server.max_object_bytes,
+        unsigned=server.unsigned_uploads,
+        https=server.public_url.startswith("https://"),
+    )
+    urls = ReplyUrls(public_url=server.public_url)
+    plane = DataPlane(
+        resolver=parts.resolver,
+        stacks=parts.stacks,
+        treatments=settings.data_treatments,
+        by_stack=settings.data_treatments_by_stack,
+    )
+    reads = AwsReads(models=wire.models, endpoints=wire.endpoints, signer=wire.signer, client=wire.client)
+    return AwsDoor(
+        pipeline=pipeline,
+        uploads=uploads,
+        forms=FormUploads(
+            keys=parts.keys, clock=parts.clock, decoder=decoder, uploads=uploads, max_bytes=server.max_upload_bytes
+        ),
+        authenticator=sigv4,
+        decoder=decoder,
+        reads=Reads(reads, urls),
+        urls=urls,
+        data=DataCalls(plane, parts.counts, AwsData(wire.aws, wire.client), urls, refuse=parts.stops.refuse),
+        clock=parts.clock,
+        hosts=BucketHosts(server.s3_hosts, server.public_url),
+        max_body_bytes=server.max_body_bytes,
+        limit_of_large=decoder.limit_of_large,
+    )
+
+
+# The JSON API ---------------------------------------------------------------------------------------------------
+
+
+def _api(parts: Parts, context: ApiPorts) -> FastAPI:
+    api = FastAPI(title="Sentinel", docs_url=None, openapi_url="/v1/openapi.json", redoc_url=None)
+    api.state.wakeups = parts.wakeups
+    handle_errors(api)
+    add_health(api, lambda: _readiness(parts))
+    add_docs(api)
+    add_answer_schemas(api)
+    api.include_router(routes(context))
+    return api
+
+
+def api_context(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPorts:
+    """What the routes of the API use."""
+    settings = parts.settings
+    decoder = ApiDecoder(
+        account=settings.account,
+        regions=settings.upstream.regions,
+        default_region=settings.upstream.default_region,
+        index=parts.aws.routes,
+        classes=parts.aws.classes,
+        models=parts.aws.models,
+    )
+    task = run_task(parts, stack)
+    return ApiPorts(
+        pipeline=pipeline,
+        authenticator=Bearer(parts.keys, parts.clock),
+        decoder=decoder,
+        time_boxes=TimeBoxes(
+            ledger=SqlTimeBoxes(parts.ledger),
+            pipeline=pipeline,
+            decoder=decoder,
+            resolver=parts.resolver,
+            inventory=parts.stacks,
+            declared=parts.stacks.declared_value,
+            policy=parts.engine,
+            clock=parts.clock,
+        ),
+        queries=parts.ledger,
+        doubts=parts.ledger,
+        blamer=parts.ledger,
+        commands=parts.ledger,
+        drift=parts.drift,
+        readers=context_reader(parts),
+        intake=SignalIntake(
+            sources=parts.signals.sources,
+            ledger=parts.ledger,
+            clock=parts.clock,
+            parse=json_value,
+            recorded=parts.signals.refresh,
+            sns=SnsMessages(site=SnsEndpoint()),
+        ),
+        stops=parts.stops,
+        budgets=parts.ledger,
+        limits=FairLimitsOf(parts.engine),
+        plans=task.plans,
+        run_task=task,
+        chat=slack_chat(parts, stack),
+        deliveries=delivery_book(parts),
+        keys=parts.keys,
+        clock=parts.clock,
+        max_body_bytes=settings.server.max_body_bytes,
+        wakeups=parts.wakeups,
+    )
+
+
+async def _readiness(parts: Parts) -> Readiness:
+    stacks, engine, ledger = parts.stacks, parts.engine, parts.ledger
+    return Readiness(
+        unreadable=await ledger.unreadable(),
+        problems=(
+            *stacks.problems,
+            *parts.signals.files.problems,
+            *(problem for problem in (engine.problem, ledger.problem) if problem),
+        ),
+        details={
+            "code": stacks.revision,
+            "policy": engine.revision,
+            "stacks": {stack.name: stack.mode.value for stack in stacks.all},
+            "contracts": dict(stacks.origins),
+        },
+    )
+
+
+def context_reader(parts: Parts) -> ContextReader:
+    """The reader of resources. Live values are read with the gateway's own credentials, for which its settings name the account."""
+    settings = parts.settings
+    source = AwsLive(
+        aws=parts.aws.aws,
+        models=parts.aws.models,
+        masker=parts.masker,
         account=settings.account,
         region=settings.upstream.default_region,
     )
     return ContextReader(
-        stacks=ports.stacks,
-        ledger=SqlContext(ports.ledger),
-        policy=ports.engine,
+        stacks=parts.stacks,
+        ledger=SqlContext(parts.ledger),
+        policy=parts.engine,
         live=LiveReadThrough(
             source=source if settings.context.live else None,
-            clock=ports.clock,
+            clock=parts.clock,
             reads_per_minute=settings.context.live_reads_per_minute,
             deadline_seconds=settings.context.live_seconds,
         ),
-        clock=ports.clock,
-        signals=ports.signals.about,
+        clock=parts.clock,
+        signals=parts.signals.about,
         seeks_drift=settings.reconcile.drift_every > 0,
     )
 
 
-def mcp_doors(ports: Ports, context: ApiPorts, stack: AsyncExitStack, stopping: Stopping) -> Mapping[str, App]:
-    """The doors by path; none if they are switched off. What they hold open ends with the stack."""
-    settings = ports.settings
+def run_task(parts: Parts, stack: AsyncExitStack) -> HcpRunTask:
+    """The run task, which is closed with the stack before the ledger is."""
+    settings = parts.settings.run_task
+    host = HcpHost(lambda url: require_listed(url, settings.hosts), largest_plan=LARGEST_PLAN)
+    task = HcpRunTask(
+        settings=settings,
+        host=host,
+        plans=open_plan_check(parts),
+        keys=parts.keys,
+        queries=parts.ledger,
+        clock=parts.clock,
+        stacks=[each.name for each in parts.settings.stacks],
+    )
+    stack.push_async_callback(task.close)
+    return task
+
+
+def slack_chat(parts: Parts, stack: AsyncExitStack) -> SlackChat:
+    """The chat, which is closed with the stack before the ledger is."""
+    settings = parts.settings.chat.slack
+    host = SlackAnswers(settings.host)
+    chat = SlackChat(
+        settings=settings,
+        public_url=parts.settings.server.public_url,
+        links=ChatLinks(team=settings.team, ledger=parts.ledger, keys=parts.keys, clock=parts.clock),
+        queries=parts.ledger,
+        commands=parts.ledger,
+        wakeups=parts.wakeups,
+        host=host,
+        clock=parts.clock,
+    )
+    stack.push_async_callback(chat.close)
+    return chat
+
+
+def delivery_book(parts: Parts) -> DeliveryBook:
+    """The deliveries of notices, by the names of their receivers."""
+    names = receiver_names(parts.settings.webhooks, parts.settings.chat)
+    return DeliveryBook(receivers=names, ledger=parts.ledger, clock=parts.clock)
+
+
+# Further doors, by the path that leads to them ------------------------------------------------------------------
+
+
+def mcp_doors(parts: Parts, context: ApiPorts, stack: AsyncExitStack, stopping: Stopping) -> Mapping[str, App]:
+    """The MCP door, and the description that leads to it; none if they are switched off. What they hold open ends with the stack."""
+    settings = parts.settings
     if not settings.mcp.enabled:
         return {}
     base_url = base_url_of(settings.server)
     resource = ProtectedResource(base_url, settings.mcp.authorization_servers)
     door = McpDoor(
-        McpPorts(context=context, stacks=ports.stacks, rules=ports.engine.rules, base_url=base_url),
-        Bearer(ports.keys, ports.clock),
+        McpPorts(context=context, stacks=parts.stacks, rules=parts.engine.rules, base_url=base_url),
+        Bearer(parts.keys, parts.clock),
         resource,
         hosts=hosts_of(settings.server, settings.mcp.hosts),
         origins=(base_url, *settings.mcp.origins, *LOOPBACK_ORIGINS),
@@ -99,7 +311,7 @@ def mcp_doors(ports: Ports, context: ApiPorts, stack: AsyncExitStack, stopping: 
     stopping.add(door.stop_streams)
     running = asyncio.ensure_future(door.run())
     stack.push_async_callback(_end, running)
-    return {"/mcp": door, PATH: resource}
+    return {"/mcp": door, MCP_METADATA: resource}
 
 
 def base_url_of(server: ServerSettings) -> str:
@@ -121,40 +333,39 @@ async def _end(running: "asyncio.Future[None]") -> None:
         await running
 
 
-def metrics_doors(ports: Ports, pipeline: Pipeline) -> Mapping[str, App]:
-    """The door by the path that leads to it; nothing unless the settings switch it on."""
-    settings = ports.settings.telemetry
+def console_doors(parts: Parts, api: App, pipeline: Pipeline, stopping: Stopping) -> Mapping[str, App]:
+    """The console; nothing if the settings switch it off. `api` serves `/v1`."""
+    if not parts.settings.console.enabled:
+        return {}
+    console = ConsoleParts(
+        api=api,
+        pipeline=pipeline,
+        authenticator=Bearer(parts.keys, parts.clock),
+        keys=parts.keys,
+        changes=parts.ledger,
+        checkouts={stack.name: stack.path for stack in parts.settings.stacks},
+        rules=parts.engine.rules,
+        revision=lambda: parts.engine.revision,
+        clock=parts.clock,
+        stopping=stopping,
+        cookie_key=parts.console_key,
+        public_url=parts.settings.server.public_url,
+        settings=parts.settings.console,
+    )
+    return {"/console": ConsoleDoor(console)}
+
+
+def metrics_doors(parts: Parts, pipeline: Pipeline) -> Mapping[str, App]:
+    """The figures for Prometheus; nothing unless the settings switch them on."""
+    settings = parts.settings.telemetry
     if not settings.metrics:
         return {}
-    receivers = receiver_names(ports.settings.webhooks, ports.settings.chat)
+    receivers = receiver_names(parts.settings.webhooks, parts.settings.chat)
     door = MetricsDoor(
         pipeline=pipeline,
-        authenticator=Bearer(ports.keys, ports.clock),
-        clock=ports.clock,
+        authenticator=Bearer(parts.keys, parts.clock),
+        clock=parts.clock,
         peers=settings.metrics_peers,
-        scrape=lambda accept: ports.telemetry.scrape(accept, ports.ledger, ports.engine, receivers),
+        scrape=lambda accept: parts.telemetry.scrape(accept, parts.ledger, parts.engine, receivers),
     )
-    return {METRICS_PATH: door}
-
-
-def slack_chat(ports: Ports, stack: AsyncExitStack) -> SlackChat:
-    """The chat, which is closed with the stack before the ledger is."""
-    settings = ports.settings.chat.slack
-    chat = SlackChat(
-        settings=settings,
-        public_url=ports.settings.server.public_url,
-        links=ChatLinks(team=settings.team, ledger=ports.ledger, keys=ports.keys, clock=ports.clock),
-        queries=ports.ledger,
-        commands=ports.ledger,
-        wakeups=ports.wakeups,
-        host=SlackAnswers(settings.host),
-        clock=ports.clock,
-    )
-    stack.push_async_callback(chat.close)
-    return chat
-
-
-def delivery_book(ports: Ports) -> DeliveryBook:
-    """What became of notices."""
-    names = receiver_names(ports.settings.webhooks, ports.settings.chat)
-    return DeliveryBook(receivers=names, ledger=ports.ledger, clock=ports.clock)
+    return {METRICS: door}

@@ -1,4 +1,7 @@
-"""What the core needs from outside: one Protocol for each dependency, and the values they exchange. No implementations."""
+"""The ports: one Protocol for each dependency on the outside, and the values they exchange. No implementations.
+
+Those of the line come first, then those of people and of the reconciler, then those of one topic each.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +24,8 @@ from gateway.core.model.stop import Stop, StopScope
 from gateway.core.model.time_box import TimeBoxPart, TimeBoxState
 from gateway.core.model.verdict import Decision
 from gateway.core.records.record import Record, Stage
+
+# What the line needs ---------------------------------------------------------------------------------------------
 
 
 class Clock(Protocol):
@@ -238,6 +243,28 @@ class Ledger(Protocol):
         ...
 
 
+class Prepared(Protocol):
+    """A signed request to AWS, to be sent once. Only the `Cloud` that made it knows its content."""
+
+
+class Cloud(Protocol):
+    """Sends mutations to AWS."""
+
+    async def prepare(self, call: Call, mutation_id: str, upload: Upload | None = None) -> Prepared:
+        """Serialize the parsed parameters and sign the request; the body of an `upload` is read only when it is sent. Sends nothing.
+
+        Raises `errors.NotSendable`.
+        """
+        ...
+
+    async def send(self, prepared: Prepared) -> Sent:
+        """Send once, without redirects or retries. Never raises: any failure after the first byte is `InDoubt`."""
+        ...
+
+
+# What people and the reconciler ask of the ledger ----------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordQuery:
     """Which records to list. Empty fields do not restrict the result."""
@@ -356,23 +383,7 @@ class EventLedger(Protocol):
         ...
 
 
-class Prepared(Protocol):
-    """A signed request to AWS, to be sent once. Only the `Cloud` that made it knows its content."""
-
-
-class Cloud(Protocol):
-    """Sends mutations to AWS."""
-
-    async def prepare(self, call: Call, mutation_id: str, upload: Upload | None = None) -> Prepared:
-        """Serialize the parsed parameters and sign the request; the body of an `upload` is read only when it is sent. Sends nothing.
-
-        Raises `errors.NotSendable`.
-        """
-        ...
-
-    async def send(self, prepared: Prepared) -> Sent:
-        """Send once, without redirects or retries. Never raises: any failure after the first byte is `InDoubt`."""
-        ...
+# What one topic each needs of the ledger -------------------------------------------------------------------------
 
 
 class BudgetLedger(Protocol):
@@ -487,6 +498,11 @@ class DueChange:
     alone: tuple[tuple[TimeBoxPart, TimeBoxState, str], ...] = ()
     """What is left alone: the part, the state that it ends in, and the mutation that has the attribute."""
 
+    @property
+    def bases(self) -> Mapping[tuple[str, str], Json]:
+        """The values that are put back, by address and attribute."""
+        return {part.key: part.base for part in self.back}
+
 
 class TimeBoxLedger(Protocol):
     """Knows the time-boxed changes. Every write is one durable transaction."""
@@ -536,8 +552,3 @@ class TimeBoxLedger(Protocol):
     ) -> bool:
         """Record once that parts of a time-boxed change are not put back, and why; whether any was still to be put back."""
         ...
-
-
-def keys_of(parts: Sequence[TimeBoxPart]) -> Mapping[tuple[str, str], Json]:
-    """What is put back, by address and attribute."""
-    return {part.key: part.base for part in parts}

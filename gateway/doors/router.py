@@ -57,30 +57,29 @@ class DoorRouter:
         """Pass one request to its door, or reject it here. WebSocket connections are closed: no door supports them."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close"})
-        elif scope["type"] != "http":
+            return
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif (error := head_error(scope)) is not None:
+            return
+        if (error := head_error(scope)) is not None:
             await self._turn_away(scope, receive, send, error)
-        elif signed_for_aws(scope):
-            await self._metered(self._aws, scope, receive, send)
-        elif is_browser_at_root(scope):
+            return
+        signed = signed_for_aws(scope)
+        if not signed and is_browser_at_root(scope):
             await send_front_page(scope, send, self._public_url, console="/console" in self._doors)
-        else:
-            await self._metered(self._unsigned(scope), scope, receive, send)
+            return
+        door = self._aws if signed else self._unsigned(scope)
+        metered = self._budget.metered(receive)
+        try:
+            await door(scope, metered, send)
+        finally:
+            metered.release()
 
     def _unsigned(self, scope: Scope) -> App:
         """The door of a request without an AWS signature."""
         if self._is_form(scope):
             return self._aws
         return next((door for path, door in self._doors.items() if _is_below(scope["path"], path)), self._app)
-
-    async def _metered(self, app: App, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request whose body counts against the budget."""
-        metered = self._budget.metered(receive)
-        try:
-            await app(scope, metered, send)
-        finally:
-            metered.release()
 
     def _is_form(self, scope: Scope) -> bool:
         """Whether the request is a browser form for a bucket, which is signed in its body."""

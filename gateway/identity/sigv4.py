@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from hashlib import sha256
+from typing import TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from gateway.core.errors import Malformed, NotAuthenticated
@@ -75,6 +76,10 @@ class Signature:
     def presigned(self) -> bool:
         """Whether the signature is in the query."""
         return self.expires is not None
+
+
+Verify: TypeAlias = Callable[[Inbound, Signature, str], Awaitable[None]]
+"""Compares a request with its signature by a secret. Raises `errors.NotAuthenticated`."""
 
 
 def is_presigned(inbound: Inbound) -> bool:
@@ -152,8 +157,8 @@ class SigV4:
         self._clock = clock
         self._skew = timedelta(seconds=skew_seconds)
 
-    async def authenticate(self, inbound: Inbound) -> Caller:
-        """The owner of the key that signed this request.
+    async def authenticate(self, inbound: Inbound, verify: Verify | None = None) -> Caller:
+        """The owner of the key that signed this request. `verify` compares head and body with the signature; default: both at once.
 
         A request with an unknown key is handled like one with a wrong secret, step by step: its time is checked, its body is read where
         that of a known key would be, its signature is compared with one by a secret that nobody has. Both get the same answer, so
@@ -161,7 +166,17 @@ class SigV4:
 
         Raises `errors.NotAuthenticated` with AWS's own code, `errors.Malformed` for an ambiguous path, `errors.BodyTooLarge`.
         """
-        return await self._admit(inbound, _verify)
+        signature = read_signature(inbound)
+        _require_plain_path(inbound.path, signature.service)
+        now = self._clock.now()
+        key = await self._keys.find(signature.access_key_id)
+        try:
+            self._check_time(signature, now)
+            await (verify or _verify)(inbound, signature, key.secret if key is not None else DUMMY_SECRET)
+            return caller_of(active(key, now))
+        except NotAuthenticated as error:
+            error.key_id = signature.access_key_id
+            raise
 
     async def authenticate_upload(self, inbound: Inbound) -> tuple[Caller, BodyCheck]:
         """The owner of the key that signed the head of this request, and the check that its body must pass while it is read.
@@ -176,20 +191,7 @@ class SigV4:
 
         if read_signature(inbound).payload_kind is PayloadKind.BODY:
             raise _incomplete("The upload of an object needs the header x-amz-content-sha256.")
-        return await self._admit(inbound, verify_head), checks[0]
-
-    async def _admit(self, inbound: Inbound, verify: Callable[[Inbound, Signature, str], Awaitable[None]]) -> Caller:
-        signature = read_signature(inbound)
-        _require_plain_path(inbound.path, signature.service)
-        now = self._clock.now()
-        key = await self._keys.find(signature.access_key_id)
-        try:
-            self._check_time(signature, now)
-            await verify(inbound, signature, key.secret if key is not None else DUMMY_SECRET)
-            return caller_of(active(key, now))
-        except NotAuthenticated as error:
-            error.key_id = signature.access_key_id
-            raise
+        return await self.authenticate(inbound, verify_head), checks[0]
 
     def _check_time(self, signature: Signature, now: datetime) -> None:
         end = signature.at + (self._skew if signature.expires is None else signature.expires)
@@ -222,15 +224,17 @@ def _require_plain_path(path: str, service: str) -> None:
 async def _verify(inbound: Inbound, signature: Signature, secret: str) -> None:
     """Compare the signature with the expected one, then the body with the signed payload."""
     kind = signature.payload_kind
-    if kind is PayloadKind.BODY:
-        payload = await _body_hash(inbound)
-    else:
-        payload = signature.payload_hash or kind.value
-    _compare(inbound, signature, secret, payload)
-    if kind is PayloadKind.HASH and not hmac.compare_digest(await _body_hash(inbound), payload):
-        raise NotAuthenticated(
-            "The body is not the one that x-amz-content-sha256 states.", aws_code="XAmzContentSHA256Mismatch"
-        )
+    if kind is not PayloadKind.BODY:
+        _compare(inbound, signature, secret, signature.payload_hash or kind.value)
+    if kind in (PayloadKind.BODY, PayloadKind.HASH):
+        body = await inbound.read_body()
+        found = (await off_loop(len(body) // _HASHED_PER_PARSED, partial(sha256, body))).hexdigest()
+        if kind is PayloadKind.BODY:
+            _compare(inbound, signature, secret, found)
+        elif not hmac.compare_digest(found, signature.payload_hash):
+            raise NotAuthenticated(
+                "The body is not the one that x-amz-content-sha256 states.", aws_code="XAmzContentSHA256Mismatch"
+            )
     if kind in (PayloadKind.SIGNED_CHUNKS, PayloadKind.SIGNED_CHUNKS_TRAILER):
         body = await inbound.read_body()
         verify_chunks = partial(
@@ -264,11 +268,6 @@ def _body_check(inbound: Inbound, signature: Signature, secret: str) -> BodyChec
         service=signature.service,
     )
     return check_of(signature.payload_kind, signature.payload_hash, signing, inbound.header("x-amz-trailer") or "")
-
-
-async def _body_hash(inbound: Inbound) -> str:
-    body = await inbound.read_body()
-    return (await off_loop(len(body) // _HASHED_PER_PARSED, partial(sha256, body))).hexdigest()
 
 
 def _fields(query: str, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, timedelta | None]:

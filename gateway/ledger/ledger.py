@@ -138,9 +138,14 @@ class SqlLedger:
         """What is known about these addresses, and the actor's unused approval for this call. Flips are counted over the
         `flip_window` before `now`.
         """
-        return await self.read(
-            lambda session: view_of(
-                session, addresses=addresses, actor=actor, call_digest=call_digest, now=now, flip_window=flip_window
+        return await self._hot_reader.read(
+            lambda connection: view_of(
+                Session(connection),
+                addresses=addresses,
+                actor=actor,
+                call_digest=call_digest,
+                now=now,
+                flip_window=flip_window,
             )
         )
 
@@ -150,7 +155,7 @@ class SqlLedger:
 
     async def attempt(self, actor: str, idempotency_key: str) -> Attempt | None:
         """The earlier attempt of this actor with this idempotency key, or None."""
-        return await self.read(lambda session: attempt_of(session, actor, idempotency_key))
+        return await self._hot_reader.read(lambda connection: attempt_of(Session(connection), actor, idempotency_key))
 
     async def answered(self, actor: str, call_digest: str) -> Answered:
         """What people said, or still have to say, about this actor's same call."""

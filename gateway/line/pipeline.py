@@ -1,4 +1,4 @@
-"""Logs each decision in one line: who asked for what, the verdict, the rules behind it and the outcome. No value, text or secret is in it.
+"""The steps that every change goes through, in order. Read this file first.
 
 Inbound → Caller → Call → Mutation (effects known) → Facts → Findings → Decision
         → record DECIDED (and claim, one transaction) → apply once → record SETTLED → reply
@@ -32,43 +32,19 @@ from gateway.core.model.inbound import Inbound, Refusal, is_bound
 from gateway.core.model.json import Json
 from gateway.core.model.motive import ceiling_text
 from gateway.core.model.mutation import Call, CallClass, Effect, Mutation
-from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Sent
+from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.core.off_loop import apart, off_loop, size_of
 from gateway.core.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder, TimeBoxLedger
 from gateway.effects.resolver import EffectResolver
 from gateway.effects.time_box import is_time_boxed, time_box_of
-from gateway.line.checks.approvals import with_answer
+from gateway.line.checks.answer import with_answer
 from gateway.line.checks.chain import CheckChain
 from gateway.line.checks.fairness import Admission
 from gateway.line.survey import Survey, nothing_known
 
 log = structlog.get_logger()
-
-_NAMES = {Applied: "applied", Refused: "refused", Failed: "failed", InDoubt: "in_doubt"}
-_MOST_ADDRESSES = 5
-"""How many of the changed resources a line names. The record has all of them."""
-
-
-def log_decision(mutation: Mutation, decision: Decision, outcome: Outcome) -> None:
-    """Log one recorded decision and what came of it."""
-    addresses = tuple(dict.fromkeys(effect.address for effect in mutation.effects))
-    motive = mutation.motive
-    log.info(
-        "decision",
-        mutation=mutation.id,
-        verdict=decision.verdict.value,
-        outcome=_NAMES[type(outcome)],
-        operation=f"{mutation.call.service}:{mutation.call.operation}",
-        actor=mutation.caller.actor,
-        kind=mutation.caller.kind.value,
-        motive=f"{motive.intent}/{motive.motivation}" if motive else "",
-        resources=list(addresses[:_MOST_ADDRESSES]),
-        more_resources=max(0, len(addresses) - _MOST_ADDRESSES),
-        rules=list(dict.fromkeys(each.rule for each in decision.findings if each.verdict is not Verdict.ALLOW)),
-    )
-
 
 _BYTES_OF_AN_EFFECT = 160
 """Size that an effect counts as: with more than about fifty, a decision takes longer than a few milliseconds."""
@@ -125,12 +101,13 @@ class Pipeline:
 
         A refusal is recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.NotAllowed`, `errors.LedgerUnavailable`.
         """
-        caller = await self.authenticate(inbound, authenticator)
+        caller: Caller | None = None
         try:
+            caller = await authenticator.authenticate(inbound)
             request = await decoder.read(inbound, caller)
             _refuse_sensitive_reads(caller, request)
             _refuse_other_motives(caller, request)
-        except (Malformed, NotAllowed) as error:
+        except (NotAuthenticated, Malformed, NotAllowed) as error:
             await self.turn_away(inbound, error, caller)
             raise
         return caller, replace(request, sender=sender_of(inbound))
@@ -170,60 +147,75 @@ class Pipeline:
             return MutationResult(mutation=mutation, decision=decision, outcome=None)
         # The rest runs to its end even if the caller disconnects; otherwise it could stop between sending and recording. The event loop
         # keeps only weak references to tasks, so keep a strong one.
-        task = asyncio.ensure_future(self._decide_and_apply(mutation))
+        task = asyncio.ensure_future(self._carry_out(mutation))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         return await asyncio.shield(task)
 
-    async def _decide_and_apply(self, mutation: Mutation) -> MutationResult:
+    async def _mutation(self, caller: Caller, request: Request) -> Mutation:
+        """The mutation with its effects. Raises `errors.CallTooLarge`."""
+        call = replace(request.call, digest_key=self._digest_key)
         try:
-            result = await self._execute(mutation)
+            effects = await off_loop(size_of(call.parameters), lambda: self._effects(call))
+        except CallTooLarge as error:
+            await self._record_refusal(caller, call, error)
+            raise
+        return Mutation(
+            id=new_id("mut"),
+            caller=caller,
+            call=call,
+            call_class=request.call_class,
+            motive=request.motive or caller.motive,
+            effects=effects,
+            idempotency_key=request.idempotency_key,
+            signature=request.signature,
+            door=request.door,
+            upload=request.upload,
+            puts_back=request.puts_back,
+            sender=request.sender,
+        )
+
+    def _effects(self, call: Call) -> tuple[Effect, ...]:
+        """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
+        _ = call.digest
+        return self._resolver.effects(call)
+
+    async def _carry_out(self, mutation: Mutation) -> MutationResult:
+        """Decide and record the decision; send once; record the outcome."""
+        try:
+            try:
+                mutation, decision, prepared = await self._record_decision(mutation)
+            except (ClaimTaken, SignatureSpent, Stopped) as conflict:
+                # Another mutation took a claim, or a person stopped this, after we read the facts. It may be this same attempt, sent twice
+                # at once; if not, decide once more. A second conflict goes to the caller, who may retry. A spent signature stays spent.
+                if (earlier := await self._earlier_result(mutation)) is not None:
+                    return earlier
+                if isinstance(conflict, SignatureSpent):
+                    raise
+                mutation, decision, prepared = await self._record_decision(mutation)
         except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent, Stopped, TryLater) as error:
             # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
             await self._record_refusal(mutation.caller, mutation.call, error)
             raise
-        if result.decision is not None and result.outcome is not None:
-            log_decision(result.mutation, result.decision, result.outcome)
-        return result
-
-    async def _record_refusal(self, caller: Caller, call: Call, error: SentinelError) -> None:
-        """Record that a known caller's call was refused without a decision."""
-        refusal = Refusal(
-            at=self._clock.now(),
-            reason=str(error),
-            code=error.code,
-            key_id=caller.key_id,
-            about=f"{call.service}:{call.operation}",
-            actor=caller.actor,
-        )
-        await self._ledger.record_refusal(refusal)
-
-    async def _execute(self, mutation: Mutation) -> MutationResult:
-        try:
-            mutation, decision, prepared = await self._decide_and_record(mutation)
-        except (ClaimTaken, SignatureSpent, Stopped) as conflict:
-            # Another mutation took a claim, or a person stopped this, after we read the facts. It may be this same attempt, sent twice at
-            # once; if not, decide once more. A second conflict goes to the caller, who may retry. A spent signature stays spent.
-            if (earlier := await self._earlier_result(mutation)) is not None:
-                return earlier
-            if isinstance(conflict, SignatureSpent):
-                raise
-            mutation, decision, prepared = await self._decide_and_record(mutation)
+        outcome: Outcome
         if prepared is None:
             # The caller is told the mutation that waits for a human, which it can wait for; the record of this one names it too.
             mutation = replace(mutation, id=decision.attached or mutation.id)
-            return MutationResult(mutation=mutation, decision=decision, outcome=Refused(decision=decision))
-        # The decision is durable now. If the process dies before SETTLED is written, the mutation is in doubt once its lease has run out.
-        outcome: Sent = await self._cloud.send(prepared)
-        try:
-            await self._ledger.record_outcome(mutation, outcome, self._clock.now())
-        except Exception:
-            log.exception("settled_not_recorded", mutation=mutation.id)
-            outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer.")
-        self._settled(mutation.id)
+            outcome = Refused(decision=decision)
+        else:
+            # The decision is durable now. If the process dies before SETTLED is written, the mutation is in doubt once its lease has run out.
+            sent = await self._cloud.send(prepared)
+            outcome = sent
+            try:
+                await self._ledger.record_outcome(mutation, sent, self._clock.now())
+            except Exception:
+                log.exception("settled_not_recorded", mutation=mutation.id)
+                outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer.")
+            self._settled(mutation.id)
+        log_decision(mutation, decision, outcome)
         return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
 
-    async def _decide_and_record(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
+    async def _record_decision(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
         """Decide, sign the request if it is to be sent, and record the decision. None for the request if nothing is to be sent.
 
         The request is signed before the commit and never again: if the process is paused too long in between, AWS refuses the request as
@@ -249,7 +241,7 @@ class Pipeline:
         Raises `errors.TryLater` if the caller is not admitted now.
         """
         try:
-            mutation, facts = await self._survey_effects(mutation)
+            mutation, facts = await self._facts(mutation)
         except CallTooLarge:
             raise
         except Exception:
@@ -270,11 +262,21 @@ class Pipeline:
             decision = with_answer(decision, answered, facts.now)
         return mutation, facts, decision
 
-    async def _survey_effects(self, mutation: Mutation) -> tuple[Mutation, Facts]:
-        """Gather facts, then recompute the effects against them. Calls that append to, remove from or overwrite a list depend on its
-        current value, and the ledger may know a newer value than the state file.
+    async def _facts(self, mutation: Mutation) -> tuple[Mutation, Facts]:
+        """The facts, and the mutation with its effects against them: calls that append to, remove from or overwrite a list depend on its
+        current value, and the ledger may know a newer value than the state file. Facts are gathered again only if that changes an effect.
         """
         facts = await self._survey.of(mutation)
+        effects = self._effects_against(facts, mutation)
+        if effects != mutation.effects:
+            mutation = replace(mutation, effects=effects)
+            facts = await self._survey.of(mutation)
+        if is_time_boxed(mutation) and mutation.puts_back is None:
+            facts = replace(facts, time_box=await self._time_box(mutation, facts))
+        return mutation, facts
+
+    def _effects_against(self, facts: Facts, mutation: Mutation) -> tuple[Effect, ...]:
+        """The effects of the call on the values and claims that the facts know; those of the mutation if the facts know none."""
         known = {
             subject.effect.address: subject.attributes_before
             for subject in facts.subjects
@@ -283,23 +285,16 @@ class Pipeline:
         claimed: dict[tuple[str, str], list[Json]] = {}
         for standing in facts.claims:
             claimed.setdefault((standing.claim.address, standing.claim.attribute), []).append(standing.claim.value)
-        effects = self._resolver.effects(mutation.call, known, claimed) if known or claimed else mutation.effects
-        if effects != mutation.effects:
-            mutation = replace(mutation, effects=effects)
-            facts = await self._survey.of(mutation)
-        return mutation, await self._with_time_box(mutation, facts)
+        return self._resolver.effects(mutation.call, known, claimed) if known or claimed else mutation.effects
 
-    async def _with_time_box(self, mutation: Mutation, facts: Facts) -> Facts:
-        """The facts with what is put back at the end of a change that is wanted for a time only."""
-        if not is_time_boxed(mutation) or mutation.puts_back is not None:
-            return facts
+    async def _time_box(self, mutation: Mutation, facts: Facts) -> TimeBox:
+        """What is put back at the end of a change that is wanted for a time only."""
         if self._time_boxes is None:
-            return replace(facts, time_box=TimeBox(refusal="Nothing here puts changes back at the end of their time."))
+            return TimeBox(refusal="Nothing here puts changes back at the end of their time.")
         addresses = sorted({effect.address for effect in mutation.effects})
         standing = await self._time_boxes.standing_time_boxes(addresses)
         # In a thread: the search for the call tries many calls. Not in a thread of the pool of large work, which may be waiting for this.
-        time_box = await asyncio.to_thread(time_box_of, self._resolver, mutation, facts, standing)
-        return replace(facts, time_box=time_box)
+        return await asyncio.to_thread(time_box_of, self._resolver, mutation, facts, standing)
 
     async def _earlier_result(self, mutation: Mutation) -> MutationResult | None:
         """The result of an earlier attempt with the same idempotency key, None if there was none.
@@ -321,33 +316,17 @@ class Pipeline:
             mutation=replace(mutation, id=attempt.mutation_id), decision=None, outcome=attempt.outcome
         )
 
-    def _understood(self, call: Call) -> tuple[Effect, ...]:
-        """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
-        _ = call.digest
-        return self._resolver.effects(call)
-
-    async def _mutation(self, caller: Caller, request: Request) -> Mutation:
-        """The mutation with its effects. Raises `errors.CallTooLarge`."""
-        call = replace(request.call, digest_key=self._digest_key)
-        try:
-            effects = await off_loop(size_of(call.parameters), lambda: self._understood(call))
-        except CallTooLarge as error:
-            await self._record_refusal(caller, call, error)
-            raise
-        return Mutation(
-            id=new_id("mut"),
-            caller=caller,
-            call=call,
-            call_class=request.call_class,
-            motive=request.motive or caller.motive,
-            effects=effects,
-            idempotency_key=request.idempotency_key,
-            signature=request.signature,
-            door=request.door,
-            upload=request.upload,
-            puts_back=request.puts_back,
-            sender=request.sender,
+    async def _record_refusal(self, caller: Caller, call: Call, error: SentinelError) -> None:
+        """Record that a known caller's call was refused without a decision."""
+        refusal = Refusal(
+            at=self._clock.now(),
+            reason=str(error),
+            code=error.code,
+            key_id=caller.key_id,
+            about=f"{call.service}:{call.operation}",
+            actor=caller.actor,
         )
+        await self._ledger.record_refusal(refusal)
 
 
 def _size(mutation: Mutation) -> int:
@@ -387,3 +366,27 @@ def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:
     if request.call_class is CallClass.SECRET and caller.kind is ActorKind.AGENT:
         message = f"{request.call.service}:{request.call.operation} returns a secret value, or configuration that commonly holds one, and agents may not read those through Sentinel. Nothing was sent."
         raise NotAllowed(message)
+
+
+_NAMES = {Applied: "applied", Refused: "refused", Failed: "failed", InDoubt: "in_doubt"}
+_MOST_ADDRESSES = 5
+"""How many of the changed resources a line names. The record has all of them."""
+
+
+def log_decision(mutation: Mutation, decision: Decision, outcome: Outcome) -> None:
+    """Log one recorded decision and what came of it."""
+    addresses = tuple(dict.fromkeys(effect.address for effect in mutation.effects))
+    motive = mutation.motive
+    log.info(
+        "decision",
+        mutation=mutation.id,
+        verdict=decision.verdict.value,
+        outcome=_NAMES[type(outcome)],
+        operation=f"{mutation.call.service}:{mutation.call.operation}",
+        actor=mutation.caller.actor,
+        kind=mutation.caller.kind.value,
+        motive=f"{motive.intent}/{motive.motivation}" if motive else "",
+        resources=list(addresses[:_MOST_ADDRESSES]),
+        more_resources=max(0, len(addresses) - _MOST_ADDRESSES),
+        rules=list(dict.fromkeys(each.rule for each in decision.findings if each.verdict is not Verdict.ALLOW)),
+    )

@@ -115,18 +115,15 @@ class Survey:
             open_claims=view.open_claims,
             stops=view.stops,
             used=view.used,
-            group_rules=await self._group_rules(subjects, loaded),
+            group_rules=await self._group_rules(groups, loaded) if (groups := groups_of(subjects)) else GroupRules(),
             code=loaded.revision,
             declared=loaded.declared,
             stacks=tuple(sorted({stack.name for stack in declaring})),
         )
         return with_disputes(facts)
 
-    async def _group_rules(self, subjects: Sequence[Subject], loaded: Stacks) -> GroupRules:
-        """The other rules of the security groups whose ingress the call writes; the ledger is asked only if there are any."""
-        groups = groups_of(subjects)
-        if not groups:
-            return GroupRules()
+    async def _group_rules(self, groups: Mapping[str, str], loaded: Stacks) -> GroupRules:
+        """The other rules of the security groups whose ingress the call writes."""
         applied = await self._ledger.applied_with(GROUP_ID, sorted(set(groups.values())))
         return rules_beside(groups, loaded, applied)
 

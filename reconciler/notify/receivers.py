@@ -4,6 +4,7 @@ import ipaddress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from fnmatch import fnmatchcase
 from typing import ClassVar, Final, Protocol
 
 from gateway.core.outbound.addresses import Network
@@ -16,7 +17,7 @@ from gateway.core.outbound.response import (
     ResponseTooLong,
 )
 from gateway.core.outbound.standard_webhooks import signed_headers
-from gateway.core.records.notice import Notice
+from gateway.core.records.notice import Notice, NoticeType
 from gateway.core.records.record import Record
 from gateway.core.settings.notices import WebhookSettings
 from reconciler.notify.posted_cards import PostedCard
@@ -67,6 +68,11 @@ class Post:
     def _answer(self, reply: HttpResponse) -> PostAnswer:
         """What its head says; its body is not read."""
         return _answer_of(reply.status, reply.header("retry-after"))
+
+
+def matches(text: str, patterns: Sequence[str]) -> bool:
+    """Whether one of the patterns, with `*`, fits the text, or there is none."""
+    return not patterns or any(fnmatchcase(text, pattern) for pattern in patterns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +135,13 @@ class WebhookReceiver:
 
     def fits(self, notice: Notice) -> bool:
         """Whether its filters let the notice through."""
-        return self.settings.fits(notice)
+        settings = self.settings
+        return (
+            notice.type in settings.events
+            and matches(notice.stack, settings.stacks)
+            and matches(notice.actor, settings.actors)
+            and (notice.type is not NoticeType.DECIDED or not settings.verdicts or notice.verdict in settings.verdicts)
+        )
 
     def ends_cards(self, record: Record) -> bool:  # noqa: ARG002  the port
         """It has no cards."""

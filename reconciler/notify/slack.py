@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 
 from gateway.core.outbound.addresses import Network
 from gateway.core.outbound.response import HttpResponse
-from gateway.core.records.notice import Notice
+from gateway.core.records.notice import Notice, NoticeType
 from gateway.core.records.record import Record
 from gateway.core.settings.notices import CHAT, SlackSettings
 from gateway.notices.change_lines import without_links
 from gateway.notices.slack_card import card, closing_of, decides
 from reconciler.notify.posted_cards import PostedCard
-from reconciler.notify.receivers import JSON_HEADERS, Post, PostAnswer, Sending
+from reconciler.notify.receivers import JSON_HEADERS, Post, PostAnswer, Sending, matches
 
 _SECONDS: Final = 10.0
 _POST: Final = "/api/chat.postMessage"
@@ -46,7 +46,7 @@ class SlackReceiver:
 
     def fits(self, notice: Notice) -> bool:
         """Whether a card is posted, or one that was posted may be stale now."""
-        return self.settings.fits(notice)
+        return (notice.type is NoticeType.HELD or _ends(notice)) and matches(notice.stack, self.settings.stacks)
 
     def ends_cards(self, record: Record) -> bool:
         """Whether cards that were shown are over with this record."""
@@ -145,3 +145,9 @@ def _place(said: dict[str, Any]) -> str:
     channel, time = said.get("channel"), said.get("ts")
     known = _CHANNEL.fullmatch(str(channel)) and _TIME.fullmatch(str(time))
     return f"{channel}/{time}" if known else ""
+
+
+def _ends(notice: Notice) -> bool:
+    """Whether a person's word ended the waiting; the consent of the first of several people does not."""
+    rejected = notice.type is NoticeType.DECIDED and "rejected_by" in notice.data
+    return rejected or (notice.type is NoticeType.APPROVAL_GIVEN and not notice.data.get("missing"))

@@ -1,6 +1,5 @@
 """Sends mutations to AWS: serialize the parsed parameters, sign, send once, classify the reply. Implements `ports.Cloud`."""
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -19,7 +18,7 @@ from gateway.core.model.inbound import Upload
 from gateway.core.model.mutation import Call
 from gateway.core.model.outcome import Failed, InDoubt, Sent
 from gateway.core.off_loop import off_loop, size_of
-from gateway.core.outbound.response import HttpResponse, NoAnswer, NotSent
+from gateway.core.outbound.response import NoAnswer, NotSent
 from gateway.core.ports import Prepared
 from gateway.core.service_models import ServiceModels
 
@@ -81,12 +80,16 @@ class Aws:
             size_of(sent.parameters),
             lambda: serialize(sent, operation, endpoint, mutation_id=mutation_id, streamed=streamed),
         )
+        if upload is not None:
+            payload = payload_of(upload)
+        else:
+            payload = (await off_loop(len(unsigned.body), partial(sha256, unsigned.body))).hexdigest()
         agent = ("user-agent", f"{self._user_agent} mutation/{mutation_id}")
         headers = await self._signer.sign(
             method=unsigned.method,
             target=unsigned.target,
             headers=[*(framed(unsigned.headers, upload) if upload else unsigned.headers), agent],
-            payload=payload_of(upload) if upload else await _sha256(unsigned.body),
+            payload=payload,
             endpoint=endpoint,
         )
         return SignedRequest(
@@ -109,7 +112,10 @@ class Aws:
         if not prepared.permit.take():
             return InDoubt(reason="This request was sent before and is never sent again; read the truth back.")
         try:
-            response = await self._send_once(prepared)
+            headers, body = ([], prepared.body) if prepared.upload is None else await body_of(prepared.upload)
+            response = await self._client.send_once(
+                method=prepared.method, url=prepared.url, headers=[*prepared.headers, *headers], body=body
+            )
         except SentinelError as error:
             return Failed(code=error.code, message=str(error))
         except NotSent as error:
@@ -127,24 +133,9 @@ class Aws:
             return InDoubt(reason=f"AWS answered {prepared.operation.name} before it had the whole body.")
         return await off_loop(len(response.body), lambda: outcome_of(response, prepared.operation, prepared.protocol))
 
-    async def _send_once(self, prepared: SignedRequest) -> HttpResponse:
-        headers, body = await framed_body(prepared)
-        return await self._client.send_once(
-            method=prepared.method, url=prepared.url, headers=[*prepared.headers, *headers], body=body
-        )
-
-
-async def framed_body(prepared: SignedRequest) -> tuple[list[tuple[str, str]], bytes | AsyncIterator[bytes]]:
-    """The body as it is sent, and the headers that state its length. Raises what an empty upload raises."""
-    return ([], prepared.body) if prepared.upload is None else await body_of(prepared.upload)
-
 
 def _no_complete_reply(prepared: SignedRequest, cause: str) -> str:
     return f"{prepared.operation.name} was sent and no whole answer came ({cause}). The change may have happened."
-
-
-async def _sha256(body: bytes) -> str:
-    return (await off_loop(len(body), partial(sha256, body))).hexdigest()
 
 
 def software_version() -> str:

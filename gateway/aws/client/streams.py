@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 from gateway.aws.client.endpoints import Endpoints
 from gateway.aws.client.http_client import Client
 from gateway.aws.client.http_reply import HttpReply
-from gateway.aws.client.mutations import Aws, SignedRequest, framed_body
+from gateway.aws.client.mutations import Aws, SignedRequest
 from gateway.aws.client.signer import RequestSigner
+from gateway.aws.client.uploads import body_of
 from gateway.core.errors import NotSendable, UpstreamUnavailable
 from gateway.core.model.ids import new_id
 from gateway.core.model.inbound import Upload
@@ -101,7 +102,7 @@ class AwsData:
 
         Raises `errors.UpstreamUnavailable`, and for an upload what was wrong with its body: then AWS stores nothing of it.
         """
-        framing, body = await framed_body(prepared)
+        framing, body = ([], prepared.body) if prepared.upload is None else await body_of(prepared.upload)
         try:
             response = await self._client.open(
                 method=prepared.method, url=prepared.url, headers=[*prepared.headers, *framing], body=body

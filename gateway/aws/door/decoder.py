@@ -1,4 +1,4 @@
-"""Parses a routed request into the parameters that botocore's serializer accepts: the inverse of `botocore.serialize`, for all six protocols."""
+"""The AWS door's `ports.RequestDecoder`: checks the head, routes and classifies the operation, and parses a mutation's body in full."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,7 +7,8 @@ from typing import Any
 
 from gateway.aws.door.advice import unsigned_payload_advice
 from gateway.aws.door.operation_router import OperationRouter, Routed
-from gateway.aws.door.protocols import document, form, rest
+from gateway.aws.door.protocols import document, rest
+from gateway.aws.door.protocols import form as form_fields
 from gateway.aws.door.request_head import OBJECT_BODIES, S3, RequestHead, head_of, upload_head, without_chunked_encoding
 from gateway.aws.door.urls import aws_queue_url
 from gateway.aws.models import call_classes, routing_index
@@ -15,8 +16,7 @@ from gateway.aws.models.call_classes import class_of_call
 from gateway.aws.models.routing_index import Protocol, RoutingIndex, Service
 from gateway.core.errors import Malformed, SentinelError
 from gateway.core.http.motive_syntax import INTENT_HEADER, MOTIVATION_HEADER, read_motive
-from gateway.core.http.strict_parsers import cbor_value, gunzipped, json_value, unique
-from gateway.core.http.strict_parsers import form as strict_parsers_form
+from gateway.core.http.strict_parsers import cbor_value, form, gunzipped, json_value, unique
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Motive
@@ -26,52 +26,6 @@ from gateway.core.ports import Request
 from gateway.core.service_models import ServiceModels, Shape
 from gateway.identity import aws_chunked
 from gateway.identity.signed_body import PayloadKind
-
-
-def parse(
-    routed: Routed, shape: Shape | None, head: RequestHead, body: bytes, fields: Mapping[str, str] | None
-) -> dict[str, Any]:
-    """The parameters of the operation whose input shape is `shape`. `fields` are those of the form, for the two form protocols.
-
-    Raises `errors.Malformed` for an ambiguous body, and for a parameter that is unknown, missing, of the wrong type or out of range.
-    """
-    match routed.protocol:
-        case Protocol.EC2 | Protocol.QUERY:
-            return form.parse(shape, fields or {}, ec2=routed.protocol is Protocol.EC2)
-        case Protocol.JSON:
-            return document.parse(shape, json_value(body or b"{}"))
-        case Protocol.CBOR:
-            return document.parse(shape, cbor_value(body) if body else {})
-        case Protocol.REST_JSON | Protocol.REST_XML:
-            is_json = routed.protocol is Protocol.REST_JSON
-            return rest.parse(shape, head, routed.labels, routed.literals, body, is_json=is_json)
-
-
-_PREFIX = "x-sentinel-"
-_KNOWN = frozenset({INTENT_HEADER, MOTIVATION_HEADER})
-
-
-def motive_of_head(head: RequestHead) -> Motive | None:
-    """The motive that the request states, None if it states none.
-
-    Raises `errors.Malformed` for an incomplete motive, for an unknown `x-sentinel-` header (a misspelled header must not lose the motive)
-    and for a header that the signature does not cover, because an intermediary could have added it.
-    """
-    given = {name for name in head.headers if name.startswith(_PREFIX)}
-    if not given:
-        return None
-    if unknown := given - _KNOWN:
-        _refuse_motive(f"Sentinel knows no header {min(unknown)[:60]}; it knows {' and '.join(sorted(_KNOWN))}.")
-    if unsigned := given - head.signed:
-        _refuse_motive(f"The header {min(unsigned)} is not among SignedHeaders; add it before the request is signed.")
-    if missing := _KNOWN - given:
-        _refuse_motive(f"A motive is stated in two headers, and {min(missing)} is missing.")
-    return read_motive(head.headers[INTENT_HEADER], head.headers[MOTIVATION_HEADER])
-
-
-def _refuse_motive(reason: str) -> None:
-    raise Malformed(reason, aws_code="ValidationError", code="motive")
-
 
 _INVOCATION = "amz-sdk-invocation-id"
 MAX_UNVERIFIED_BYTES = 16 * 1024 * 1024
@@ -216,7 +170,7 @@ class AwsDecoder:
                 )
             _check_charset(head)
             body = await self._body(inbound, head, None)
-            fields = await off_loop(len(body), partial(strict_parsers_form, body))
+            fields = await off_loop(len(body), partial(form, body))
         routed = self._router.route(head, candidates, fields)
         if fields is None and routed.protocol in (Protocol.EC2, Protocol.QUERY):
             fields = await self._query_form(inbound, head)
@@ -362,3 +316,48 @@ def _check_compressible(routed: Routed) -> None:
 def _takes_content_encoding(routed: Routed) -> bool:
     """Whether Content-Encoding is a parameter of the operation: in S3 it describes the object, which is stored as sent."""
     return routed.service.name == "s3"
+
+
+def parse(
+    routed: Routed, shape: Shape | None, head: RequestHead, body: bytes, fields: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """The parameters of the operation whose input shape is `shape`. `fields` are those of the form, for the two form protocols.
+
+    Raises `errors.Malformed` for an ambiguous body, and for a parameter that is unknown, missing, of the wrong type or out of range.
+    """
+    match routed.protocol:
+        case Protocol.EC2 | Protocol.QUERY:
+            return form_fields.parse(shape, fields or {}, ec2=routed.protocol is Protocol.EC2)
+        case Protocol.JSON:
+            return document.parse(shape, json_value(body or b"{}"))
+        case Protocol.CBOR:
+            return document.parse(shape, cbor_value(body) if body else {})
+        case Protocol.REST_JSON | Protocol.REST_XML:
+            is_json = routed.protocol is Protocol.REST_JSON
+            return rest.parse(shape, head, routed.labels, routed.literals, body, is_json=is_json)
+
+
+_PREFIX = "x-sentinel-"
+_KNOWN = frozenset({INTENT_HEADER, MOTIVATION_HEADER})
+
+
+def motive_of_head(head: RequestHead) -> Motive | None:
+    """The motive that the request states, None if it states none.
+
+    Raises `errors.Malformed` for an incomplete motive, for an unknown `x-sentinel-` header (a misspelled header must not lose the motive)
+    and for a header that the signature does not cover, because an intermediary could have added it.
+    """
+    given = {name for name in head.headers if name.startswith(_PREFIX)}
+    if not given:
+        return None
+    if unknown := given - _KNOWN:
+        _refuse_motive(f"Sentinel knows no header {min(unknown)[:60]}; it knows {' and '.join(sorted(_KNOWN))}.")
+    if unsigned := given - head.signed:
+        _refuse_motive(f"The header {min(unsigned)} is not among SignedHeaders; add it before the request is signed.")
+    if missing := _KNOWN - given:
+        _refuse_motive(f"A motive is stated in two headers, and {min(missing)} is missing.")
+    return read_motive(head.headers[INTENT_HEADER], head.headers[MOTIVATION_HEADER])
+
+
+def _refuse_motive(reason: str) -> None:
+    raise Malformed(reason, aws_code="ValidationError", code="motive")

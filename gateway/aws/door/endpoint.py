@@ -24,7 +24,7 @@ from gateway.core.http.body_budget import MeteredReceive
 from gateway.core.model.caller import Caller
 from gateway.core.model.ids import new_id
 from gateway.core.model.inbound import Inbound
-from gateway.core.model.mutation import Call, Door
+from gateway.core.model.mutation import Call, CallClass, Door
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.core.ports import Authenticator, Clock, Request, RequestDecoder
@@ -87,7 +87,8 @@ class AwsDoor:
                 self.data.count_read(caller, request)
                 await self._forward(receive, send, inbound, request.call)
                 return
-            if await self._passed(receive, send, inbound, caller, request):
+            plain = request.door is Door.AWS and request.call_class is not CallClass.DATA
+            if not plain and await self._passed(receive, send, inbound, caller, request):
                 return
             await self._reply(send, inbound, await self.pipeline.execute(caller, request))
         except errors.SentinelError as error:

@@ -57,8 +57,26 @@ class RequestBody:
 
     async def read(self) -> bytes:
         """The whole body. Raises `errors.BodyTooLarge`, and `errors.Malformed` if the client disconnected before its end."""
-        if self._bytes is None:
-            self._bytes = await self._receive_all()
+        if self._bytes is not None:
+            return self._bytes
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise Malformed("The client hung up before its request was complete; nothing was sent.")
+            part: bytes = message.get("body", b"")
+            size += len(part)
+            if size > self._limit and await self._is_too_large(size):
+                raise BodyTooLarge(self._limit, self._settings[0])
+            # What will be refused is read, so that the client is there for the answer, and not kept.
+            if self._declared <= self._limit or not await self._is_too_large(self._declared):
+                parts.append(part)
+            if not message.get("more_body"):
+                break
+        if self._declared > self._limit and await self._is_too_large(self._declared):
+            raise BodyTooLarge(self._limit, self._settings[0])
+        self._bytes = parts[0] if len(parts) == 1 else b"".join(parts)
         return self._bytes
 
     async def parts(self, limit: int, setting: str) -> AsyncIterator[bytes]:
@@ -93,26 +111,6 @@ class RequestBody:
             if self._passed is not None:
                 self._passed(size)
             self._ended = message["type"] == "http.disconnect" or not message.get("more_body")
-
-    async def _receive_all(self) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        while True:
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise Malformed("The client hung up before its request was complete; nothing was sent.")
-            part: bytes = message.get("body", b"")
-            size += len(part)
-            if size > self._limit and await self._is_too_large(size):
-                raise BodyTooLarge(self._limit, self._settings[0])
-            # What will be refused is read, so that the client is there for the answer, and not kept.
-            if self._declared <= self._limit or not await self._is_too_large(self._declared):
-                parts.append(part)
-            if not message.get("more_body"):
-                break
-        if self._declared > self._limit and await self._is_too_large(self._declared):
-            raise BodyTooLarge(self._limit, self._settings[0])
-        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def _is_too_large(self, size: int) -> bool:
         if size > self._limit and self._limit_of_large is not None:

@@ -11,6 +11,17 @@ from gateway.core.model.json import Json
 from gateway.core.records.record import Record
 
 
+class NoticeType(StrEnum):
+    """What happened."""
+
+    HELD = "mutation.held"
+    DECIDED = "mutation.decided"
+    SETTLED = "mutation.settled"
+    APPROVAL_GIVEN = "approval.given"
+    CLAIM_EXPIRED = "claim.expired"
+    DRIFT_FOUND = "drift.found"
+
+
 class DeliveryState(StrEnum):
     """What came of an attempt."""
 
@@ -23,17 +34,6 @@ class DeliveryState(StrEnum):
 _DIGITS: Final = 16
 _LARGEST: Final = 64 * 1024
 """Bytes of a notice. What is larger tells less (`cut`), so that no receiver refuses it for its size."""
-
-
-class NoticeType(StrEnum):
-    """What happened."""
-
-    HELD = "mutation.held"
-    DECIDED = "mutation.decided"
-    SETTLED = "mutation.settled"
-    APPROVAL_GIVEN = "approval.given"
-    CLAIM_EXPIRED = "claim.expired"
-    DRIFT_FOUND = "drift.found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

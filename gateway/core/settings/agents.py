@@ -1,22 +1,8 @@
-"""Settings of what callers are told before they act."""
+"""Settings of what agents use: the tools at `/mcp`, and live values in the context of a resource."""
 
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
-
-
-class ContextSettings(BaseModel):
-    """How live values are read for the context of a resource."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    live: bool = True
-    """Whether live values are read from AWS with the gateway's own credentials, when a caller asks for them by `max_age_seconds`."""
-    live_reads_per_minute: Annotated[int, Field(ge=0, le=10_000)] = 60
-    """How many of these reads each caller may have within a minute. Values that were read lately cost nothing."""
-    live_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
-    """How long an answer waits for AWS at most."""
-
 
 LOOPBACK_HOSTS = ("127.0.0.1", "127.0.0.1:*", "localhost", "localhost:*", "[::1]", "[::1]:*")
 """Always accepted: the ways to name this machine."""
@@ -58,3 +44,16 @@ class McpSettings(BaseModel):
             message = "an authorization server needs an https URL"
             raise ValueError(message)
         return values
+
+
+class ContextSettings(BaseModel):
+    """How live values are read for the context of a resource."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    live: bool = True
+    """Whether live values are read from AWS with the gateway's own credentials, when a caller asks for them by `max_age_seconds`."""
+    live_reads_per_minute: Annotated[int, Field(ge=0, le=10_000)] = 60
+    """How many of these reads each caller may have within a minute. Values that were read lately cost nothing."""
+    live_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
+    """How long an answer waits for AWS at most."""

@@ -1,9 +1,10 @@
 """Settings of what others are told: signed webhooks, and approvals in a chat."""
 
+import base64
+import binascii
 import ipaddress
 import os
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final, Self
 from urllib.parse import urlsplit
@@ -12,9 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from gateway.core.errors import SettingsInvalid
 from gateway.core.model.verdict import Verdict
-from gateway.core.outbound.standard_webhooks import MOST_SECRETS, signing_key
-from gateway.core.records.notice import Notice, NoticeType
+from gateway.core.records.notice import NoticeType
 
+_PREFIX: Final = "whsec_"
+_MOST_SECRETS: Final = 3
+"""Secrets that sign at a time: the new one and those that are being retired."""
+_SECRET_BYTES: Final = range(24, 65)
+"""How long the specification wants a secret to be."""
 CHAT: Final = "chat-slack"
 """The name under which the cards of the chat are delivered and listed. No webhook may have it."""
 _SHORTEST_SECRET: Final = 16
@@ -23,6 +28,18 @@ _HOURS: Final = 3600.0
 _RETRIES: Final = (5.0, 300.0, *(hours * _HOURS for hours in (0.5, 2, 5, 10, 14, 20, 24)))
 """What Standard Webhooks recommends: over three days in all."""
 _ONE_SOURCE: Final = "Set one of `secret`, `secret_file` and `secret_env`: what the webhook is signed with."
+
+
+def signing_key(secret: str) -> bytes:
+    """The key of a secret: base64 of 24 to 64 bytes, after `whsec_`. Raises ValueError, without the secret in its text."""
+    try:
+        key = base64.b64decode(secret.strip().removeprefix(_PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        key = b""
+    if len(key) not in _SECRET_BYTES:
+        message = f"The secret of a webhook is `{_PREFIX}` and 24 to 64 bytes in base64: openssl rand -base64 32."
+        raise ValueError(message)
+    return key
 
 
 def require_url(url: str, *, http: bool) -> None:
@@ -72,15 +89,6 @@ class WebhookSettings(BaseModel):
     )
     """How long to wait after each failure; after the last one it is given up, and kept for `sentinel deliveries resend`."""
 
-    def fits(self, notice: Notice) -> bool:
-        """Whether this receiver is told."""
-        return (
-            notice.type in self.events
-            and _matches(notice.stack, self.stacks)
-            and _matches(notice.actor, self.actors)
-            and (notice.type is not NoticeType.DECIDED or not self.verdicts or notice.verdict in self.verdicts)
-        )
-
     def keys(self) -> Sequence[bytes]:
         """The keys that sign now, the newest first. Raises `errors.SettingsInvalid`, without the secrets in its text."""
         given = [each.get_secret_value() for each in (self.secret, self.previous_secret)]
@@ -94,7 +102,7 @@ class WebhookSettings(BaseModel):
         elif self.secret_env:
             given = os.environ.get(self.secret_env, "").splitlines()
         try:
-            keys = [signing_key(each) for each in given if each.strip()][:MOST_SECRETS]
+            keys = [signing_key(each) for each in given if each.strip()][:_MOST_SECRETS]
         except ValueError as error:
             raise SettingsInvalid(f"webhooks: {self.name}: {error}") from None
         if not keys:
@@ -152,10 +160,6 @@ class SlackSettings(BaseModel):
         """Whether cards are posted."""
         return bool(self.webhook_url.get_secret_value() or self.bot_token.get_secret_value())
 
-    def fits(self, notice: Notice) -> bool:
-        """Whether a card is posted, or one that was posted is over."""
-        return (notice.type is NoticeType.HELD or _ends(notice)) and _matches(notice.stack, self.stacks)
-
     @model_validator(mode="after")
     def _complete(self) -> Self:
         secret, url = self.signing_secret.get_secret_value(), self.webhook_url.get_secret_value()
@@ -209,13 +213,3 @@ def receiver_names(webhooks: Sequence[WebhookSettings], chat: ChatSettings) -> S
     """Under which names notices are delivered and listed."""
     cards = [CHAT] if chat.slack.posts else []
     return [*(webhook.name for webhook in webhooks), *cards]
-
-
-def _ends(notice: Notice) -> bool:
-    """Whether a person's word ended the waiting; the consent of the first of several people does not."""
-    rejected = notice.type is NoticeType.DECIDED and "rejected_by" in notice.data
-    return rejected or (notice.type is NoticeType.APPROVAL_GIVEN and not notice.data.get("missing"))
-
-
-def _matches(text: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatchcase(text, pattern) for pattern in patterns)

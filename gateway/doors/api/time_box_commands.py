@@ -13,7 +13,7 @@ from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call, PutBack
 from gateway.core.model.path import put_all
 from gateway.core.model.time_box import OPEN, TimeBoxPart, TimeBoxState
-from gateway.core.ports import Clock, DueChange, PolicyEngine, TimeBoxLedger, keys_of
+from gateway.core.ports import Clock, DueChange, PolicyEngine, TimeBoxLedger
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.effects.inventory import Inventory
 from gateway.effects.put_back import put_back_call
@@ -60,7 +60,7 @@ class TimeBoxes:
         if not change.back:
             raise NotAllowed(f"Others have everything that {mutation_id} changed, so nothing is put back.")
         request = await self.decoder.request_of(await self._call(change))
-        puts_back = PutBack(mutation_id=mutation_id, bases=keys_of(change.back))
+        puts_back = PutBack(mutation_id=mutation_id, bases=change.bases)
         return await self.pipeline.execute(
             caller, replace(request, motive=_motive(mutation_id, change.until), puts_back=puts_back)
         )
@@ -123,7 +123,7 @@ class TimeBoxes:
         """The call that puts back what nobody else has. Raises `errors.NotAllowed` if no call does only that."""
         call = await self.ledger.put_back_call(change.mutation_id)
         every = await self.ledger.time_boxes(mutation_id=change.mutation_id, ended=True)
-        back = keys_of(change.back)
+        back = change.bases
         others = frozenset(part.key for part in every) - frozenset(back)
         if not others:
             return call

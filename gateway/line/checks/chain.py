@@ -12,7 +12,7 @@ from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Mutation
 from gateway.core.model.verdict import Decision, Finding, Mode, RuleText, Verdict
-from gateway.line.checks.approvals import with_approval
+from gateway.line.checks.approval import with_approval
 from gateway.line.checks.approvers import ApproversPolicy
 from gateway.line.checks.contest import ContestPolicy
 from gateway.line.checks.rule_titles import titled
@@ -81,7 +81,14 @@ class CheckChain:
 
     async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
         """The decision from the findings of every check."""
-        opinions = [await _examine(check, mutation, facts) for check in self._checks]
+        opinions: list[Opinion] = []
+        for check in self._checks:
+            try:
+                opinion = await check.examine(mutation, facts)
+            except Exception:
+                log.exception("check_broke", check=check.name, mutation=mutation.id)
+                opinion = _broken(check)
+            opinions.append(opinion if opinion.findings else _silent(check))
         bundle = next((opinion.bundle for opinion in opinions if opinion.bundle), "")
         decision = Decision(
             findings=titled(tuple(each for opinion in opinions for each in opinion.findings), self._rules()),
@@ -93,7 +100,8 @@ class CheckChain:
             obligations={key: value for opinion in opinions for key, value in opinion.obligations.items()},
             contest=await self._contests.of(mutation, facts) if self._contests else None,
         )
-        decision = await self._with_approvers(mutation, facts, decision)
+        if any(finding.verdict is Verdict.HOLD for finding in decision.findings):
+            decision = await self._with_approvers(mutation, facts, decision)
         decision = with_approval(mutation, facts, decision, _joined(opinion.on_approval for opinion in opinions))
         if facts.mode is Mode.OBSERVE:
             # An observed mutation is applied, so it holds the attribute afterwards, whatever arbitration would have decided.
@@ -102,9 +110,7 @@ class CheckChain:
         return decision
 
     async def _with_approvers(self, mutation: Mutation, facts: Facts, decision: Decision) -> Decision:
-        """The decision with the rule about who may approve it, if it is held; a denial if the policies cannot tell."""
-        if not any(finding.verdict is Verdict.HOLD for finding in decision.findings):
-            return decision
+        """The held decision with the rule about who may approve it; a denial if the policies cannot tell."""
         if self._approvers is None:
             return replace(decision, needs=USUAL)
         try:
@@ -119,22 +125,14 @@ def _joined(ids: Iterable[Sequence[str]]) -> tuple[str, ...]:
     return tuple(sorted({each for group in ids for each in group}))
 
 
-async def _examine(check: Check, mutation: Mutation, facts: Facts) -> Opinion:
-    """The check's opinion; a denial if it raises or returns no findings."""
-    try:
-        opinion = await check.examine(mutation, facts)
-    except Exception:
-        log.exception("check_broke", check=check.name, mutation=mutation.id)
-        return _denied(
-            check.name,
-            "broke",
-            f"The {check.name} check could not be completed, so the change was refused; nothing was sent. Try again; the gateway's log says more.",
-        )
-    if not opinion.findings:
-        return _denied(
-            check.name, "silent", f"The {check.name} check gave no answer, so the change was refused; nothing was sent."
-        )
-    return opinion
+def _broken(check: Check) -> Opinion:
+    reason = f"The {check.name} check could not be completed, so the change was refused; nothing was sent. Try again; the gateway's log says more."
+    return _denied(check.name, "broke", reason)
+
+
+def _silent(check: Check) -> Opinion:
+    reason = f"The {check.name} check gave no answer, so the change was refused; nothing was sent."
+    return _denied(check.name, "silent", reason)
 
 
 def _denied(check: str, rule: str, reason: str) -> Opinion:

@@ -1,4 +1,4 @@
-"""Keeps an actor within its share: how many mutations and how much in a time, how many claims, and its circuit breaker."""
+"""Keeps what one actor does within its share: how many mutations and how much in a time, how many claims, and its circuit breaker."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -19,42 +19,6 @@ from gateway.core.model.mutation import EffectAction, Mutation
 from gateway.core.model.verdict import Finding, Mode, Verdict
 from gateway.line.checks.chain import Opinion, passed
 from gateway.line.checks.fair_limits import WITHOUT_MOTIVE, FairLimits, FairLimitsOf, Measure
-
-
-def size_added(measure: Measure, mutation: Mutation, facts: Facts) -> int:
-    """How much it adds. What gets less elsewhere gives nothing back: AWS may refuse it. A value that nobody knew before counts as a whole."""
-    grown = sum(_growth(measure, subject) for subject in facts.subjects)
-    return grown + sum(_created(measure, mutation, kind) for kind in _created_types(mutation))
-
-
-def _growth(measure: Measure, subject: Subject) -> int:
-    effect = subject.effect
-    if effect.attribute not in measure.set.get(effect.resource_type, ()):
-        return 0
-    if effect.action not in (EffectAction.SET, EffectAction.CREATE):
-        return 0
-    return max(0, _number(effect.value) - _number(subject.before))
-
-
-def _created_types(mutation: Mutation) -> set[str]:
-    return {effect.resource_type for effect in mutation.effects if effect.action is EffectAction.CREATE}
-
-
-def _created(measure: Measure, mutation: Mutation, kind: str) -> int:
-    """How many resources of a type the call creates."""
-    if kind not in measure.created:
-        return 0
-    asked = _number(mutation.call.parameters.get(measure.created[kind]))
-    addresses = {
-        effect.address
-        for effect in mutation.effects
-        if effect.action is EffectAction.CREATE and effect.resource_type == kind
-    }
-    return max(asked, len(addresses))
-
-
-def _number(value: object) -> int:
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
 class FairnessCheck:
@@ -223,3 +187,39 @@ def _denial(rule: str, reason: str) -> Finding:
 def _moment(at: datetime) -> str:
     at += timedelta(microseconds=999_999)  # rounded up, so that it is not too early
     return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def size_added(measure: Measure, mutation: Mutation, facts: Facts) -> int:
+    """How much it adds. What gets less elsewhere gives nothing back: AWS may refuse it. A value that nobody knew before counts as a whole."""
+    grown = sum(_growth(measure, subject) for subject in facts.subjects)
+    return grown + sum(_created(measure, mutation, kind) for kind in _created_types(mutation))
+
+
+def _growth(measure: Measure, subject: Subject) -> int:
+    effect = subject.effect
+    if effect.attribute not in measure.set.get(effect.resource_type, ()):
+        return 0
+    if effect.action not in (EffectAction.SET, EffectAction.CREATE):
+        return 0
+    return max(0, _number(effect.value) - _number(subject.before))
+
+
+def _created_types(mutation: Mutation) -> set[str]:
+    return {effect.resource_type for effect in mutation.effects if effect.action is EffectAction.CREATE}
+
+
+def _created(measure: Measure, mutation: Mutation, kind: str) -> int:
+    """How many resources of a type the call creates."""
+    if kind not in measure.created:
+        return 0
+    asked = _number(mutation.call.parameters.get(measure.created[kind]))
+    addresses = {
+        effect.address
+        for effect in mutation.effects
+        if effect.action is EffectAction.CREATE and effect.resource_type == kind
+    }
+    return max(asked, len(addresses))
+
+
+def _number(value: object) -> int:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0

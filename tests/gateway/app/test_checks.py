@@ -12,7 +12,7 @@ from gateway.line.checks.call_class import CallClassCheck
 
 def test_arbitration_comes_last_since_it_decides_which_claims_end(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[object] = []
-    monkeypatch.setattr(checks, "CheckChain", lambda checks, **_: seen.extend(checks))
+    monkeypatch.setattr(checks, "CheckChain", lambda listed, **_: seen.extend(listed))
     checks.checks(cast("Any", SimpleNamespace(packages=frozenset, rules=dict)))
     assert isinstance(seen[0], CallClassCheck)
     assert isinstance(seen[-1], ArbitrationCheck)

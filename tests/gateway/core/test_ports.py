@@ -1,9 +1,9 @@
-"""What is put back, by address and attribute."""
+"""The values that a due change puts back, by address and attribute."""
 
 from datetime import UTC, datetime
 
 from gateway.core.model.time_box import TimeBoxPart
-from gateway.core.ports import keys_of
+from gateway.core.ports import DueChange
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -21,4 +21,4 @@ def test_parts_are_known_by_address_and_attribute() -> None:
         since=NOW,
         until=NOW,
     )
-    assert keys_of([part]) == {("aws_x.y", "size"): 4}
+    assert DueChange(mutation_id="mut_1", stack="s", until=NOW, back=(part,)).bases == {("aws_x.y", "size"): 4}

@@ -1,4 +1,4 @@
-"""Which calls of the data plane pass: by the stack of the resource, the kind of actor, and what the call asks for beside the data."""
+"""Which calls of the data plane pass without a decision, and how those that pass are counted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -193,7 +193,7 @@ async def test_no_other_class_passes(call_class: CallClass) -> None:
 
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-PUT_OF_PASSED_COUNTS = Passage(
+PASSED_PUT = Passage(
     caller=Caller(actor="app", kind=ActorKind.SERVICE, key_id="SNTLAPP"),
     service="dynamodb",
     operation="PutItem",
@@ -201,7 +201,7 @@ PUT_OF_PASSED_COUNTS = Passage(
     addresses=(),
     treatment=DataTreatment.PASS,
 )
-RECORDED = replace(PUT_OF_PASSED_COUNTS, treatment=DataTreatment.RECORD, addresses=("aws_dynamodb_table.a",))
+RECORDED = replace(PASSED_PUT, treatment=DataTreatment.RECORD, addresses=("aws_dynamodb_table.a",))
 
 
 @dataclass
@@ -240,8 +240,8 @@ def counts(ledger: Recorder) -> PassedCounts:
 
 async def test_many_calls_are_one_record(counts: PassedCounts, ledger: Recorder) -> None:
     for _ in range(1000):
-        counts.add(PUT_OF_PASSED_COUNTS)
-    counts.add_error(PUT_OF_PASSED_COUNTS)
+        counts.add(PASSED_PUT)
+    counts.add_error(PASSED_PUT)
     await counts.flush()
     (passed,) = ledger.passed
     assert (passed.count, passed.errors, passed.resources) == (1000, 1, {})
@@ -251,12 +251,12 @@ async def test_many_calls_are_one_record(counts: PassedCounts, ledger: Recorder)
 
 
 async def test_each_key_stack_and_operation_has_its_own(counts: PassedCounts, ledger: Recorder) -> None:
-    other = replace(PUT_OF_PASSED_COUNTS.caller, key_id="SNTSAPP")
+    other = replace(PASSED_PUT.caller, key_id="SNTSAPP")
     for passage in (
-        PUT_OF_PASSED_COUNTS,
-        replace(PUT_OF_PASSED_COUNTS, operation="DeleteItem"),
-        replace(PUT_OF_PASSED_COUNTS, stack="users"),
-        replace(PUT_OF_PASSED_COUNTS, caller=other),
+        PASSED_PUT,
+        replace(PASSED_PUT, operation="DeleteItem"),
+        replace(PASSED_PUT, stack="users"),
+        replace(PASSED_PUT, caller=other),
     ):
         counts.add(passage)
     await counts.flush()
@@ -311,6 +311,6 @@ async def test_what_is_counted_while_the_ledger_fails_is_added(ledger: Recorder)
 
 async def test_the_number_of_counters_is_limited(counts: PassedCounts) -> None:
     for number in range(MOST_COUNTERS):
-        counts.add(replace(PUT_OF_PASSED_COUNTS, stack=str(number)))
+        counts.add(replace(PASSED_PUT, stack=str(number)))
     with pytest.raises(LedgerUnavailable, match="Too many"):
-        counts.add(replace(PUT_OF_PASSED_COUNTS, stack="one more"))
+        counts.add(replace(PASSED_PUT, stack="one more"))

@@ -24,14 +24,11 @@ from gateway.core.errors import (
     SentinelError,
 )
 from gateway.core.model.caller import sender_of
-from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import CallClass, Mutation
+from gateway.core.model.mutation import CallClass
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused, Sent
-from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
+from gateway.core.model.verdict import Mode, Verdict
 from gateway.core.ports import Attempt
 from gateway.identity.signed_body import PlainCheck
-from gateway.line.pipeline import log_decision
-from tests.kit import nouns
 from tests.kit.doubles import AGENT, APPLIED, CALL, HUMAN, CloudDouble, LedgerDouble, Reads, asked, inbound, line
 
 FAILED = Failed(code="ValidationError", message="no", reply=None)
@@ -285,46 +282,3 @@ async def test_a_human_approves_only_an_upload_whose_content_is_known(
     assert isinstance(result.outcome, Refused)
     assert result.outcome.decision.verdict is verdict
     assert not upload.begun
-
-
-MOTIVE = Motive(intent=Intent.COST, motivation=Motivation.BUDGET, text="a-secret-text", evidence=("T-1",))
-
-
-def change(count: int) -> Mutation:
-    effects = tuple(
-        nouns.effect(f"aws_sqs_queue.q{number}", "delay", "a-secret-value") for number in range(count) for _ in range(2)
-    )
-    return nouns.mutation(*effects, id="mut_1", caller=AGENT, call=CALL, motive=MOTIVE)
-
-
-def finding(verdict: Verdict, rule: str) -> Finding:
-    return Finding(check="policy", verdict=verdict, rule=rule, reason="a-secret-reason")
-
-
-def test_a_refusal_names_its_rules_once() -> None:
-    findings = (finding(Verdict.ALLOW, "ok"), finding(Verdict.DENY, "no"), finding(Verdict.DENY, "no"))
-    decision = Decision(findings=findings)
-    with capture_logs() as lines:
-        log_decision(change(7), decision, Refused(decision=decision))
-    (line,) = lines
-    assert "secret" not in str(line)
-    assert line == {
-        "event": "decision",
-        "log_level": "info",
-        "mutation": "mut_1",
-        "verdict": "deny",
-        "outcome": "refused",
-        "operation": "sqs:PurgeQueue",
-        "actor": "agent",
-        "kind": "agent",
-        "motive": "cost/budget",
-        "resources": [f"aws_sqs_queue.q{number}" for number in range(5)],
-        "more_resources": 2,
-        "rules": ["no"],
-    }
-
-
-def test_an_applied_change_says_so() -> None:
-    with capture_logs() as lines:
-        log_decision(change(1), Decision(findings=(finding(Verdict.ALLOW, "ok"),)), APPLIED)
-    assert [(line["verdict"], line["outcome"], line["rules"]) for line in lines] == [("allow", "applied", [])]

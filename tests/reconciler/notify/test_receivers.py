@@ -10,10 +10,12 @@ import pytest
 from standardwebhooks import Webhook
 
 from gateway.core.errors import SettingsInvalid
+from gateway.core.records.record import Stage
 from gateway.core.settings.notices import WebhookSettings
 from gateway.notices.content import notice_of
 from reconciler.notify.receivers import Post, PostAnswer, WebhookReceiver
 from tests.kit.hold_records import HELD, held_record
+from tests.kit.hold_records import record as record_of
 from tests.kit.hook import HookStub, receiving
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -141,3 +143,31 @@ async def test_nobody_listens() -> None:
     answer = await _sent("http://127.0.0.1:9/secret-path")
     assert answer.status == 0
     assert "secret-path" not in answer.error
+
+
+def test_a_receiver_is_told_what_it_wants() -> None:
+    held = notice_of(held_record())
+    denied = notice_of(held_record(decision={"verdict": "deny", "carried_out": False, "findings": []}))
+    settled = notice_of(record_of(Stage.SETTLED, {"outcome": "applied"}))
+    assert held is not None
+    assert denied is not None
+    assert settled is not None
+    told = {
+        "all": hook(),
+        "type": hook(events=["mutation.held"]),
+        "stack": hook(stacks=["sh*"]),
+        "other stack": hook(stacks=["kafka"]),
+        "actor": hook(actors=["agent-*"]),
+        "other actor": hook(actors=["bob"]),
+        "verdict": hook(verdicts=["allow"]),
+    }
+    fits = {name: [each.fits(notice) for notice in (held, denied, settled)] for name, each in told.items()}
+    assert fits == {
+        "all": [True, True, True],
+        "type": [True, False, False],
+        "stack": [True, True, True],
+        "other stack": [False, False, False],
+        "actor": [True, True, True],
+        "other actor": [False, False, False],
+        "verdict": [True, False, True],
+    }

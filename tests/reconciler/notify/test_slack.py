@@ -197,3 +197,14 @@ async def test_an_answer_without_an_end_is_left_after_its_beginning(stub: HookSt
 async def test_a_status_that_is_none_of_success_is_a_failure_as_everywhere(stub: HookStub) -> None:
     stub.behaviour = "429 Retry-After: 30"
     assert await said(stub, {"ok": True}) == PostAnswer(status=429, error="It answered 429.", retry_after=30)
+
+
+def test_cards_are_posted_of_held_changes_only() -> None:
+    held = notice_of(held_record())
+    denied = notice_of(held_record(decision={"verdict": "deny", "carried_out": False, "findings": []}))
+    settled = notice_of(record(Stage.SETTLED, {"outcome": "applied"}))
+    assert held is not None
+    assert denied is not None
+    assert settled is not None
+    receiver = slack(**HOOK, stacks=["shop"])
+    assert [receiver.fits(each) for each in (held, denied, settled)] == [True, False, False]

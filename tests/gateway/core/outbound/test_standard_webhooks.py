@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from gateway.core.outbound.standard_webhooks import signed_headers, signing_key
+from gateway.core.outbound.standard_webhooks import signed_headers
+from gateway.core.settings.notices import signing_key
 
 NEW = "whsec_" + base64.b64encode(b"n" * 32).decode()
 OLD = "whsec_" + base64.b64encode(b"o" * 24).decode()

@@ -8,11 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.core.errors import SettingsInvalid
-from gateway.core.records.record import Stage
 from gateway.core.settings import Settings
 from gateway.core.settings.notices import ChatSettings, SlackSettings, WebhookSettings, receiver_names
-from gateway.notices.content import notice_of
-from tests.kit.hold_records import held_record, record
 
 SECRET = "whsec_" + base64.b64encode(b"s" * 32).decode()
 OLD = "whsec_" + base64.b64encode(b"o" * 32).decode()
@@ -123,33 +120,3 @@ def test_keys_are_read_at_each_use(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HOOK_SECRET", SECRET)
     assert hook(secret="", secret_env="HOOK_SECRET").keys() == [b"s" * 32]
     assert hook(previous_secret=OLD).keys() == [b"s" * 32, b"o" * 32]
-
-
-def test_a_receiver_is_told_what_it_wants() -> None:
-    held = notice_of(held_record())
-    denied = notice_of(held_record(decision={"verdict": "deny", "carried_out": False, "findings": []}))
-    settled = notice_of(record(Stage.SETTLED, {"outcome": "applied"}))
-    assert held is not None
-    assert denied is not None
-    assert settled is not None
-    told = {
-        "all": hook(),
-        "type": hook(events=["mutation.held"]),
-        "stack": hook(stacks=["sh*"]),
-        "other stack": hook(stacks=["kafka"]),
-        "actor": hook(actors=["agent-*"]),
-        "other actor": hook(actors=["bob"]),
-        "verdict": hook(verdicts=["allow"]),
-    }
-    fits = {name: [each.fits(notice) for notice in (held, denied, settled)] for name, each in told.items()}
-    assert fits == {
-        "all": [True, True, True],
-        "type": [True, False, False],
-        "stack": [True, True, True],
-        "other stack": [False, False, False],
-        "actor": [True, True, True],
-        "other actor": [False, False, False],
-        "verdict": [True, False, True],
-    }
-    slack = SlackSettings.model_validate({**SLACK, "stacks": ["shop"]})
-    assert [slack.fits(each) for each in (held, denied, settled)] == [True, False, False]

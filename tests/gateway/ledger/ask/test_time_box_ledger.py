@@ -1,6 +1,6 @@
 """The adapter implements the port."""
 
-from gateway.core.ports import TimeBoxLedger, keys_of
+from gateway.core.ports import TimeBoxLedger
 from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
 from gateway.ledger.ledger import SqlLedger
 from tests.kit.time_boxes import ADDRESS, TimeBoxHistory
@@ -11,5 +11,5 @@ async def test_the_ledger_knows_time_boxed_changes(ledger: SqlLedger) -> None:
     assert not await boxes.time_boxes()
     await TimeBoxHistory(ledger).change()
     [part] = await boxes.standing_time_boxes([ADDRESS])
-    assert keys_of([part]) == {(ADDRESS, "delay"): 4}
+    assert {part.key: part.base} == {(ADDRESS, "delay"): 4}
     assert not await boxes.standing_time_boxes(["aws_x.other"])

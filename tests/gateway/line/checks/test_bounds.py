@@ -289,7 +289,7 @@ async def test_a_contract_that_raises_makes_the_check_raise() -> None:
         await findings(subject(6, contract=Contract(managed_by_agent=True, mutable=("desired_capacity",), evaluate=evaluate)))  # fmt: skip
 
 
-KAFKA = Path(__file__).parents[2] / "cases" / "stacks" / "kafka"
+KAFKA = Path(__file__).parents[3] / "cases" / "stacks" / "kafka"
 RULE = {"from_port": 8443, "to_port": 8443, "protocol": "tcp", "cidr_blocks": ["10.0.0.0/8"]}
 
 

@@ -1,4 +1,4 @@
-"""How much a mutation adds: what grows and what is created."""
+"""What a decision costs and what it adds, what is more than a share, and who is turned away before anything is evaluated."""
 
 from dataclasses import replace
 from datetime import timedelta

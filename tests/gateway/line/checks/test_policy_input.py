@@ -1,4 +1,4 @@
-"""The policy input holds every documented field and no secret."""
+"""The policy input holds every documented field, the parameters that are listed, and no secret."""
 
 import json
 from dataclasses import replace

@@ -3,8 +3,6 @@
 import contextlib
 import gzip
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -13,14 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.aws.door.decoder import AwsDecoder, motive_of_head
-from gateway.aws.door.request_head import head_of
+from gateway.aws.door.decoder import AwsDecoder
 from gateway.core.errors import BodyTooLarge, Malformed, SentinelError
 from gateway.core.model.caller import Caller
-from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Intent, Motivation
 from gateway.core.model.mutation import CallClass
-from gateway.core.service_models import ServiceModels
 
 SET_CAPACITY = "Action=SetDesiredCapacity&Version=2011-01-01&AutoScalingGroupName=kafka&DesiredCapacity=6"
 MOTIVE = {
@@ -420,124 +415,3 @@ async def test_only_reads_and_uploads_may_be_large(routes: Any, table: Any, mode
     given, megabytes = LARGE[case]
     given = dict(given)
     assert await decoder.limit_of_large(wire.inbound(given.pop("signing"), **given)) == megabytes << 20
-
-
-SAME = [
-    ("cloudwatch", "monitoring", "smithy-rpc-v2-cbor"),
-    ("cloudwatch", "monitoring", "json"),
-    ("cloudwatch", "monitoring", "query"),
-]
-ALARM = {
-    "AlarmName": "lag",
-    "Threshold": 500000.0,
-    "EvaluationPeriods": 2,
-    "ComparisonOperator": "GreaterThanThreshold",
-    "Dimensions": [{"Name": "topic", "Value": "orders"}],
-    "Tags": [{"Key": "owner", "Value": "é"}],
-    "ActionsEnabled": False,
-}
-
-
-@pytest.mark.parametrize("case", SAME, ids=[case[2] for case in SAME])
-async def test_one_call_reads_the_same_in_each_of_its_protocols(
-    wire: Any, models: ServiceModels, read_back: Callable[[Inbound], Awaitable[Any]], case: tuple[str, str, str]
-) -> None:
-    service, signing, protocol = case
-    operation: Any = models.operation(service, "PutMetricAlarm")
-    got = await read_back(wire.serialized(signing, protocol, operation, ALARM))
-    assert (got.operation, got.parameters) == ("PutMetricAlarm", ALARM)
-
-
-BAD: dict[str, tuple[str, dict[str, Any]]] = {
-    "cbor of the wrong type": (
-        "monitoring",
-        {
-            "headers": {"smithy-protocol": "rpc-v2-cbor", "content-type": "application/cbor"},
-            "target": "/service/GraniteServiceVersion20100801/operation/DeleteAlarms",
-            "body": b"\xa1jAlarmNames\x01",
-        },
-    ),
-    "xml of another type": (
-        "s3",
-        {
-            "method": "PUT",
-            "target": "/b?versioning",
-            "headers": {"content-type": "application/json"},
-            "body": b"<VersioningConfiguration/>",
-        },
-    ),
-    "an element twice": (
-        "s3",
-        {
-            "method": "PUT",
-            "target": "/b?versioning",
-            "body": b"<V><Status>Enabled</Status><Status>Suspended</Status></V>",
-        },
-    ),
-    "an unknown element": ("s3", {"method": "PUT", "target": "/b?versioning", "body": b"<V><Evil>1</Evil></V>"}),
-    "text between elements": (
-        "s3",
-        {"method": "PUT", "target": "/b?versioning", "body": b"<V>x<Status>Enabled</Status></V>"},
-    ),
-    "a body where none belongs": (
-        "s3",
-        {"method": "DELETE", "target": "/b", "body": b"<Delete/>"},
-    ),
-    "json with a member that is bound to the path": (
-        "lambda",
-        {
-            "method": "PUT",
-            "target": "/2015-03-31/functions/good/configuration",
-            "headers": {"content-type": "application/json"},
-            "body": b'{"FunctionName":"evil","Timeout":3}',
-        },
-    ),
-    "a query parameter twice": (
-        "lambda",
-        {"method": "DELETE", "target": "/2015-03-31/functions/f?Qualifier=1&Qualifier=2"},
-    ),
-}
-
-
-@pytest.mark.parametrize("case", BAD.values(), ids=BAD.keys())
-async def test_what_does_not_fit_the_shape_is_refused(
-    wire: Any, read_back: Callable[[Inbound], Awaitable[Any]], case: tuple[str, dict[str, Any]]
-) -> None:
-    signing, given = case
-    with pytest.raises(Malformed):
-        await read_back(wire.inbound(signing, **given))
-
-
-BOTH = {"x-sentinel-intent": "cost", "x-sentinel-motivation": "budget"}
-
-
-def test_signed_headers_state_a_motive(wire: Any) -> None:
-    motive = motive_of_head(head_of(wire.inbound("sqs", headers=BOTH)))
-    assert motive is not None
-    assert motive.intent is Intent.COST
-
-
-def test_no_headers_state_none(wire: Any) -> None:
-    assert motive_of_head(head_of(wire.inbound("sqs"))) is None
-
-
-BAD_OF_MOTIVE: dict[str, dict[str, Any]] = {
-    "no motivation": {"headers": {"x-sentinel-intent": "cost"}},
-    "no intent": {"headers": {"x-sentinel-motivation": "budget"}},
-    "a slip of the pen": {"headers": {**BOTH, "x-sentinel-motive": "x"}},
-    "a bad word": {"headers": {**BOTH, "x-sentinel-intent": "speed"}},
-}
-
-
-@pytest.mark.parametrize("given", BAD_OF_MOTIVE.values(), ids=BAD_OF_MOTIVE.keys())
-def test_a_motive_that_is_not_whole_and_signed_is_refused(wire: Any, given: dict[str, Any]) -> None:
-    with pytest.raises(Malformed) as refused:
-        motive_of_head(head_of(wire.inbound("sqs", **given)))
-    assert refused.value.code == "motive"
-
-
-@pytest.mark.parametrize("name", BOTH)
-def test_a_header_that_the_signature_does_not_cover_states_nothing(wire: Any, name: str) -> None:
-    head = head_of(wire.inbound("sqs", headers=BOTH))
-    with pytest.raises(Malformed, match=name):
-        motive_of_head(replace(head, signed=head.signed - {name}))

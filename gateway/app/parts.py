@@ -1,0 +1,178 @@
+"""The parts of one running gateway: its settings and adapters, opened in order, and closed in reverse when the gateway stops."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from gateway.app import background
+from gateway.aws.client.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
+from gateway.aws.client.endpoints import Endpoints
+from gateway.aws.client.http_client import Client
+from gateway.aws.client.mutations import Aws
+from gateway.aws.client.signer import RequestSigner
+from gateway.aws.client.states import BucketStates, States
+from gateway.aws.models.call_classes import CallClassTable
+from gateway.aws.models.call_classes import shipped as shipped_classes
+from gateway.aws.models.routing_index import RoutingIndex
+from gateway.aws.models.routing_index import shipped as shipped_routes
+from gateway.core.model.masking import Masker
+from gateway.core.ports import Clock
+from gateway.core.service_models import ServiceModels
+from gateway.core.settings import Settings
+from gateway.drift.watch import DriftWatch
+from gateway.effects.resolver import EffectResolver
+from gateway.identity.master_key import derived_key
+from gateway.ledger.keyring import SqlKeyRing
+from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.line.data_plane import PassedCounts
+from gateway.line.stops import StopBook
+from gateway.line.wakeups import Wakeups
+from gateway.policy.engine import RunningEngine, open_engine
+from gateway.signals.book import SignalBook
+from gateway.signals.files import SignalFiles
+from gateway.telemetry.telemetry import Telemetry
+from gateway.terraform.pulled_states import PulledStates
+from gateway.terraform.stacks import Stacks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwsParts:
+    """What the doors and the line share about AWS, so that each part is in memory only once."""
+
+    routes: RoutingIndex
+    classes: CallClassTable
+    models: ServiceModels
+    endpoints: Endpoints
+    signer: RequestSigner
+    client: Client
+    aws: Aws
+    """Sends what the line decided."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The settings and adapters of one running gateway."""
+
+    settings: Settings
+    clock: Clock
+    stacks: Stacks
+    ledger: SqlLedger
+    keys: SqlKeyRing
+    engine: RunningEngine
+    aws: AwsParts
+    resolver: EffectResolver
+    counts: PassedCounts
+    masker: Masker
+    digest_key: bytes
+    console_key: bytes
+    drift: DriftWatch
+    signals: SignalBook
+    stops: StopBook
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    wakeups: Wakeups = field(default_factory=Wakeups)
+
+
+async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Parts:
+    """The parts, open until the stack is closed.
+
+    Raises `errors.SentinelError` if the code, a contract, a policy or a setting is invalid, or the ledger cannot be opened.
+    """
+    settings.data.mkdir(parents=True, exist_ok=True)
+    master = await asyncio.to_thread(master_key_of, settings)
+    masker = Masker(key=derived_key(master, "masking"))
+    stacks = await asyncio.to_thread(
+        Stacks.load,
+        settings.stacks,
+        default_mode=settings.mode,
+        default_region=settings.upstream.default_region,
+        masker=masker,
+        objects=_states(settings, clock),
+    )
+    ledger = await stack.enter_async_context(open_sealed_ledger(settings))
+    engine = await open_engine(settings.policy, settings.data)
+    stack.push_async_callback(engine.close)
+    aws = _aws_parts(settings, clock)
+    stack.push_async_callback(aws.client.close)
+    await ledger.renew_lease(clock.now(), timedelta(seconds=settings.server.lease_seconds))
+    stack.push_async_callback(background.end_lease, ledger)
+    await background.recover(ledger, clock)
+    telemetry = Telemetry(settings.telemetry)
+    stack.push_async_callback(telemetry.close)
+    counts = PassedCounts(ledger, clock)
+    stack.push_async_callback(counts.flush)
+    parts = Parts(
+        settings=settings,
+        clock=clock,
+        stacks=stacks,
+        ledger=ledger,
+        keys=SqlKeyRing(ledger, master=master, clock=clock),
+        engine=engine,
+        aws=aws,
+        resolver=EffectResolver(stacks, masker=masker),
+        counts=counts,
+        masker=masker,
+        digest_key=derived_key(master, "call digest"),
+        console_key=derived_key(master, "console"),
+        drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
+        signals=await _signal_book(settings, ledger, clock),
+        stops=StopBook(ledger, clock),
+        telemetry=telemetry,
+    )
+    await parts.stops.refresh()
+    await parts.drift.book.read(ledger)
+    return parts
+
+
+def _aws_parts(settings: Settings, clock: Clock) -> AwsParts:
+    models = ServiceModels()
+    endpoints = _endpoints(settings, models)
+    signer = RequestSigner(_credentials(settings, clock), clock)
+    upstream = settings.upstream
+    client = Client(connect_seconds=upstream.connect_seconds, reply_seconds=upstream.reply_seconds)
+    return AwsParts(
+        routes=shipped_routes(),
+        classes=shipped_classes(),
+        models=models,
+        endpoints=endpoints,
+        signer=signer,
+        client=client,
+        aws=Aws(models=models, endpoints=endpoints, signer=signer, client=client),
+    )
+
+
+def _states(settings: Settings, clock: Clock) -> States:
+    """Reads states that are no files: in S3 with credentials of its own, since it runs in threads; any other by Terraform."""
+    return States(
+        buckets=BucketStates(
+            endpoints=_endpoints(settings, ServiceModels()), credentials=_credentials(settings, clock), clock=clock
+        ),
+        backends=PulledStates(
+            directory=settings.data.absolute() / "states",
+            executable=settings.reconcile.terraform,
+            allowed=frozenset(settings.reconcile.allow.blocks),
+            clock=clock,
+        ),
+    )
+
+
+def _endpoints(settings: Settings, models: ServiceModels) -> Endpoints:
+    return Endpoints(models=models, regions=settings.upstream.regions, simulated=settings.upstream.simulated)
+
+
+def _credentials(settings: Settings, clock: Clock) -> CredentialsProvider:
+    """boto3's default credential chain; for a simulated AWS, which does not verify signatures, a dummy pair."""
+    if settings.upstream.simulated:
+        return FixedCredentials(Credentials(access_key_id="simulated", secret="simulated"))  # noqa: S106  not a secret
+    return DefaultChain(clock)
+
+
+async def _signal_book(settings: Settings, ledger: SqlLedger, clock: Clock) -> SignalBook:
+    """The open signals. Raises `errors.SettingsInvalid` if a file of a source cannot be read."""
+    sources = {each.name: each for each in settings.signals}
+    files = SignalFiles(sources)
+    await asyncio.to_thread(files.open_at_start, clock.now())
+    book = SignalBook(sources=sources, ledger=ledger, clock=clock, files=files)
+    await book.refresh()
+    return book

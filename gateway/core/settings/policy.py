@@ -1,0 +1,28 @@
+"""Settings of the policy engine."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class PolicyEngineKind(StrEnum):
+    """Where Rego is evaluated."""
+
+    EMBEDDED = "embedded"
+    OPA = "opa"
+
+
+class PolicySettings(BaseModel):
+    """The policy engine."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    engine: PolicyEngineKind = PolicyEngineKind.EMBEDDED
+    path: Path | None = None
+    """Directory of the policies; default: those shipped with Sentinel."""
+    opa_url: str = ""
+    """URL of the OPA server, for `engine = "opa"`."""
+    deadline_ms: Annotated[int, Field(ge=1, le=10_000)] = 250
+    memory_mb: Annotated[int, Field(ge=8, le=1024)] = 64
