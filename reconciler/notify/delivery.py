@@ -14,7 +14,7 @@ from gateway.core.ports import Clock, RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings import Settings
 from gateway.notices.content import notice_of
-from reconciler.notify.outbox import Attempt, OpenNotice, Outbox
+from reconciler.notify.outbox import DeliveryAttempt, OpenNotice, Outbox
 from reconciler.notify.posted_cards import posted_cards
 from reconciler.notify.receivers import Post, PostAnswer, Receiver, WebhookReceiver
 from reconciler.notify.slack import SlackReceiver
@@ -150,7 +150,7 @@ class ReceiverWorker:
 
     async def record(self, outbox: Mapping[str, Json], attempted: Sequence[Mapping[str, Any]]) -> None:
         """Record what came of a batch, and what still waits. Raises `errors.LedgerUnavailable`."""
-        answers = [Attempt(**each) for each in attempted]
+        answers = [DeliveryAttempt(**each) for each in attempted]
         now = self.clock.now().timestamp()
         after, results = Outbox.from_json(outbox).after(answers, now, self.receiver.schedule)
         await self._append(after, results)
@@ -170,9 +170,9 @@ class ReceiverWorker:
         found = await self.ledger.records(RecordQuery(mutation_id=self.id, stage=Stage.NOTIFIED, limit=1))
         return found[0] if found else None
 
-    async def _attempt(self, post: Post, record: Record | None, seq: int, asked: int) -> Attempt:
+    async def _attempt(self, post: Post, record: Record | None, seq: int, asked: int) -> DeliveryAttempt:
         notice = notice_of(record) if record else None
-        made = Attempt(seq=seq, asked=asked, id="", type="", mutation_id="")
+        made = DeliveryAttempt(seq=seq, asked=asked, id="", type="", mutation_id="")
         if record is None or notice is None:
             return replace(made, error="Nobody is told of this record, or there is none.", for_good=True)
         made = replace(made, id=notice.id, type=notice.type.value, mutation_id=notice.mutation_id)

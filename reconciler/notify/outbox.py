@@ -38,7 +38,7 @@ class OpenNotice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class DeliveryAttempt:
     """The receiver's answer to one attempt."""
 
     seq: int
@@ -104,7 +104,7 @@ class Outbox:
         return tuple(ready[:AT_ONCE])
 
     def after(
-        self, attempted: Sequence[Attempt], now: float, schedule: Sequence[float]
+        self, attempted: Sequence[DeliveryAttempt], now: float, schedule: Sequence[float]
     ) -> tuple["Outbox", list[dict[str, Json]]]:
         """The outbox after these attempts, and one result for each, as records hold it."""
         answers = {(each.seq, each.asked): each for each in attempted}
@@ -150,7 +150,7 @@ class Outbox:
         )
 
 
-def _kept(notice: OpenNotice, answer: Attempt, now: float, schedule: Sequence[float]) -> OpenNotice | None:
+def _kept(notice: OpenNotice, answer: DeliveryAttempt, now: float, schedule: Sequence[float]) -> OpenNotice | None:
     """The notice as it waits after a failure; None if it was taken or is given up."""
     given_up = notice.attempts >= len(schedule) or answer.for_good or answer.status == _GONE
     if not answer.error or given_up:
@@ -159,7 +159,7 @@ def _kept(notice: OpenNotice, answer: Attempt, now: float, schedule: Sequence[fl
     return replace(notice, attempts=notice.attempts + 1, again_at=now + wait)
 
 
-def _result(notice: OpenNotice, answer: Attempt, kept: OpenNotice | None) -> dict[str, Json]:
+def _result(notice: OpenNotice, answer: DeliveryAttempt, kept: OpenNotice | None) -> dict[str, Json]:
     state = DeliveryState.RETRYING if kept else DeliveryState.GIVEN_UP if answer.error else DeliveryState.DELIVERED
     place: dict[str, Json] = {"message": answer.message} if answer.message else {}
     return {

@@ -12,15 +12,12 @@ from gateway.core.model.claim import Claim
 from gateway.core.model.signal import Signal, SignalScope, SignalState
 from gateway.core.ports import SignalQuery
 from gateway.core.records.record import Stage
-from gateway.ledger.ask.record_search import RecordKind
+from gateway.ledger.ask.record_search import RecordKind, page_size
 from gateway.ledger.store.rows import ClaimRow, SignalRow
 from gateway.ledger.store.serialize import claim_from_row
 from gateway.ledger.store.statements import columns, tested
 from gateway.ledger.store.tables import CLAIMS, HOLDS, RECORDS, SIGNALS
 from gateway.ledger.store.timestamps import from_text, to_text
-
-MAX_PAGE: Final = 10_000
-"""Most records, claims or holds in one answer."""
 
 
 def changed_since(connection: Connection, seq: int) -> tuple[int, tuple[str, ...]]:
@@ -80,11 +77,6 @@ def holds(connection: Connection, equal: Mapping[str, str], *, before: str, limi
         )
         for row in connection.execute(statement)
     )
-
-
-def page_size(limit: int) -> int:
-    """How many rows an answer has at most, if so many are asked for."""
-    return max(0, min(limit, MAX_PAGE))
 
 
 _ANY: Final = "*"

@@ -17,13 +17,14 @@ from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ask.merged import LAST, SortedList, merged
-from gateway.ledger.ask.queries import page_size
 from gateway.ledger.store.rows import RecordRow
 from gateway.ledger.store.serialize import record_from_row
 from gateway.ledger.store.statements import Query, Session, SqlValue, columns, tested
 from gateway.ledger.store.tables import KIND, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import to_text
 
+MAX_PAGE: Final = 10_000
+"""Most records, claims or holds in one answer."""
 FEW: Final = 2_000
 """Up to this many records of a time are collected and then sorted by number."""
 FEW_ADDRESSES: Final = 100
@@ -31,6 +32,11 @@ FEW_ADDRESSES: Final = 100
 READ_AT_ONCE: Final = 500
 """Most that are read at a time where fewer of the first ones fit than were asked for."""
 LAST_CHARACTER: Final = "\U0010ffff"
+
+
+def page_size(limit: int) -> int:
+    """How many rows an answer has at most, if so many are asked for."""
+    return max(0, min(limit, MAX_PAGE))
 
 
 def records(connection: Connection, query: RecordQuery) -> tuple[Record, ...]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.notify.outbox import AT_ONCE, MOST_OPEN, Attempt, OpenNotice, Outbox
+from reconciler.notify.outbox import AT_ONCE, MOST_OPEN, DeliveryAttempt, OpenNotice, Outbox
 
 SCHEDULE = (5.0, 60.0)
 
@@ -15,7 +15,7 @@ def box(*mutations: str, **members: Any) -> Outbox:
     return Outbox(read=len(mutations), open=notices, **members)
 
 
-def answer(seq: int, status: int = 200, **members: Any) -> Attempt:
+def answer(seq: int, status: int = 200, **members: Any) -> DeliveryAttempt:
     error = "" if status in range(200, 300) else "It said no."
     given = {
         "seq": seq,
@@ -26,7 +26,7 @@ def answer(seq: int, status: int = 200, **members: Any) -> Attempt:
         "status": status,
         "error": error,
     }
-    return Attempt(**{**given, **members})
+    return DeliveryAttempt(**{**given, **members})
 
 
 def due(outbox: Outbox, now: float = 0.0) -> list[int]:
@@ -63,7 +63,7 @@ def test_it_is_given_up_after_the_last_wait_and_the_next_one_goes() -> None:
 
 
 @pytest.mark.parametrize("gone", [answer(1, 410), answer(1, 0, for_good=True)])
-def test_what_is_gone_is_given_up_at_once(gone: Attempt) -> None:
+def test_what_is_gone_is_given_up_at_once(gone: DeliveryAttempt) -> None:
     after, [result] = box("a").after([gone], 0, SCHEDULE)
     assert (after.open, result["state"]) == ((), "given_up")
 
