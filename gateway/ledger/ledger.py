@@ -203,8 +203,10 @@ class SqlLedger:
     # The port `DoubtLedger` -------------------------------------------------------------------------------------
 
     async def in_doubt(self) -> Sequence[Doubt]:
-        """The mutations in doubt, oldest first; at most `queries.MAX_PAGE`."""
-        return await self._query_reader.read(lambda connection: doubts.in_doubt(Session(connection), queries.MAX_PAGE))
+        """The mutations in doubt, oldest first; at most `record_search.MAX_PAGE`."""
+        return await self._query_reader.read(
+            lambda connection: doubts.in_doubt(Session(connection), record_search.MAX_PAGE)
+        )
 
     async def resolve(self, mutation_id: str, resolution: Resolution, at: datetime) -> None:
         """Settle a mutation in doubt, after the truth was found out. Raises `errors.NotFound`, `errors.NotAllowed` (not in doubt)."""
@@ -219,7 +221,7 @@ class SqlLedger:
     # The port `LedgerQueries` -----------------------------------------------------------------------------------
 
     async def records(self, query: RecordQuery) -> Sequence[Record]:
-        """The records that match; at most `queries.MAX_PAGE`."""
+        """The records that match; at most `record_search.MAX_PAGE`."""
         return await self._query_reader.read(lambda connection: record_search.records(connection, query))
 
     async def changed_since(self, seq: int) -> tuple[int, Sequence[str]]:
@@ -234,9 +236,9 @@ class SqlLedger:
         mutation_id: str = "",
         open_only: bool = True,
         before: str = "",
-        limit: int = queries.MAX_PAGE,
+        limit: int = record_search.MAX_PAGE,
     ) -> Sequence[Claim]:
-        """Claims, newest first; at most `queries.MAX_PAGE`."""
+        """Claims, newest first; at most `record_search.MAX_PAGE`."""
         equal = {"address": address, "actor": actor, "mutation_id": mutation_id}
         ask = partial(queries.claims, equal=equal, open_only=open_only, before=before, limit=limit)
         return await self._query_reader.read(ask)
@@ -251,7 +253,7 @@ class SqlLedger:
         before: str = "",
         limit: int = 100,
     ) -> Sequence[Hold]:
-        """Held mutations, newest first; at most `queries.MAX_PAGE`. `state` None means every state."""
+        """Held mutations, newest first; at most `record_search.MAX_PAGE`. `state` None means every state."""
         equal = {"state": state or "", "actor": actor, "stack": stack, "mutation_id": mutation_id}
         return await self._query_reader.read(
             lambda connection: queries.holds(connection, equal, before=before, limit=limit)
@@ -338,7 +340,7 @@ class SqlLedger:
         return await self._query_reader.read(signals_version)
 
     async def signals(self, query: SignalQuery) -> Sequence[Signal]:
-        """Signals, the latest first; at most `queries.MAX_PAGE`."""
+        """Signals, the latest first; at most `record_search.MAX_PAGE`."""
         return await self._query_reader.read(lambda connection: list_signals(connection, query))
 
     # The port `BudgetLedger` ------------------------------------------------------------------------------------

@@ -124,14 +124,14 @@ class ReceiverWorker:
             query = RecordQuery(after_seq=self.outbox.read, limit=_PAGE, newest_first=False)
             page = await self.ledger.records(query)
             for record in page:
-                self.outbox = self.outbox.with_record(record.seq, *self._found(record))
+                self.outbox = self.outbox.with_record(record.seq, *self._notices_of(record))
                 if self.outbox.full:
                     return
             if len(page) < _PAGE:
                 return
 
-    def _found(self, record: Record) -> Sequence[OpenNotice]:
-        """What of a record is to be told to this receiver."""
+    def _notices_of(self, record: Record) -> Sequence[OpenNotice]:
+        """The notices of a record for this receiver: one, or none."""
         if record.stage is Stage.RESEND_ASKED:
             seq = record.body.get("seq")
             mine = record.body.get("receiver") == self.receiver.name and isinstance(seq, int)
@@ -143,10 +143,10 @@ class ReceiverWorker:
 
     async def send(self, keys: Sequence[tuple[int, int]]) -> list[dict[str, Json]]:
         """Send these notices, each once and all at the same time; what the receiver answered. Raises `errors.LedgerUnavailable`."""
-        found = [await self._record(seq) for seq, _ in keys]
+        records = [await self._record(seq) for seq, _ in keys]
         post = self.receiver.open()
-        made = [self._attempt(post, record, *key) for record, key in zip(found, keys, strict=True)]
-        return [asdict(each) for each in await asyncio.gather(*made)]
+        attempts = [self._attempt(post, record, *key) for record, key in zip(records, keys, strict=True)]
+        return [asdict(each) for each in await asyncio.gather(*attempts)]
 
     async def record(self, outbox: Mapping[str, Json], attempted: Sequence[Mapping[str, Any]]) -> None:
         """Record what came of a batch, and what still waits. Raises `errors.LedgerUnavailable`."""
@@ -162,8 +162,8 @@ class ReceiverWorker:
             log.warning("notices_recorded_already", receiver=self.receiver.name)
             return
         body: dict[str, Json] = {"receiver": self.receiver.name, **outbox.to_json(), "results": results}
-        made = Record(stage=Stage.NOTIFIED, at=self.clock.now(), mutation_id=self.id, body=body)
-        await self.ledger.record_event(made, repeat=True)
+        record = Record(stage=Stage.NOTIFIED, at=self.clock.now(), mutation_id=self.id, body=body)
+        await self.ledger.record_event(record, repeat=True)
 
     async def _last(self) -> Record | None:
         """The last record about this receiver."""
@@ -172,25 +172,25 @@ class ReceiverWorker:
 
     async def _attempt(self, post: Post, record: Record | None, seq: int, asked: int) -> DeliveryAttempt:
         notice = notice_of(record) if record else None
-        made = DeliveryAttempt(seq=seq, asked=asked, id="", type="", mutation_id="")
+        attempt = DeliveryAttempt(seq=seq, asked=asked, id="", type="", mutation_id="")
         if record is None or notice is None:
-            return replace(made, error="Nobody is told of this record, or there is none.", for_good=True)
-        made = replace(made, id=notice.id, type=notice.type.value, mutation_id=notice.mutation_id)
-        shown = await posted_cards(self.ledger, self.id, record) if self.receiver.ends_cards(record) else ()
+            return replace(attempt, error="Nobody is told of this record, or there is none.", for_good=True)
+        attempt = replace(attempt, id=notice.id, type=notice.type.value, mutation_id=notice.mutation_id)
+        posted = await posted_cards(self.ledger, self.id, record) if self.receiver.ends_cards(record) else ()
         answer = PostAnswer()
         try:
-            for each in self.receiver.sendings(notice, record, self.clock.now(), shown):
+            for each in self.receiver.sendings(notice, record, self.clock.now(), posted):
                 answer = await post.send(each.body, each.headers, each.path)
                 if answer.error:
                     break  # all are sent again, so each must be one that may come twice
         except SentinelError as error:
-            return replace(made, error=str(error))
+            return replace(attempt, error=str(error))
         return replace(
-            made,
+            attempt,
             status=answer.status,
             error=answer.error,
             retry_after=answer.retry_after,
-            message="" if shown else answer.message,
+            message="" if posted else answer.message,
         )
 
     async def _record(self, seq: int) -> Record | None:

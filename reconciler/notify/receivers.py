@@ -103,11 +103,11 @@ class Receiver(Protocol):
         ...
 
     def ends_cards(self, record: Record) -> bool:
-        """Whether the notice is about cards that the receiver was shown, which `sendings` must then be given."""
+        """Whether the record ends cards that were posted to the receiver, which `sendings` must then be given."""
         ...
 
     def sendings(
-        self, notice: Notice, record: Record, now: datetime, shown: Sequence[PostedCard] = ()
+        self, notice: Notice, record: Record, now: datetime, posted: Sequence[PostedCard] = ()
     ) -> Sequence[Sending]:
         """The requests that tell it, in this order. Raises `errors.SettingsInvalid` if there is no secret to sign with now."""
         ...
@@ -152,7 +152,7 @@ class WebhookReceiver:
         notice: Notice,
         record: Record,  # noqa: ARG002  the port
         now: datetime,
-        shown: Sequence[PostedCard] = (),  # noqa: ARG002  the port
+        posted: Sequence[PostedCard] = (),  # noqa: ARG002  the port
     ) -> Sequence[Sending]:
         """The notice, signed. The id and the body are the same at each attempt; the time is not."""
         body = notice.body()

@@ -49,7 +49,7 @@ class SlackReceiver:
         return (notice.type is NoticeType.HELD or _ends(notice)) and matches(notice.stack, self.settings.stacks)
 
     def ends_cards(self, record: Record) -> bool:
-        """Whether cards that were shown are over with this record."""
+        """Whether cards that were posted are over with this record."""
         return decides(record)
 
     def sendings(
@@ -57,14 +57,14 @@ class SlackReceiver:
         notice: Notice,  # noqa: ARG002  the port
         record: Record,
         now: datetime,  # noqa: ARG002  the port
-        shown: Sequence[PostedCard] = (),
+        posted: Sequence[PostedCard] = (),
     ) -> Sequence[Sending]:
-        """The card; or the edits of those that are over, or one answer to them all. Nothing if none was shown."""
+        """The card; or the edits of those that are over, or one answer to them all. Nothing if none was posted."""
         if not decides(record):
             return [self._sending(_POST, self._card(record), channel=self.settings.channel)]
         closing = closing_of(record)
-        edits = [self._edit(each, closing) for each in shown if each.message and self._token]
-        if len(edits) == len(shown):
+        edits = [self._edit(each, closing) for each in posted if each.message and self._token]
+        if len(edits) == len(posted):
             return edits
         return [*edits, self._sending(_POST, _answer(record, closing), channel=self.settings.channel)]
 
@@ -81,9 +81,9 @@ class SlackReceiver:
     def _token(self) -> str:
         return self.settings.bot_token.get_secret_value()
 
-    def _edit(self, shown: PostedCard, closing: str) -> Sending:
-        channel, _, time = shown.message.partition("/")
-        return self._sending(_UPDATE, self._card(shown.held, closing), channel=channel, ts=time)
+    def _edit(self, posted: PostedCard, closing: str) -> Sending:
+        channel, _, time = posted.message.partition("/")
+        return self._sending(_UPDATE, self._card(posted.held, closing), channel=channel, ts=time)
 
     def _card(self, held: Record, closing: str = "") -> dict[str, Any]:
         longest = timedelta(hours=self.settings.longest_grant_hours)

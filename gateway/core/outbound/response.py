@@ -20,7 +20,7 @@ class HttpResponse:
         return next((value for key, value in self.headers if key.lower() == name), "")
 
     def document(self) -> Any:
-        """The body as JSON; None if it is not JSON, or nested too deeply to be read. Its size is limited by anyone who read the body."""
+        """The body as JSON; None if it is not JSON, or nested too deeply to be read. The reader of the body limits its size."""
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError):

@@ -12,7 +12,7 @@ from gateway.core.model.claim import Claim
 from gateway.core.model.signal import Signal, SignalScope, SignalState
 from gateway.core.ports import SignalQuery
 from gateway.core.records.record import Stage
-from gateway.ledger.ask.record_search import RecordKind, page_size
+from gateway.ledger.ask.record_search import MAX_PAGE, RecordKind, page_size
 from gateway.ledger.store.rows import ClaimRow, SignalRow
 from gateway.ledger.store.serialize import claim_from_row
 from gateway.ledger.store.statements import columns, tested

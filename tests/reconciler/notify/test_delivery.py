@@ -45,20 +45,20 @@ class MovingClock:
 class Direct:
     """Runs a batch in this process; it can end between sending and recording."""
 
-    delivering: ReceiverWorker | None = None
+    worker: ReceiverWorker | None = None
     dies: bool = False
     batches: int = 0
 
     async def deliver(self, name: str, outbox: Mapping[str, Json], keys: Sequence[tuple[int, int]]) -> None:
         """Send, and record."""
-        assert self.delivering is not None
-        assert name == self.delivering.receiver.name
+        assert self.worker is not None
+        assert name == self.worker.receiver.name
         self.batches += 1
-        attempted = await self.delivering.send(keys)
+        attempted = await self.worker.send(keys)
         if self.dies:
             self.dies = False
             raise LedgerUnavailable("The disk is full, so nothing was recorded.")
-        await self.delivering.record(outbox, attempted)
+        await self.worker.record(outbox, attempted)
 
 
 @dataclass
@@ -83,14 +83,14 @@ class Scene:
             **self.settings,
         }
         receiver = WebhookReceiver(settings=WebhookSettings.model_validate(given))
-        self.direct.delivering = ReceiverWorker(receiver=receiver, ledger=self.ledger, clock=self.clock)
+        self.direct.worker = ReceiverWorker(receiver=receiver, ledger=self.ledger, clock=self.clock)
 
     async def rounds(self, most: int = 100) -> int:
         """Deliver until nothing is due; how many attempts were made."""
-        assert self.direct.delivering is not None
+        assert self.direct.worker is not None
         tried = 0
         for _ in range(most):
-            made = await self.direct.delivering.run_once(self.direct)
+            made = await self.direct.worker.run_once(self.direct)
             tried += made
             if not made:
                 break
@@ -277,9 +277,9 @@ async def test_of_a_flood_only_so_many_are_kept_in_mind(scene: Scene, monkeypatc
     mutations = [await scene.change() for _ in range(10)]
     scene.stub.behaviour = "503"
     assert await scene.rounds() == 2
-    assert scene.direct.delivering is not None
-    await scene.direct.delivering.resume()
-    assert len(scene.direct.delivering.outbox.open) == 4
+    assert scene.direct.worker is not None
+    await scene.direct.worker.resume()
+    assert len(scene.direct.worker.outbox.open) == 4
     scene.stub.behaviour = "200"
     scene.stub.received.clear()
     for _ in range(4):
@@ -310,7 +310,7 @@ async def test_what_fails_is_logged_without_a_url_and_tried_again(
         RuntimeError("https://ops.example/secret-path"),
     ]
     stop = asyncio.Event()
-    assert scene.direct.delivering is not None
+    assert scene.direct.worker is not None
 
     async def deliver(name: str, outbox: Mapping[str, Json], keys: Sequence[tuple[int, int]]) -> None:
         if failures:
@@ -322,7 +322,7 @@ async def test_what_fails_is_logged_without_a_url_and_tried_again(
     mutation = await record_mutation(scene.ledger, [(effect("aws_sqs_queue.a", "delay_seconds", 1), 0)], outcome=None)
     with capture_logs() as logs:
         async with asyncio.timeout(300):
-            await scene.direct.delivering.run(scene.direct, 0.01, stop)
+            await scene.direct.worker.run(scene.direct, 0.01, stop)
     assert [(each["event"], each["error"]) for each in logs] == [
         ("notices_wait", "The disk is full."),
         ("notices_broke", "RuntimeError"),

@@ -37,8 +37,8 @@ class Scene:
             settings=SlackSettings.model_validate(given), public_url="", schedule=(5.0, 60.0, 600.0)
         )
         self.stub, self.ledger, self.clock = stub, ledger, MovingClock()
-        self.delivering = ReceiverWorker(receiver=receiver, ledger=ledger, clock=self.clock)
-        self.direct = Direct(self.delivering)
+        self.worker = ReceiverWorker(receiver=receiver, ledger=ledger, clock=self.clock)
+        self.direct = Direct(self.worker)
         self.stub.bodies[UPDATE] = b'{"ok": true, "channel": "C0001", "ts": "9.9"}'
         self._cards = 0
 
@@ -47,7 +47,7 @@ class Scene:
         self._cards += 1
         self.stub.bodies[POST] = json.dumps({"ok": True, "channel": "C0001", "ts": f"{self._cards}.0"}).encode()
         before = len(self.stub.received)
-        while await self.delivering.run_once(self.direct):
+        while await self.worker.run_once(self.direct):
             pass
         return [(each.path, each.document) for each in self.stub.received[before:]]
 

@@ -148,6 +148,14 @@ async def test_a_packed_response_is_unpacked_only_on_demand_and_within_the_limit
         await unpacking.request("GET", stub.url)
 
 
+async def test_a_proxy_is_used_if_it_is_given(stub: HookStub) -> None:
+    client = OutboundClient(seconds=300.0, most_bytes=1)
+    assert (
+        await client.request("GET", "http://hub.example/a%2Fb?c", proxy=f"http://127.0.0.1:{stub.port}")
+    ).status == 200
+    assert [received.path for received in stub.received] == ["http://hub.example/a%2Fb?c"]
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 async def test_a_guarded_client_asks_only_the_internet_and_its_networks(stub: HookStub, host: str) -> None:
     url = f"http://{host}:{stub.port}/hook"

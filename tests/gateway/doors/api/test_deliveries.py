@@ -29,15 +29,15 @@ class Told:
 
     gate: Gate
     stub: HookStub
-    delivering: ReceiverWorker
+    worker: ReceiverWorker
 
     async def deliver(self, name: str, outbox: Mapping[str, Json], keys: Sequence[tuple[int, int]]) -> None:
         """Send and record in this process."""
         assert name == "ops"
-        await self.delivering.record(outbox, await self.delivering.send(keys))
+        await self.worker.record(outbox, await self.worker.send(keys))
 
     async def _rounds(self) -> None:
-        while await self.delivering.run_once(self):
+        while await self.worker.run_once(self):
             continue
 
     def rounds(self) -> None:
