@@ -18,7 +18,7 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test checks lint unit policy tools clients browser opa bench bench-drift bench-arbitration peers clean
+.PHONY: help up tour test test-long checks lint unit policy tools clients browser opa bench bench-drift bench-arbitration peers clean
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
@@ -46,6 +46,9 @@ policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its 
 
 unit: .venv/.ready tools clients browser opa ## all tests, in several processes (PYTEST=… narrows them, to one process)
 	$(PY) -m pytest $(if $(PYTEST),$(PYTEST),--numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder)
+
+test-long: .venv/.ready tools clients browser opa ## what `make test` takes samples of, whole: before a release
+	$(PY) -m pytest -m long --numprocesses $(WORKERS)
 
 bench: .venv/.ready peers ## print the figures, one JSON object each
 	$(PY) -m tests.bench

@@ -32,14 +32,21 @@ _KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "CI", "GIT_CEILING_DIR
 # What is made while the tests are collected stays until the end, so looking for garbage is a sixth of the time for nothing.
 gc.disable()
 
-_LONG = ("system", "terraform", "slow", "postgres", "opa")
-"""Markers of tests that take long or wait for other processes."""
+_WAITING = ("system", "terraform", "slow", "postgres", "opa")
+"""Markers of tests that take more than a second or wait for other processes."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with long tests come first: what several processes share out ends at the same time, and they work while such a test waits."""
-    long = {item.path for item in items if any(item.get_closest_marker(name) for name in _LONG)}
-    items.sort(key=lambda item: item.path not in long)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests marked `long` run only where `-m` names the marker (`make test-long`): a smaller sample of each is a test of its own.
+
+    Files with tests that wait come first: what several processes share out ends at the same time, and they work while such a test waits.
+    """
+    if "long" not in config.option.markexpr:
+        kept = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
+        items[:] = kept
+    waiting = {item.path for item in items if any(item.get_closest_marker(name) for name in _WAITING)}
+    items.sort(key=lambda item: item.path not in waiting)
 
 
 def pytest_collection_finish() -> None:

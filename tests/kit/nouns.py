@@ -14,6 +14,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, Mutation
 from gateway.core.model.outcome import Applied, Reply
+from gateway.core.model.time_box import TimeBoxPart
 from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.terraform.coupled import resource_type_of
 
@@ -97,3 +98,20 @@ def claim(address: str = QUEUE, attribute: str = "delay_seconds", value: Json = 
         "since": NOW,
     }
     return Claim(address=address, attribute=attribute, value=value, **(usual | members))
+
+
+def time_box_part(**members: Any) -> TimeBoxPart:
+    """An attribute that an agent set for a time that is over."""
+    usual: dict[str, Any] = {
+        "mutation_id": "mut_1",
+        "address": QUEUE,
+        "attribute": "delay_seconds",
+        "value": 6,
+        "base": 4,
+        "root": "mut_1",
+        "actor": "agent",
+        "stack": "shop",
+        "since": NOW,
+        "until": NOW,
+    }
+    return TimeBoxPart(**(usual | members))

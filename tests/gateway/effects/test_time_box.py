@@ -18,6 +18,7 @@ from gateway.core.model.verdict import Mode
 from gateway.effects.resolver import EffectResolver
 from gateway.effects.time_box import is_time_boxed, time_box_of
 from tests.gateway.effects.conftest import ACCOUNT, REGION, FakeInventory
+from tests.kit import nouns
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -67,17 +68,8 @@ def _box(mutation: Mutation, standing: Sequence[TimeBoxPart] = (), **members: An
 
 
 def _part(attribute: str, value: Json, base: Json) -> TimeBoxPart:
-    return TimeBoxPart(
-        mutation_id="mut_0",
-        address="aws_sqs_queue.q",
-        attribute=attribute,
-        value=value,
-        base=base,
-        root="mut_00",
-        actor="agent",
-        stack="shop",
-        since=NOW,
-        until=NOW + HOUR,
+    return nouns.time_box_part(
+        mutation_id="mut_0", address="aws_sqs_queue.q", attribute=attribute, value=value, base=base, root="mut_00"
     )
 
 

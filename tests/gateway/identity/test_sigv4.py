@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -86,9 +87,9 @@ def _hash(body: bytes) -> str:
     return sha256(body).hexdigest()
 
 
-@pytest.mark.slow
-def test_no_mutant_of_a_vector_is_accepted(ring: Any, clock: Any, inbound_of: Any) -> None:
-    """Every single bit of method, target, signed header values and body flipped, one at a time."""
+@pytest.mark.parametrize(("step", "fewest"), [(19, 5_000), pytest.param(1, 100_000, marks=pytest.mark.long)])
+def test_no_mutant_of_a_vector_is_accepted(ring: Any, clock: Any, inbound_of: Any, step: int, fewest: int) -> None:
+    """Every single bit of method, target, signed header values and body flipped, one at a time; of all, each `step`th."""
     clock.at = datetime(2015, 8, 30, 12, 36, tzinfo=UTC)
     door = SigV4(ring, clock, skew_seconds=300)
     tried = 0
@@ -98,10 +99,10 @@ def test_no_mutant_of_a_vector_is_accepted(ring: Any, clock: Any, inbound_of: An
             ring.add("AKIDEXAMPLE", context["credentials"]["secret_access_key"])
             if not _taken(door, inbound_of(method, target, headers, body)):
                 continue  # dot segments, or the token added after signing: refused even as they are
-            for mutant in _mutants(method, target, headers, body):
+            for mutant in islice(_mutants(method, target, headers, body), tried % step, None, step):
                 tried += 1
                 assert not _taken(door, inbound_of(*mutant)), mutant
-    assert tried > 100_000
+    assert tried > fewest
 
 
 def _taken(door: SigV4, inbound: Any) -> bool:

@@ -52,7 +52,7 @@ async def test_a_sample_of_all_operations_reads_back_as_written(
     }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_every_operation_reads_back_as_written(
     operations: Any, wire: Any, generated: Any, read_back: Callable[[Inbound], Awaitable[Any]], routes: Any
 ) -> None:

@@ -14,21 +14,11 @@ from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.time_box import TimeBoxPart, TimeBoxState
 from gateway.core.ports import DueChange
 from gateway.doors.api.time_box_commands import TimeBoxes, part_to_json, with_ends
+from tests.kit import nouns
 from tests.kit.history import HOUR
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-PART = TimeBoxPart(
-    mutation_id="mut_1",
-    address="aws_x.y",
-    attribute="size",
-    value=6,
-    base=4,
-    root="mut_1",
-    actor="agent",
-    stack="shop",
-    since=NOW,
-    until=NOW + HOUR,
-)
+PART = nouns.time_box_part(address="aws_x.y", attribute="size", since=NOW, until=NOW + HOUR)
 CEILING = Motive(intent=Intent.COST, motivation=Motivation.BUDGET, wanted_for=2 * HOUR)
 
 

@@ -21,6 +21,7 @@ from reconciler.drift.put_backs.put_back import (
 )
 from reconciler.errors import GatewayUnreachable, TerraformFailed
 from reconciler.terraform.refresh import Refreshed
+from tests.kit import nouns
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 GROUP = "aws_autoscaling_group.web"
@@ -28,19 +29,7 @@ GROUP = "aws_autoscaling_group.web"
 
 def part(**given: Any) -> TimeBoxPart:
     """A part whose end has come."""
-    usual: dict[str, Any] = {
-        "mutation_id": "mut_1",
-        "address": GROUP,
-        "attribute": "desired_capacity",
-        "value": 7,
-        "base": 4,
-        "root": "mut_1",
-        "actor": "agent",
-        "stack": "shop",
-        "since": NOW,
-        "until": NOW,
-    }
-    return TimeBoxPart(**{**usual, **given})
+    return nouns.time_box_part(**({"address": GROUP, "attribute": "desired_capacity", "value": 7} | given))
 
 
 def _live(value: Json) -> Refreshed:
