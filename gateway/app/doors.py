@@ -10,7 +10,6 @@ from fastapi import FastAPI
 from gateway.app.checks import open_pipeline, open_plan_check
 from gateway.app.parts import Parts
 from gateway.aws.client.live_reads import AwsLive
-from gateway.aws.client.mutations import software_version
 from gateway.aws.client.streams import AwsData, AwsReads
 from gateway.aws.door.bucket_host import BucketHosts
 from gateway.aws.door.data_calls import DataCalls
@@ -27,6 +26,7 @@ from gateway.core.http.strict_parsers import json_value
 from gateway.core.settings import ServerSettings
 from gateway.core.settings.agents import LOOPBACK_HOSTS, LOOPBACK_ORIGINS
 from gateway.core.settings.notices import receiver_names
+from gateway.core.version import software_version
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.hcp_host import HcpHost
 from gateway.doors.api.health import Readiness, add_health

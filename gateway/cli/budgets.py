@@ -10,6 +10,7 @@ from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, fail, run, safe, show_json, show_table
 from gateway.core.errors import Malformed
+from gateway.core.times import utc_cell
 
 _WITHOUT_MOTIVE = "none"
 """As the data calls the budget of what is done without a motive."""
@@ -59,14 +60,14 @@ def _rows(share: Mapping[str, Any]) -> Iterable[list[str]]:
     for each in share["mutations"]:
         span = "an hour" if each["per"] == "hour" else f"a {each['per']}"
         what = f"{_for_motivation('mutations', each['motivation'])} {span}"
-        yield [share["actor"], what, str(each["left"]), str(each["most"]), _moment(each["full_at"])]
+        yield [share["actor"], what, str(each["left"]), str(each["most"]), utc_cell(each["full_at"])]
     for each in share["added"]:
         yield [
             share["actor"],
             f"{each['size']} added a day",
             str(each["left"]),
             str(each["most"]),
-            _moment(each["full_at"]),
+            utc_cell(each["full_at"]),
         ]
     for each in share["claims"]:
         most = each["most"]
@@ -84,11 +85,7 @@ def _for_motivation(what: str, motivation: str | None) -> str:
 
 def _breaker(share: Mapping[str, Any]) -> str:
     breaker = share["breaker"]
-    until = f" until {_moment(breaker['until'])}, then one call is tried" if breaker["until"] else ""
+    until = f" until {utc_cell(breaker['until'])}, then one call is tried" if breaker["until"] else ""
     tried = f" with {breaker['trial']} on trial" if breaker["trial"] else ""
     state = breaker["state"].replace("_", " ")
     return f"The breaker of {share['actor']} is {state}{until}{tried}: {breaker['refused_in_a_row']} refusals and failures in a row."
-
-
-def _moment(time: str | None) -> str:
-    return time[:19].replace("T", " ") if time else ""

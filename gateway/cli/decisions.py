@@ -14,6 +14,7 @@ from gateway.core.errors import Malformed, NotFound
 from gateway.core.model.approval import HoldFilter
 from gateway.core.model.motive import Intent, Motivation
 from gateway.core.model.verdict import Verdict
+from gateway.core.times import utc_cell
 
 
 def holds(
@@ -59,7 +60,7 @@ def show_hold(hold: Mapping[str, Any]) -> None:
         {
             "mutation": hold["mutation_id"],
             "state": hold["state"],
-            "since": _moment(hold),
+            "since": utc_cell(hold["since"]),
             "requester": f"{hold['requester']} ({hold['kind']})",
             "on behalf of": hold["on_behalf_of"],
             "operation": _operation(hold),
@@ -95,7 +96,7 @@ def _approvers(rule: Mapping[str, Any] | None) -> str:
 def _row(hold: Mapping[str, Any]) -> list[str]:
     reasons = hold["reasons"]
     return [
-        _moment(hold),
+        utc_cell(hold["since"]),
         hold["requester"],
         _operation(hold),
         few_changes(hold["effects"]),
@@ -103,10 +104,6 @@ def _row(hold: Mapping[str, Any]) -> list[str]:
         " ".join(dict.fromkeys(reason["reason"] for reason in reasons)),
         hold["mutation_id"],
     ]
-
-
-def _moment(hold: Mapping[str, Any]) -> str:
-    return str(hold["since"])[:19].replace("T", " ")
 
 
 def _operation(hold: Mapping[str, Any]) -> str:

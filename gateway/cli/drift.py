@@ -10,6 +10,7 @@ import typer
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, shortened, show_json, show_table
+from gateway.core.times import utc_cell
 
 
 def left(*, who: As = None, as_json: Json = False) -> None:
@@ -31,7 +32,7 @@ def left(*, who: As = None, as_json: Json = False) -> None:
 
 def _row(entry: Mapping[str, Any]) -> list[str]:
     return [
-        str(entry["since"])[:19].replace("T", " "),
+        utc_cell(entry["since"]),
         entry["actor"],
         entry["stack"],
         _what(entry),
@@ -115,7 +116,7 @@ def _drift_row(entry: Mapping[str, Any]) -> list[str]:
     origin = entry["origin"] or {}
     state = " ".join(part for part in (entry["action"] or "not yet", entry["outcome"]) if part)
     return [
-        entry["since"][:19].replace("T", " "),
+        utc_cell(entry["since"]),
         entry["id"],
         f"{entry['address']}.{entry['attribute']}: {shortened(values)}",
         str(origin.get("actor", "unknown")),

@@ -28,6 +28,7 @@ from gateway.core.errors import Malformed, SentinelError
 from gateway.core.model.motive import Intent, Motivation
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.record import Stage
+from gateway.core.times import utc_cell
 
 COLUMNS = ("seq", "at", "stage", "actor", "what", "verdict", "rule: reason", "motive", "mutation")
 
@@ -40,7 +41,7 @@ def record_row(record: Mapping[str, Any]) -> list[str]:
     motive = body.get("motive") or {}
     return [
         str(record["seq"]),
-        record["at"][:19].replace("T", " "),
+        utc_cell(record["at"]),
         record["stage"],
         record["actor"],
         " ".join(part for part in (_operation(body), _changes(body)) if part),
@@ -62,7 +63,7 @@ def _times(body: Mapping[str, Any]) -> str:
 def _until(body: Mapping[str, Any]) -> str:
     """Until when an approval is valid, or a change for a time now lasts; empty if neither."""
     until = body.get("until")
-    return f"until {until[:19].replace('T', ' ')}" if isinstance(until, str) and until else ""
+    return f"until {utc_cell(until)}" if isinstance(until, str) and until else ""
 
 
 def _operation(body: Mapping[str, Any]) -> str:
@@ -248,8 +249,8 @@ def claims(
             shortened(json.dumps(claim["value"])),
             claim["actor"],
             _why(claim),
-            claim["since"][:19].replace("T", " "),
-            (claim["until"] or "until superseded")[:19].replace("T", " "),
+            utc_cell(claim["since"]),
+            utc_cell(claim["until"]) or "until superseded",
             claim["end"] or ("undone" if claim["undone"] else "open"),
             claim["mutation_id"],
         ]

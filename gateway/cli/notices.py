@@ -9,6 +9,7 @@ import typer
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, safe, show_json, show_table
+from gateway.core.times import utc_cell
 
 chat_app = typer.Typer(help="Who is who in the chat where people approve.", no_args_is_help=True)
 
@@ -53,7 +54,7 @@ def links_command(*, actor: As = None, as_json: Json = False) -> None:
         show_json(reply)
         return
     columns = ["user", "person", "key", "since"]
-    rows = [[each["user"], each["actor"], each["key"], each["at"][:19].replace("T", " ")] for each in reply["links"]]
+    rows = [[each["user"], each["actor"], each["key"], utc_cell(each["at"])] for each in reply["links"]]
     show_table("Links", columns, rows)
 
 
@@ -113,7 +114,7 @@ def resend(
 def _rows(found: list[Mapping[str, Any]]) -> list[list[str]]:
     return [
         [
-            each["at"][:19].replace("T", " "),
+            utc_cell(each["at"]),
             each["receiver"],
             each["type"],
             each["mutation_id"],

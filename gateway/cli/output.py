@@ -15,6 +15,7 @@ from rich.text import Text
 from gateway.cli.client import ApiRefused
 from gateway.core.errors import SentinelError
 from gateway.core.exception_text import without_values
+from gateway.core.texts import visible
 
 _LISTED = 3
 """How many changes of one mutation a list shows."""
@@ -81,7 +82,7 @@ def fail(error: SentinelError, *, as_json: bool) -> NoReturn:
     if as_json:
         show_json(_error_to_json(error))
     else:
-        error_console.print(Text(_plain(str(error)), style="red"))
+        error_console.print(Text(visible(str(error)), style="red"))
     raise typer.Exit(1) from error
 
 
@@ -94,14 +95,7 @@ def _error_to_json(error: SentinelError) -> Mapping[str, Any]:
 
 def safe(text: str) -> str:
     """Untrusted text, escaped for use inside Rich markup: neither its markup nor its control characters take effect."""
-    return escape(_plain(text))
-
-
-def _plain(text: str) -> str:
-    """Text with control characters, including those that change the direction of writing, replaced by escapes."""
-    return "".join(
-        character if character.isprintable() or character == "\n" else ascii(character)[1:-1] for character in text
-    )
+    return escape(visible(text))
 
 
 def log_to_stderr() -> None:
@@ -129,7 +123,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_plain(cell)) for cell in row))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     console.print(table)
 
 
@@ -138,4 +132,4 @@ def show_pairs(pairs: Mapping[str, str], on: Console = console) -> None:
     width = max((len(name) for name in pairs), default=0)
     for name, value in pairs.items():
         if value:
-            on.print(Text.assemble((name.ljust(width), "bold"), "  ", _plain(value)))
+            on.print(Text.assemble((name.ljust(width), "bold"), "  ", visible(value)))

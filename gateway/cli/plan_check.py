@@ -16,6 +16,7 @@ from gateway.core.errors import Malformed
 from gateway.core.model.motive import Intent, Motivation
 from gateway.core.model.plan import Plan, change_to_json
 from gateway.core.model.verdict import Verdict
+from gateway.core.times import utc_cell
 
 BROKEN = 2
 """Exit code if the plan would not pass; 1 is an error."""
@@ -128,6 +129,6 @@ def _row(claim: Mapping[str, Any]) -> list[str]:
         f"{claim['address']}.{claim['attribute']}",
         json.dumps(claim["value"], ensure_ascii=False),
         json.dumps(claim["planned"], ensure_ascii=False),
-        (claim["until"] or "")[:19],
+        utc_cell(claim["until"]),
         _FATES[claim["fate"]],
     ]

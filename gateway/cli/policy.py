@@ -14,6 +14,7 @@ from gateway.cli.options import Config, Json
 from gateway.cli.output import console, fail, log_to_stderr, safe, show_json, show_table
 from gateway.cli.settings import config_file
 from gateway.core.errors import PolicyInvalid, SentinelError
+from gateway.core.model.path import AttributePath
 
 _DEADLINE_MS, _MEMORY_MB = 1000, 64
 
@@ -61,14 +62,11 @@ def show_numbers(shown: Mapping[str, Any]) -> None:
     )
     for warning in shown["warnings"]:
         console.print(f"  {safe(warning)}")
-    rows = [[name, json.dumps(_value(shown["numbers"], name)), layer] for name, layer in shown["origins"].items()]
+    rows = [
+        [name, json.dumps(AttributePath(name).value_at(shown["numbers"])), layer]
+        for name, layer in shown["origins"].items()
+    ]
     show_table("Numbers", ["number", "value", "from"], rows)
-
-
-def _value(numbers: Any, name: str) -> Any:
-    for part in name.split("."):
-        numbers = numbers[part]
-    return numbers
 
 
 policy_app = typer.Typer(help="Build, test and evaluate the policies (Rego).", no_args_is_help=True)

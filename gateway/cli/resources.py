@@ -9,6 +9,7 @@ import typer
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, error_console, run, safe, shortened, show_json, show_pairs, show_table
+from gateway.core.times import utc_cell
 
 Address = Annotated[str, typer.Argument(help="Terraform address, as `sentinel resources` shows it.")]
 Attribute = Annotated[str, typer.Argument(help="Only this attribute, e.g. desired_capacity.")]
@@ -99,8 +100,8 @@ def _attribute_row(entry: Mapping[str, Any]) -> list[str]:
         _value(entry["recorded"]),
         _value(live) if live["status"] == "ok" else live["status"],
         _bounds(entry["bounds"]),
-        f"{claim['holder']} until {_moment(claim['until']) or 'superseded'}" if claim else "",
-        f"{last['actor']} {_moment(last['at'])}" if last else "",
+        f"{claim['holder']} until {utc_cell(claim['until']) or 'superseded'}" if claim else "",
+        f"{last['actor']} {utc_cell(last['at'])}" if last else "",
     ]
 
 
@@ -110,7 +111,7 @@ def _change_row(change: Mapping[str, Any]) -> list[str]:
         f"{each['attribute']}: {_text(each['before'])} → {_text(each['value'])}" for each in change["changes"]
     )
     return [
-        _moment(change["at"]),
+        utc_cell(change["at"]),
         change["actor"],
         f"{motive['intent']}/{motive['motivation']}" if motive else "",
         shortened(what),
@@ -131,7 +132,3 @@ def _value(known: Mapping[str, Any] | None) -> str:
 
 def _text(value: object) -> str:
     return shortened(json.dumps(value, ensure_ascii=False))
-
-
-def _moment(text: str | None) -> str:
-    return (text or "")[:19].replace("T", " ")

@@ -8,6 +8,7 @@ import typer
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, show_json, show_table
+from gateway.core.times import utc_cell
 
 
 def signals(
@@ -36,7 +37,7 @@ def signals(
 def _row(signal: Mapping[str, Any]) -> list[str]:
     scopes = [f"{scope['stack']}: {', '.join(scope['addresses'])}" for scope in signal["concerns"]]
     return [
-        signal["since"][:19].replace("T", " "),
+        utc_cell(signal["since"]),
         signal["name"],
         signal["service"],
         signal["source"],

@@ -10,6 +10,7 @@ from gateway.cli.options import As, Json
 from gateway.cli.output import console, fail, run, safe, show_json, show_table
 from gateway.core.errors import Malformed
 from gateway.core.model.ids import is_id
+from gateway.core.times import utc_cell
 
 _ONE = "Say what to stop: exactly one of --actor, --stack, --service and --all."
 
@@ -88,9 +89,5 @@ def _what(stop: Mapping[str, Any]) -> str:
 
 
 def _row(stop: Mapping[str, Any]) -> list[str]:
-    ended = f"{_moment(stop['ended_at'])} by {stop['ended_by']}" if stop["ended_at"] else ""
-    return [_moment(stop["at"]), _what(stop), stop["by"], stop["reason"], ended, stop["id"]]
-
-
-def _moment(time: str) -> str:
-    return time[:19].replace("T", " ")
+    ended = f"{utc_cell(stop['ended_at'])} by {stop['ended_by']}" if stop["ended_at"] else ""
+    return [utc_cell(stop["at"]), _what(stop), stop["by"], stop["reason"], ended, stop["id"]]

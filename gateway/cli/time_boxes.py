@@ -9,6 +9,7 @@ import typer
 from gateway.cli.client import act_on_mutation
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, run, safe, shortened, show_json, show_table
+from gateway.core.times import utc_cell
 
 _COLUMNS = ["what", "value", "goes back to", "at", "holder", "state", "mutation"]
 _STATES = {
@@ -68,7 +69,7 @@ def _row(box: Mapping[str, Any]) -> list[str]:
         f"{box['address']}.{box['attribute']}",
         shortened(json.dumps(box["value"])),
         shortened(json.dumps(box["goes_back_to"])),
-        str(box["goes_back_at"])[:19].replace("T", " "),
+        utc_cell(box["goes_back_at"]),
         box["actor"],
         _STATES.get(box["state"], box["state"]),
         box["mutation_id"],

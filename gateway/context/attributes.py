@@ -26,9 +26,7 @@ def bounds_on(attribute: str, bounds: Iterable[Bound], caller: Caller) -> dict[s
     None if there is none. A limit that could not be evaluated denies every change; `unknown` says why.
     """
     path = AttributePath(attribute)
-    found = [
-        each for each in bounds if each.attribute and (path.covers(each.attribute) or _covers(each.attribute, path))
-    ]
+    found = [each for each in bounds if each.attribute and (path.touches(each.attribute))]
     if not found:
         return None
     exact = [each for each in found if each.attribute == attribute and not each.unknown]
@@ -41,7 +39,7 @@ def bounds_on(attribute: str, bounds: Iterable[Bound], caller: Caller) -> dict[s
 
 def mutable_by_agent(contract: Contract, attribute: str) -> bool:
     """Whether the contract lets an agent set the attribute, within its bounds."""
-    if not contract.managed_by_agent or any(_overlap(path, attribute) for path in contract.immutable):
+    if not contract.managed_by_agent or any(AttributePath(path).touches(attribute) for path in contract.immutable):
         return False
     return any(AttributePath(path).covers(attribute) for path in (*contract.mutable, *contract.bounded))
 
@@ -65,14 +63,6 @@ def _bound(bound: Bound, caller: Caller) -> dict[str, Any]:
         "message": bound.message,
         "unknown": bound.unknown,
     }
-
-
-def _covers(path: str, attribute: str) -> bool:
-    return AttributePath(path).covers(attribute)
-
-
-def _overlap(path: str, attribute: str) -> bool:
-    return _covers(path, attribute) or _covers(attribute, path)
 
 
 MOST_ATTRIBUTES: Final = 100

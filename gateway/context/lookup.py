@@ -7,7 +7,7 @@ from typing import Any, Final
 from gateway.context.excerpt import LONGEST_TEXT
 from gateway.core.errors import Ambiguous, Malformed, NotFound
 from gateway.core.model.json import Json
-from gateway.terraform.address import parse_address, split_stack
+from gateway.terraform.address import resource_type_of, split_stack
 from gateway.terraform.aws_location import AwsLocation
 from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
@@ -53,8 +53,7 @@ class FoundResource:
     @property
     def resource_type(self) -> str:
         """The type in its address; empty if that cannot be read."""
-        where = parse_address(self.address)
-        return where.resource_type if where else ""
+        return resource_type_of(self.address)
 
     @property
     def place(self) -> AwsLocation:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
+from gateway.core.model.mutation import Mutation
+
 T = TypeVar("T")
 
 SMALL: Final = 8 * 1024
@@ -13,6 +15,8 @@ WORKERS: Final = 2
 """Threads for large inputs. Few on purpose: they share one interpreter lock with the event loop, and further large inputs wait in line."""
 
 _BYTES_OF_A_VALUE: Final = 40
+BYTES_OF_AN_EFFECT: Final = 160
+"""Size that an effect counts as: what is done with more than about fifty takes longer than a few milliseconds."""
 
 _POOL: Final = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="off-loop")
 
@@ -32,6 +36,11 @@ async def apart(size: int, work: Coroutine[Any, Any, T]) -> T:
     if size <= SMALL:
         return await work
     return await asyncio.get_running_loop().run_in_executor(_POOL, asyncio.run, work)
+
+
+def mutation_size(mutation: Mutation) -> int:
+    """About how many bytes must be handled to decide or record a mutation."""
+    return size_of(mutation.call.parameters) + BYTES_OF_AN_EFFECT * len(mutation.effects)
 
 
 def size_of(parameters: Mapping[str, object]) -> int:

@@ -12,8 +12,7 @@ from gateway.core.model.approval import drift_objection
 from gateway.core.model.caller import Caller
 from gateway.core.model.claim import Claim, Relation, StandingClaim
 from gateway.core.model.json import Json, to_json
-from gateway.core.model.mutation import WHOLE
-from gateway.core.model.path import AttributePath
+from gateway.core.model.mutation import overlaps
 from gateway.core.ports import Clock, EventLedger, LedgerQueries, PolicyEngine
 from gateway.core.records.record import Record, Stage
 from gateway.line.checks.policy_answer import member, only
@@ -94,7 +93,7 @@ class DriftWatch:
     async def _claims(self, drift: ForeignDrift) -> list[Claim]:
         stack = _stack_of(drift, self.stacks)
         claims = await self.queries.claims(address=stack.named(drift.address) if stack else drift.address)
-        return [claim for claim in claims if _overlap(claim.attribute, drift.attribute)]
+        return [claim for claim in claims if overlaps(claim.attribute, drift.attribute)]
 
     async def _record(self, drift: ForeignDrift, answer: DriftAnswer) -> None:
         record = drift_decision(
@@ -177,7 +176,3 @@ def drift_decision(
         "bundle": bundle,
     }
     return Record(stage=Stage.DRIFT_DECIDED, at=at, mutation_id=drift.id, actor=actor, stack=drift.stack, body=body)
-
-
-def _overlap(one: str, other: str) -> bool:
-    return WHOLE in (one, other) or AttributePath(one).covers(other) or AttributePath(other).covers(one)

@@ -94,7 +94,7 @@ def _base(subject: Subject, standing: Sequence[TimeBoxPart]) -> tuple[Json, str]
     base, root = subject.before, ""
     for part in standing:
         inner = AttributePath(part.attribute)
-        if part.address != effect.address or not (inner.covers(path) or path.covers(inner)):
+        if part.address != effect.address or not inner.touches(path):
             continue
         root = part.root
         if inner == path:

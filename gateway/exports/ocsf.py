@@ -3,14 +3,13 @@
 import ipaddress
 from collections.abc import Mapping
 from datetime import datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.record import Stage
+from gateway.core.version import software_version
 from gateway.exports.record_facts import (
     NOWHERE,
     UNKNOWN,
@@ -64,7 +63,7 @@ def _metadata(record: ExportedRecord) -> dict[str, Any]:
     row = record.row
     metadata: dict[str, Any] = {
         "version": OCSF_VERSION,
-        "product": {"name": "Sentinel", "vendor_name": "Sentinel", "version": product_version()},
+        "product": {"name": "Sentinel", "vendor_name": "Sentinel", "version": software_version()},
         "profiles": ["cloud", "datetime", "security_control"],
         "uid": row.hash,
         "sequence": row.seq,
@@ -105,15 +104,6 @@ def chain_members(record: ExportedRecord) -> dict[str, Any]:
         "previous": record.row.previous,
         "hash": record.row.hash,
     }
-
-
-@cache
-def product_version() -> str:
-    """The version of Sentinel."""
-    try:
-        return version("sentinel-gateway")
-    except PackageNotFoundError:
-        return "0"
 
 
 _CLASS: Final = 3004

@@ -5,9 +5,7 @@ Source: "Authenticating requests in browser-based uploads using POST", S3 API Re
 """
 
 import base64
-import binascii
 import hmac
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gateway.core.errors import NotAuthenticated
+from gateway.core.json_reader import read_json
 from gateway.core.model.caller import Caller
 from gateway.core.ports import Clock, KeyRing
 from gateway.identity import canonical
@@ -106,8 +105,8 @@ def allowed_length(fields: Mapping[str, str]) -> tuple[int, int | None]:
 
 def _policy(text: str) -> dict[str, Any]:
     try:
-        policy = json.loads(base64.b64decode(text, validate=True))
-    except (ValueError, binascii.Error, RecursionError):
+        policy = read_json(base64.b64decode(text, validate=True))
+    except ValueError:
         policy = None
     if not isinstance(policy, dict) or not isinstance(policy.get("conditions"), list):
         raise NotAuthenticated(

@@ -16,12 +16,12 @@ from sqlalchemy import bindparam, select
 from gateway.core.errors import Malformed, NotAllowed, NotFound
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX
+from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import Motive, ceiling_text, exceeds, motive_from_json, motive_to_json
 from gateway.core.ports import Clock, Key
 from gateway.ledger.decide.keys import issue_key, revoke_key
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.rows import KeyRow
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Query, SqlValue, columns
 from gateway.ledger.store.tables import KEYS
 from gateway.ledger.store.timestamps import from_text, to_text

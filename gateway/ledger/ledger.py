@@ -22,7 +22,7 @@ from gateway.core.model.outcome import Resolution, Sent
 from gateway.core.model.signal import Signal, SignalEvent
 from gateway.core.model.stop import Stop, StopScope
 from gateway.core.model.verdict import Decision
-from gateway.core.off_loop import off_loop, size_of
+from gateway.core.off_loop import mutation_size, off_loop
 from gateway.core.ports import Attempt, Doubt, LedgerView, RecordQuery, SignalQuery
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ask import queries, record_search
@@ -55,8 +55,6 @@ from gateway.ledger.store.writer import Writer
 
 T = TypeVar("T")
 
-_BYTES_OF_AN_EFFECT: Final = 160
-"""Size that an effect counts as, to decide whether its record is prepared in a thread."""
 _EXPIRED_AT_ONCE: Final = 500
 """Most claims ended in one transaction, so that mutations do not wait long behind it."""
 
@@ -172,7 +170,7 @@ class SqlLedger:
         Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, and `errors.PolicyInvalid` for an
         invalid obligation; nothing was then stored.
         """
-        size = size_of(mutation.call.parameters) + _BYTES_OF_AN_EFFECT * len(mutation.effects)
+        size = mutation_size(mutation)
         write = await off_loop(size, lambda: write_set(mutation, facts, decision, owner=self._owner))
         return await self._writer.submit(lambda transaction: decide(transaction, write))
 

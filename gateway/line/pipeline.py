@@ -35,7 +35,7 @@ from gateway.core.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
-from gateway.core.off_loop import apart, off_loop, size_of
+from gateway.core.off_loop import apart, mutation_size, off_loop, size_of
 from gateway.core.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder, TimeBoxLedger
 from gateway.effects.resolver import EffectResolver
 from gateway.effects.time_box import is_time_boxed, time_box_of
@@ -45,9 +45,6 @@ from gateway.line.checks.fairness import Admission
 from gateway.line.survey import Survey, nothing_known
 
 log = structlog.get_logger()
-
-_BYTES_OF_AN_EFFECT = 160
-"""Size that an effect counts as: with more than about fifty, a decision takes longer than a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +140,7 @@ class Pipeline:
         if (earlier := await self._earlier_result(mutation)) is not None:
             return earlier
         if request.dry_run:
-            mutation, _, decision = await apart(_size(mutation), self._decide(mutation))
+            mutation, _, decision = await apart(mutation_size(mutation), self._decide(mutation))
             return MutationResult(mutation=mutation, decision=decision, outcome=None)
         # The rest runs to its end even if the caller disconnects; otherwise it could stop between sending and recording. The event loop
         # keeps only weak references to tasks, so keep a strong one.
@@ -221,7 +218,7 @@ class Pipeline:
         The request is signed before the commit and never again: if the process is paused too long in between, AWS refuses the request as
         expired.
         """
-        mutation, facts, decision = await apart(_size(mutation), self._decide(mutation, self._admission))
+        mutation, facts, decision = await apart(mutation_size(mutation), self._decide(mutation, self._admission))
         decision = _without_blind_hold(mutation, decision)
         prepared: Prepared | None = None
         if decision.carried_out:
@@ -327,11 +324,6 @@ class Pipeline:
             actor=caller.actor,
         )
         await self._ledger.record_refusal(refusal)
-
-
-def _size(mutation: Mutation) -> int:
-    """About how many bytes must be handled to decide a mutation."""
-    return size_of(mutation.call.parameters) + _BYTES_OF_AN_EFFECT * len(mutation.effects)
 
 
 def _without_blind_hold(mutation: Mutation, decision: Decision) -> Decision:

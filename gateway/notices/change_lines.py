@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gateway.core.texts import visible
+
 MOST_LINES: Final = 10
 LONGEST_BLOCK: Final = 2_700
 """Characters of the lines together, as Slack counts them; it refuses a section with more than 3,000."""
@@ -46,11 +48,6 @@ def code_text(lines: Sequence[str]) -> str:
 def without_links(text: str) -> str:
     """The text for where Slack interprets it: what others wrote mentions nobody and places no link under other words."""
     return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def visible(text: str) -> str:
-    """The text with control characters as escapes, also those that change the direction of writing."""
-    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
 
 
 def _change(effect: Mapping[str, Any]) -> str:

@@ -1,9 +1,9 @@
 """What each type of notice says. Values of secrets, and their digests, are never part of it; what people wrote stands under `requester_says`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, items_of
 from gateway.core.model.masking import without_digests
 from gateway.core.records.notice import Notice, NoticeType, notice_id
 from gateway.core.records.record import Record, Stage
@@ -34,11 +34,11 @@ def _decided(record: Record) -> Notice | None:
         "on_behalf_of": caller.get("on_behalf_of") or None,
         "call": {name: call.get(name) for name in ("service", "operation", "account", "region")},
         "requester_says": _motive(_members(record.body.get("motive"))),
-        "effects": [_effect(_members(each)) for each in _items(record.body.get("effects"))[:MOST_EFFECTS]],
-        "effects_in_all": len(_items(record.body.get("effects"))),
+        "effects": [_effect(_members(each)) for each in items_of(record.body.get("effects"))[:MOST_EFFECTS]],
+        "effects_in_all": len(items_of(record.body.get("effects"))),
         "reasons": [_reason(_members(each)) for each in _objections(decision)[:MOST_EFFECTS]],
-        "ends_claims": list(_items(decision.get("supersedes"))),
-        "dependants": list(_items(_members(record.body.get("facts")).get("dependants"))),
+        "ends_claims": list(items_of(decision.get("supersedes"))),
+        "dependants": list(items_of(_members(record.body.get("facts")).get("dependants"))),
         "approvers": decision.get("needs"),
     }
     kind = NoticeType.HELD if held else NoticeType.DECIDED
@@ -69,7 +69,7 @@ def _approved(record: Record) -> Notice:
     data: dict[str, Json] = {
         "approval": body.get("approval"),
         "approver": record.actor,
-        "approvers": [*_items(body.get("others")), record.actor],
+        "approvers": [*items_of(body.get("others")), record.actor],
         "missing": body.get("missing", 0),
         "until": body.get("until"),
         "broke_glass": record.stage is Stage.BROKE_GLASS,
@@ -132,7 +132,7 @@ def _effect(effect: Mapping[str, Any]) -> Json:
 
 def _objections(decision: Mapping[str, Any]) -> list[Json]:
     """The findings that are not an allowance."""
-    return [each for each in _items(decision.get("findings")) if _members(each).get("verdict") != "allow"]
+    return [each for each in items_of(decision.get("findings")) if _members(each).get("verdict") != "allow"]
 
 
 def _reason(finding: Mapping[str, Any]) -> Json:
@@ -151,7 +151,3 @@ def _text(value: Json) -> Json:
 
 def _members(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _items(value: object) -> Sequence[Json]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()

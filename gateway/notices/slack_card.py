@@ -10,7 +10,8 @@ from typing import Any, Final
 from gateway.core.model.json import Json
 from gateway.core.model.masking import without_digests
 from gateway.core.records.record import Record, Stage
-from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, visible, without_links
+from gateway.core.texts import visible
+from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, without_links
 
 _DOORS = {"api": "with the API or the command line", "console": "in the console", "chat": "in the chat"}
 _WORDS = 500

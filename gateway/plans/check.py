@@ -18,7 +18,7 @@ from gateway.core.model.mutation import WHOLE, Call, CallClass, Door, Effect, Ef
 from gateway.core.model.path import AttributePath, Overlaps
 from gateway.core.model.plan import Plan, PlannedAction, PlannedChange
 from gateway.core.model.verdict import Decision, Finding, Verdict
-from gateway.core.off_loop import apart
+from gateway.core.off_loop import BYTES_OF_AN_EFFECT, apart
 from gateway.core.ports import Clock, EventLedger, Ledger, PolicyEngine
 from gateway.core.records.record import Record, Stage
 from gateway.line.checks.chain import CheckChain
@@ -182,10 +182,6 @@ def _objection(finding: Finding) -> Json:
     }
 
 
-_BYTES_OF_AN_EFFECT: Final = 160
-"""Size that an effect counts as: a large plan is judged in a thread."""
-
-
 class ClaimFate(StrEnum):
     """What an apply of the plan would mean for a claim that it contests."""
 
@@ -262,7 +258,7 @@ class PlanCheck:
             raise NotAllowed(f"{ceiling_text(caller.motive)} Nothing was checked.")
         one = one_stack(self.stacks, stack or self._only_name())
         verdict = await apart(
-            _BYTES_OF_AN_EFFECT * sum(each.size for each in plan.changes),
+            BYTES_OF_AN_EFFECT * sum(each.size for each in plan.changes),
             self._judge(caller, plan, one, motive or caller.motive, check_id or new_id("pln")),
         )
         record, resources = plan_record(verdict, at=self.clock.now(), origin=origin)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.core.errors import Malformed
+from gateway.core.json_reader import JsonRefused, read_json
 from gateway.core.model.json import Json, is_document
 from gateway.core.model.masking import PER_RUN
 from gateway.core.model.plan import Plan, PlannedAction, PlannedChange
@@ -198,8 +199,8 @@ def read_plan(source: bytes) -> Plan:
     if len(source) > LARGEST_PLAN:
         raise Malformed(f"The plan has {len(source)} bytes, and {LARGEST_PLAN} are the most. {_SPLIT}")
     try:
-        document = json.loads(source)
-    except (ValueError, RecursionError):
+        document = read_json(source)
+    except JsonRefused:
         raise Malformed(f"The plan is not JSON. {_HOW}") from None
     if not isinstance(document, Mapping) or not str(document.get("format_version", "")).startswith("1."):
         raise Malformed(f"This is no plan in Terraform's JSON format 1. {_HOW}")

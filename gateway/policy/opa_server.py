@@ -1,7 +1,6 @@
 """An OPA server as policy engine, through opa-python-client."""
 
 import asyncio
-import ipaddress
 import json
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from opa_client.opa_async import AsyncOpaClient
 
+from gateway.core.addresses import is_loopback
 from gateway.core.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
 from gateway.core.model.claim import Couplings
 from gateway.core.model.json import Json
@@ -152,21 +152,12 @@ def _address(url: str) -> tuple[str, int, bool]:
         raise SettingsInvalid(
             f"policy.opa_url = {url!r} must be like http://127.0.0.1:8181 or https://opa.example.com:8181."
         )
-    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+    if parts.scheme == "http" and parts.hostname != "localhost" and not is_loopback(parts.hostname):
         raise SettingsInvalid(
             f"policy.opa_url = {url!r} must be https, or http on this machine: on plain http anyone on the network could change a denial into an allowance."
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return host, port or (443 if parts.scheme == "https" else 8181), parts.scheme == "https"
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _revision(provenance: object) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from gateway.core.model.json import to_json
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.record import Record, Stage
+from gateway.core.times import utc_text
 from gateway.presentation.mutation_state import mutation_state
 from gateway.presentation.serialize import undone_lines, undone_values
 
@@ -50,7 +51,7 @@ def _rival(rival: Mapping[str, Any], *, sees_all: bool) -> dict[str, Any]:
 def _time(nanoseconds: int | None) -> str | None:
     if nanoseconds is None:
         return None
-    return (_EPOCH + timedelta(microseconds=nanoseconds // 1000)).isoformat().replace("+00:00", "Z")
+    return utc_text(_EPOCH + timedelta(microseconds=nanoseconds // 1000))
 
 
 _VERDICTS = {"allow": "allowed", "hold": "held for a human", "deny": "refused"}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from gateway.core.model.approval import Hold, approval_rule_to_json
@@ -13,6 +13,7 @@ from gateway.core.model.mutation import Effect, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.core.records.record import Record, Stage
+from gateway.core.times import utc_text
 
 
 def undone_to_json(undone: Undone | None) -> dict[str, Any] | None:
@@ -58,7 +59,7 @@ def _by(by: Mapping[str, Any] | None) -> str:
 
 def time_to_json(moment: datetime | None) -> str | None:
     """The time in ISO 8601, UTC with `Z`; None for None."""
-    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return None if moment is None else utc_text(moment)
 
 
 def finding_to_json(finding: Finding) -> dict[str, Any]:

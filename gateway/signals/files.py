@@ -1,6 +1,5 @@
 """Signals that files of this machine tell of: known vulnerabilities, change tickets, windows of time. Their owners keep the files."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -10,6 +9,7 @@ from typing import Final, TypeAlias
 import structlog
 
 from gateway.core.errors import Malformed, SettingsInvalid
+from gateway.core.json_reader import read_json
 from gateway.core.model.signal import Signal, SignalEvent, SignalState, references_of
 from gateway.core.settings.signals import FILES, SignalForm, SignalSourceSettings
 from gateway.signals.concerns import mapped
@@ -112,7 +112,7 @@ def _read(source: SignalSourceSettings, path: Path, now: datetime) -> Iterable[F
         from gateway.signals.forms import calendar  # noqa: PLC0415
 
         return list(calendar.read(content, now))
-    document = json.loads(content)
+    document = read_json(content)
     return list(osv.read(document) if source.form is SignalForm.OSV else tickets.read(document))
 
 

@@ -75,7 +75,7 @@ def _is_any(given: bytes, keys: Iterable[bytes]) -> bool:
 
 async def _standard(inbound: Inbound, keys: Iterable[bytes]) -> bytes:
     """The body of a message signed by the Standard Webhooks specification: `id.time.body` under HMAC-SHA-256, not older than five minutes."""
-    head = [_once(inbound, f"webhook-{name}") for name in ("id", "timestamp", "signature")]
+    head = [inbound.only_header(f"webhook-{name}") for name in ("id", "timestamp", "signature")]
     identifier, sent, signatures = head
     if not all(head) or not _is_recent(sent, inbound.received_at):
         raise refused()
@@ -90,7 +90,7 @@ async def _standard(inbound: Inbound, keys: Iterable[bytes]) -> bytes:
 
 async def _pagerduty(inbound: Inbound, keys: Iterable[bytes]) -> bytes:
     """The body of a message signed by PagerDuty: HMAC-SHA-256 over the body, in hex after `v1=`."""
-    head = _once(inbound, "x-pagerduty-signature")
+    head = inbound.only_header("x-pagerduty-signature")
     parts = [each.strip() for each in head.split(",")[:_MOST_SIGNATURES]]
     given = [each[3:].encode("latin-1") for each in parts if each.startswith("v1=")]
     if not given:
@@ -111,12 +111,6 @@ def _key_bytes(key: bytes) -> bytes:
         return base64.b64decode(text.removeprefix(_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         return key
-
-
-def _once(inbound: Inbound, name: str) -> str:
-    """The header, empty if it was not sent exactly once."""
-    values = [value.strip() for header, value in inbound.headers if header == name]
-    return values[0] if len(values) == 1 else ""
 
 
 def _is_recent(seconds: str, now: datetime) -> bool:

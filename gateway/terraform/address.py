@@ -62,6 +62,12 @@ def split_stack(text: str) -> tuple[str, str]:
     return (found[1], text[found.end() :]) if found else ("", text)
 
 
+def resource_type_of(text: str) -> str:
+    """The resource type in an address; empty if the text is not an address."""
+    address = parse_address(text)
+    return address.resource_type if address else ""
+
+
 @functools.lru_cache(maxsize=65536)
 def parse_address(text: str) -> Address | None:
     """The address in `text`; None if it is not an address, as `aws_sqs_queue{name=x}`, which stands for an undeclared resource."""

@@ -1,6 +1,6 @@
 """The one vocabulary of secrets: the words that name one, the names that hold some often, and the forms that secrets have in a text.
 
-Anyone who masks or reviews asks here: the values of attributes, the parameters of calls, texts, code for a language model, reviews of reads.
+Maskers and reviews ask here: for the values of attributes, the parameters of calls, texts, code for a language model, reviews of reads.
 """
 
 import re

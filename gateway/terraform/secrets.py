@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import Final, TypeGuard
+from typing import Final
 
-from gateway.core.model.json import Json, is_document, looks_like_document, with_strings
-from gateway.core.model.masking import MEMBER, PER_RUN, Masker, holds_mask, is_masked
+from gateway.core.model.json import Json, is_document, is_list, looks_like_document, with_strings
+from gateway.core.model.masking import PER_RUN, Masker, holds_mask, is_masked
 from gateway.core.model.path import AttributePath
 from gateway.terraform.secret_vocabulary import (
     KNOWN_KEY,
@@ -134,7 +134,7 @@ def masked_text(text: str, masker: Masker) -> str:
     if is_document(text):
         return with_strings(text, lambda name, string: _masked_string(name, string, masker))
 
-    return _SECRET_TEXT.sub(lambda found: with_secret(found, _short(secret_in(found), masker)), text)
+    return _SECRET_TEXT.sub(lambda found: with_secret(found, masker.short(secret_in(found))), text)
 
 
 def unmasked_documents(value: Json, shown: Json) -> Json:
@@ -146,23 +146,15 @@ def unmasked_documents(value: Json, shown: Json) -> Json:
         return value if looks_like_document(value) else shown
     if isinstance(value, Mapping) and isinstance(shown, Mapping) and value.keys() == shown.keys():
         return {key: unmasked_documents(item, shown[key]) for key, item in value.items()}
-    if _is_list(value) and _is_list(shown) and len(value) == len(shown):
+    if is_list(value) and is_list(shown) and len(value) == len(shown):
         return [unmasked_documents(item, each) for item, each in zip(value, shown, strict=True)]
     return shown
 
 
-def _is_list(value: Json) -> TypeGuard[Sequence[Json]]:
-    return isinstance(value, Sequence) and not isinstance(value, str)
-
-
 def _masked_string(name: str, string: str, masker: Masker) -> str:
     if is_secret_name(name) and not _ARN.fullmatch(string) and (secret := _SECRET_VALUE.match(string)):
-        return _short(secret[0], masker) + string[secret.end() :]
+        return masker.short(secret[0]) + string[secret.end() :]
     return masked_text(string, masker)
-
-
-def _short(secret: str, masker: Masker) -> str:
-    return f"{MEMBER}:{masker.digest(secret)[:16]}"
 
 
 def _masked(value: Json, resource_type: str, path: str, masker: Masker) -> Json:

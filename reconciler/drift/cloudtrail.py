@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from gateway.core.json_reader import JsonFault, JsonRefused, read_json
 from gateway.core.model.json import Json
 from reconciler.errors import EventsInvalid
 from reconciler.model import DriftOrigin
@@ -182,11 +182,11 @@ def parse_records(content: bytes, path: str) -> list[Any]:
         message = f"The events in {path} cannot be read: {error}. Nothing was changed."
         raise EventsInvalid(message) from error
     try:
-        document = json.loads(text)
-    except ValueError:
-        return _lines(path, text)
-    except RecursionError as error:
-        message = f"The events in {path} are nested too deeply, so they were not read. Nothing was changed."
+        document = read_json(text)
+    except JsonRefused as error:
+        if error.fault is JsonFault.SYNTAX:
+            return _lines(path, text)
+        message = f"A text of the events in {path} {error}, so they were not read. Nothing was changed."
         raise EventsInvalid(message) from error
     match document:
         case {"Records": list(records)} | {"Events": list(records)}:
@@ -218,9 +218,9 @@ def _lines(path: str, text: str) -> list[Any]:
     good = 0
     for line in lines:
         try:
-            records.append(json.loads(line))
+            records.append(read_json(line))
             good += 1
-        except (ValueError, RecursionError):
+        except JsonRefused:
             records.append(None)
     if not good:
         message = f"The events in {path} are not JSON at all. Nothing was changed."
@@ -231,7 +231,7 @@ def _lines(path: str, text: str) -> list[Any]:
 def _event(record: Mapping[str, Any]) -> Event | None:
     """The event; None if the call failed or only read."""
     if isinstance(record.get("CloudTrailEvent"), str):
-        record = json.loads(record["CloudTrailEvent"])
+        record = read_json(record["CloudTrailEvent"])
     service, operation = str(record["eventSource"]).removesuffix(".amazonaws.com"), str(record["eventName"])
     at = datetime.fromisoformat(str(record["eventTime"]))
     if record.get("errorCode") or record.get("readOnly") in {True, "true"}:

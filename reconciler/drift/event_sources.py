@@ -5,7 +5,6 @@ The calls go through the gateway, as reads and data-plane calls of the reconcile
 
 import asyncio
 import heapq
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from typing import Any, Final, Protocol
 
 import structlog
 
+from gateway.core.json_reader import JsonRefused, read_json
 from gateway.core.settings.publish import EventSourceKind, EventSourceSettings
 from reconciler.drift.cloudtrail import LARGEST, Event, event_files, events_of, parse_records, read_records
 from reconciler.drift.in_doubt.trail_evidence import principal_of, unwrapped
@@ -241,8 +241,8 @@ def _is_of_events(key: str) -> bool:
 def _detail(body: str) -> list[Any]:
     """The record in EventBridge's envelope; a message of another kind holds none."""
     try:
-        envelope = json.loads(body)
-    except (ValueError, RecursionError):
+        envelope = read_json(body)
+    except JsonRefused:
         return []
     detail = envelope.get("detail") if isinstance(envelope, dict) else None
     return [detail] if isinstance(detail, dict) and "eventName" in detail else []

@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 
 from gateway.core.model.ids import digest_id
 from gateway.core.model.json import Json, canonical
-from gateway.core.model.mutation import WHOLE
+from gateway.core.model.mutation import WHOLE, overlaps
 from gateway.core.model.path import AttributePath
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.cloudtrail import Event
 from reconciler.drift.event_creations import read_creation
-from reconciler.drift.last_changes import overlaps
 from reconciler.drift.replacements import ReplacedResource, replaced_resources
 from reconciler.line.backlog import Backlog
 from reconciler.model import REPLACES, DriftOrigin

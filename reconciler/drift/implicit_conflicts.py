@@ -14,7 +14,7 @@ import structlog
 from gateway.core.errors import SentinelError
 from gateway.core.model.claim import Claim, SeenValue, UndoneBy
 from gateway.core.model.json import Json, canonical
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.mutation import WHOLE, Effect, EffectAction, overlaps
 from gateway.core.model.path import AttributePath
 from gateway.core.ports import Clock, LedgerQueries, RecordQuery
 from gateway.core.records.record import Record, Stage
@@ -24,7 +24,6 @@ from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation,
 from reconciler.drift.foreign_drift import Origins
 from reconciler.drift.in_doubt.live_evidence import may_come_later
 from reconciler.drift.in_doubt.read_back import LiveReader
-from reconciler.drift.last_changes import overlaps
 from reconciler.terraform.compare import agrees
 from reconciler.terraform.refresh import Refreshed
 

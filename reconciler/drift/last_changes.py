@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.mutation import WHOLE, Effect, EffectAction, overlaps
 from gateway.core.model.path import AttributePath
 from reconciler.drift.applied_mutation import AppliedMutation
 
@@ -55,11 +55,6 @@ class LastChanges:
             if change.seq > after and overlaps(attribute, other)
         ]
         return max(found, key=lambda change: change.seq, default=None)
-
-
-def overlaps(one: str, other: str) -> bool:
-    """Whether two attributes of one resource are the same, or one is a part of the other."""
-    return WHOLE in (one, other) or AttributePath(one).covers(other) or AttributePath(other).covers(one)
 
 
 def _sets(effect: Effect) -> bool:

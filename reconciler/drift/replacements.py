@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import WHOLE, Effect, EffectAction
-from gateway.terraform.address import parse_address
+from gateway.terraform.address import parse_address, resource_type_of
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.event_creations import Created
 from reconciler.drift.mutation_creations import creations_of
@@ -70,9 +70,7 @@ def replaced_in_code(plan: TerraformPlan, imported: Mapping[str, str]) -> tuple[
 
 
 def _imported(address: str, import_id: str) -> Created:
-    parsed = parse_address(address)
-    kind = parsed.resource_type if parsed else ""
-    return Created(resource_type=kind, import_id=import_id, attributes={}, name="")
+    return Created(resource_type=resource_type_of(address), import_id=import_id, attributes={}, name="")
 
 
 def _pairs(

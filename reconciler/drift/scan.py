@@ -11,7 +11,7 @@ import structlog
 from gateway.core.drift_book import DriftAction, DriftBook, DriftOutcome, ForeignDrift
 from gateway.core.errors import LedgerUnavailable, Stopped
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.mutation import WHOLE, Effect, EffectAction, overlaps
 from gateway.core.model.stop import Reach, Stop, in_the_way
 from gateway.core.ports import EventLedger, RecordQuery, StopLedger
 from gateway.core.records.record import Record, Stage
@@ -21,7 +21,6 @@ from reconciler.drift.event_sources import EventSources
 from reconciler.drift.foreign_drift import OutsideChange, outside_changes, with_replacements
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
-from reconciler.drift.last_changes import overlaps
 from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.line.proposal import edited_addresses

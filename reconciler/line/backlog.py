@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE
+from gateway.core.model.mutation import WHOLE, overlaps
 from gateway.core.model.path import AttributePath
 from gateway.core.ports import LedgerQueries, RecordQuery
 from gateway.core.records.record import Record, Stage
 from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation, carried_out, changes_attributes
-from reconciler.drift.last_changes import LastChanges, overlaps
+from reconciler.drift.last_changes import LastChanges
 from reconciler.drift.replacements import creates_resource, deleted_addresses
 from reconciler.model import Wanted
 from reconciler.terraform.plan import ResourceChange

@@ -8,11 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE
+from gateway.core.model.mutation import WHOLE, overlaps
 from gateway.terraform.config.module import load_module
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.classification import ClassifiedDrift, classify_mutation
-from reconciler.drift.last_changes import overlaps
 from reconciler.drift.replacements import (
     Recorded,
     as_replacement,

@@ -1,16 +1,15 @@
 """Commits to a branch of the stack's repository, in our own worktree: the user's checkout and index never change."""
 
 import asyncio
-import contextlib
 import os
 import posixpath
 import re
-import signal
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.errors import BranchConflict, ForeignCommit, GitFailed
+from reconciler.terraform.cli import end_process
 
 _SAFE = (
     "core.hooksPath=/dev/null",  # do not run the repository's hooks
@@ -402,17 +401,9 @@ async def git(
         message = f"`git {argv[0]}` took longer than {seconds:.0f} seconds in {directory} and was ended."
         raise GitFailed(message) from error
     finally:
-        await _end(process)
+        await end_process(process)
     if process.returncode:
         output = (err or out).decode(errors="replace").strip().splitlines()[-10:]
         message = f"`git {argv[0]}` failed in {directory}, and nothing more was written. It said:\n" + "\n".join(output)
         raise GitFailed(message)
     return out.decode(errors="replace")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill the process if it still runs, with what it started, such as ssh: they share its process group."""
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()

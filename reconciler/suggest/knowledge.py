@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.core.model.json import Json
-from gateway.terraform.address import parse_address
+from gateway.terraform.address import resource_type_of
 from reconciler.suggest.question import Question, Replacement, Suggestion
 
 _NEW, _OLD = (
@@ -79,8 +79,7 @@ class Knowledge:
 
 def key_of(question: Question) -> str:
     """What questions of one kind have in common."""
-    address = parse_address(question.wanted.address)
-    kind = address.resource_type if address else ""
+    kind = resource_type_of(question.wanted.address)
     attribute = re.sub(r"\.\d+(?=\.|$)", "", question.wanted.attribute)
     return f"{kind} {attribute} {_VARYING.sub('_', question.left.reason)}"
 

@@ -15,8 +15,9 @@ from typing import Final
 from tree_sitter import Node
 
 from gateway.core.errors import CodeInvalid
+from gateway.core.json_reader import JsonRefused, read_json
 from gateway.core.model.json import Json
-from gateway.core.model.masking import MEMBER, Masker
+from gateway.core.model.masking import Masker
 from gateway.terraform.lang.hcl import Document, parse
 from gateway.terraform.secrets import masked_text, may_hold_secret
 from reconciler.suggest.code_settings import descendants, settings_in
@@ -47,7 +48,7 @@ class Redaction:
     def text(self, text: str) -> str:
         """Another text without those secrets, and without any in a known form."""
         for secret in sorted(self.secrets, key=len, reverse=True):
-            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", _mask(secret, self.masker), text)
+            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", self.masker.short(secret), text)
         return masked_text(text, self.masker)
 
 
@@ -89,8 +90,8 @@ def _given(files: Mapping[Path, bytes], secret: SecretSettings, masker: Masker) 
     secrets: set[str] = set()
     for path, content in files.items():
         try:
-            values: Json = json.loads(content) if path.suffix == ".json" else None
-        except ValueError:
+            values: Json = read_json(content) if path.suffix == ".json" else None
+        except JsonRefused:
             continue
         if isinstance(values, dict):
             masked, found = masked_values(values, secret.keys, masker)
@@ -143,14 +144,10 @@ def _instead(text: str, node: Node, masker: Masker) -> str:
     if node.type == "comment":
         shown = "/**/" if body.startswith("/*") else "#"
     else:
-        shown = _mask(body, masker) if body else ""
+        shown = masker.short(body) if body else ""
         shown = f'"{shown}"' if node.type == "numeric_lit" else shown
     before = text[: len(text) - len(text.lstrip())]
     return before + shown + text[len(before) + len(body) :]
-
-
-def _mask(secret: str, masker: Masker) -> str:
-    return f"{MEMBER}:{masker.digest(secret)[:16]}"
 
 
 def masked_values(values: Mapping[str, Json], keys: frozenset[str], masker: Masker) -> tuple[Json, frozenset[str]]:

@@ -278,7 +278,7 @@ class Terraform:
                 argv[0], f"It took longer than {self.seconds:.0f} seconds and was ended."
             ) from error
         finally:
-            await _end(process)
+            await end_process(process)
         return Completed(code=process.returncode or 0, out=out, err=err.decode(errors="replace"))
 
     def _document(self, completed: Completed, command: str) -> dict[str, Any]:
@@ -292,7 +292,7 @@ def _remove(plan: Path) -> None:
     plan.unlink(missing_ok=True)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def end_process(process: asyncio.subprocess.Process) -> None:
     """Kill the process if it still runs, with the providers it started: they share its process group."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):

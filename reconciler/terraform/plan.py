@@ -8,7 +8,7 @@ from typing import Any
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import WHOLE
 from gateway.core.model.path import AttributePath
-from gateway.terraform.address import parse_address
+from gateway.terraform.address import resource_type_of
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.terraform.compare import differences
 from reconciler.terraform.plain_settings import is_plain_setting
@@ -48,8 +48,7 @@ class ResourceChange:
     @property
     def resource_type(self) -> str:
         """E.g. `aws_sqs_queue`."""
-        address = parse_address(self.address)
-        return address.resource_type if address else ""
+        return resource_type_of(self.address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,8 +222,7 @@ def _is_sensitive(entry: Mapping[str, Any], path: Sequence[str], both: tuple[Jso
     marked = any(_marked(_mark_at(change.get(f"{side}_sensitive"), path)) for side in ("before", "after"))
     if not marked and not any(_is_secret(entry["address"], attribute, value) for value in both):
         return False
-    parsed = parse_address(entry["address"])
-    resource_type = parsed.resource_type if parsed else ""
+    resource_type = resource_type_of(entry["address"])
     if marked and not is_secret(resource_type, attribute):
         return True  # The code marks it, not the provider.
     live = change["before"] or {}
@@ -241,8 +239,7 @@ def _mark_at(marks: Any, path: Sequence[str]) -> Any:
 
 
 def _is_secret(address: str, attribute: str, value: Json) -> bool:
-    parsed = parse_address(address)
-    resource_type = parsed.resource_type if parsed else ""
+    resource_type = resource_type_of(address)
     return may_hold_secret(resource_type, attribute) or shows_secret(
         value, resource_type=resource_type, attribute=attribute
     )

@@ -24,8 +24,9 @@ from gateway.core.model.approval import HoldState
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Claim
 from gateway.core.model.ids import new_id
+from gateway.core.model.json import canonical_text
 from gateway.doors.console.rendering import static_files
-from gateway.ledger.store.serialize import canonical_text, claim_to_row
+from gateway.ledger.store.serialize import claim_to_row
 from gateway.ledger.store.statements import Statement, Values
 from gateway.ledger.store.tables import CLAIMS, HOLDS
 from gateway.ledger.store.timestamps import to_text

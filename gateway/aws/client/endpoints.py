@@ -4,7 +4,6 @@ The region must be on the allow-list. Account ids, bucket names and other parame
 `evil.com/#`), so the host that the rules and a modelled host prefix yield must be a plain name under one of AWS's domains.
 """
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 from botocore.exceptions import BotoCoreError
 from botocore.model import OperationModel
 
+from gateway.core.addresses import is_loopback
 from gateway.core.errors import NotSendable, SettingsInvalid
 from gateway.core.model.json import Parameters
 from gateway.core.model.mutation import Call
@@ -56,7 +56,8 @@ def simulated_origin(url: str) -> str:
             and url.rstrip("/") == f"{parts.scheme}://{parts.netloc}"
             and "@" not in parts.netloc
         )
-        loopback = plain and _is_loopback(parts.hostname or "") and (parts.port is None or parts.port > 0)
+        host = parts.hostname or ""
+        loopback = plain and (host == "localhost" or is_loopback(host)) and (parts.port is None or parts.port > 0)
     except ValueError:
         loopback = False
     if not loopback:
@@ -64,13 +65,6 @@ def simulated_origin(url: str) -> str:
             f"The simulated AWS must be a plain URL on this machine, like http://127.0.0.1:5555, not {url!r}: Sentinel never sends to other hosts than AWS's own."
         )
     return f"{parts.scheme}://{parts.netloc}"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class Endpoints:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 
 from botocore.model import OperationModel
 
@@ -21,6 +20,7 @@ from gateway.core.off_loop import off_loop, size_of
 from gateway.core.outbound.response import NoAnswer, NotSent
 from gateway.core.ports import Prepared
 from gateway.core.service_models import ServiceModels
+from gateway.core.version import software_version
 
 _REFUSALS = 300
 """From this status on, AWS's answer is not a success (RFC 9110 section 15)."""
@@ -136,11 +136,3 @@ class Aws:
 
 def _no_complete_reply(prepared: SignedRequest, cause: str) -> str:
     return f"{prepared.operation.name} was sent and no whole answer came ({cause}). The change may have happened."
-
-
-def software_version() -> str:
-    """The version of the installed package; 0 if it is not installed."""
-    try:
-        return version("sentinel-gateway")
-    except PackageNotFoundError:
-        return "0"

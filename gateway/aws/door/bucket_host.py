@@ -7,12 +7,12 @@ proxy. Every other host is one of the gateway's, and the bucket is in the path.
 Source: "Virtual hosting of general purpose buckets", S3 User Guide (https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html).
 """
 
-import ipaddress
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from gateway.core.addresses import is_address
 from gateway.core.http.asgi import Scope
 
 LOCAL_NAMES = ("localhost", "s3.localhost")
@@ -32,7 +32,7 @@ class BucketHosts:
     def __init__(self, names: Iterable[str] = (), public_url: str = "") -> None:
         """`names` are endpoints of this gateway; so is the host of `public_url`, with `s3.` before it too."""
         public = (urlsplit(public_url).hostname or "") if public_url else ""
-        own = (public, f"s3.{public}") if public and not _is_address(public) else ()
+        own = (public, f"s3.{public}") if public and not is_address(public) else ()
         self._names = frozenset(name.lower() for name in (*LOCAL_NAMES, *names, *own))
         # The longest first: `s3.localhost` is an endpoint, not the bucket `s3`.
         self._suffixes = tuple(f".{name}" for name in sorted(self._names, key=len, reverse=True))
@@ -53,11 +53,3 @@ class BucketHosts:
             return ""
         found = _S3.fullmatch(name)
         return (found["bucket"] or "") if found else None
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True

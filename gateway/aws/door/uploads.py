@@ -1,12 +1,12 @@
 """Takes the upload of an S3 object from its head to AWS's answer: decided before a byte of the body is read, then streamed, once."""
 
-import ipaddress
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway.aws.door.advice import unsigned_payload_advice
 from gateway.aws.door.decoder import AwsDecoder
+from gateway.core.addresses import is_loopback
 from gateway.core.errors import BodyTooLarge, Malformed, SentinelError
 from gateway.core.http.asgi import RequestBody
 from gateway.core.model.caller import Caller
@@ -169,7 +169,7 @@ class Uploads:
         """Refuse a body that no signature covers unless nobody on the way can change it. Raises `errors.Malformed`."""
         if self._unsigned is UnsignedUploads.ALWAYS:
             return
-        protected = inbound.scheme == "https" or self._https or _is_loopback(inbound.peer)
+        protected = inbound.scheme == "https" or self._https or is_loopback(inbound.peer)
         if self._unsigned is UnsignedUploads.NEVER or not protected:
             raise Malformed(
                 "The signature does not cover the bytes of this object, and the connection does not protect them: use https, or have "
@@ -209,10 +209,3 @@ class _UploadDecoder:
         request = await self._decoder.read_upload(inbound, caller)
         self._uploads.check(inbound, request)
         return request
-
-
-def _is_loopback(peer: str) -> bool:
-    try:
-        return ipaddress.ip_address(peer).is_loopback
-    except ValueError:
-        return False

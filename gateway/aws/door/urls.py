@@ -19,6 +19,7 @@ import msgspec
 
 from gateway.aws.door.advice import ClientKind, client_of
 from gateway.aws.door.operation_router import FORM_TYPE
+from gateway.core.json_reader import read_json
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Call
 
@@ -55,8 +56,8 @@ def with_aws_queue_url(body: bytes, content_type: str, region: str) -> bytes:
             fields = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=True)
             changed = [(key, aws_queue_url(value, region) if key == _MEMBER else value) for key, value in fields]
             return body if changed == fields else urlencode(changed).encode()
-        document = json.loads(body)
-    except (ValueError, RecursionError):
+        document = read_json(body)
+    except ValueError:
         return body
     if not isinstance(document, dict) or (url := aws_queue_url(document.get(_MEMBER), region)) == document.get(_MEMBER):
         return body

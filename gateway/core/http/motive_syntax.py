@@ -45,15 +45,15 @@ def motive_of(
 ) -> Motive:
     """The motive with these members. Raises `errors.Malformed` with a sentence that lists the allowed values."""
     if len(text) > MAX_TEXT:
-        _refuse_motive(f"The motive's text has {len(text)} characters; at most {MAX_TEXT} are allowed.")
+        refuse_motive(f"The motive's text has {len(text)} characters; at most {MAX_TEXT} are allowed.")
     if len(evidence) > MAX_EVIDENCE or any(
         not reference.strip() or len(reference) > MAX_REFERENCE for reference in evidence
     ):
-        _refuse_motive(
+        refuse_motive(
             f"A motive names at most {MAX_EVIDENCE} pieces of evidence, each of 1 to {MAX_REFERENCE} characters."
         )
     if any(not character.isprintable() and character != "\n" for part in (text, *evidence) for character in part):
-        _refuse_motive("The motive's text or evidence contains a control character.")
+        refuse_motive("The motive's text or evidence contains a control character.")
     return Motive(
         intent=_member(Intent, "intent", intent),
         motivation=_member(Motivation, "motivation", motivation),
@@ -67,10 +67,10 @@ def read_motive(intent: str, motivation: str) -> Motive:
     """The motive that the two header fields state. Raises `errors.Malformed`."""
     token = _TOKEN.match(motivation)
     if token is None:
-        _refuse_motive(f"The motivation is empty; it must begin with one of {_alternatives(Motivation)}.")
+        refuse_motive(f"The motivation is empty; it must begin with one of {_alternatives(Motivation)}.")
     given = _parameters(motivation, token.end())
     if given.keys() - {"text", "evidence", "for"}:
-        _refuse_motive("The motivation has a parameter that Sentinel does not know; it knows evidence, for and text.")
+        refuse_motive("The motivation has a parameter that Sentinel does not know; it knows evidence, for and text.")
     evidence = [part.strip() for part in given["evidence"].split(",")] if "evidence" in given else []
     return motive_of(
         intent=intent.strip(),
@@ -87,10 +87,10 @@ def duration(text: str) -> timedelta:
     Raises `errors.Malformed`.
     """
     if not _DURATION.fullmatch(text):
-        _refuse_motive(f"{text[:40]!r} is not a duration; write 90s, 30m, 1h, 2d, 1w or 1h30m.")
+        refuse_motive(f"{text[:40]!r} is not a duration; write 90s, 30m, 1h, 2d, 1w or 1h30m.")
     seconds = sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(text))
     if not 0 < seconds <= MAX_DURATION.total_seconds():
-        _refuse_motive("A duration must be more than 0 seconds and at most 365 days.")
+        refuse_motive("A duration must be more than 0 seconds and at most 365 days.")
     return timedelta(seconds=seconds)
 
 
@@ -99,13 +99,13 @@ def _parameters(text: str, position: int) -> dict[str, str]:
     while position < len(text.rstrip()):
         found = _PARAMETER.match(text, position)
         if found is None:
-            _refuse_motive('The motivation is not of the form `incident; evidence=ALERT-42; for=1h; text="why"`.')
+            refuse_motive('The motivation is not of the form `incident; evidence=ALERT-42; for=1h; text="why"`.')
         name, quoted, plain = found.groups()
         value = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else plain.strip()
         if name.endswith("*"):
             name, value = name[:-1], _extended(value)
         if name in given:
-            _refuse_motive(f"The motivation states {name} twice.")
+            refuse_motive(f"The motivation states {name} twice.")
         given[name] = value
         position = found.end()
     return given
@@ -113,18 +113,18 @@ def _parameters(text: str, position: int) -> dict[str, str]:
 
 def _extended(value: str) -> str:
     if not value.upper().startswith(_EXTENDED):
-        _refuse_motive("The value of a parameter whose name ends in * must begin with UTF-8''.")
+        refuse_motive("The value of a parameter whose name ends in * must begin with UTF-8''.")
     try:
         return unquote(value[len(_EXTENDED) :], errors="strict")
     except UnicodeDecodeError:
-        _refuse_motive("The value of a parameter whose name ends in * is not percent-encoded UTF-8.")
+        refuse_motive("The value of a parameter whose name ends in * is not percent-encoded UTF-8.")
 
 
 def _member(enum: type[_Enum], name: str, value: str) -> _Enum:
     try:
         return enum(value)
     except ValueError:
-        _refuse_motive(f"{value[:40]!r} is not an allowed {name}; the {name} is one of {_alternatives(enum)}.")
+        refuse_motive(f"{value[:40]!r} is not an allowed {name}; the {name} is one of {_alternatives(enum)}.")
 
 
 def _alternatives(enum: type[StrEnum]) -> str:
@@ -133,5 +133,6 @@ def _alternatives(enum: type[StrEnum]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def _refuse_motive(reason: str) -> NoReturn:
+def refuse_motive(reason: str) -> NoReturn:
+    """Raise `errors.Malformed` about a motive."""
     raise Malformed(reason, aws_code="ValidationError", code="motive")

@@ -25,6 +25,7 @@ from gateway.core.http.value_limits import (
     refuse_depth,
     refuse_values,
 )
+from gateway.core.json_reader import JsonRefused, read_json
 
 MAX_FIELDS = 1000
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -100,33 +101,13 @@ def json_value(body: bytes) -> Any:
     text = utf8(body)
     check_json_text(text)
     try:
-        value = json.loads(text, object_pairs_hook=_members, parse_constant=_refuse_constant, parse_float=_finite)
-    except RecursionError:
-        refuse_depth()
-    except ValueError as error:
-        refuse_body(f"The body is not JSON that Sentinel accepts: {error}.", code="json")
+        value = read_json(text, deepest=MAX_DEPTH)
+    except JsonRefused as error:
+        refuse_body(f"The body {error}.", code=error.fault.value)
     check_values(value)
     if "\\u" in text:
         _check_strings(value)
     return value
-
-
-def _members(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(members)
-    if len(value) != len(members):
-        refuse_body("A JSON object names the same member twice.", code="duplicate_parameter")
-    return value
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    refuse_body(f"The body contains {name}, which is not JSON.", code="number")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        refuse_body("The body contains a number that is too large.", code="number")
-    return number
 
 
 def _check_strings(value: Any) -> None:

@@ -160,8 +160,4 @@ class Couplings:
     def with_attribute(self, resource_type: str, attribute: str) -> Sequence[CoupledAttribute]:
         """The other end of each pair that has this attribute, a part of it, or what holds it."""
         named = self._partners.get(resource_type, ())
-        return tuple(there for here, there in named if _overlap(here, attribute)) if named else ()
-
-
-def _overlap(one: str, other: str) -> bool:
-    return AttributePath(one).covers(other) or AttributePath(other).covers(one)
+        return tuple(there for here, there in named if AttributePath(here).touches(attribute)) if named else ()

@@ -2,11 +2,11 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, is_list
 
 _NUMERIC_TEXT = re.compile(r"-?\d{1,40}(\.\d{1,40})?", re.ASCII)
 
@@ -47,8 +47,8 @@ def equal(one: Json, other: Json) -> bool:
     """
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(equal(item, other[key]) for key, item in one.items())
-    if _is_list(one) and _is_list(other):
-        return len(one) == len(other) and all(equal(item, each) for item, each in zip(one, other, strict=True))  # type: ignore[arg-type]  # both are lists: see the line above
+    if is_list(one) and is_list(other):
+        return len(one) == len(other) and all(equal(item, each) for item, each in zip(one, other, strict=True))
     if isinstance(one, bool) or isinstance(other, bool):
         return _bool_text(one) == _bool_text(other)
     if isinstance(one, str) and isinstance(other, str):
@@ -57,10 +57,6 @@ def equal(one: Json, other: Json) -> bool:
     if left is not None and right is not None:
         return left == right
     return one == other
-
-
-def _is_list(value: Json) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _bool_text(value: Json) -> Json:

@@ -38,6 +38,11 @@ class Inbound:
                 return value
         return None
 
+    def only_header(self, name: str) -> str:
+        """The value of the header `name` (lower case) without blanks around it; empty if it was not sent exactly once."""
+        values = [value.strip() for key, value in self.headers if key == name]
+        return values[0] if len(values) == 1 else ""
+
     @property
     def path(self) -> str:
         """The path without the query, not decoded."""

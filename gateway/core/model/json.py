@@ -6,9 +6,11 @@ import hmac
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
+
+from gateway.core.times import utc_text
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A value that JSON can hold."""
@@ -36,7 +38,7 @@ def to_json(value: object) -> Json:
         case bytes() | bytearray():
             return base64.b64encode(value).decode()
         case datetime():
-            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+            return utc_text(value)
         case Decimal():
             return int(value) if value == value.to_integral_value() else float(value)
         case Mapping():
@@ -50,6 +52,16 @@ def to_json(value: object) -> Json:
             raise TypeError(message)
 
 
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether the value is a list, tuple or another sequence that is no text."""
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def items_of(value: object) -> Sequence[Any]:
+    """The items of a list; none of any other value."""
+    return value if is_list(value) else ()
+
+
 def _copied(value: Any) -> Json:
     """A dict or a list of JSON, which most values are: to ask for them first takes half the time."""
     if type(value) is list:
@@ -57,11 +69,25 @@ def _copied(value: Any) -> Json:
     return {str(key): item if type(item) in _PLAIN else to_json(item) for key, item in value.items()}
 
 
+_encode = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=to_json
+).encode
+
+
+def canonical_text(value: object) -> str:
+    """The canonical JSON of a value: keys sorted, no spaces, no NaN. Like RFC 8785, except that numbers are written as Python does.
+
+    Raises TypeError or ValueError for a value that has no JSON form or cannot be encoded as UTF-8. `to_json` is asked only for values that
+    the encoder does not know, which takes a third of the time.
+    """
+    text = _encode(value)
+    text.encode()
+    return text
+
+
 def canonical(value: object) -> bytes:
-    """The canonical JSON of a value as UTF-8: keys sorted, no spaces, no NaN. Like RFC 8785, except that numbers are written as Python does."""
-    return json.dumps(
-        to_json(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    ).encode()
+    """`canonical_text` as UTF-8."""
+    return _encode(value).encode()
 
 
 def digest(value: object, key: bytes = b"") -> str:

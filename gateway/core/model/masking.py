@@ -40,6 +40,10 @@ class Masker:
         """The HMAC-SHA-256 of a text, 64 hexadecimal digits."""
         return hmac.new(self.key, text.encode(errors="surrogatepass"), hashlib.sha256).hexdigest()
 
+    def short(self, secret: str) -> str:
+        """What stands for a secret inside a text: `hmac_sha256:` and 16 digits."""
+        return f"{MEMBER}:{self.digest(secret)[:16]}"
+
 
 PER_RUN: Final = Masker(key=secrets.token_bytes(32))
 """The masker of a process that has no master key. What it masks compares equal within this process only."""

@@ -38,6 +38,10 @@ class AttributePath(str):
         """Whether `other` is the attribute at this path or a part of it."""
         return other == self or other.startswith(f"{self}.")
 
+    def touches(self, other: str) -> bool:
+        """Whether one of the two is the other, or a part of it."""
+        return self.covers(other) or AttributePath(other).covers(self)
+
     def value_at(self, attributes: Json) -> Json:
         """The value at this path; None if there is none. A list with one block is treated as the block."""
         value = attributes

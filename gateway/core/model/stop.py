@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from gateway.core.times import utc_seconds
+
 
 class StopScope(StrEnum):
     """What a stop is about."""
@@ -49,7 +51,7 @@ class Stop:
     @property
     def sentence(self) -> str:
         """What is stopped, since when, by whom and why, and who can end it."""
-        since = self.at.isoformat(timespec="seconds").replace("+00:00", "Z")
+        since = utc_seconds(self.at)
         said = self.reason if self.reason.endswith((".", "!", "?")) else f"{self.reason}."
         return f"{self.by} stopped {self.what} at {since} ({self.id}): {said} Ask {self.by}; reads stay open."
 

@@ -34,15 +34,6 @@ def require_allowed(address: str, networks: Sequence[Network], *, secure: bool) 
         )
 
 
-def is_address(host: str) -> bool:
-    """Whether a host is an IP address rather than a name, so that nobody resolves it."""
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
 def _is_allowed(address: _Address, networks: Sequence[Network], *, secure: bool) -> bool:
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return _is_allowed(address.ipv4_mapped, networks, secure=secure)

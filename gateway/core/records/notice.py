@@ -3,12 +3,13 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from gateway.core.model.json import Json
 from gateway.core.records.record import Record
+from gateway.core.times import utc_text
 
 
 class NoticeType(StrEnum):
@@ -60,8 +61,9 @@ class Notice:
         return self._encoded({**short, "cut": True})
 
     def _encoded(self, data: Mapping[str, Json]) -> bytes:
-        at = self.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-        return json.dumps({"type": self.type.value, "timestamp": at, "data": data}, ensure_ascii=False).encode()
+        return json.dumps(
+            {"type": self.type.value, "timestamp": utc_text(self.at), "data": data}, ensure_ascii=False
+        ).encode()
 
 
 def notice_id(record: Record) -> str:

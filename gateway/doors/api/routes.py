@@ -15,7 +15,7 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.facts import Approval
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.core.model.verdict import Decision, Verdict
-from gateway.core.off_loop import off_loop
+from gateway.core.off_loop import BYTES_OF_AN_EFFECT, off_loop
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.doors.api.answers import LONGEST_LIST, claims_answer
@@ -60,8 +60,6 @@ log = structlog.get_logger()
 _BEARER = HTTPBearer(auto_error=False, description="`<key id>.<secret>` of a key that this gateway issued.")
 """For the OpenAPI description only; `Context.caller` authenticates."""
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-_BYTES_OF_AN_EFFECT = 160
-"""Size that an effect counts as, to decide whether an answer is built in a thread."""
 _MAX_INTEGER = 2**63 - 1
 """The largest integer that the ledger's database can store."""
 
@@ -323,7 +321,7 @@ def _add_not_found_route(router: APIRouter) -> None:
 async def _response(context: ApiPorts, result: MutationResult) -> JSONResponse:
     """The mutation, decision and outcome of one proposal; a refusal or failure as a problem document with the same members."""
     mutation, decision, outcome = result.mutation, result.decision, result.outcome
-    size = _BYTES_OF_AN_EFFECT * len(mutation.effects)
+    size = BYTES_OF_AN_EFFECT * len(mutation.effects)
     members: dict[str, Any] = await off_loop(
         size,
         lambda: told(

@@ -8,7 +8,6 @@ Source: https://developer.hashicorp.com/terraform/cloud-docs/api-docs/run-tasks/
 import asyncio
 import hashlib
 import hmac
-import ipaddress
 import json
 import os
 import subprocess
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gateway.core.addresses import is_loopback
 from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated, NotFound, Overloaded, SentinelError
 from gateway.core.http.strict_parsers import json_value
 from gateway.core.model.caller import Caller
@@ -147,19 +147,12 @@ def require_listed(url: str, hosts: Collection[str]) -> None:
     except ValueError:
         host, port, parts = "", None, urlsplit("")
     name = host if port is None else f"{host}:{port}"
-    secure = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
+    secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))
     odd = parts.username is not None or parts.password is not None or "\\" in url or not url.isprintable() or " " in url
     if name not in hosts or not secure or odd:
         raise NotAllowed(
             f"The run task names the host {name[:100]!r}, which is not among `run_task.hosts`, or no https URL. It was not asked."
         )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 _MOST_OUTCOMES: Final = 50

@@ -73,7 +73,7 @@ class SlackChat:
         self.require_on()
         raw = await inbound.read_body()
         secret = self.settings.signing_secret.get_secret_value()
-        timestamp, signature = _only(inbound, TIMESTAMP), _only(inbound, SIGNATURE)
+        timestamp, signature = inbound.only_header(TIMESTAMP), inbound.only_header(SIGNATURE)
         verify_request(raw, timestamp, signature, secret, self.clock.now())
         request = read_request(raw, team=self.settings.team, host=self.settings.host)
         if request is None:
@@ -193,9 +193,3 @@ class SlackChat:
         longest = timedelta(hours=self.settings.longest_grant_hours)
         message = card(record, longest_grant=longest, public_url=self.public_url, closing=closing, note=note)
         return {"replace_original": True, **message}
-
-
-def _only(inbound: Inbound, name: str) -> str:
-    """The header, empty if it was not sent exactly once."""
-    values = [value.strip() for header, value in inbound.headers if header == name]
-    return values[0] if len(values) == 1 else ""

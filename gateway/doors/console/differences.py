@@ -1,7 +1,6 @@
 """Differences line by line: between two values, two texts, or the code before and after a commit of the write-back."""
 
 import difflib
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from dulwich.diff_tree import tree_changes
 from dulwich.objects import Blob, Commit, ObjectID
 from dulwich.repo import Repo
 
+from gateway.core.json_reader import JsonRefused, read_json
 from gateway.core.model.json import Json
 from gateway.doors.console.rendering import value_text
 from gateway.terraform.repository import find_checkout
@@ -77,8 +77,8 @@ def _lines(value: Json) -> list[str]:
     text = value if isinstance(value, str) else ""
     if text.lstrip()[:1] in {"{", "["}:
         try:
-            return value_text(json.loads(text)).splitlines()
-        except ValueError:
+            return value_text(read_json(text)).splitlines()
+        except JsonRefused:
             return text.splitlines()
     return text.splitlines() if "\n" in text else value_text(value).splitlines()
 

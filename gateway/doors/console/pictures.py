@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from gateway.core.model.json import Json
+from gateway.core.times import utc_cell
 from gateway.doors.console.rendering import short, value_text
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 90, 980, 20, 150
@@ -77,7 +78,7 @@ def _step(x: float, end: float, y: float, change: Mapping[str, Any], entry: Mapp
     motive = entry["motive"] or {}
     why = f" for {motive['intent']} / {motive['motivation']}" if motive.get("intent") else ""
     value = short(value_text(change["value"]), 40)
-    told = f"{entry['at'][:19].replace('T', ' ')} UTC: {entry['actor']} set {value}{why} ({entry['outcome']})"
+    told = f"{utc_cell(entry['at'])} UTC: {entry['actor']} set {value}{why} ({entry['outcome']})"
     return TimelineStep(x=x, end=end, y=y, value=value, actor=entry["actor"], told=told, named=end - x >= _LEAST_HOLDER)
 
 

@@ -13,7 +13,7 @@ from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Door, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.core.model.verdict import Decision, Verdict
-from gateway.core.off_loop import off_loop
+from gateway.core.off_loop import BYTES_OF_AN_EFFECT, off_loop
 from gateway.core.ports import Request, RequestDecoder
 from gateway.doors.api.shared import told
 from gateway.doors.mcp.arguments import DryRunMutation, ProposeMutation
@@ -26,7 +26,6 @@ log = structlog.get_logger()
 
 RETRY_AFTER: Final = 30
 """Seconds after which an agent should ask again about a change that waits for a human."""
-_BYTES_OF_AN_EFFECT: Final = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ async def _propose(
     _, proposal = await context.pipeline.admit(inbound, _Known(caller), _ToolDecoder(context.decoder))
     try:
         result = await context.pipeline.execute(caller, proposal)
-        size = _BYTES_OF_AN_EFFECT * len(result.mutation.effects)
+        size = BYTES_OF_AN_EFFECT * len(result.mutation.effects)
         return await off_loop(size, lambda: _answer(desk, result))
     except SentinelError:
         raise

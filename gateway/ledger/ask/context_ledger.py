@@ -12,11 +12,12 @@ from sqlalchemy import Select, and_, bindparam, or_, select, tuple_
 
 from gateway.context.ports import AppliedValue, HistoryQuery, KnownResource, LatestChange, SentChange
 from gateway.core.model.claim import ClaimEnd
+from gateway.core.model.json import canonical_text
 from gateway.ledger.ask.change_history import changes_of, commits_of
 from gateway.ledger.decide.lookup import LATEST_HOLDERS, OPEN_CLAIMS, claimed_attributes
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.rows import AppliedValueRow, ClaimRow
-from gateway.ledger.store.serialize import canonical_text, claim_from_row
+from gateway.ledger.store.serialize import claim_from_row
 from gateway.ledger.store.statements import Among, Query, Session, columns
 from gateway.ledger.store.tables import CLAIMS, VALUES
 from gateway.ledger.store.timestamps import from_text, to_text

@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from sqlalchemy import bindparam, func, insert, select, update
 
+from gateway.core.model.json import canonical_text
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.hashes import START, ChainRow, verified_records
 from gateway.ledger.store.rows import ChainEndRow
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Among, Query, Session, Statement, Values, columns, tested
 from gateway.ledger.store.tables import EXPORTS, RECORDS, RESOURCES
 

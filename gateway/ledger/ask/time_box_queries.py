@@ -9,13 +9,11 @@ from typing import Any, Final
 from sqlalchemy import and_, bindparam, case, exists, func, or_, select
 
 from gateway.core.errors import NotFound
-from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Call
-from gateway.core.model.path import AttributePath
+from gateway.core.model.json import Json, canonical_text
+from gateway.core.model.mutation import Call, overlaps
 from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState, call_from_json
 from gateway.core.ports import DueChange
 from gateway.ledger.store.rows import AppliedRow, BodyRow, ClaimRow, TimeBoxRow
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, LISTED, RECORDS, TIME_BOXES, VALUES
@@ -238,11 +236,6 @@ def fate_of(session: Session, row: TimeBoxRow, now: datetime) -> tuple[TimeBoxSt
         if lasts and (other.root, other.value) == (row.root, row.value) and other.mutation_id != row.mutation_id:
             return TimeBoxState.STILL_WANTED, other.mutation_id
     return TimeBoxState.STANDING, ""
-
-
-def overlaps(one: str, other: str) -> bool:
-    """Whether two attributes of one resource are the same, or one is a part of the other."""
-    return WHOLE in (one, other) or AttributePath(one).covers(other) or AttributePath(other).covers(one)
 
 
 def _body(session: Session, seq: int) -> Mapping[str, Any]:

@@ -21,13 +21,12 @@ from gateway.core.model.approval import (
 from gateway.core.model.caller import Caller
 from gateway.core.model.facts import Approval
 from gateway.core.model.ids import new_id
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.stop import Reach
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.decide.lookup import approval_from_row
 from gateway.ledger.decide.stops import refuse_stopped
 from gateway.ledger.store.rows import ApprovalRow, HoldRow
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Query, Statement, columns
 from gateway.ledger.store.states import ApprovalState
 from gateway.ledger.store.tables import APPROVALS, HOLDS, PARTIAL, UNUSED

@@ -14,14 +14,13 @@ from sqlalchemy import bindparam, delete, insert, select
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.budget import Breaker, BreakerState, FairShare, Levels, Used, charged, fair_share_from_json
 from gateway.core.model.caller import Caller
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.verdict import Decision, Mode, Verdict
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.decide.claims import open_claims_of_all
 from gateway.ledger.decide.stops import require_operator
 from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import AttemptRow
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Query, Session, Statement, columns
 from gateway.ledger.store.tables import BUDGETS, RECORDS
 from gateway.ledger.store.timestamps import from_text, to_text

@@ -11,10 +11,10 @@ from sqlalchemy import Select, Subquery, bindparam, func, literal_column, or_, s
 
 from gateway.core.errors import ImpossibleTransition
 from gateway.core.model.claim import ClaimEnd
+from gateway.core.model.json import canonical_text
 from gateway.core.ports import MOST_CLAIMS
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.store.rows import ClaimRow
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, RECORDS
 from gateway.ledger.store.timestamps import to_text

@@ -10,13 +10,13 @@ from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.approval import HoldState
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim, ClaimEnd
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, canonical_text
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.decide.approvals import held, standing_approval, through, withdraw
 from gateway.ledger.decide.claims import end_claims, open_claims_of, settle_claims
 from gateway.ledger.decide.outcome import attempt_of_mutation
 from gateway.ledger.store.rows import ClaimRow, HoldRow
-from gateway.ledger.store.serialize import canonical_text, claim_from_row, ids
+from gateway.ledger.store.serialize import claim_from_row, ids
 from gateway.ledger.store.statements import Among, Query, Statement, columns
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import CLAIMS, HOLDS, VALUES

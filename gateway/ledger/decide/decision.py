@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, insert, select, update
 from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
 from gateway.core.model.approval import HoldState, binding_to_json
 from gateway.core.model.claim import Claim, ClaimEnd
+from gateway.core.model.json import canonical_text
 from gateway.core.model.mutation import WHOLE
 from gateway.core.model.path import Overlaps
 from gateway.core.model.verdict import Mode, Verdict
@@ -20,7 +21,7 @@ from gateway.ledger.decide.stops import refuse_stopped
 from gateway.ledger.decide.time_boxes import begin_put_back, begin_time_box
 from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import ClaimRow
-from gateway.ledger.store.serialize import canonical_text, claim_to_row, motivation_of
+from gateway.ledger.store.serialize import claim_to_row, motivation_of
 from gateway.ledger.store.statements import Among, Query, SqlValue, Statement, columns, integrity_errors
 from gateway.ledger.store.states import ApprovalState, AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED

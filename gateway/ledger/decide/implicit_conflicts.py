@@ -8,10 +8,9 @@ from typing import Final
 from sqlalchemy import bindparam, select, update
 
 from gateway.core.model.claim import ConflictClass, SeenValue, undone_by_to_json
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, canonical_text
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.store.rows import ClaimRow
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Query, Statement, columns
 from gateway.ledger.store.tables import CLAIMS
 from gateway.ledger.store.timestamps import to_text

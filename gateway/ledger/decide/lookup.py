@@ -13,7 +13,7 @@ from sqlalchemy import CTE, Select, and_, bindparam, func, literal_column, or_, 
 from gateway.core.model.approval import binding_from_json
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.facts import Approval
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.outcome import Applied, InDoubt, Outcome, Reply
 from gateway.core.ports import Attempt, LedgerView
@@ -21,7 +21,7 @@ from gateway.ledger.decide.budgets import used_by
 from gateway.ledger.decide.claims import open_claims
 from gateway.ledger.decide.stops import standing_stops
 from gateway.ledger.store.rows import ApprovalRow, AttemptOutcomeRow, BodyRow, ClaimRow, HolderRow, ValueRow
-from gateway.ledger.store.serialize import canonical_text, claim_from_row
+from gateway.ledger.store.serialize import claim_from_row
 from gateway.ledger.store.statements import Among, Query, Session, columns
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, RECORDS, UNUSED, VALUES

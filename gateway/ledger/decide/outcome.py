@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.claim import ClaimEnd
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import WHOLE, CallClass, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Resolution, Sent
 from gateway.core.model.path import Overlaps
@@ -20,7 +20,7 @@ from gateway.effects.sensitive_members import reply_may_hold_secret
 from gateway.ledger.decide.budgets import account_outcome
 from gateway.ledger.decide.claims import ClaimEvent, end_claims, open_claims_of, require, settle_claims
 from gateway.ledger.store.rows import AttemptRow, ClaimRow
-from gateway.ledger.store.serialize import canonical_text, ids, reply_digest
+from gateway.ledger.store.serialize import ids, reply_digest
 from gateway.ledger.store.statements import Query, Statement, columns
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, RECORDS, TIME_BOXES, VALUES

@@ -10,12 +10,11 @@ from sqlalchemy import bindparam, delete, func, insert, literal_column, or_, sel
 from gateway.core.errors import ClaimTaken, Overloaded
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.facts import Facts
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.signal import Signal, SignalEvent, SignalState, references_of, scopes_to_json
 from gateway.core.ports import MOST_OPEN_SIGNALS
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.store.rows import ClaimRow, StateRow
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, SIGNALS
 from gateway.ledger.store.timestamps import to_text

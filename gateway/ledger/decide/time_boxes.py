@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, func, insert, select, update
 
 from gateway.core.errors import ClaimTaken, NotAllowed, NotFound
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState
 from gateway.core.ports import MOST_MOVES
 from gateway.core.records.record import Record, Stage
@@ -19,7 +19,6 @@ from gateway.ledger.decide.outcome import attempt_of_mutation
 from gateway.ledger.decide.stops import refuse_stopped_actor
 from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import AttemptRow, TimeBoxRow
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import CLAIMS, RECORDS, TIME_BOXES

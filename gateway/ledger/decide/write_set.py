@@ -16,14 +16,13 @@ from gateway.core.errors import CallTooLarge, PolicyInvalid
 from gateway.core.model.claim import Claim
 from gateway.core.model.facts import Facts, Subject, reach
 from gateway.core.model.ids import new_id
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, canonical_text, items_of
 from gateway.core.model.mutation import WHOLE, Effect, EffectAction, Mutation
 from gateway.core.model.stop import Reach
 from gateway.core.model.time_box import call_to_json
 from gateway.core.model.verdict import Decision, Verdict
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.decide.decided_body import carried_out_body, decided_body
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.timestamps import to_text
 
 MOST_NAMED: Final = 20
@@ -63,7 +62,7 @@ def refused_body(body: Mapping[str, Json], verdict: Verdict) -> Mapping[str, Jso
     if len(canonical_text(body)) <= (MAX_HELD if held else MAX_DENIED):
         return body
     decision = _mapping(body["decision"])
-    effects, findings = _sequence(body["effects"]), _sequence(decision["findings"])
+    effects, findings = items_of(body["effects"]), items_of(decision["findings"])
     objections = sorted(findings, key=lambda finding: _ORDER.get(str(_mapping(finding).get("verdict")), 2))
     return {
         **body,
@@ -105,10 +104,6 @@ def _cut(value: Any) -> Json:
 
 def _mapping(value: Json) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _sequence(value: Json) -> Sequence[Any]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 _LONGEST_CLAIM: Final = 1e12
@@ -227,7 +222,7 @@ def _claims(
 ) -> tuple[Claim, ...]:
     """One claim for each attribute that is set, and one on the whole of each deleted resource.
 
-    A claim by which the actor takes its own change back to what the code declares expires with the outcome: nobody needs it. A claim on an attribute that is only restated ends as soon as the outcome is known (`restated.py`): it keeps others from
+    A claim by which the actor takes its own change back to what the code declares expires with the outcome: nobody needs it. A claim on an attribute that is only restated ends as soon as the outcome is known: it keeps others from
     setting the attribute while this call is under way, and nobody from it afterwards.
     """
     until = _until(mutation, facts.now, decision)

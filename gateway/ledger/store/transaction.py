@@ -6,11 +6,11 @@ from typing import Any, Final
 from sqlalchemy import Connection, insert, select
 
 from gateway.core.errors import LedgerUnavailable
+from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import Motive
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.chain.hashes import HASHED, START, VERSION, keyed_hash
 from gateway.ledger.store.rows import ChainEndRow
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement, columns
 from gateway.ledger.store.tables import RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import to_text

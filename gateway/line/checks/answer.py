@@ -5,6 +5,7 @@ from datetime import datetime
 
 from gateway.core.model.approval import Answered, Rejection, misfits
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
+from gateway.core.times import utc_seconds
 from gateway.line.checks.rule_titles import titled
 
 
@@ -31,7 +32,7 @@ def _rejected(rejection: Rejection, decision: Decision) -> Finding:
     said = f": {_sentence(rejection.reason)}" if rejection.reason.strip() else " and gave no reason."
     reason = (
         f"{rejection.by} rejected this call (mutation {rejection.mutation_id}){said} "
-        f"It is refused until {ends.isoformat(timespec='seconds').replace('+00:00', 'Z')} as long as nothing about it changes; then people are asked again."
+        f"It is refused until {utc_seconds(ends)} as long as nothing about it changes; then people are asked again."
     )
     return Finding(
         check="approval",

@@ -7,7 +7,7 @@ from gateway.core.model.contract import Bound, Contract
 from gateway.core.model.equality import equal
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import WHOLE, CallClass, Effect, EffectAction, Mutation, overlaps
 from gateway.core.model.path import AttributePath
 from gateway.core.model.verdict import CounterOffer, Finding, Verdict
 from gateway.line.checks.chain import Opinion, passed
@@ -111,7 +111,7 @@ def _binds_unknown(mutation: Mutation, subject: Subject) -> bool:
     """Whether bounds hold for an effect whose value only AWS knows. What somebody else than an agent only implies, by a scaling policy in
     the code that they apply, is not held.
     """
-    bounded = any(_overlap(path, subject.effect.attribute) for path in subject.contract.bounded)
+    bounded = any(overlaps(path, subject.effect.attribute) for path in subject.contract.bounded)
     return bounded and (mutation.caller.kind is ActorKind.AGENT or not subject.effect.implied)
 
 
@@ -206,7 +206,7 @@ def _for_all(subject: Subject) -> Iterator[Finding]:
     effect, contract = subject.effect, subject.contract
     if effect.action is EffectAction.SET or _sets_unknown(effect):
         for path in contract.immutable:
-            if _overlap(path, effect.attribute):
+            if overlaps(path, effect.attribute):
                 reason = f"{effect.attribute} of {effect.address} is immutable ({contract.source}): it is set in code only, by a human."
                 yield _denial("immutable", reason, effect, attribute=effect.attribute, source=contract.source)
     if effect.action is EffectAction.DELETE and contract.prevent_delete:
@@ -226,7 +226,7 @@ def _delete_prevented(subject: Subject) -> Finding:
 
 def _broken_bounds(subject: Subject, judge: _Judge) -> Iterator[Finding]:
     bounds = judge.bounds(subject)
-    relevant = [bound for bound in bounds if not bound.attribute or _overlap(bound.attribute, subject.effect.attribute)]
+    relevant = [bound for bound in bounds if not bound.attribute or overlaps(bound.attribute, subject.effect.attribute)]
     for bound in relevant:
         if problem := judge.problem(bound, subject):
             same_attribute = [
@@ -282,11 +282,6 @@ def _created(subject: Subject) -> bool:
 def _left_to_aws(bound: Bound, wanted: Json, subject: Subject) -> bool:
     """Whether a resource is created without this attribute, so that there is no value to check."""
     return wanted is None and bound.name != CONDITION and subject.effect.action is EffectAction.CREATE
-
-
-def _overlap(path: str, attribute: str) -> bool:
-    """Whether setting the attribute sets the path, a part of it, or an attribute that contains it."""
-    return attribute == WHOLE or AttributePath(path).covers(attribute) or AttributePath(attribute).covers(path)
 
 
 def _sets_unknown(effect: Effect) -> bool:

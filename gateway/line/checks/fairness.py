@@ -17,6 +17,7 @@ from gateway.core.model.budget import (
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.mutation import EffectAction, Mutation
 from gateway.core.model.verdict import Finding, Mode, Verdict
+from gateway.core.times import utc_seconds
 from gateway.line.checks.chain import Opinion, passed
 from gateway.line.checks.fair_limits import WITHOUT_MOTIVE, FairLimits, FairLimitsOf, Measure
 
@@ -186,7 +187,7 @@ def _denial(rule: str, reason: str) -> Finding:
 
 def _moment(at: datetime) -> str:
     at += timedelta(microseconds=999_999)  # rounded up, so that it is not too early
-    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return utc_seconds(at)
 
 
 def size_added(measure: Measure, mutation: Mutation, facts: Facts) -> int:

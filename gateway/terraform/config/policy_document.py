@@ -1,8 +1,8 @@
 """The policy that a `data "aws_iam_policy_document"` block makes: it depends on nothing but the code."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from gateway.core.json_reader import JsonRefused, read_json
 from gateway.core.model.json import Json
 from gateway.terraform.lang import values
 from gateway.terraform.lang.functions_encoding import json_text
@@ -51,8 +51,8 @@ def _overridden(statements: Sequence[Value], others: Sequence[Value]) -> list[Va
 
 def _statements(text: str) -> list[Value]:
     try:
-        document = json.loads(text)
-    except ValueError:
+        document = read_json(text)
+    except JsonRefused:
         raise EvaluationFailed("a source of the policy document is not JSON") from None
     found = document.get("Statement", []) if isinstance(document, dict) else []
     return found if isinstance(found, list) else [found]

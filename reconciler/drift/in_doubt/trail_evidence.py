@@ -1,6 +1,5 @@
 """What CloudTrail says about a mutation in doubt: each request that the gateway sends names its mutation in its user agent."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.core.errors import NotSendable
+from gateway.core.json_reader import JsonRefused, read_json
 from gateway.core.model.outcome import SettledBy
 from gateway.core.service_models import ServiceModels
 from reconciler.drift.applied_mutation import AppliedMutation
@@ -71,8 +71,8 @@ def unwrapped(record: Any) -> Any:
     """A record itself, or the one that a result of LookupEvents holds as text; None if that cannot be read."""
     if isinstance(record, dict) and isinstance(text := record.get("CloudTrailEvent"), str):
         try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
+            return read_json(text)
+        except JsonRefused:
             return None
     return record
 

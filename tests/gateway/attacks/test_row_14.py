@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from gateway.core.model.json import canonical_text
 from gateway.core.settings import ServerSettings
 from gateway.ledger.decide.write_set import MAX_DENIED, MAX_HELD
-from gateway.ledger.store.serialize import canonical_text
 from tests.kit.gate import ASG, Gate
 from tests.kit.signed_requests import FORM, MOTIVE, Answer, Signer, Wire, talk
 

@@ -1,6 +1,7 @@
 """The lines of a change."""
 
-from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, visible, without_links
+from gateway.core.texts import visible
+from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, without_links
 from tests.kit.hold_records import effect
 
 

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from gateway.core.model.approval import HoldState
+from gateway.core.model.json import canonical_text
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.derive.bodies import (
@@ -20,7 +21,6 @@ from gateway.ledger.chain.derive.bodies import (
     raw_text,
 )
 from gateway.ledger.chain.derive.expected_table import DecodedRecord, Digests, ExpectedTable, Handlers, text_digest
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import ApprovalState
 from gateway.ledger.store.tables import APPROVALS, HOLDS

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from gateway.core.model.claim import ClaimEnd
+from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import motive_from_json
 from gateway.core.model.mutation import WHOLE, EffectAction
 from gateway.core.records.record import Stage
@@ -22,7 +23,7 @@ from gateway.ledger.chain.derive.bodies import (
     text_or_none,
 )
 from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers, OneOf
-from gateway.ledger.store.serialize import canonical_text, motivation_of
+from gateway.ledger.store.serialize import motivation_of
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import CLAIMS

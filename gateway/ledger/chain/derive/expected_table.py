@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from sqlalchemy import Table, func, select
 
 from gateway.core.errors import LedgerBroken
-from gateway.ledger.store.serialize import canonical_text
+from gateway.core.model.json import canonical_text
 from gateway.ledger.store.statements import Among, Session, Statement
 
 

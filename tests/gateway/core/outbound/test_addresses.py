@@ -6,7 +6,8 @@ import pytest
 from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
 
-from gateway.core.outbound.addresses import is_address, require_allowed
+from gateway.core.addresses import is_address
+from gateway.core.outbound.addresses import require_allowed
 from gateway.core.outbound.response import AddressRefused
 from gateway.core.outbound.transport import GuardedResolver
 

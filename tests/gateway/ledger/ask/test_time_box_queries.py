@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from gateway.core.errors import NotFound
-from gateway.core.model.mutation import EffectAction, Mutation
+from gateway.core.model.mutation import EffectAction, Mutation, overlaps
 from gateway.core.model.time_box import TimeBoxState
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
-from gateway.ledger.ask.time_box_queries import MOST_LISTED, overlaps
+from gateway.ledger.ask.time_box_queries import MOST_LISTED
 from gateway.ledger.ledger import SqlLedger
 from tests.kit import nouns
 from tests.kit.history import APPLIED, NOW, History, effect

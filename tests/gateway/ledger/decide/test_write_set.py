@@ -9,9 +9,9 @@ import pytest
 
 from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Dependant
+from gateway.core.model.json import canonical_text
 from gateway.core.model.verdict import Verdict
 from gateway.ledger.decide.write_set import MAX_DENIED, MAX_HELD, MOST_NAMED, recorded_facts, refused_body, write_set
-from gateway.ledger.store.serialize import canonical_text
 from tests.kit.growth import assert_linear
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from gateway.core.model.json import canonical_text
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.derive.bodies import BODIES
 from gateway.ledger.chain.derive.expected_table import DecodedRecord
 from gateway.ledger.store.database import open_store
-from gateway.ledger.store.serialize import canonical_text
 from gateway.ledger.store.statements import Session
 
 Feed = Callable[..., DecodedRecord]
