@@ -1,7 +1,7 @@
 """Runs work that may take longer than a few milliseconds in a thread, so that the event loop keeps answering other requests."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
@@ -28,14 +28,14 @@ async def off_loop(size: int, work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(_POOL, work)
 
 
-async def apart(size: int, work: Coroutine[Any, Any, T]) -> T:
+def apart(size: int, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
     """As `off_loop`, for a coroutine: a large one runs in a thread with an event loop of its own.
 
     So what it awaits must not belong to the caller's loop, and it must not call `off_loop` itself.
     """
     if size <= SMALL:
-        return await work
-    return await asyncio.get_running_loop().run_in_executor(_POOL, asyncio.run, work)
+        return work
+    return asyncio.get_running_loop().run_in_executor(_POOL, asyncio.run, work)
 
 
 def mutation_size(mutation: Mutation) -> int:

@@ -1,4 +1,4 @@
-"""Decides which calls of the data plane pass without a decision.
+"""Decides which calls of the data plane pass without a decision, and counts those that pass.
 
 A call passes only if all it does is to invoke resources as a whole: every parameter is understood, and no resource is content that the code
 declares itself (an `aws_s3_object`). Anything else, and every call that the settings treat as `policy`, is a mutation.
