@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE
-from gateway.core.model.path import AttributePath
+from gateway.core.model.path import WHOLE, AttributePath
 
 REPLACES = "replaces"
 """The member of a wanted value that says which id the address had."""

@@ -11,7 +11,7 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.equality import equal
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.masking import holds_mask
-from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import WHOLE
 from gateway.terraform.stacks import Stacks
 
 APPLIED: Final = "applied"

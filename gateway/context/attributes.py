@@ -12,8 +12,7 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.claim import Claim
 from gateway.core.model.contract import Bound, Contract
 from gateway.core.model.json import Json, to_json
-from gateway.core.model.mutation import WHOLE
-from gateway.core.model.path import AttributePath
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.terraform.stack import Stack
 
 _TIGHTEST: Final = {"min": max, "max": min, "max_step": min, "max_items": min}

@@ -22,8 +22,7 @@ from gateway.context.live import LiveAnswer, LiveReadThrough
 from gateway.context.lookup import FoundResource, ResourceQuery, find_resources, resource_at
 from gateway.context.ports import ContextLedger, HistoryQuery, KnownResource
 from gateway.core.model.caller import Caller
-from gateway.core.model.mutation import WHOLE
-from gateway.core.model.path import put_all
+from gateway.core.model.path import WHOLE, put_all
 from gateway.core.model.signal import Signal
 from gateway.core.off_loop import off_loop
 from gateway.core.ports import Clock, PolicyEngine

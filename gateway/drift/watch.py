@@ -12,7 +12,7 @@ from gateway.core.model.approval import drift_objection
 from gateway.core.model.caller import Caller
 from gateway.core.model.claim import Claim, Relation, StandingClaim
 from gateway.core.model.json import Json, to_json
-from gateway.core.model.mutation import overlaps
+from gateway.core.model.path import overlaps
 from gateway.core.ports import Clock, EventLedger, LedgerQueries, PolicyEngine
 from gateway.core.records.record import Record, Stage
 from gateway.line.checks.policy_answer import member, only

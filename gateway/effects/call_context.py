@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from gateway.core.model.json import Json, is_ambiguous
 from gateway.core.model.masking import PER_RUN, Masker, holds_mask
-from gateway.core.model.mutation import WHOLE, Call, Effect, EffectAction
-from gateway.core.model.path import AttributePath
+from gateway.core.model.mutation import Call, Effect, EffectAction
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.effects.inventory import Inventory
 from gateway.effects.limits import EffectBudget
 from gateway.effects.schema import TypeSchema

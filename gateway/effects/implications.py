@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.translators import as_list
 

@@ -7,8 +7,8 @@ from typing import Final
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.masking import holds_mask
-from gateway.core.model.mutation import WHOLE, Call, CallClass, EffectAction, Mutation
-from gateway.core.model.path import AttributePath
+from gateway.core.model.mutation import Call, CallClass, EffectAction, Mutation
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.model.time_box import TimeBox, TimeBoxPart
 from gateway.effects.masking import masked_parameters
 from gateway.effects.put_back import MOST_ATTRIBUTES, Key, put_back_call

@@ -14,7 +14,8 @@ import structlog
 from gateway.core.errors import Ambiguous, CallTooLarge, LedgerUnavailable, SentinelError
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.data_plane import STRICTNESS, DataTreatment, Passage, PassedCalls
-from gateway.core.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.core.off_loop import off_loop, size_of
 from gateway.core.ports import Clock, Request
 from gateway.effects.registry import WITHOUT_RESOURCE

@@ -9,8 +9,8 @@ from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Dependant, Facts, GroupRules, Subject
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Motive
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction, Mutation
-from gateway.core.model.path import AttributePath, Overlaps, put_all
+from gateway.core.model.mutation import Effect, EffectAction, Mutation
+from gateway.core.model.path import WHOLE, AttributePath, Overlaps, put_all
 from gateway.core.model.signal import MotiveProof
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import Clock, Ledger, LedgerView, PolicyEngine

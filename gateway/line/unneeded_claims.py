@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from gateway.core.errors import Ambiguous
 from gateway.core.model.claim import Claim
-from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import WHOLE
 from gateway.core.ports import Clock
 from gateway.terraform.stacks import Stacks
 

@@ -14,8 +14,8 @@ from gateway.core.model.ids import new_id
 from gateway.core.model.json import Json, is_ambiguous
 from gateway.core.model.masking import Masker, holds_mask
 from gateway.core.model.motive import Motive, ceiling_text, motive_to_json
-from gateway.core.model.mutation import WHOLE, Call, CallClass, Door, Effect, EffectAction, Mutation
-from gateway.core.model.path import AttributePath, Overlaps
+from gateway.core.model.mutation import Call, CallClass, Door, Effect, EffectAction, Mutation
+from gateway.core.model.path import WHOLE, AttributePath, Overlaps
 from gateway.core.model.plan import Plan, PlannedAction, PlannedChange
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.core.off_loop import BYTES_OF_AN_EFFECT, apart

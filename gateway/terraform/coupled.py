@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from gateway.core.model.claim import Couplings
 from gateway.core.model.facts import Dependant
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.terraform.address import parse_address, split_stack
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import Protocol
 
 from gateway.core.model.facts import GroupRules, Subject
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, EffectAction
-from gateway.core.model.path import put_all
+from gateway.core.model.mutation import EffectAction
+from gateway.core.model.path import WHOLE, put_all
 from gateway.terraform.address import split_stack
 
 GROUP_ID = "security_group_id"

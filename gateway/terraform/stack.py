@@ -8,8 +8,7 @@ from pathlib import Path
 from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Dependant
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE
-from gateway.core.model.path import AttributePath
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.model.verdict import Mode
 from gateway.terraform.address import in_stack, split_stack
 from gateway.terraform.aws_location import AwsLocations

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.core.records.record import Record
 from gateway.terraform.address import split_stack
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
-from gateway.core.model.path import AttributePath
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.event_creations import Created

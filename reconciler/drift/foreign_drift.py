@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 from gateway.core.model.ids import digest_id
 from gateway.core.model.json import Json, canonical
-from gateway.core.model.mutation import WHOLE, overlaps
-from gateway.core.model.path import AttributePath
+from gateway.core.model.path import WHOLE, AttributePath, overlaps
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.cloudtrail import Event
 from reconciler.drift.event_creations import read_creation

@@ -14,8 +14,8 @@ import structlog
 from gateway.core.errors import SentinelError
 from gateway.core.model.claim import Claim, SeenValue, UndoneBy
 from gateway.core.model.json import Json, canonical
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction, overlaps
-from gateway.core.model.path import AttributePath
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE, AttributePath, overlaps
 from gateway.core.ports import Clock, LedgerQueries, RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.terraform.address import split_stack

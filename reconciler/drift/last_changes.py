@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction, overlaps
-from gateway.core.model.path import AttributePath
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE, AttributePath, overlaps
 from reconciler.drift.applied_mutation import AppliedMutation
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
-from gateway.core.model.path import AttributePath
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE, AttributePath
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.event_creations import Created
 from reconciler.terraform.json_documents import document_in

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.terraform.address import parse_address, resource_type_of
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.event_creations import Created

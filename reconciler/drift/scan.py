@@ -11,7 +11,8 @@ import structlog
 from gateway.core.drift_book import DriftAction, DriftBook, DriftOutcome, ForeignDrift
 from gateway.core.errors import LedgerUnavailable, Stopped
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction, overlaps
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE, overlaps
 from gateway.core.model.stop import Reach, Stop, in_the_way
 from gateway.core.ports import EventLedger, RecordQuery, StopLedger
 from gateway.core.records.record import Record, Stage

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, overlaps
-from gateway.core.model.path import AttributePath
+from gateway.core.model.path import WHOLE, AttributePath, overlaps
 from gateway.core.ports import LedgerQueries, RecordQuery
 from gateway.core.records.record import Record, Stage
 from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation, carried_out, changes_attributes

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, overlaps
+from gateway.core.model.path import WHOLE, overlaps
 from gateway.terraform.config.module import load_module
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.classification import ClassifiedDrift, classify_mutation

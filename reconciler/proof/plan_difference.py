@@ -7,7 +7,7 @@ known only if both plans give the attribute the same value in the same way, what
 from collections.abc import Iterator, Sequence
 
 from gateway.core.model.json import canonical
-from gateway.core.model.mutation import overlaps
+from gateway.core.model.path import overlaps
 from reconciler.model import Wanted
 from reconciler.terraform.compare import differences
 from reconciler.terraform.plan import PlannedValue, ResourceChange, TerraformPlan

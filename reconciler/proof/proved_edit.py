@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import WHOLE
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.model import Edited, Left, Proof, Wanted, is_new
 from reconciler.proof.code_copies import temporarily_written

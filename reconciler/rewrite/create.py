@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import WHOLE
 from gateway.terraform.address import Address, parse_address
 from gateway.terraform.config.module import Module
 from gateway.terraform.config.source import Source

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tree_sitter import Node
 
-from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import WHOLE
 from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang.grammar import read_attribute

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE
-from gateway.core.model.path import AttributePath
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.terraform.address import resource_type_of
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.terraform.compare import differences

@@ -20,8 +20,9 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import WHOLE, Call, Effect, EffectAction
+from gateway.core.model.mutation import Call, Effect, EffectAction
 from gateway.core.model.outcome import Applied, Reply
+from gateway.core.model.path import WHOLE
 from gateway.ledger.ledger import SqlLedger
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.terraform.cli import Terraform

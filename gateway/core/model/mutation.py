@@ -9,7 +9,6 @@ from gateway.core.model.caller import UNKNOWN, Caller, Sender
 from gateway.core.model.inbound import Upload
 from gateway.core.model.json import Json, Parameters, digest
 from gateway.core.model.motive import Motive
-from gateway.core.model.path import AttributePath
 
 
 class CallClass(StrEnum):
@@ -85,15 +84,6 @@ class EffectAction(StrEnum):
     CREATE = "create"
     DELETE = "delete"
     INVOKE = "invoke"
-
-
-WHOLE = "*"
-"""The attribute of an effect on a whole resource (create, delete, invoke)."""
-
-
-def overlaps(one: str, other: str) -> bool:
-    """Whether two attributes of one resource are the same, or one is a part of the other."""
-    return WHOLE in (one, other) or AttributePath(one).touches(other)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE
+
+WHOLE = "*"
+"""The attribute of an effect on a whole resource (create, delete, invoke)."""
 
 
 class AttributePath(str):
@@ -96,6 +98,11 @@ def _put(value: Json, steps: Sequence[str], new: Json) -> Json:
         return [_put(value[0] if value else {}, steps, new)]
     base = value if isinstance(value, Mapping) else {}
     return {**base, steps[0]: _put(base.get(steps[0]), steps[1:], new)}
+
+
+def overlaps(one: str, other: str) -> bool:
+    """Whether two attributes of one resource are the same, or one is a part of the other."""
+    return WHOLE in (one, other) or AttributePath(one).touches(other)
 
 
 T = TypeVar("T")

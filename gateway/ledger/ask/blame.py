@@ -9,8 +9,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, bindparam, select
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE
-from gateway.core.model.path import AttributePath
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.records.record import Stage
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, RECORDS, RESOURCES

@@ -8,8 +8,7 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
 
 from gateway.context.ports import HistoryQuery, SentChange
 from gateway.core.model.json import canonical_text
-from gateway.core.model.mutation import WHOLE
-from gateway.core.model.path import AttributePath
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.records.record import Stage
 from gateway.ledger.store.statements import Among, Query, Session, SqlValue, columns, tested
 from gateway.ledger.store.states import AttemptState

@@ -10,7 +10,8 @@ from sqlalchemy import and_, bindparam, case, exists, func, or_, select
 
 from gateway.core.errors import NotFound
 from gateway.core.model.json import Json, canonical_text
-from gateway.core.model.mutation import Call, overlaps
+from gateway.core.model.mutation import Call
+from gateway.core.model.path import overlaps
 from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState, call_from_json
 from gateway.core.ports import DueChange
 from gateway.ledger.store.rows import AppliedRow, BodyRow, ClaimRow, TimeBoxRow

@@ -10,8 +10,7 @@ from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
 from gateway.core.model.approval import HoldState, binding_to_json
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.json import canonical_text
-from gateway.core.model.mutation import WHOLE
-from gateway.core.model.path import Overlaps
+from gateway.core.model.path import WHOLE, Overlaps
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.ledger.decide.budgets import account_decision
 from gateway.ledger.decide.claims import ClaimEvent, end_expired, open_claims, require

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 from gateway.core.errors import Malformed
 from gateway.core.model.data_plane import PassedCalls
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE
+from gateway.core.model.path import WHOLE
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.tables import RECORDS

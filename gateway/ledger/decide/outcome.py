@@ -11,9 +11,9 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import Json, canonical_text
-from gateway.core.model.mutation import WHOLE, CallClass, Mutation
+from gateway.core.model.mutation import CallClass, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Resolution, Sent
-from gateway.core.model.path import Overlaps
+from gateway.core.model.path import WHOLE, Overlaps
 from gateway.core.model.time_box import TimeBoxState
 from gateway.core.records.record import Record, Stage
 from gateway.effects.sensitive_members import reply_may_hold_secret

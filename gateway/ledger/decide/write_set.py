@@ -17,7 +17,8 @@ from gateway.core.model.claim import Claim
 from gateway.core.model.facts import Facts, Subject, reach
 from gateway.core.model.ids import new_id
 from gateway.core.model.json import Json, canonical_text, items_of
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Effect, EffectAction, Mutation
+from gateway.core.model.path import WHOLE
 from gateway.core.model.stop import Reach
 from gateway.core.model.time_box import call_to_json
 from gateway.core.model.verdict import Decision, Verdict

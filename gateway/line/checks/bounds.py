@@ -7,8 +7,8 @@ from gateway.core.model.contract import Bound, Contract
 from gateway.core.model.equality import equal
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, CallClass, Effect, EffectAction, Mutation, overlaps
-from gateway.core.model.path import AttributePath
+from gateway.core.model.mutation import CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.path import WHOLE, AttributePath, overlaps
 from gateway.core.model.verdict import CounterOffer, Finding, Verdict
 from gateway.line.checks.chain import Opinion, passed
 from gateway.terraform.contracts.bounds import CONDITION, breach, nearest, shown

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.facts import Dependant, Facts, Subject
-from gateway.core.model.mutation import WHOLE, EffectAction, Mutation
-from gateway.core.model.path import AttributePath
+from gateway.core.model.mutation import EffectAction, Mutation
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.model.verdict import Finding, Verdict
 from gateway.line.checks.chain import Opinion, passed
 

@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import Any
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.outcome import SettledBy
-from gateway.core.model.path import AttributePath
+from gateway.core.model.path import WHOLE, AttributePath
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.terraform.compare import agrees, same
 from reconciler.terraform.refresh import Refreshed

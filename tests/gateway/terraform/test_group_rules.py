@@ -7,7 +7,8 @@ import pytest
 
 from gateway.core.model.facts import Subject
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.terraform.group_rules import groups_of, rules_beside
 from tests.kit import nouns
 from tests.kit.growth import assert_linear

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.mutation_creations import creations_of, is_of_place
 from tests.kit import nouns

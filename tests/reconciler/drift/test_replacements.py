@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Effect, EffectAction
+from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.path import WHOLE
 from reconciler.drift.applied_mutation import AppliedMutation
 from reconciler.drift.classification import classify_mutation
 from reconciler.drift.event_creations import Created

@@ -8,7 +8,8 @@ import pytest
 
 from gateway.core.clock import SystemClock
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Call, Effect, EffectAction
+from gateway.core.model.mutation import Call, Effect, EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger

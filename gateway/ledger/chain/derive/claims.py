@@ -7,7 +7,8 @@ import msgspec
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import motive_from_json
-from gateway.core.model.mutation import WHOLE, EffectAction
+from gateway.core.model.mutation import EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.derive.bodies import (
     DecidedBody,

@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 
-from gateway.core.model.mutation import WHOLE, EffectAction
+from gateway.core.model.mutation import EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.derive.bodies import DecidedBody, EffectBody, ReconciledBody, SettledBody, raw_text
 from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers

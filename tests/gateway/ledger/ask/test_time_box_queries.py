@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gateway.core.errors import NotFound
-from gateway.core.model.mutation import EffectAction, Mutation, overlaps
+from gateway.core.model.mutation import EffectAction, Mutation
+from gateway.core.model.path import overlaps
 from gateway.core.model.time_box import TimeBoxState
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from gateway.core.model.claim import Claim, ClaimEnd
-from gateway.core.model.mutation import WHOLE, CallClass, EffectAction
+from gateway.core.model.mutation import CallClass, EffectAction
 from gateway.core.model.outcome import Failed, InDoubt, Resolution, SettledBy
+from gateway.core.model.path import WHOLE
 from gateway.core.model.time_box import TimeBoxState
 from gateway.ledger.decide.outcome import MAX_REPLY, follow_outcome, settlement
 from gateway.ledger.ledger import SqlLedger

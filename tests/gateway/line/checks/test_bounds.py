@@ -11,7 +11,8 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.contract import AgentGrant, Bound, Contract
 from gateway.core.model.facts import Dependant, Facts, Subject
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import WHOLE, Call, CallClass, Effect, EffectAction
+from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.core.model.verdict import Finding, Mode, Verdict
 from gateway.core.settings import StackSettings
 from gateway.line.checks.bounds import BoundsCheck

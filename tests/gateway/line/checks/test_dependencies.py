@@ -9,7 +9,8 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Relation, StandingClaim
 from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Dependant, Facts, Subject
-from gateway.core.model.mutation import WHOLE, EffectAction
+from gateway.core.model.mutation import EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.core.model.verdict import Finding, Mode, Verdict
 from gateway.line.checks.dependencies import DependenciesCheck
 from tests.kit import nouns
