@@ -15,7 +15,6 @@ from gateway.core.clock import SystemClock
 from gateway.core.errors import SentinelError, SettingsInvalid
 from gateway.core.settings import Settings, StackSettings
 from gateway.core.settings.publish import EventSourceKind, EventSourceSettings, GitHubSettings
-from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
@@ -178,7 +177,7 @@ def _putting_back(settings: Settings, line: Line, ledger: SqlLedger) -> PutBacks
     )
     return PutBacks(
         stack=line.stack,
-        ledger=SqlTimeBoxes(ledger),
+        ledger=ledger,
         clock=line.clock,
         read_live=line.read_live,
         gateway=gateway,

@@ -2,6 +2,8 @@
 
 import gc
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -53,6 +55,17 @@ def pytest_collection_finish() -> None:
     """From here on there is garbage to collect; the tests themselves stay, and are not looked at again."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def new_ledgers() -> Iterator[None]:
+    """A new ledger is a copy of a migrated one. Only where tests use the ledger, which takes long to import."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "gateway.ledger.ledger" in sys.modules:
+            from tests.kit.stores import open_copied_store  # noqa: PLC0415
+
+            patch.setattr("gateway.ledger.ledger.open_store", open_copied_store)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from gateway.app.parts import Parts
-from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
 from gateway.line.checks.approvers import ApproversPolicy
 from gateway.line.checks.arbitration import ArbitrationCheck
 from gateway.line.checks.bounds import BoundsCheck
@@ -64,7 +63,7 @@ def open_pipeline(parts: Parts) -> Pipeline:
         clock=parts.clock,
         digest_key=parts.digest_key,
         settled=parts.wakeups.wake,
-        time_boxes=SqlTimeBoxes(parts.ledger),
+        time_boxes=parts.ledger,
         admission=Admission(FairLimitsOf(parts.engine)),
     )
 

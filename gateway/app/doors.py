@@ -50,8 +50,6 @@ from gateway.doors.router import App, DoorRouter
 from gateway.doors.shutdown import Stopping
 from gateway.identity.bearer import Bearer
 from gateway.identity.sigv4 import SigV4
-from gateway.ledger.ask.context_ledger import SqlContext
-from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
 from gateway.line.checks.fair_limits import FairLimitsOf
 from gateway.line.data_plane import DataPlane
 from gateway.line.pipeline import Pipeline
@@ -166,7 +164,7 @@ def api_context(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiP
         authenticator=Bearer(parts.keys, parts.clock),
         decoder=decoder,
         time_boxes=TimeBoxes(
-            ledger=SqlTimeBoxes(parts.ledger),
+            ledger=parts.ledger,
             pipeline=pipeline,
             decoder=decoder,
             resolver=parts.resolver,
@@ -233,7 +231,7 @@ def context_reader(parts: Parts) -> ContextReader:
     )
     return ContextReader(
         stacks=parts.stacks,
-        ledger=SqlContext(parts.ledger),
+        ledger=parts.ledger,
         policy=parts.engine,
         live=LiveReadThrough(
             source=source if settings.context.live else None,

@@ -13,10 +13,10 @@ SMALL: Final = 8 * 1024
 """Up to this many bytes work is done on the event loop: parsing them takes well under 50 ms in every format, and a thread costs 0.1 ms."""
 WORKERS: Final = 2
 """Threads for large inputs. Few on purpose: they share one interpreter lock with the event loop, and further large inputs wait in line."""
+BYTES_OF_AN_EFFECT: Final = 160
+"""Size that an effect counts as, to decide whether work on it is done in a thread."""
 
 _BYTES_OF_A_VALUE: Final = 40
-BYTES_OF_AN_EFFECT: Final = 160
-"""Size that an effect counts as: what is done with more than about fifty takes longer than a few milliseconds."""
 
 _POOL: Final = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="off-loop")
 

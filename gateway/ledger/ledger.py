@@ -1,4 +1,4 @@
-"""The ports `Ledger`, `PassedLedger`, `DoubtLedger`, `LedgerQueries` and `LedgerCommands` on one SQL database."""
+"""The ledger's ports on one SQL database: each method hands its work to the writer or to a reader."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
+from gateway.context.ports import AppliedValue, HistoryQuery, KnownResource, SentChange
 from gateway.core.model.approval import Answered, Hold, HoldState
 from gateway.core.model.budget import Used
 from gateway.core.model.caller import Caller
@@ -17,24 +18,27 @@ from gateway.core.model.facts import Approval, Facts
 from gateway.core.model.ids import new_id
 from gateway.core.model.inbound import Refusal
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Mutation
+from gateway.core.model.mutation import Call, Mutation
 from gateway.core.model.outcome import Resolution, Sent
 from gateway.core.model.signal import Signal, SignalEvent
 from gateway.core.model.stop import Stop, StopScope
+from gateway.core.model.time_box import TimeBoxPart, TimeBoxState
 from gateway.core.model.verdict import Decision
 from gateway.core.off_loop import mutation_size, off_loop
-from gateway.core.ports import Attempt, Doubt, LedgerView, RecordQuery, SignalQuery
+from gateway.core.ports import Attempt, Doubt, DueChange, LedgerView, RecordQuery, SignalQuery
 from gateway.core.records.record import Record, Stage
-from gateway.ledger.ask import queries, record_search
+from gateway.ledger.ask import queries, record_search, time_box_queries
 from gateway.ledger.ask.answers import answered
 from gateway.ledger.ask.blame import Blame, blame
+from gateway.ledger.ask.change_history import changes_of
+from gateway.ledger.ask.context_ledger import every_applied, known_about
 from gateway.ledger.ask.queries import list_signals, signals_version
 from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.checkpoint import CheckpointFile
 from gateway.ledger.chain.ledger_keys import LedgerKeys
 from gateway.ledger.chain.verification import verify_ledger
 from gateway.ledger.decide import approvals as consents
-from gateway.ledger.decide import budgets, commands, doubts, stops
+from gateway.ledger.decide import budgets, commands, doubts, stops, time_boxes
 from gateway.ledger.decide.claims import end_unneeded, expire
 from gateway.ledger.decide.decision import decide
 from gateway.ledger.decide.events import append_event, record_passed
@@ -364,6 +368,81 @@ class SqlLedger:
     async def stops(self, *, every: bool = False) -> Sequence[Stop]:
         """The standing stops, oldest first; with `every` also those that ended."""
         return await self.read(lambda session: stops.listed_stops(session, every=every))
+
+    # The port `TimeBoxLedger` -------------------------------------------------------------------------------------
+
+    async def standing_time_boxes(self, addresses: Sequence[str]) -> Sequence[TimeBoxPart]:
+        """The parts whose values the attributes of these resources have now, as far as Sentinel knows, oldest first."""
+        return await self.read(lambda session: time_box_queries.standing(session, addresses))
+
+    async def time_boxes(
+        self, *, mutation_id: str = "", ended: bool = False, actor: str = "", left: bool = False
+    ) -> Sequence[TimeBoxPart]:
+        """The parts that are still to be put back or left to a human, soonest end first; with `ended` all of a mutation.
+
+        With `actor` those of this actor, with `left` those that are left to a human.
+        """
+        return await self.read(
+            lambda session: time_box_queries.listed(session, mutation_id, ended=ended, actor=actor, left=left)
+        )
+
+    async def due_mutations(self, now: datetime, *, stack: str = "") -> Sequence[str]:
+        """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last."""
+        return await self.read(lambda session: time_box_queries.due_mutations(session, now, stack=stack))
+
+    async def due_change(self, now: datetime, mutation_id: str) -> DueChange | None:
+        """What is to become of a time-boxed change; None if its end has not come, or it is over."""
+        return await self.read(lambda session: time_box_queries.due(session, now, mutation_id=mutation_id))
+
+    async def declared_before(self, parts: Sequence[TimeBoxPart]) -> Mapping[tuple[str, str], Json]:
+        """What the code declared before the first of the changes on top of each other, by address and attribute; absent if that is not known."""
+        return await self.read(lambda session: time_box_queries.declared_before(session, parts))
+
+    async def put_back_call(self, mutation_id: str) -> Call:
+        """The call that puts all of a time-boxed change back. Raises `errors.NotFound`."""
+        return await self.read(lambda session: time_box_queries.put_back_call(session, mutation_id))
+
+    async def extend_time_box(
+        self, mutation_id: str, until: datetime, *, caller: Caller, reason: str, at: datetime
+    ) -> Sequence[TimeBoxPart]:
+        """Move the end of a time-boxed change; its parts. Raises `errors.NotFound`, `errors.NotAllowed`."""
+        return await self.write(
+            lambda transaction: time_boxes.extend(transaction, mutation_id, until, caller=caller, reason=reason, at=at)
+        )
+
+    async def end_time_box(
+        self, mutation_id: str, *, caller: Caller, reason: str, at: datetime
+    ) -> Sequence[TimeBoxPart]:
+        """Let the end of a time-boxed change come now; its parts. Raises `errors.NotFound`, `errors.NotAllowed`."""
+        return await self.write(
+            lambda transaction: time_boxes.end(transaction, mutation_id, caller=caller, reason=reason, at=at)
+        )
+
+    async def leave_time_box(
+        self, mutation_id: str, left: Sequence[TimeBoxPart], state: TimeBoxState, *, by: str, reason: str, at: datetime
+    ) -> bool:
+        """Record once that parts of a time-boxed change are not put back, and why; False if none of them stands any more."""
+        return await self.write(
+            lambda transaction: time_boxes.leave(transaction, mutation_id, left, state, by=by, reason=reason, at=at)
+        )
+
+    # The port `ContextLedger` -------------------------------------------------------------------------------------
+
+    async def known(
+        self, *, addresses: Sequence[str], others: Sequence[str], now: datetime, flips_from: datetime
+    ) -> KnownResource:
+        """What is known about the resource, by all its names, and the claims on the `others`."""
+        return await self.query(lambda session: known_about(session, addresses, others, now, flips_from))
+
+    async def history(self, query: HistoryQuery) -> Sequence[SentChange]:
+        """The changes of a resource that AWS did not refuse, newest first."""
+        return await self.query(lambda session: changes_of(session, query))
+
+    async def applied(self, *, after: tuple[str, str], limit: int) -> Sequence[AppliedValue]:
+        """Applied values that the code does not declare yet, by address and attribute, those after `after`."""
+        return await self.query(lambda session: every_applied(session, after, limit))
+
+    # What time and the code end --------------------------------------------------------------------------------------
 
     async def expire(self, at: datetime) -> int:
         """End the expired claims, each with a record; the number ended."""

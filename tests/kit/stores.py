@@ -6,8 +6,9 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import psycopg
 import pytest
 
 from gateway.ledger.sealed_ledger import ledger_keys
+from gateway.ledger.store.database import Store, open_store, sqlite_file
 
 MASTER = b"m" * 32
 KEYS = ledger_keys(MASTER)
@@ -27,14 +29,27 @@ class Cluster:
 
     directory: Path
     _numbers: Iterator[int] = field(default_factory=count)
+    _templates: list[str] = field(default_factory=list)
+    """The name of the migrated database, once there is one."""
 
-    def new_database(self) -> str:
-        """The SQLAlchemy URL of a new, empty database."""
+    def new_database(self, template: str = "template1") -> str:
+        """The SQLAlchemy URL of a new database: empty, or a copy of another one that nobody is connected to."""
         name = f"ledger_{next(self._numbers)}"
         with psycopg.connect(
             host=str(self.directory), user="sentinel", dbname="postgres", autocommit=True
         ) as connection:
-            connection.execute(f"CREATE DATABASE {name}".encode())
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+        return self._url(name)
+
+    def new_ledger(self) -> str:
+        """The SQLAlchemy URL of a new database with the schema of a ledger, copied from one that was migrated once: that is four times as fast."""
+        if not self._templates:
+            url = self.new_database()
+            open_store(url).close()
+            self._templates.append(url.partition("@/")[2].partition("?")[0])
+        return self.new_database(self._templates[0])
+
+    def _url(self, name: str) -> str:
         return f"postgresql+psycopg://sentinel@/{name}?host={self.directory}"
 
     def crash_and_start(self) -> None:
@@ -86,6 +101,39 @@ def _run(arguments: Sequence[str]) -> None:
             raise RuntimeError(f"{' '.join(arguments)} failed: {told.read()}")
 
 
+def open_copied_store(url: str) -> Store:
+    """As `open_store`, but a new SQLite ledger begins as a copy of one that this process migrated: Alembic would take 0.2 s for each."""
+    file = sqlite_file(url)
+    if file is not None:
+        with suppress(OSError):  # `open_store` says what is wrong with the path
+            _copy(file)
+    return open_store(url)
+
+
+def _copy(path: Path) -> None:
+    """Put a migrated ledger at the path unless something is there already. Like the ledger's own file, only its owner reads it."""
+    if path.exists():
+        return
+    content = _migrated()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    try:
+        os.link(name, path)  # whole, or not at all
+    finally:
+        Path(name).unlink()
+
+
+@lru_cache(maxsize=1)
+def _migrated() -> bytes:
+    """The bytes of an empty ledger."""
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "ledger.db"
+        open_store(f"sqlite:///{file}").close()
+        return file.read_bytes()
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Cluster]:
     """A running private cluster."""
@@ -95,8 +143,8 @@ def postgres() -> Iterator[Cluster]:
 
 @pytest.fixture
 def postgres_url(postgres: Cluster) -> str:
-    """The URL of a new, empty database."""
-    return postgres.new_database()
+    """The URL of a new ledger."""
+    return postgres.new_ledger()
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])

@@ -9,7 +9,6 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import Call, Mutation, PutBack
 from gateway.core.model.outcome import Sent
 from gateway.core.model.time_box import TimeBox, TimeBoxState
-from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
 from gateway.ledger.ledger import SqlLedger
 from tests.kit import nouns
 from tests.kit.history import APPLIED, NOW, History, effect
@@ -24,7 +23,7 @@ class TimeBoxHistory:
 
     def __init__(self, ledger: SqlLedger) -> None:
         self.ledger = ledger
-        self.boxes = SqlTimeBoxes(ledger)
+        self.boxes = ledger
         self._history = History(ledger)
 
     async def change(

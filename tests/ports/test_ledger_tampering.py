@@ -80,7 +80,7 @@ def scene(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         url = f"sqlite:///{tmp_path_factory.mktemp('tampering') / 'ledger.db'}"
     else:
         cluster: Cluster = request.getfixturevalue("postgres")
-        url = cluster.new_database()
+        url = cluster.new_ledger()
     opened = _write(url)
     yield opened
     opened.store.close()

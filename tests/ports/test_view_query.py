@@ -26,7 +26,7 @@ def urls(tmp_path_factory: pytest.TempPathFactory, postgres: Cluster) -> dict[st
     """The same history on both databases."""
     found = {
         "sqlite": f"sqlite:///{tmp_path_factory.mktemp('views') / 'ledger.db'}",
-        "postgresql": postgres.new_database(),
+        "postgresql": postgres.new_ledger(),
     }
     for url in found.values():
         asyncio.run(write_history(url))

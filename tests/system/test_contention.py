@@ -31,7 +31,7 @@ async def test_on_sqlite_nobody_wins_twice_and_nothing_is_lost(tmp_path: Path) -
 async def test_on_postgresql_neither_when_its_server_crashes(tmp_path: Path) -> None:
     with running_cluster() as cluster:
         contention = Contention(
-            requests=REQUESTS, kills=1, ledger=cluster.new_database(), crash_database=cluster.crash_and_start
+            requests=REQUESTS, kills=1, ledger=cluster.new_ledger(), crash_database=cluster.crash_and_start
         )
         result = await contend(tmp_path, contention)
     assert result.problems == []

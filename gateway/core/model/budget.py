@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
+from gateway.core.errors import BreakerOpen, BudgetSpent
 from gateway.core.model.json import Json
+from gateway.core.model.mutation import Mutation
 
 SPANS: Final[Mapping[str, int]] = {"minute": 60, "hour": 3600, "day": 86_400}
 """The spans that policies give budgets for, in seconds."""
@@ -114,6 +116,35 @@ def fair_share_from_json(obligations: Mapping[str, Any]) -> FairShare:
     )
 
 
+def refuse_if_spent(levels: Levels, charges: Mapping[str, Charge], actor: str, at: datetime, *, sent: bool) -> None:
+    """Raise `errors.BudgetSpent` if a bucket has too little left."""
+    misfit = first_misfit(levels, charges, at, sent=sent)
+    if misfit is None:
+        return
+    name, again = misfit
+    charge = charges[name]
+    raise BudgetSpent(
+        f"{actor} has used its budget of {charge.most} {budget_text(name)}, and this would take {charge.cost} more. Nothing was sent; try "
+        f"again at {moment_text(again)}{', or ask for less' if charge.cost > 1 else ''}.",
+        seconds=(again - at).total_seconds(),
+    )
+
+
+def budget_text(name: str) -> str:
+    """What a bucket is of, for a sentence: `mutations a minute`, `experiment mutations a minute`, `instances a day`."""
+    what, _, span = name.rpartition("/")
+    if span == "day":
+        return f"added {what} a day"
+    per = "an hour" if span == "hour" else f"a {span}"
+    return f"{what} mutations {per}" if what else f"mutations {per}"
+
+
+def moment_text(at: datetime) -> str:
+    """A moment in a sentence, to the second."""
+    at += timedelta(microseconds=999_999)  # rounded up, so that it is not too early
+    return at.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 class BreakerState(StrEnum):
     """Whether calls pass."""
 
@@ -181,6 +212,24 @@ def _opened(breaker: Breaker, at: datetime, rule: BreakerRule | None) -> Breaker
         return breaker
     until = at + timedelta(seconds=rule.open_seconds)
     return replace(breaker, state=BreakerState.OPEN, until=until, trial="")
+
+
+def refuse_if_shut(breaker: Breaker, mutation: Mutation, at: datetime) -> None:
+    """Raise `errors.BreakerOpen` if the breaker keeps the call out."""
+    if not breaker.shut(at, mutation.id):
+        return
+    actor = mutation.caller.actor
+    if breaker.state is BreakerState.HALF_OPEN or breaker.until is None:
+        raise BreakerOpen(
+            f"The calls of {actor} were refused or failed {breaker.in_a_row} times in a row, and one call ({breaker.trial}) is being tried "
+            "now. Nothing was sent; try again once its outcome is known.",
+            seconds=1,
+        )
+    raise BreakerOpen(
+        f"The calls of {actor} were refused or failed {breaker.in_a_row} times in a row, so none is taken until {moment_text(breaker.until)}; "
+        "then one is tried. Nothing was sent. Mend the cause first; a person can reset it with `sentinel budgets --reset`.",
+        seconds=(breaker.until - at).total_seconds(),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,21 +1,19 @@
-"""The port `ContextLedger` on the ledger's database: each answer is one snapshot, and each query is served by an index."""
+"""Answers questions about resources from the ledger: each answer is one snapshot, and each query is served by an index."""
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
 
 from sqlalchemy import Select, and_, bindparam, or_, select, tuple_
 
-from gateway.context.ports import AppliedValue, HistoryQuery, KnownResource, LatestChange, SentChange
+from gateway.context.ports import AppliedValue, KnownResource, LatestChange
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import canonical_text
-from gateway.ledger.ask.change_history import changes_of, commits_of
+from gateway.ledger.ask.change_history import commits_of
 from gateway.ledger.decide.lookup import LATEST_HOLDERS, OPEN_CLAIMS, claimed_attributes
-from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.rows import AppliedValueRow, ClaimRow
 from gateway.ledger.store.serialize import claim_from_row
 from gateway.ledger.store.statements import Among, Query, Session, columns
@@ -56,30 +54,10 @@ def _latest_claims() -> Select[Any]:
 _LATEST: Final = Query(_latest_claims(), ClaimRow)
 
 
-@dataclass(frozen=True, slots=True)
-class SqlContext:
-    """What one ledger knows about resources. Every method may raise `errors.LedgerUnavailable`."""
-
-    ledger: SqlLedger
-
-    async def known(
-        self, *, addresses: Sequence[str], others: Sequence[str], now: datetime, flips_from: datetime
-    ) -> KnownResource:
-        """What is known about the resource, by all its names, and the claims on the `others`."""
-        return await self.ledger.query(lambda session: _known(session, addresses, others, now, flips_from))
-
-    async def history(self, query: HistoryQuery) -> Sequence[SentChange]:
-        """The changes of a resource that AWS did not refuse, newest first."""
-        return await self.ledger.query(lambda session: changes_of(session, query))
-
-    async def applied(self, *, after: tuple[str, str], limit: int) -> Sequence[AppliedValue]:
-        """Applied values that the code does not declare yet, by address and attribute, those after `after`."""
-        return await self.ledger.query(lambda session: _every_applied(session, after, limit))
-
-
-def _known(
+def known_about(
     session: Session, addresses: Sequence[str], others: Sequence[str], now: datetime, flips_from: datetime
 ) -> KnownResource:
+    """What is known about the resource, by all its names, and the claims on the `others`."""
     own = canonical_text(list(addresses))
     every = canonical_text([*addresses, *others])
     claims = session.rows(OPEN_CLAIMS, {"addresses": every, "now": to_text(now)})
@@ -95,7 +73,8 @@ def _known(
     )
 
 
-def _every_applied(session: Session, after: tuple[str, str], limit: int) -> list[AppliedValue]:
+def every_applied(session: Session, after: tuple[str, str], limit: int) -> list[AppliedValue]:
+    """Applied values that the code does not declare yet, by address and attribute, those after `after`."""
     rows = session.rows(_EVERY_APPLIED, {"address": after[0], "attribute": after[1], "most": limit})
     commits = commits_of(session, [row.mutation_id for row in rows])
     return [_applied(row, *commits.get(row.mutation_id, ("", ""))) for row in rows]

@@ -12,7 +12,17 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam, delete, insert, select
 
 from gateway.core.errors import NotAllowed, NotFound
-from gateway.core.model.budget import Breaker, BreakerState, FairShare, Levels, Used, charged, fair_share_from_json
+from gateway.core.model.budget import (
+    Breaker,
+    BreakerState,
+    FairShare,
+    Levels,
+    Used,
+    charged,
+    fair_share_from_json,
+    refuse_if_shut,
+    refuse_if_spent,
+)
 from gateway.core.model.caller import Caller
 from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.verdict import Decision, Mode, Verdict
@@ -25,7 +35,6 @@ from gateway.ledger.store.statements import Query, Session, Statement, columns
 from gateway.ledger.store.tables import BUDGETS, RECORDS
 from gateway.ledger.store.timestamps import from_text, to_text
 from gateway.ledger.store.transaction import Transaction
-from gateway.line.checks.fairness import refuse_if_shut, refuse_if_spent
 
 COUNTED: Final = "refused_in_a_row"
 """Member of a record that changes the count: how many refusals and failures there are in a row after it."""

@@ -1,23 +1,12 @@
 """Keeps what one actor does within its share: how many mutations and how much in a time, how many claims, and its circuit breaker."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 
-from gateway.core.errors import BreakerOpen, BudgetSpent, PolicyUnavailable
-from gateway.core.model.budget import (
-    SPANS,
-    Breaker,
-    BreakerState,
-    Charge,
-    FairShare,
-    Levels,
-    fair_share_to_json,
-    first_misfit,
-)
+from gateway.core.errors import PolicyUnavailable
+from gateway.core.model.budget import SPANS, Charge, FairShare, fair_share_to_json, refuse_if_shut, refuse_if_spent
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.mutation import EffectAction, Mutation
 from gateway.core.model.verdict import Finding, Mode, Verdict
-from gateway.core.times import utc_seconds
 from gateway.line.checks.chain import Opinion, passed
 from gateway.line.checks.fair_limits import WITHOUT_MOTIVE, FairLimits, FairLimitsOf, Measure
 
@@ -74,38 +63,6 @@ class Admission:
         )
 
 
-def refuse_if_shut(breaker: Breaker, mutation: Mutation, at: datetime) -> None:
-    """Raise `errors.BreakerOpen` if the breaker keeps the call out."""
-    if not breaker.shut(at, mutation.id):
-        return
-    actor = mutation.caller.actor
-    if breaker.state is BreakerState.HALF_OPEN or breaker.until is None:
-        raise BreakerOpen(
-            f"The calls of {actor} were refused or failed {breaker.in_a_row} times in a row, and one call ({breaker.trial}) is being tried "
-            "now. Nothing was sent; try again once its outcome is known.",
-            seconds=1,
-        )
-    raise BreakerOpen(
-        f"The calls of {actor} were refused or failed {breaker.in_a_row} times in a row, so none is taken until {_moment(breaker.until)}; "
-        "then one is tried. Nothing was sent. Mend the cause first; a person can reset it with `sentinel budgets --reset`.",
-        seconds=(breaker.until - at).total_seconds(),
-    )
-
-
-def refuse_if_spent(levels: Levels, charges: Mapping[str, Charge], actor: str, at: datetime, *, sent: bool) -> None:
-    """Raise `errors.BudgetSpent` if a bucket has too little left."""
-    misfit = first_misfit(levels, charges, at, sent=sent)
-    if misfit is None:
-        return
-    name, again = misfit
-    charge = charges[name]
-    raise BudgetSpent(
-        f"{actor} has used its budget of {charge.most} {budget_text(name)}, and this would take {charge.cost} more. Nothing was sent; try "
-        f"again at {_moment(again)}{', or ask for less' if charge.cost > 1 else ''}.",
-        seconds=(again - at).total_seconds(),
-    )
-
-
 def charges_of(limits: FairLimits, mutation: Mutation, facts: Facts) -> dict[str, Charge]:
     """What the mutation costs, by bucket. Sizes are taken only if it is sent."""
     added = {
@@ -126,15 +83,6 @@ def _share_of_put_back(limits: FairLimits) -> FairShare:
 def motivation_of(mutation: Mutation) -> str:
     """The motivation, or `none`."""
     return mutation.motive.motivation.value if mutation.motive else WITHOUT_MOTIVE
-
-
-def budget_text(name: str) -> str:
-    """What a bucket is of, for a sentence: `mutations a minute`, `experiment mutations a minute`, `instances a day`."""
-    what, _, span = name.rpartition("/")
-    if span == "day":
-        return f"added {what} a day"
-    per = "an hour" if span == "hour" else f"a {span}"
-    return f"{what} mutations {per}" if what else f"mutations {per}"
 
 
 def _too_large(charges: Mapping[str, Charge]) -> tuple[Finding, ...]:
@@ -183,11 +131,6 @@ def _same(motive: object, motivation: str) -> bool:
 
 def _denial(rule: str, reason: str) -> Finding:
     return Finding(check="fairness", verdict=Verdict.DENY, rule=rule, reason=reason)
-
-
-def _moment(at: datetime) -> str:
-    at += timedelta(microseconds=999_999)  # rounded up, so that it is not too early
-    return utc_seconds(at)
 
 
 def size_added(measure: Measure, mutation: Mutation, facts: Facts) -> int:

@@ -44,7 +44,7 @@ def _played(database: str, arguments: argparse.Namespace) -> ContentionResult:
         ledger, crash = "", None
         if database == "postgresql":
             cluster = stack.enter_context(running_cluster())
-            ledger, crash = cluster.new_database(), cluster.crash_and_start
+            ledger, crash = cluster.new_ledger(), cluster.crash_and_start
         contention = Contention(
             requests=arguments.requests,
             connections=arguments.connections,

@@ -9,7 +9,6 @@ from gateway.cli.time_boxes import show_time_boxes
 from gateway.core.clock import SystemClock
 from gateway.core.model.time_box import TimeBoxState
 from gateway.core.records.record import Stage
-from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -33,7 +32,7 @@ def test_it_is_shown_extended_ended_and_left(
     assert "has ended" in sentinel("end", mutation, "--reason", "done").stdout
     assert document("end", "mut_" + "0" * 26)[1]["code"] == "not_found"
 
-    boxes = SqlTimeBoxes(gate.ledger)
+    boxes = gate.ledger
     parts = gate.run(boxes.time_boxes(mutation_id=mutation))
     now = SystemClock().now()
     gate.run(boxes.leave_time_box(mutation, parts, TimeBoxState.LEFT, by="", reason="A bound says no.", at=now))

@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 from gateway.core.model.outcome import Failed
-from gateway.ledger.ask.context_ledger import SqlContext
 
 QUEUE, OTHER = "aws_sqs_queue.orders", "aws_sqs_queue.other"
 
@@ -12,7 +11,7 @@ QUEUE, OTHER = "aws_sqs_queue.orders", "aws_sqs_queue.other"
 async def known(scene: Any) -> Any:
     hour = timedelta(hours=1)
     given = {"addresses": [QUEUE], "others": [OTHER], "now": scene.now, "flips_from": scene.now - hour}
-    return await SqlContext(scene.ledger).known(**given)
+    return await scene.ledger.known(**given)
 
 
 async def test_nothing_is_known_of_what_nobody_touched(scene: Any) -> None:
@@ -42,7 +41,7 @@ async def test_applied_values_are_listed_page_by_page(scene: Any) -> None:
         mutation = scene.mutation(number, f"a{number}")
         await scene.execute(mutation)
     await scene.ledger.record_reconciliation(mutation.id, at=scene.now, body={"branch": "b", "commit": "c0ffee"})
-    context = SqlContext(scene.ledger)
+    context = scene.ledger
     first = await context.applied(after=("", ""), limit=3)
     rest = await context.applied(after=(first[-1].address, first[-1].attribute), limit=3)
     assert [each.attribute for each in (*first, *rest)] == ["a0", "a1", "a2", "a3", "a4"]

@@ -12,11 +12,11 @@ from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.stop import StopScope
 from gateway.core.model.time_box import TimeBoxState
-from gateway.core.ports import MOST_MOVES, RecordQuery
+from gateway.core.ports import MOST_MOVES, RecordQuery, TimeBoxLedger
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger
 from tests.kit.history import APPLIED, DOUBT, FAILED, HUMAN, NOW
-from tests.kit.time_boxes import HOUR, TimeBoxHistory
+from tests.kit.time_boxes import ADDRESS, HOUR, TimeBoxHistory
 
 LATER = NOW + 2 * HOUR
 AGENT = Caller(actor="agent", kind=ActorKind.AGENT, key_id="SNTLAGENT")
@@ -210,3 +210,12 @@ async def test_nothing_is_left_before_its_end(timed: TimeBoxHistory) -> None:
     boxed = await timed.change()
     parts = await timed.boxes.time_boxes(mutation_id=boxed.id)
     assert not await timed.boxes.leave_time_box(boxed.id, parts, TimeBoxState.LEFT, by="", reason="", at=NOW + HOUR / 2)
+
+
+async def test_the_ledger_knows_time_boxed_changes(ledger: SqlLedger) -> None:
+    boxes: TimeBoxLedger = ledger
+    assert not await boxes.time_boxes()
+    await TimeBoxHistory(ledger).change()
+    [part] = await boxes.standing_time_boxes([ADDRESS])
+    assert (part.address, part.attribute, part.base) == (ADDRESS, "delay", 4)
+    assert not await boxes.standing_time_boxes(["aws_x.other"])

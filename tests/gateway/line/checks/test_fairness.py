@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from gateway.core.errors import BreakerOpen, BudgetSpent, PolicyUnavailable
-from gateway.core.model.budget import Breaker, BreakerState, Used, charged
+from gateway.core.model.budget import Breaker, BreakerState, Used, budget_text, charged
 from gateway.core.model.claim import Relation, StandingClaim
 from gateway.core.model.facts import Facts
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call, Effect, EffectAction, Mutation, PutBack
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.line.checks.fair_limits import Measure
-from gateway.line.checks.fairness import Admission, FairnessCheck, budget_text, size_added
+from gateway.line.checks.fairness import Admission, FairnessCheck, size_added
 from tests.gateway.core.model.test_facts import FACTS, MUTATION
 from tests.gateway.line.checks.test_fair_limits import ANSWER, LIMITS, Engine, limits_of
 from tests.kit import nouns

@@ -15,7 +15,6 @@ import boto3
 
 from gateway.core.clock import SystemClock
 from gateway.core.settings import Settings
-from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import open_sealed_ledger
 from reconciler.drift.put_backs.gateway_api import GatewayApi
@@ -85,7 +84,7 @@ async def main(places: dict[str, str], key: tuple[str, str], dies: str, rounds: 
         async with durable({"kafka": worker}, database=places["database"], poll_seconds=0.05) as runner:
             for _ in range(rounds):
                 await worker.run_once(runner)
-                if not await SqlTimeBoxes(ledger).time_boxes():
+                if not await ledger.time_boxes():
                     return
                 await asyncio.sleep(0.05)
 
@@ -106,7 +105,7 @@ def _worker(ledger: SqlLedger, gateway: GatewayApi, live: Live) -> Worker:
     )
     putting_back = PutBacks(
         stack="kafka",
-        ledger=SqlTimeBoxes(ledger),
+        ledger=ledger,
         clock=SystemClock(),
         read_live=live,
         gateway=gateway,

@@ -11,7 +11,6 @@ import pytest
 from gateway.core.clock import SystemClock
 from gateway.core.model.time_box import TimeBoxState
 from gateway.core.records.record import Record, Stage
-from gateway.ledger.ask.time_box_ledger import SqlTimeBoxes
 from tests.kit.fork_server import ForkServer
 from tests.kit.gate import ASG
 from tests.kit.gate_process import GateProcess
@@ -103,12 +102,12 @@ class Scene:
 
     def states(self, mutation: str) -> set[TimeBoxState]:
         """What became of its attributes."""
-        parts = self.gate.ledger(lambda ledger: SqlTimeBoxes(ledger).time_boxes(mutation_id=mutation, ended=True))
+        parts = self.gate.ledger(lambda ledger: ledger.time_boxes(mutation_id=mutation, ended=True))
         return {part.state for part in parts}
 
     def _is_due(self, mutation: str) -> bool:
         now = SystemClock().now()
-        return bool(self.gate.ledger(lambda ledger: SqlTimeBoxes(ledger).due_change(now, mutation)))
+        return bool(self.gate.ledger(lambda ledger: ledger.due_change(now, mutation)))
 
 
 @pytest.fixture
