@@ -15,7 +15,7 @@ from gateway.core.errors import SentinelError
 from gateway.core.exception_text import without_values
 
 if TYPE_CHECKING:
-    from reconciler.drift.cloudtrail import Events
+    from reconciler.changes.cloudtrail import Events
     from reconciler.model import Drift
     from reconciler.working_copy.report import Report
 
@@ -97,7 +97,7 @@ def reconcile(
     Exit code, as that of `terraform plan -detailed-exitcode` once the diff is written: 0: clean, outputs included. 2: something is
     left to a human, listed with how it was traced, or the state was left as it is. 1: an error.
     """
-    from reconciler.drift.cloudtrail import Events, read_events
+    from reconciler.changes.cloudtrail import Events, read_events
     from reconciler.working_copy.run import WorkingCopyRun, reconcile_working_copy
 
     if not as_json:

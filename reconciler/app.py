@@ -22,7 +22,8 @@ from gateway.terraform.config.backend import state_location
 from gateway.terraform.origin import code_origin
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
-from reconciler.drift.event_sources import open_sources
+from reconciler.changes.backlog import Backlog
+from reconciler.changes.event_sources import open_sources
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
 from reconciler.drift.in_doubt.read_back import LiveReader, ReadBack
@@ -30,9 +31,7 @@ from reconciler.drift.in_doubt.trail_evidence import Trail
 from reconciler.drift.put_backs.gateway_api import GatewayApi
 from reconciler.drift.put_backs.put_back import PutBacks
 from reconciler.drift.scan import DriftScan
-from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
-from reconciler.line.workflows import Worker, serve
 from reconciler.notify.delivery import open_workers
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.proof.suggested_edits import SuggestionRounds
@@ -46,6 +45,7 @@ from reconciler.suggest.suggestions import Suggestions
 from reconciler.terraform.cli import Terraform, found_executable
 from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.credentials import check_credentials, passed_environment
+from reconciler.workflows import Worker, serve
 
 log = structlog.get_logger()
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from gateway.core.model.ids import digest_id
 from gateway.core.model.json import Json, canonical
 from gateway.core.model.path import WHOLE, AttributePath, overlaps
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.cloudtrail import Event
-from reconciler.drift.event_creations import read_creation
-from reconciler.drift.replacements import ReplacedResource, replaced_resources
-from reconciler.line.backlog import Backlog
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.backlog import Backlog
+from reconciler.changes.cloudtrail import Event
+from reconciler.changes.event_creations import read_creation
+from reconciler.changes.replacements import ReplacedResource, replaced_resources
 from reconciler.model import REPLACES, DriftOrigin
 from reconciler.rewrite.imports import wanted_replacement
 from reconciler.terraform.compare import agrees

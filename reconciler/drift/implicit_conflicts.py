@@ -20,7 +20,7 @@ from gateway.core.ports import Clock, LedgerQueries, RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.terraform.address import split_stack
 from gateway.terraform.secrets import may_hold_secret, shows_secret
-from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation, carried_out
+from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, carried_out
 from reconciler.drift.foreign_drift import Origins
 from reconciler.drift.in_doubt.live_evidence import may_come_later
 from reconciler.drift.in_doubt.read_back import LiveReader

@@ -3,26 +3,25 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import timedelta
+from typing import Final
 
 import structlog
 
 from gateway.core.drift_book import DriftAction, DriftBook, DriftOutcome, ForeignDrift
 from gateway.core.errors import LedgerUnavailable, Stopped
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Effect, EffectAction
-from gateway.core.model.path import WHOLE, overlaps
+from gateway.core.model.path import overlaps
 from gateway.core.model.stop import Reach, Stop, in_the_way
 from gateway.core.ports import EventLedger, RecordQuery, StopLedger
 from gateway.core.records.record import Record, Stage
-from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation
-from reconciler.drift.cloudtrail import origins
-from reconciler.drift.event_sources import EventSources
+from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, mutation_of_drift
+from reconciler.changes.backlog import Backlog
+from reconciler.changes.cloudtrail import origins
+from reconciler.changes.event_sources import EventSources
 from reconciler.drift.foreign_drift import OutsideChange, outside_changes, with_replacements
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
-from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.line.proposal import edited_addresses
 from reconciler.model import Wanted, is_replacement
@@ -253,44 +252,6 @@ class DriftScan:
                     f"Record {record.seq} cannot be read, so it is not known what is ours."
                 ) from error
         return None
-
-
-def mutation_of_drift(drift: ForeignDrift, *beside: ForeignDrift) -> AppliedMutation:
-    """A change from outside in the form in which the line writes changes back; those `beside` it are written back together with it."""
-    origin: Mapping[str, Any] = drift.origin or {}
-    at = datetime.fromisoformat(str(origin["at"])) if origin.get("at") else drift.at
-    told = f" Together with {', '.join(each.id for each in beside)}." if beside else ""
-    all_of_it = (drift, *beside)
-    return AppliedMutation(
-        id=drift.id,
-        seq=drift.seq,
-        stack=drift.stack,
-        actor=str(origin.get("actor") or "unknown"),
-        at=at,
-        operation=str(origin.get("event") or "unknown"),
-        effects=tuple(_effect(each) for each in all_of_it),
-        before={(each.address, each.attribute): each.declared for each in all_of_it},
-        text=f"It was changed from outside. {drift.rule}: {drift.reason}{told}",
-        evidence=tuple(
-            str(each.origin["event_id"]) for each in all_of_it if each.origin and each.origin.get("event_id")
-        ),
-        approver=drift.decided_by,
-        settled_at=drift.at,
-    )
-
-
-def _effect(drift: ForeignDrift) -> Effect:
-    """What was changed. If nothing is live in the place of a resource, that was deleted."""
-    gone = drift.attribute == WHOLE and drift.live is None
-    return Effect(
-        address=drift.address,
-        attribute=drift.attribute,
-        action=EffectAction.DELETE if gone else EffectAction.SET,
-        value=drift.live,
-        resource_type=drift.resource_type,
-        declared=True,
-        sensitive=drift.sensitive,
-    )
 
 
 def _is_replaced(drift: ForeignDrift) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
-from reconciler.drift.cloudtrail import Event, letters, matches
+from reconciler.changes.cloudtrail import Event, letters, matches
 from reconciler.model import Drift, DriftOrigin, Wanted
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 

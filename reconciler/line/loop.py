@@ -15,13 +15,20 @@ from gateway.core.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
 from gateway.core.records.record import Stage
 from gateway.terraform.config.source import parsed_once
 from gateway.terraform.secrets import masked_text
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.classification import ClassifiedDrift, classify_mutation, leave_all, superseded_reason
-from reconciler.drift.mutation_creations import is_of_place
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.backlog import Backlog
+from reconciler.changes.classification import ClassifiedDrift, classify_mutation, leave_all
+from reconciler.changes.mutation_creations import is_of_place
 from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
-from reconciler.line.backlog import Backlog
 from reconciler.line.merged_state import update_merged_state
-from reconciler.line.proposal import Proposal, comparable_body, edited_addresses
+from reconciler.line.proposal import (
+    Proposal,
+    comparable_body,
+    edited_addresses,
+    name_superseding,
+    proposal_with_edits,
+    proposal_without_edits,
+)
 from reconciler.line.replacement import (
     CombinedMutation,
     combined_mutation,
@@ -31,37 +38,32 @@ from reconciler.line.replacement import (
     restoring_edits,
     with_absent_as_new,
 )
-from reconciler.model import Edit, Left, ProposedEdit, Wanted, is_replacement
+from reconciler.model import Edit, Wanted, is_replacement
 from reconciler.proof.code_copies import link_downloaded, select_workspace, temporarily_written
 from reconciler.proof.declarations import Declaration, read_declared
 from reconciler.proof.other_roots import other_roots
-from reconciler.proof.proofs import describe
 from reconciler.proof.proved_edit import (
     DeclaredCache,
     ProofContext,
-    ProvedEdit,
     prove_edits,
     undeclared_values,
     without_replaced,
 )
 from reconciler.proof.suggested_edits import SuggestionRounds
-from reconciler.publish.commit_message import CodeBefore, commit_message
-from reconciler.publish.git import Branch, branch_tip, mutations_in, open_branch, open_protected, protected_head
-from reconciler.publish.worktree_files import add_untracked_files
+from reconciler.publish.branch import Branch, add_untracked_files, open_branch, open_protected
+from reconciler.publish.commit_message import CodeBefore
+from reconciler.publish.git import branch_tip, mutations_in, protected_head
 from reconciler.rewrite.create import wanted_creations
 from reconciler.rewrite.edited_code import read_code
+from reconciler.rewrite.json_syntax.nested_blocks import learn_nested_blocks
 from reconciler.rewrite.resource_identity import is_in_code, is_known
 from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.live_reads import LiveReads
-from reconciler.terraform.nested_blocks import learn_nested_blocks
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.plugin.warm import warm_provider
 from reconciler.terraform.refresh import Refreshed
 from reconciler.terraform.state import read_recorded
-
-_NOTED = 50
-"""How many differences that were there before a record names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +124,12 @@ class Line:
         except (BranchConflict, ForeignCommit) as error:
             left = leave_all(classified.wanted, str(error))
             tried = {**tried, "branch": await self.tip()}
-            return replace(_without_edits(classified, left=left), tried=tried, corrects=applied.corrects)
+            return replace(proposal_without_edits(classified, left=left), tried=tried, corrects=applied.corrects)
         try:
             with parsed_once():
                 proposal = await self._propose(branch, applied, backlog, classified)
         except CodeRefused as error:
-            proposal = _without_edits(classified, left=leave_all(classified.wanted, str(error)))
+            proposal = proposal_without_edits(classified, left=leave_all(classified.wanted, str(error)))
         return replace(proposal, tried=tried if proposal.left else {}, corrects=applied.corrects)
 
     async def circumstances(self, applied: AppliedMutation, backlog: Backlog) -> dict[str, Json]:
@@ -146,7 +148,7 @@ class Line:
         self, branch: Branch, applied: AppliedMutation, backlog: Backlog, classified: ClassifiedDrift
     ) -> Proposal:
         if commit := await branch.find(applied.id, corrects=applied.corrects):
-            return _without_edits(classified, commit=commit)
+            return proposal_without_edits(classified, commit=commit)
         head = await branch.head()
         await learn_nested_blocks(self.terraform, branch.root)
         around = await asyncio.to_thread(surroundings, branch.root, branch.worktree, self.frozen)
@@ -167,7 +169,7 @@ class Line:
                 proved = await self._proved(branch, inside, applied, backlog, classified=classified, missing=missing)
                 return replace(proved, base=head) if proved.files else proved
         known = "" if classified.left and not classified.wanted else "The code declares the value already."
-        return _without_edits(classified, nothing_to_do=known, merged=bool(known) and await branch.is_merged())
+        return proposal_without_edits(classified, nothing_to_do=known, merged=bool(known) and await branch.is_merged())
 
     async def _propose_replacement(
         self, branch: Branch, context: ProofContext, combined: CombinedMutation, backlog: Backlog
@@ -183,7 +185,7 @@ class Line:
                 missing = await undeclared_values(inside, DeclaredCache(), applied, classified.wanted, head="")
                 missing += await differing_values(inside, classified, classified.wanted)
                 if not (missing or before):
-                    return _without_edits(classified, nothing_to_do="The code declares the value already.")
+                    return proposal_without_edits(classified, nothing_to_do="The code declares the value already.")
                 proposal = await self._proved(
                     branch, inside, applied, backlog, classified=classified, missing=missing, first=first
                 )
@@ -210,9 +212,9 @@ class Line:
             prove_edits(context, missing, explain=explain) if missing else prove_unedited(context, first, explain)
         )
         if untracked := set(proved.edited.files) - await branch.tracked(list(proved.edited.files)):
-            return _without_edits(classified, left=leave_all(missing, _not_in_git(untracked)))
-        proposal = _with_edits(classified, proved, applied, first, before=before)
-        return _naming_what_superseded(proposal, backlog.superseded(applied))
+            return proposal_without_edits(classified, left=leave_all(missing, _not_in_git(untracked)))
+        proposal = proposal_with_edits(classified, proved, applied, first, before=before)
+        return name_superseding(proposal, backlog.superseded(applied))
 
     async def _with_new_blocks(
         self, context: ProofContext, applied: AppliedMutation, classified: ClassifiedDrift
@@ -352,58 +354,13 @@ class Line:
 
 
 def _without_code(applied: AppliedMutation, classified: ClassifiedDrift) -> Proposal | None:
-    return None if classified.concerns_code else replace(_without_edits(classified), corrects=applied.corrects)
-
-
-def _with_edits(
-    classified: ClassifiedDrift,
-    proved: ProvedEdit,
-    applied: AppliedMutation,
-    first: tuple[Edit, ...],
-    *,
-    before: CodeBefore,
-) -> Proposal:
-    edits = (*first, *proved.edited.edits) if proved.proofs else ()
-    return Proposal(
-        message=commit_message(applied, edits, before) if edits else "",
-        files=proved.edited.files,
-        edits=tuple(ProposedEdit(path=edit.path, wanted=edit.wanted, chain=edit.chain) for edit in edits),
-        proofs=proved.proofs,
-        left=(*classified.left, *proved.left),
-        kept_out=classified.kept_out,
-        noted=tuple(f"Before the edit too, {describe([change])}." for change in proved.noted[:_NOTED]),
-    )
+    return None if classified.concerns_code else replace(proposal_without_edits(classified), corrects=applied.corrects)
 
 
 def _declared_before(root: Path, wanted: Sequence[Wanted]) -> CodeBefore:
     """What the code declares for each value, without those that hang on the live system."""
     found = zip(wanted, read_declared(root, wanted), strict=True)
     return {want.key: code.value for want, code in found if code.says is not Declaration.UNSURE}
-
-
-def _naming_what_superseded(proposal: Proposal, superseded: Mapping[tuple[str, str], str]) -> Proposal:
-    """What was left because a mutation superseded it while it was proved, is no matter for a human."""
-    left = tuple(entry for entry in proposal.left if entry.wanted.key not in superseded)
-    by = [(entry, superseded[entry.wanted.key]) for entry in proposal.left if entry.wanted.key in superseded]
-    named = (replace(entry, reason=superseded_reason(later), superseded_by=later) for entry, later in by)
-    return replace(proposal, left=left, kept_out=(*proposal.kept_out, *named))
-
-
-def _without_edits(
-    classified: ClassifiedDrift,
-    *,
-    left: tuple[Left, ...] = (),
-    nothing_to_do: str = "",
-    merged: bool = False,
-    commit: str = "",
-) -> Proposal:
-    return Proposal(
-        commit=commit,
-        left=(*classified.left, *left),
-        kept_out=classified.kept_out,
-        nothing_to_do=nothing_to_do,
-        merged=merged,
-    )
 
 
 def _not_in_git(paths: set[Path]) -> str:

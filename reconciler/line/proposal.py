@@ -2,14 +2,31 @@
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from gateway.core.model.json import Json
-from reconciler import model
-from reconciler.model import Left, Proof, ProposedEdit
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.classification import ClassifiedDrift, superseded_reason
+from reconciler.model import (
+    Edit,
+    Left,
+    Proof,
+    ProposedEdit,
+    edit_from_json,
+    edit_to_json,
+    left_from_json,
+    left_to_json,
+    proof_from_json,
+    proof_to_json,
+)
+from reconciler.proof.proofs import describe
+from reconciler.proof.proved_edit import ProvedEdit
+from reconciler.publish.commit_message import CodeBefore, commit_message
 
+_NOTED = 50
+"""How many differences that were there before a record names."""
 _LONGEST_DIFF = 64 * 1024
 """Characters of a diff that a record keeps; the commit has the whole diff."""
 
@@ -50,10 +67,10 @@ class Proposal:
             "commit": self.commit,
             "message": self.message,
             "files": {str(path): base64.b64encode(content).decode() for path, content in self.files.items()},
-            "edits": [model.edit_to_json(edit) for edit in self.edits],
-            "proofs": [model.proof_to_json(proof) for proof in self.proofs],
-            "left": [model.left_to_json(left) for left in self.left],
-            "kept_out": [model.left_to_json(left) for left in self.kept_out],
+            "edits": [edit_to_json(edit) for edit in self.edits],
+            "proofs": [proof_to_json(proof) for proof in self.proofs],
+            "left": [left_to_json(left) for left in self.left],
+            "kept_out": [left_to_json(left) for left in self.kept_out],
             "nothing_to_do": self.nothing_to_do,
             "merged": self.merged,
             "noted": list(self.noted),
@@ -69,10 +86,10 @@ class Proposal:
             commit=form["commit"],
             message=form["message"],
             files={Path(path): base64.b64decode(content) for path, content in form["files"].items()},
-            edits=tuple(model.edit_from_json(row) for row in form["edits"]),
-            proofs=tuple(model.proof_from_json(row) for row in form["proofs"]),
-            left=tuple(model.left_from_json(row) for row in form["left"]),
-            kept_out=tuple(model.left_from_json(row) for row in form["kept_out"]),
+            edits=tuple(edit_from_json(row) for row in form["edits"]),
+            proofs=tuple(proof_from_json(row) for row in form["proofs"]),
+            left=tuple(left_from_json(row) for row in form["left"]),
+            kept_out=tuple(left_from_json(row) for row in form["kept_out"]),
             nothing_to_do=form["nothing_to_do"],
             merged=form["merged"],
             noted=tuple(form["noted"]),
@@ -133,3 +150,50 @@ def edited_addresses(body: Mapping[str, Json]) -> set[str]:
 def comparable_body(body: Mapping[str, Json]) -> Mapping[str, Json]:
     """What a RECONCILED record says, without when and why it was looked at."""
     return {name: value for name, value in body.items() if name not in {"corrects", "tried", "claims_ended", "noted"}}
+
+
+def proposal_with_edits(
+    classified: ClassifiedDrift,
+    proved: ProvedEdit,
+    applied: AppliedMutation,
+    first: tuple[Edit, ...],
+    *,
+    before: CodeBefore,
+) -> Proposal:
+    """The proposal of proved edits, after the edits `first`, which the code has already; `before` says what it declared."""
+    edits = (*first, *proved.edited.edits) if proved.proofs else ()
+    return Proposal(
+        message=commit_message(applied, edits, before) if edits else "",
+        files=proved.edited.files,
+        edits=tuple(ProposedEdit(path=edit.path, wanted=edit.wanted, chain=edit.chain) for edit in edits),
+        proofs=proved.proofs,
+        left=(*classified.left, *proved.left),
+        kept_out=classified.kept_out,
+        noted=tuple(f"Before the edit too, {describe([change])}." for change in proved.noted[:_NOTED]),
+    )
+
+
+def proposal_without_edits(
+    classified: ClassifiedDrift,
+    *,
+    left: tuple[Left, ...] = (),
+    nothing_to_do: str = "",
+    merged: bool = False,
+    commit: str = "",
+) -> Proposal:
+    """A proposal that changes no file: because of what is `left`, because there is `nothing_to_do`, or since the `commit` is made already."""
+    return Proposal(
+        commit=commit,
+        left=(*classified.left, *left),
+        kept_out=classified.kept_out,
+        nothing_to_do=nothing_to_do,
+        merged=merged,
+    )
+
+
+def name_superseding(proposal: Proposal, superseded: Mapping[tuple[str, str], str]) -> Proposal:
+    """What was left because a mutation superseded it while it was proved, is no matter for a human."""
+    left = tuple(entry for entry in proposal.left if entry.wanted.key not in superseded)
+    by = [(entry, superseded[entry.wanted.key]) for entry in proposal.left if entry.wanted.key in superseded]
+    named = (replace(entry, reason=superseded_reason(later), superseded_by=later) for entry, later in by)
+    return replace(proposal, left=left, kept_out=(*proposal.kept_out, *named))

@@ -10,9 +10,10 @@ from tempfile import TemporaryDirectory
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE, overlaps
 from gateway.terraform.config.module import load_module
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.classification import ClassifiedDrift, classify_mutation
-from reconciler.drift.replacements import (
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.backlog import Backlog
+from reconciler.changes.classification import ClassifiedDrift, classify_mutation
+from reconciler.changes.replacements import (
     Recorded,
     as_replacement,
     at_deleted_address,
@@ -21,11 +22,11 @@ from reconciler.drift.replacements import (
     earlier_creation,
 )
 from reconciler.errors import GitFailed
-from reconciler.line.backlog import Backlog
 from reconciler.model import REPLACES, TAKEN_BACK, Edit, Edited, Left, Wanted
 from reconciler.proof.proofs import Explain, verify
 from reconciler.proof.proved_edit import ProofContext, ProvedEdit
-from reconciler.publish.git import Branch, git
+from reconciler.publish.branch import Branch
+from reconciler.publish.git import git
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

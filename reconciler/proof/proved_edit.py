@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE
-from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.model import Edited, Left, Proof, Wanted, is_new
 from reconciler.proof.code_copies import temporarily_written
 from reconciler.proof.declarations import Declaration, read_declared

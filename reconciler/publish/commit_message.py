@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from gateway.core.model.json import Json
-from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.model import REPLACES, TAKEN_BACK, Edit, Wanted, is_gone, is_new, is_replacement
 from reconciler.terraform.compare import same
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 import structlog
 
 from gateway.core.errors import SentinelError
+from reconciler.changes.backlog import Backlog
 from reconciler.errors import GitHubBusy
-from reconciler.line.backlog import Backlog
-from reconciler.line.retry import Retry
 from reconciler.publish.push import Remote
 from reconciler.publish.stack_pull_request import StackPullRequest
+from reconciler.retry import Retry
 
 log = structlog.get_logger()
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gateway.core.model.ids import digest_id
 from gateway.core.model.json import Json
-from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.publish.commit_message import one_line, value_text
 from reconciler.suggest.question import ChangedOutside, NamedIntent
 

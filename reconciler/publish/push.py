@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reconciler.errors import GitFailed
-from reconciler.publish.git import OwnCommits, checked_tip, git, protected_head, trailer_keys
+from reconciler.publish.branch import OwnCommits, checked_tip
+from reconciler.publish.git import git, protected_head, trailer_keys
 from reconciler.publish.unmerged import all_merged
 
 _OPTIONS = (

@@ -8,9 +8,8 @@ import structlog
 from gateway.core.drift_book import DriftBook
 from gateway.core.ports import LedgerQueries, RecordQuery
 from gateway.core.records.record import Record, Stage
-from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation
-from reconciler.drift.scan import mutation_of_drift
-from reconciler.line.backlog import Backlog
+from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, mutation_of_drift
+from reconciler.changes.backlog import Backlog
 from reconciler.publish.pull_request_text import WriteBack
 
 log = structlog.get_logger()

@@ -18,7 +18,7 @@ from gateway.terraform.config.module import Module, attributes
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
-from reconciler.drift.event_creations import Created
+from reconciler.changes.event_creations import Created
 from reconciler.model import Wanted
 from reconciler.rewrite.edited_code import EditedCode, refuse_side_effects
 from reconciler.rewrite.editors.hcl_text import CannotEdit, key, quoted

@@ -22,7 +22,7 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
-from reconciler.drift.event_creations import Created, may_belong
+from reconciler.changes.event_creations import Created, may_belong
 from reconciler.model import REPLACES, Edited, Left, Wanted
 from reconciler.rewrite.added_instance import NewInstance, add_instance, siblings_of
 from reconciler.rewrite.block_text import block_text, import_text

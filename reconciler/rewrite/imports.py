@@ -12,7 +12,7 @@ from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
-from reconciler.drift.replacements import ReplacedResource
+from reconciler.changes.replacements import ReplacedResource
 from reconciler.model import REPLACES, Wanted
 from reconciler.rewrite.block_text import import_text
 from reconciler.rewrite.edited_code import EditedCode

@@ -25,7 +25,7 @@ from reconciler.rewrite.editors.splice import Splice, indent_at
 from reconciler.rewrite.editors.variable import Variable, add_variable, document_of, type_of
 from reconciler.rewrite.names import variable_name
 from reconciler.rewrite.trace.inverse import unchanged
-from reconciler.rewrite.trace.overrides import condition_of_call
+from reconciler.rewrite.trace.overrides import condition_of
 from reconciler.rewrite.trace.sites import (
     ArgumentSite,
     AttributeSite,
@@ -238,7 +238,7 @@ class ModuleVariable:
                 raise CannotEdit("There is no call that could set the variable.")
             new = f"var.{self.name}"
             if level is self.levels[-1]:
-                condition = condition_of_call(level.call_scope)
+                condition = condition_of(level.call_scope)
                 only = Only(condition, self.use.default) if condition else None
                 new = conditional(only, to_hcl(given, indent_at(level.call_document, level.call.start_byte) + "  "))
             yield level.call_document, attribute_line(level.call_document, level.call, self.name, new)

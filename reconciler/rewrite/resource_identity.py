@@ -7,7 +7,7 @@ from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import ResourceInstance, declared
 from gateway.terraform.lang.values import Unknown
-from reconciler.drift.event_creations import Created
+from reconciler.changes.event_creations import Created
 from reconciler.rewrite.edited_code import EditedCode
 from reconciler.rewrite.imports import imported_ids
 

@@ -126,7 +126,7 @@ class Terraform:
             )
 
     async def apply_and_log(self, root: Path, plan: Path, *, state: Path | None, lock_seconds: int) -> Completed:
-        """Apply a plan file under the backend's lock; what terraform said. Only `reconciler.healing` calls this. Raises `errors.TerraformMissing`."""
+        """Apply a plan file under the backend's lock; what terraform said. Only `reconciler.drift.healing` calls this. Raises `errors.TerraformMissing`."""
         argv = ["apply", "-input=false", "-no-color", "-compact-warnings", f"-lock-timeout={lock_seconds}s"]
         argv += [f"-state={state}"] if state else []
         return await self._once(root, [*argv, str(plan)])

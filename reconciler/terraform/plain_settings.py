@@ -16,9 +16,9 @@ _MONTHS = r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug
 _TIMES = r"hourly|daily|nightly|weekly|monthly|yearly|noon|midnight|night|morning|evening|am|pm|utc|gmt"
 _NAMES = rf"{_UNITS}|{_DAYS}|{_MONTHS}|{_TIMES}"
 _BETWEEN = r"every|each|at|on|and|to|from|until|till|in|of|the|between|through|first|last|never|always"
-_NUMBER = rf"\d{{1,2}}(?::\d{{2}}){{0,2}}|20\d{{2}}|\d{{1,5}}(?=[ ](?:{_UNITS})\b)"
-_SENTENCE = re.compile(
-    rf"(?:{_NAMES}|{_BETWEEN}|{_NUMBER})(?:(?:, ?| |-)(?:{_NAMES}|{_BETWEEN}|{_NUMBER}))*", re.IGNORECASE
+_TIME_NUMBER = rf"\d{{1,2}}(?::\d{{2}}){{0,2}}|20\d{{2}}|\d{{1,5}}(?=[ ](?:{_UNITS})\b)"
+_TIME_SENTENCE = re.compile(
+    rf"(?:{_NAMES}|{_BETWEEN}|{_TIME_NUMBER})(?:(?:, ?| |-)(?:{_NAMES}|{_BETWEEN}|{_TIME_NUMBER}))*", re.IGNORECASE
 )
 _TELLING = re.compile(rf"\b(?:{_NAMES}|{_BETWEEN})\b", re.IGNORECASE)
 _RATE = re.compile(rf"rate\(\d{{1,5}} (?:{_UNITS})\)")
@@ -38,7 +38,7 @@ _SENSITIVE_WORD = re.compile(
 )
 """Words anywhere in a name that keep a value out of code, beside the names of secrets: a value that is written is public for good."""
 _SWITCH = re.compile(r"true|false|on|off|yes|no|enabled?|disabled?", re.IGNORECASE)
-_PLAIN_SETTING_NUMBER = re.compile(r"-?\d{1,6}")
+_SMALL_NUMBER = re.compile(r"-?\d{1,6}")
 _HARMLESS_NAMES = frozenset({
     "channel", "color", "colour", "encoding", "engine", "env", "environment", "format", "lang", "language", "level", "locale", "loglevel",
     "mode", "region", "stage", "strategy", "tier", "timezone", "tz", "variant",
@@ -50,9 +50,7 @@ _PUBLIC_NAMES = frozenset(
     {"announcement", "banner", "greeting", "headline", "motd", "notice", "slogan", "subtitle", "tagline", "title"}
 )
 """The last words of names of texts that everyone is shown. Reviewed one by one: nobody keeps a secret under them."""
-_PLAIN_SETTING_SENTENCE = re.compile(
-    r"(?=.{3,120}\Z)(?:[A-Za-z]{1,16}|\d{1,4})(?:[,;:]? (?:[A-Za-z]{1,16}|\d{1,4}))+[.!?]?"
-)
+_PLAIN_SENTENCE = re.compile(r"(?=.{3,120}\Z)(?:[A-Za-z]{1,16}|\d{1,4})(?:[,;:]? (?:[A-Za-z]{1,16}|\d{1,4}))+[.!?]?")
 """Two or more words. A single one could be a password, whatever its name."""
 _WORD_OF_A_NAME = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FUNCTION = "aws_lambda_function"
@@ -93,10 +91,10 @@ def _plain(name: str, value: Json) -> bool:
     if isinstance(value, Mapping | list) or is_secret_name(name) or _SENSITIVE_WORD.search(name):
         return False
     text = str(value)
-    if _SWITCH.fullmatch(text) or _PLAIN_SETTING_NUMBER.fullmatch(text) or is_time_text(text):
+    if _SWITCH.fullmatch(text) or _SMALL_NUMBER.fullmatch(text) or is_time_text(text):
         return True
     last = next(reversed(_WORD_OF_A_NAME.findall(name)), "").lower()
-    form = _WORD if last in _HARMLESS_NAMES else _PLAIN_SETTING_SENTENCE if last in _PUBLIC_NAMES else None
+    form = _WORD if last in _HARMLESS_NAMES else _PLAIN_SENTENCE if last in _PUBLIC_NAMES else None
     return form is not None and form.fullmatch(text) is not None
 
 
@@ -106,4 +104,4 @@ def is_time_text(text: str) -> bool:
         return False
     if any(form.fullmatch(text) for form in (_RATE, _CRON, _DURATION)):
         return any(character.isdecimal() or character == "*" for character in text)
-    return _SENTENCE.fullmatch(text) is not None and _TELLING.search(text) is not None
+    return _TIME_SENTENCE.fullmatch(text) is not None and _TELLING.search(text) is not None

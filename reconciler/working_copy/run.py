@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gateway.core.errors import SettingsInvalid
 from gateway.terraform.config.source import parsed_once
 from gateway.terraform.provider_mirror import terraform_environment
-from reconciler.drift.cloudtrail import Event
+from reconciler.changes.cloudtrail import Event
 from reconciler.terraform.cli import Terraform, found_executable
 from reconciler.terraform.plugin.warm import warm_provider
 from reconciler.working_copy.report import Report, write

@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from gateway.terraform.config.module import load_module
-from reconciler.drift.classification import classify_foreign_drift
-from reconciler.drift.cloudtrail import Event, origins
-from reconciler.drift.event_creations import read_creation
+from reconciler.changes.classification import classify_foreign_drift
+from reconciler.changes.cloudtrail import Event, origins
+from reconciler.changes.event_creations import read_creation
+from reconciler.changes.replacements import replaced_in_code
 from reconciler.drift.foreign_drift import replaced_by_events
-from reconciler.drift.replacements import replaced_in_code
 from reconciler.drift.unset_attributes import drift_of_unset_attributes
 from reconciler.errors import StateNotUpdated, TerraformFailed
 from reconciler.model import Drift, Left, Wanted, is_new, is_replacement
@@ -21,10 +21,10 @@ from reconciler.proof.proved_edit import ProofContext, attempt, without_replaced
 from reconciler.proof.suggested_edits import SuggestionRounds
 from reconciler.rewrite.create import Live, import_id_of, wanted_creations
 from reconciler.rewrite.imports import imported_ids, wanted_replacement
+from reconciler.rewrite.json_syntax.nested_blocks import learn_nested_blocks
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.suggest.suggestions import Suggestions
 from reconciler.terraform.cli import SavedPlan, Terraform
-from reconciler.terraform.nested_blocks import learn_nested_blocks
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refresh import live_objects
 from reconciler.terraform.state_update import adopt_replacements, apply_to_state, refresh_state

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from gateway.core.model.json import Json
 from gateway.terraform.config.module import META, Module, load_module
-from reconciler.drift.classification import classify_foreign_drift
-from reconciler.drift.cloudtrail import Event, origins
+from reconciler.changes.classification import classify_foreign_drift
+from reconciler.changes.cloudtrail import Event, origins
 from reconciler.model import Edited, Left, Proof, Wanted
 from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
 from reconciler.proof.proofs import capture_proof, text_proofs

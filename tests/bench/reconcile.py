@@ -34,13 +34,13 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.terraform.provider_mirror import terraform_environment
-from reconciler.line.backlog import Backlog
+from reconciler.changes.backlog import Backlog
 from reconciler.line.loop import Line
-from reconciler.line.workflows import Worker, serve
 from reconciler.model import Wanted
 from reconciler.proof.proved_edit import DeclaredCache, ProofContext, prove_edits
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plugin.warm import WarmProvider
+from reconciler.workflows import Worker, serve
 from reconciler.working_copy.run import WorkingCopyRun, reconcile_working_copy
 from tests.bench import rewrite
 from tests.bench.figure import show

@@ -21,7 +21,7 @@ from gateway.core.settings.notices import WebhookSettings
 from gateway.core.settings.publish import GitHubSettings
 from gateway.ledger.ledger import SqlLedger
 from reconciler.app import _pushing, environment, run_reconciler, state_file, workflows_database
-from reconciler.line.backlog import Backlog
+from reconciler.changes.backlog import Backlog
 from reconciler.suggest.replacement import SUGGESTED
 from tests.kit.hook import HookStub, receiving
 from tests.kit.messages_api import messages_api

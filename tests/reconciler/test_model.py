@@ -1,4 +1,4 @@
-"""The keys by which wanted values are compared with changes of a plan."""
+"""Wanted values have keys that fit the changes of a plan, and edits, proofs and values left survive their JSON forms."""
 
 import json
 from dataclasses import replace

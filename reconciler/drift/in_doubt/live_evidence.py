@@ -9,7 +9,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.outcome import SettledBy
 from gateway.core.model.path import WHOLE, AttributePath
-from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.terraform.compare import agrees, same
 from reconciler.terraform.refresh import Refreshed
 

@@ -16,7 +16,7 @@ from gateway.core.errors import NotAllowed, SentinelError
 from gateway.core.model.outcome import Resolution
 from gateway.core.ports import Clock, Doubt, DoubtLedger, LedgerQueries, RecordQuery
 from gateway.core.records.record import Stage
-from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation
+from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation
 from reconciler.drift.in_doubt.live_evidence import DoubtAnswer, DoubtVerdict, judge_live_values, unreadable
 from reconciler.drift.in_doubt.trail_evidence import Trail, verdict_of_trail
 from reconciler.terraform.refresh import Refreshed

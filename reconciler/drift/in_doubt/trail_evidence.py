@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.core.errors import NotSendable
-from gateway.core.json_reader import JsonRefused, read_json
 from gateway.core.model.outcome import SettledBy
 from gateway.core.service_models import ServiceModels
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.cloudtrail import event_files, read_records
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.cloudtrail import event_files, principal_of, read_records, unwrapped
 from reconciler.drift.in_doubt.live_evidence import DoubtAnswer, DoubtVerdict
 
 _USER_AGENT: Final = re.compile(r"\[?sentinel/\S+ mutation/(mut_[0-9a-z]{26})\]?")
@@ -67,16 +66,6 @@ def _events(path: Path) -> Iterator[Mapping[str, Any]]:
                 yield event
 
 
-def unwrapped(record: Any) -> Any:
-    """A record itself, or the one that a result of LookupEvents holds as text; None if that cannot be read."""
-    if isinstance(record, dict) and isinstance(text := record.get("CloudTrailEvent"), str):
-        try:
-            return read_json(text)
-        except JsonRefused:
-            return None
-    return record
-
-
 def _is_of(event: Mapping[str, Any], applied: AppliedMutation) -> bool:
     agent = _USER_AGENT.fullmatch(str(event.get("userAgent") or ""))
     if agent is None or agent[1] != applied.id:
@@ -103,16 +92,6 @@ def _is_own(event: Mapping[str, Any], trail: Trail, applied: AppliedMutation) ->
     own = trail.identity.split(":")[4]
     accounts = str(who.get("accountId", own)), str(event.get("recipientAccountId", own))
     return accounts == (own, applied.account or own)
-
-
-def principal_of(who: Mapping[str, Any]) -> str:
-    """The ARN of the role or user in a `userIdentity`; empty for any other kind ("CloudTrail userIdentity element")."""
-    match who:
-        case {"type": "AssumedRole", "sessionContext": {"sessionIssuer": {"type": "Role", "arn": str(arn)}}}:
-            return arn
-        case {"type": "IAMUser", "arn": str(arn)}:
-            return arn
-    return ""
 
 
 @cache

@@ -16,7 +16,7 @@ from gateway.core.ports import Clock, DueChange, TimeBoxLedger
 from gateway.terraform.address import split_stack
 from reconciler.drift.put_backs.gateway_api import GatewayAnswer
 from reconciler.errors import GatewayUnreachable, TerraformFailed
-from reconciler.line.retry import Retry
+from reconciler.retry import Retry
 from reconciler.terraform.compare import agrees, same
 from reconciler.terraform.refresh import Refreshed
 

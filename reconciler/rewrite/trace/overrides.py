@@ -3,7 +3,6 @@
 What a module says by itself, its other callers share; so the value of one caller belongs into its call.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -20,10 +19,10 @@ from reconciler.rewrite.trace.sites import Cursor, Only, OverrideSite, TracedSit
 
 
 def condition_of(scope: EvaluationScope) -> str:
-    """What is true of this instance only, as HCL; empty if the block has only one instance."""
+    """HCL that is true of this instance of a block or call only; empty if it has one instance, or a key that HCL cannot hold."""
     if scope.count is not None:
         return f"count.index == {scope.count}"
-    return f"each.key == {_quoted(scope.each[0])}" if scope.each is not None else ""
+    return _equals("each.key", scope.each[0]) if scope.each is not None else ""
 
 
 def condition_on(name: str, value: object) -> str:
@@ -32,22 +31,23 @@ def condition_on(name: str, value: object) -> str:
         case bool() | None:
             return ""
         case str():
-            return f"{name} == {_quoted(value)}"
+            return _equals(name, value)
         case int():
             return f"{name} == {value}"
     return ""
 
 
-def _quoted(text: str) -> str:
+def _equals(name: str, text: str) -> str:
+    """The comparison as HCL; empty if no HCL string holds the text."""
     try:
-        return quoted(text)
+        return f"{name} == {quoted(text)}"
     except CannotEdit:
         return ""
 
 
 def override(cursor: Cursor, expression: Expression, path: tuple[str, ...], condition: str) -> Iterator[TracedSite]:
     """The innermost expression at a path, to be made a conditional. It must be written in place."""
-    if not condition or condition.endswith("== ") or (not path and _names_instance(cursor, expression)):
+    if not condition or (not path and _names_instance(cursor, expression)):
         return
     found = _innermost(cursor, expression, path)
     if found is None:
@@ -123,13 +123,6 @@ def _varying(cursor: Cursor) -> Mapping[str, Json]:
     return {**names, "each": None, "count": None}
 
 
-def condition_of_call(scope: EvaluationScope) -> str:
-    """HCL that is true for this instance of a call only; empty if the call has one instance."""
-    if scope.count is not None:
-        return f"count.index == {scope.count}"
-    return "" if scope.each is None else f"each.key == {json.dumps(scope.each[0], ensure_ascii=False)}"
-
-
 def new_arguments(cursor: Cursor, name: str, default: Expression, rest: tuple[str, ...]) -> Iterator[TracedSite]:
     """The missing argument in the call: for all instances of the call, then for this instance alone."""
     module = cursor.module
@@ -149,7 +142,7 @@ def new_arguments(cursor: Cursor, name: str, default: Expression, rest: tuple[st
     line = f"{module.call_document.at(module.call)} {module.address} gives no {name}"
     site = there.step(line).new_argument(module.call, name, otherwise)
     yield site
-    if condition := condition_of_call(module.call_scope):
+    if condition := condition_of(module.call_scope):
         yield replace(site, only=Only(condition, otherwise))
 
 
@@ -163,13 +156,13 @@ def argument_overrides(
     if cursor.convert is not unchanged and rest:
         return
     document, written = cursor.document, e.bare(given)
-    if isinstance(written, e.LiteralValue | e.Object | e.Tuple) and not condition_of_call(module.call_scope):
+    if isinstance(written, e.LiteralValue | e.Object | e.Tuple) and not condition_of(module.call_scope):
         return
     source = document.source[given.start : given.end].decode()
     if "\n" in source:
         yield cursor.refuse("The argument is written on several lines, so nothing is set beside it.", given)
         return
-    only = Only(condition, source) if (condition := condition_of_call(module.call_scope)) else None
+    only = Only(condition, source) if (condition := condition_of(module.call_scope)) else None
     site = OverrideSite(
         document=document, convert=cursor.convert, chain=cursor.chain, module=cursor.module, node=given, only=only
     )

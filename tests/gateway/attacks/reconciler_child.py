@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from gateway.ledger.ledger import SqlLedger, open_ledger
+from reconciler.changes.backlog import Backlog
 from reconciler.drift.in_doubt.read_back import ReadBack
-from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
-from reconciler.line.workflows import Worker, durable
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.refresh import Refreshed
+from reconciler.workflows import Worker, durable
 from tests.kit.stores import KEYS
 
 GROUP = "aws_autoscaling_group.web"

@@ -23,7 +23,7 @@ from gateway.core.records.record import Stage
 from gateway.core.settings import AllowedCode, ReconcileSettings, Settings, StackSettings
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from reconciler.app import _worker
-from reconciler.line.workflows import Worker
+from reconciler.workflows import Worker
 from tests.kit.mutations import record_mutation
 from tests.kit.nouns import effect
 from tests.kit.stores import KEYS

@@ -10,7 +10,7 @@ from gateway.exports.cloudtrail import cloudtrail_event, cloudtrail_place, is_ca
 from gateway.exports.columns import open_duckdb
 from gateway.exports.formats import FORMATS
 from gateway.ledger.ask.exports import ExportedRecord
-from reconciler.drift.cloudtrail import read_events
+from reconciler.changes.cloudtrail import read_events
 from tests.kit.exports import record
 
 FORM = FORMATS[ExportFormatName.CLOUDTRAIL]

@@ -1,4 +1,4 @@
-"""What a mutation set, may be setting, or set for a time is ours; the rest of what drifted came from outside."""
+"""What a mutation set, may be setting, or set for a time is ours; the rest came from outside, with the resource that took a place."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -10,10 +10,10 @@ from gateway.core.model.json import Json
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger
-from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation
-from reconciler.drift.cloudtrail import Event, events_of
+from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation
+from reconciler.changes.backlog import Backlog
+from reconciler.changes.cloudtrail import Event, events_of
 from reconciler.drift.foreign_drift import OutsideChange, outside_changes, replaced_by_events, with_replacements
-from reconciler.line.backlog import Backlog
 from reconciler.model import DriftOrigin
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 
@@ -110,7 +110,7 @@ AT = datetime(2026, 1, 2, tzinfo=UTC)
 LIVE: dict[str, Json] = {"import_id": "sg-2", "replaces": "sg-1"}
 
 
-def _outside_replacements_plan(old: str = "sg-1") -> TerraformPlan:
+def _plan_of_replacement(old: str = "sg-1") -> TerraformPlan:
     """The group is gone, and a tag elsewhere names it."""
 
     def entry(address: str, actions: list[str], before: Any, after: Any, unknown: Any = None) -> dict[str, Any]:
@@ -147,23 +147,23 @@ FOUND = tuple(
 
 
 def test_events_say_what_took_its_place_and_who_did_it() -> None:
-    ((replaced, origin),) = replaced_by_events(_outside_replacements_plan(), _events())
+    ((replaced, origin),) = replaced_by_events(_plan_of_replacement(), _events())
     assert (replaced.address, replaced.old_id, origin.actor) == (WEB, "sg-1", "mallory")
-    (found,) = with_replacements(_outside_replacements_plan(), FOUND, _events(), {})
+    (found,) = with_replacements(_plan_of_replacement(), FOUND, _events(), {})
     assert (found.change.live, found.change.other, found.change.address) == (LIVE, "sg-1", WEB)
     assert found.origin is not None
 
 
 def test_without_events_it_stays_gone() -> None:
-    assert with_replacements(_outside_replacements_plan(), FOUND, (), {}) == FOUND
+    assert with_replacements(_plan_of_replacement(), FOUND, (), {}) == FOUND
 
 
 def test_what_was_found_before_stays_after_the_events_are_gone() -> None:
-    (found,) = with_replacements(_outside_replacements_plan(), FOUND, (), {(WEB, "*"): LIVE})
+    (found,) = with_replacements(_plan_of_replacement(), FOUND, (), {(WEB, "*"): LIVE})
     assert found.change.live == LIVE
-    both = with_replacements(_outside_replacements_plan(), FOUND, (), {(WEB, "*"): LIVE, (LOGS, "tags"): {}})
+    both = with_replacements(_plan_of_replacement(), FOUND, (), {(WEB, "*"): LIVE, (LOGS, "tags"): {}})
     assert [each.change.address for each in both] == [WEB, LOGS]
 
 
 def test_another_resource_in_the_state_is_another_story() -> None:
-    assert with_replacements(_outside_replacements_plan("sg-9"), FOUND, (), {(WEB, "*"): LIVE}) == FOUND
+    assert with_replacements(_plan_of_replacement("sg-9"), FOUND, (), {(WEB, "*"): LIVE}) == FOUND

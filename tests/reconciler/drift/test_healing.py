@@ -1,4 +1,4 @@
-"""Four actions and no other: each is judged by the plan that would do it."""
+"""Four actions and no other: each is judged by the plan that would do it, and exactly that plan is applied."""
 
 import json
 import stat
@@ -87,7 +87,7 @@ def test_what_only_protects_a_bucket_needs_none() -> None:
     assert choose_action(_plan(["update"]), drift, state_changes=True).action is HealAction.REVERT_DRIFT
 
 
-DRIFT_OF_HEAL = ForeignDrift(id="fgn_1", at=datetime(2026, 1, 2, tzinfo=UTC), stack="shop", address=ASG, attribute="max_size", resource_type="aws_autoscaling_group", action=DriftAction.REVERT, decision=7)  # fmt: skip
+HEALED_DRIFT = ForeignDrift(id="fgn_1", at=datetime(2026, 1, 2, tzinfo=UTC), stack="shop", address=ASG, attribute="max_size", resource_type="aws_autoscaling_group", action=DriftAction.REVERT, decision=7)  # fmt: skip
 MOVES = {"resource_changes": [{"address": ASG, "mode": "managed", "change": {"actions": ["update"], "before": {"max_size": 9, "x": "hush"}, "after": {"max_size": 8, "x": "hush"}}}]}  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def _fake(tmp_path: Path, *plans: Mapping[str, Any], **more: Any) -> FakeTerrafo
 
 async def test_exactly_the_saved_plan_is_applied_and_kept_with_decision_and_log(tmp_path: Path) -> None:
     terraform = _fake(tmp_path, MOVES)
-    body = await _healer(tmp_path, terraform).heal(DRIFT_OF_HEAL)
+    body = await _healer(tmp_path, terraform).heal(HEALED_DRIFT)
     assert (body["outcome"], body["reason"]) == ("reverted", f"The plan sets max_size of {ASG} and nothing else.")
     place = tmp_path / "healing" / "fgn_1.7"
     assert terraform.applied == [_bytes(place / "plan")]
@@ -167,9 +167,9 @@ async def test_exactly_the_saved_plan_is_applied_and_kept_with_decision_and_log(
 
 async def test_a_killed_run_is_known_to_have_applied(tmp_path: Path) -> None:
     terraform = _fake(tmp_path, MOVES)
-    await _healer(tmp_path, terraform).heal(DRIFT_OF_HEAL)
+    await _healer(tmp_path, terraform).heal(HEALED_DRIFT)
     kept = _bytes(tmp_path / "healing" / "fgn_1.7" / "plan")
-    body = await _healer(tmp_path, terraform).heal(DRIFT_OF_HEAL)
+    body = await _healer(tmp_path, terraform).heal(HEALED_DRIFT)
     assert (body["outcome"], body["reason"]) == ("reverted", "It was applied before.")
     assert len(terraform.applied) == 1
     assert _bytes(tmp_path / "healing" / "fgn_1.7" / "plan") == kept
@@ -177,11 +177,11 @@ async def test_a_killed_run_is_known_to_have_applied(tmp_path: Path) -> None:
 
 async def test_nothing_is_applied_where_nothing_is_to_be_done_or_too_much(tmp_path: Path) -> None:
     clean = _fake(tmp_path, {})
-    assert (await _healer(tmp_path, clean).heal(DRIFT_OF_HEAL))["outcome"] == "gone"
+    assert (await _healer(tmp_path, clean).heal(HEALED_DRIFT))["outcome"] == "gone"
     entry = MOVES["resource_changes"][0]
     more = {"resource_changes": [{**entry, "change": {"actions": ["delete"], "before": {}, "after": None}}]}
     refused = _fake(tmp_path, more)
-    body = await _healer(tmp_path, refused).heal(ForeignDrift(**{**_members(DRIFT_OF_HEAL), "id": "fgn_2"}))
+    body = await _healer(tmp_path, refused).heal(ForeignDrift(**{**_members(HEALED_DRIFT), "id": "fgn_2"}))
     assert body["outcome"] == "failed"
     assert "no action that heals does that" in str(body["reason"])
     assert clean.applied == refused.applied == []
@@ -192,7 +192,7 @@ async def test_nothing_is_applied_where_nothing_is_to_be_done_or_too_much(tmp_pa
     [({"code": 1}, "terraform apply failed: Apply said this."), ({"stuck": True}, "not clean all the same"), ({"dies": ["no"]}, "could not be looked at")],
 )  # fmt: skip
 async def test_a_failure_is_for_a_human(tmp_path: Path, more: dict[str, Any], says: str) -> None:
-    body = await _healer(tmp_path, _fake(tmp_path, MOVES, **more)).heal(DRIFT_OF_HEAL)
+    body = await _healer(tmp_path, _fake(tmp_path, MOVES, **more)).heal(HEALED_DRIFT)
     assert body["outcome"] == "failed"
     assert says in str(body["reason"])
 
@@ -209,7 +209,7 @@ async def test_a_drifted_value_is_set_back_by_the_real_terraform(calm: Live, tmp
     state = tmp_path / "terraform.tfstate"
     _write(state, _bytes(calm.state))
     healer = Healer(terraform=calm.terraform(), state=state, open_root=root, directory=tmp_path)
-    body = await healer.heal(DRIFT_OF_HEAL)
+    body = await healer.heal(HEALED_DRIFT)
     groups = calm.client("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=["web"])
     assert body["outcome"] == "reverted", body
     assert groups["AutoScalingGroups"][0]["MaxSize"] == 8

@@ -21,9 +21,9 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.policy.engine import open_engine
 from gateway.terraform.stacks import Stacks
 from reconciler.__main__ import app
-from reconciler.drift.event_sources import EventSources, FileSource
+from reconciler.changes.backlog import Backlog
+from reconciler.changes.event_sources import EventSources, FileSource
 from reconciler.drift.scan import DriftScan
-from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.line.merged_state import update_merged_state
 from reconciler.proof.proved_edit import DeclaredCache

@@ -16,17 +16,16 @@ from gateway.core.model.stop import StopScope
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.cloudtrail import Event
-from reconciler.drift.event_sources import EventSources
+from reconciler.changes.applied_mutation import AppliedMutation, mutation_of_drift
+from reconciler.changes.backlog import Backlog
+from reconciler.changes.cloudtrail import Event
+from reconciler.changes.event_sources import EventSources
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
-from reconciler.drift.scan import DriftScan, mutation_of_drift
+from reconciler.drift.scan import DriftScan
 from reconciler.errors import TerraformFailed
-from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.line.proposal import Proposal
-from reconciler.line.workflows import Worker, durable
 from reconciler.model import DriftOrigin, Left, Wanted
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.publish.pull_request_text import comments_of
@@ -34,6 +33,7 @@ from reconciler.publish.write_backs import WriteBacks
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plan import TerraformPlan, read_plan
 from reconciler.terraform.refresh import Refreshed
+from reconciler.workflows import Worker, durable
 from tests.reconciler.drift.test_implicit_conflicts import Later
 
 Apply = Callable[..., Awaitable[str]]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.drift.cloudtrail import Event
+from reconciler.changes.cloudtrail import Event
 from reconciler.drift.unset_attributes import drift_of_unset_attributes
 from reconciler.model import DriftOrigin, Wanted
 from reconciler.terraform.plan import ResourceChange, TerraformPlan

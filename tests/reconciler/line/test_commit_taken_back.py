@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reconciler.line.replacement import files_without
-from reconciler.publish.git import Branch, open_branch
+from reconciler.publish.branch import Branch, open_branch
 
 MAIN = Path("main.tf")
 FIRST, LAST = "# first\n" * 5, "# last\n" * 5

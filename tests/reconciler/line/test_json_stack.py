@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from reconciler.__main__ import app
 from tests.bench.drift.terraform import Tool, warm_tool
 
-STACK = Path(__file__).parents[1] / "cases" / "reconcile" / "json"
+STACK = Path(__file__).parents[2] / "cases" / "reconcile" / "json"
 DIFF = """\
 -    "retention": {"type": "number", "default": 30},
 +    "retention": {"type": "number", "default": 90},

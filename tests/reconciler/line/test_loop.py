@@ -16,10 +16,10 @@ from gateway.core.model.mutation import Call
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger
-from reconciler.line.backlog import Backlog
+from reconciler.changes.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.proof.proved_edit import DeclaredCache
-from reconciler.publish.git import Branch, open_branch
+from reconciler.publish.branch import Branch, open_branch
 from reconciler.terraform.cli import Terraform
 from tests.kit.growth import count_parses
 

@@ -13,7 +13,7 @@ from gateway.core.model.path import WHOLE
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger
-from reconciler.line.backlog import Backlog
+from reconciler.changes.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.proof.proved_edit import DeclaredCache
 from tests.bench.drift.terraform import Tool, warm_tool

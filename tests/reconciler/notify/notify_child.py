@@ -12,8 +12,8 @@ from gateway.core.settings import Settings
 from gateway.core.settings.notices import WebhookSettings
 from gateway.ledger.sealed_ledger import open_sealed_ledger
 from reconciler.app import workflows_database
-from reconciler.line.workflows import durable
 from reconciler.notify.delivery import ReceiverWorker, open_workers
+from reconciler.workflows import durable
 
 POINTS = {
     "reading": ("read_on", True),

@@ -17,9 +17,9 @@ from gateway.core.records.record import Stage
 from gateway.core.settings import Settings
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import open_sealed_ledger
-from reconciler.line.workflows import durable
 from reconciler.notify.delivery import ReceiverWorker, open_workers
 from reconciler.notify.workflow import NoticeWorkflow
+from reconciler.workflows import durable
 from tests.kit.fork_server import ForkServer
 from tests.kit.hook import HookStub, receiving
 from tests.kit.mutations import record_mutation

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from gateway.core.model.json import Json
-from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.errors import TerraformFailed
 from reconciler.model import Left, Wanted
-from reconciler.proof import proved_edit as propose_module
+from reconciler.proof import proved_edit as proved_edit_module
 from reconciler.proof.proofs import Verified
 from reconciler.proof.proved_edit import (
     DeclaredCache,
@@ -140,7 +140,7 @@ async def test_the_state_is_read_only_for_values_that_no_edit_leads_to(
         reads.append("state")
         return {"aws_s3_bucket.b": {"arn": "arn:aws:s3:::b"}}
 
-    monkeypatch.setattr(propose_module, "verify", verified)
+    monkeypatch.setattr(proved_edit_module, "verify", verified)
     shutil.copytree(POLICY / "before", tmp_path / "stack")
     policy = Wanted(**json.loads((POLICY / "wanted.json").read_text())[0])
     bucket = Wanted(address="aws_s3_bucket.b", attribute="bucket", value="c")
@@ -194,7 +194,7 @@ def fake(tmp_path: Path) -> FakeUndeclared:
     return FakeUndeclared(environment={}, workdir=tmp_path)
 
 
-def _undeclared_wanted(attribute: str, value: str | int) -> Wanted:
+def _undeclared_want(attribute: str, value: str | int) -> Wanted:
     return Wanted(address="aws_x.a", attribute=attribute, value=value)
 
 
@@ -207,16 +207,16 @@ async def _missing(
 
 @pytest.mark.parametrize(("value", "missing"), [(4, []), (6, ["size"])])
 async def test_a_literal_needs_no_plan(fake: FakeUndeclared, value: int, missing: list[str]) -> None:
-    assert await _missing(fake, DeclaredCache(), _undeclared_wanted("size", value)) == missing
+    assert await _missing(fake, DeclaredCache(), _undeclared_want("size", value)) == missing
     assert not fake.plans
 
 
 async def test_a_value_that_depends_on_the_live_system_needs_a_plan(fake: FakeUndeclared) -> None:
-    assert await _missing(fake, DeclaredCache(), _undeclared_wanted("arn", "1")) == ["arn"]
+    assert await _missing(fake, DeclaredCache(), _undeclared_want("arn", "1")) == ["arn"]
 
 
 async def test_what_terraform_sent_by_itself_is_no_reason_to_write(fake: FakeUndeclared) -> None:
-    wanted = _undeclared_wanted("unset", "default"), _undeclared_wanted("arn", "1")
+    wanted = _undeclared_want("unset", "default"), _undeclared_want("arn", "1")
     assert await _missing(fake, DeclaredCache(), *wanted, kind="pipeline") == ["arn"]
     assert await _missing(fake, DeclaredCache(), *wanted) == ["unset", "arn"]
 
@@ -224,16 +224,16 @@ async def test_what_terraform_sent_by_itself_is_no_reason_to_write(fake: FakeUnd
 async def test_one_plan_is_reused_until_code_or_live_values_change(fake: FakeUndeclared) -> None:
     cache = DeclaredCache()
     for _ in range(3):
-        await _missing(fake, cache, _undeclared_wanted("arn", "1"))
+        await _missing(fake, cache, _undeclared_want("arn", "1"))
     assert len(fake.plans) == 1
-    await _missing(fake, cache, _undeclared_wanted("arn", "1"), head="2")
+    await _missing(fake, cache, _undeclared_want("arn", "1"), head="2")
     assert len(fake.plans) == 2
     later = replace(_applied(), settled_at=datetime.now(UTC))
     await undeclared_values(
         ProofContext(terraform=fake, root=fake.workdir, state=None),
         cache,
         later,
-        [_undeclared_wanted("arn", "1")],
+        [_undeclared_want("arn", "1")],
         head="2",
     )
     assert len(fake.plans) == 3

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.changes.backlog import Backlog
 from reconciler.errors import GitFailed
-from reconciler.line.backlog import Backlog
-from reconciler.line.retry import Retry
 from reconciler.publish.publisher import Publisher
 from reconciler.publish.push import Remote
+from reconciler.retry import Retry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.core.model.ids import digest_id
 from gateway.core.model.json import Json
-from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.publish.pull_request_text import (
     LONGEST,
     WriteBack,
@@ -127,7 +127,7 @@ def test_a_long_list_is_cut_and_says_so() -> None:
     assert len(section) < LONGEST
 
 
-def _intent_text_written(name: str, *, sensitive: bool = False, prefix: str = "fgn") -> WriteBack:
+def _write_back_of_drift(name: str, *, sensitive: bool = False, prefix: str = "fgn") -> WriteBack:
     effect = nouns.effect(f"aws_sqs_queue.{name}", "delay_seconds", 5, sensitive=sensitive)
     at = datetime.fromisoformat(CHANGE.at)
     applied = AppliedMutation(
@@ -138,21 +138,21 @@ def _intent_text_written(name: str, *, sensitive: bool = False, prefix: str = "f
 
 
 def test_two_changes_from_outside_are_a_burst() -> None:
-    jobs, mail = _intent_text_written("jobs"), _intent_text_written("mail")
+    jobs, mail = _write_back_of_drift("jobs"), _write_back_of_drift("mail")
     assert outside_changes_among([jobs, mail]) == (CHANGE, replace(CHANGE, address="aws_sqs_queue.mail"))
-    assert outside_changes_among([jobs, _intent_text_written("ours", prefix="mut")]) == ()
-    assert outside_changes_among([jobs, _intent_text_written("secret", sensitive=True)]) == ()
+    assert outside_changes_among([jobs, _write_back_of_drift("ours", prefix="mut")]) == ()
+    assert outside_changes_among([jobs, _write_back_of_drift("secret", sensitive=True)]) == ()
     assert outside_changes_among([jobs, replace(mail, applied=None)]) == ()
 
 
 def test_the_marker_is_that_of_the_burst() -> None:
     jobs, mail, ours = (
-        _intent_text_written("jobs"),
-        _intent_text_written("mail"),
-        _intent_text_written("ours", prefix="mut"),
+        _write_back_of_drift("jobs"),
+        _write_back_of_drift("mail"),
+        _write_back_of_drift("ours", prefix="mut"),
     )
     assert intent_marker([jobs, mail]) == intent_marker([mail, ours, jobs])
-    assert intent_marker([jobs, mail]) != intent_marker([jobs, _intent_text_written("third")])
+    assert intent_marker([jobs, mail]) != intent_marker([jobs, _write_back_of_drift("third")])
 
 
 def test_the_words_are_marked_as_a_models_and_mean_nothing() -> None:

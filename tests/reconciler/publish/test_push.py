@@ -1,4 +1,4 @@
-"""The branch goes to a bare repository on a disk; commits of others are never overwritten, and nothing is lost by a failure."""
+"""The branch goes to a bare repository on a disk, behind the commits of others; none is overwritten or lost by a failure."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.errors import ForeignCommit, GitFailed
-from reconciler.publish.git import Branch, OwnCommits, open_branch
+from reconciler.publish.branch import Branch, OwnCommits, open_branch
 from reconciler.publish.push import Remote, foreign_commits, rebase_own_commits
 
 Git = Callable[..., str]
@@ -215,7 +215,7 @@ ONE = "Sentinel-Mutation: mut_00000000000000000000000001"
 TWO = "Sentinel-Mutation: mut_00000000000000000000000002"
 
 
-def _rebase_commit(git: Git, repository: Path, name: str, text: str, message: str) -> str:
+def _commit_of_others(git: Git, repository: Path, name: str, text: str, message: str) -> str:
     (repository / name).write_text(text)
     git(repository, "add", "-A")
     git(repository, "commit", "--quiet", "-m", message)
@@ -237,8 +237,8 @@ def ours(repository: Path, git: Git) -> tuple[str, str]:
     git(repository, "branch", "--move", "--force", "main")
     git(repository, "checkout", "--quiet", "-b", "sentinel/shop")
     return (
-        _rebase_commit(git, repository, "a.tf", "a = 1\n", f"One\n\n{ONE}"),
-        _rebase_commit(git, repository, "b.tf", "b = 1\n", f"Two\n\n{TWO}"),
+        _commit_of_others(git, repository, "a.tf", "a = 1\n", f"One\n\n{ONE}"),
+        _commit_of_others(git, repository, "b.tf", "b = 1\n", f"Two\n\n{TWO}"),
     )
 
 
@@ -246,7 +246,7 @@ async def test_only_what_is_missing_is_put_behind_and_listed_as_ours(
     repository: Path, git: Git, ours: tuple[str, str], own: OwnCommits
 ) -> None:
     git(repository, "checkout", "--quiet", "--detach", ours[0])
-    theirs = _rebase_commit(git, repository, "note.md", "hello\n", "A note")
+    theirs = _commit_of_others(git, repository, "note.md", "hello\n", "A note")
     head = git(repository, "rev-parse", "HEAD")
 
     last = await _rebased(repository, ours[1], theirs, own)
@@ -264,7 +264,7 @@ async def test_a_commit_that_others_amended_stands_for_ours(
     repository: Path, git: Git, ours: tuple[str, str], own: OwnCommits
 ) -> None:
     git(repository, "checkout", "--quiet", "--detach", "main")
-    amended = _rebase_commit(git, repository, "a.tf", "a = 1 # why\n", f"One\n\n{ONE}")
+    amended = _commit_of_others(git, repository, "a.tf", "a = 1 # why\n", f"One\n\n{ONE}")
     last = await _rebased(repository, ours[1], amended, own)
     assert git(repository, "show", f"{last}:./a.tf") == "a = 1 # why\n"
     assert git(repository, "rev-list", "--count", f"{amended}..{last}").strip() == "1"
@@ -274,7 +274,7 @@ async def test_the_same_lines_are_a_conflict_and_nothing_is_made(
     repository: Path, git: Git, ours: tuple[str, str], own: OwnCommits
 ) -> None:
     git(repository, "checkout", "--quiet", "--detach", "main")
-    theirs = _rebase_commit(git, repository, "a.tf", "a = 2\n", "Mine")
+    theirs = _commit_of_others(git, repository, "a.tf", "a = 2\n", "Mine")
     with pytest.raises(GitFailed, match="change the same lines"):
         await _rebased(repository, ours[1], theirs, own)
     assert own.all() == frozenset()
@@ -284,6 +284,6 @@ async def test_the_same_change_by_others_needs_no_commit(
     repository: Path, git: Git, ours: tuple[str, str], own: OwnCommits
 ) -> None:
     git(repository, "checkout", "--quiet", "--detach", "main")
-    theirs = _rebase_commit(git, repository, "a.tf", "a = 1\n", "Done by hand")
+    theirs = _commit_of_others(git, repository, "a.tf", "a = 1\n", "Done by hand")
     last = await _rebased(repository, ours[0], theirs, own)
     assert last == theirs

@@ -14,9 +14,9 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings import SuggestSettings
 from gateway.ledger.ledger import SqlLedger
+from reconciler.changes.backlog import Backlog
 from reconciler.errors import GitFailed, GitHubBusy
-from reconciler.line.backlog import Backlog
-from reconciler.publish.git import open_branch
+from reconciler.publish.branch import open_branch
 from reconciler.publish.github import GitHubApi, Token
 from reconciler.publish.publisher import Publisher
 from reconciler.publish.pull_request_text import keys_in

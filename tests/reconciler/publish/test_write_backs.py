@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
-from reconciler.line.backlog import Backlog
+from reconciler.changes.backlog import Backlog
 from reconciler.publish.write_backs import WriteBacks
 
 Apply = Callable[..., Awaitable[str]]

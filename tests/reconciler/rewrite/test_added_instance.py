@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler.drift.event_creations import Created
+from reconciler.changes.event_creations import Created
 from reconciler.model import Wanted
 from reconciler.rewrite.added_instance import NewInstance, add_instance, siblings_of
 from reconciler.rewrite.edited_code import read_code

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway.core.model.json import Json
-from reconciler.drift.event_creations import Created
+from reconciler.changes.event_creations import Created
 from reconciler.rewrite.create import create_resources, import_id_of, wanted_creations
 from reconciler.rewrite.surroundings import Surroundings, surroundings
 

@@ -1,12 +1,12 @@
-"""The imports of a root module are known by their addresses."""
+"""The imports of a root module are known by their addresses, and a replacement is imported to the address of the old resource."""
 
 from pathlib import Path
 
 import pytest
 
 from gateway.terraform.config.module import load_module
-from reconciler.drift.event_creations import Created
-from reconciler.drift.replacements import ReplacedResource
+from reconciler.changes.event_creations import Created
+from reconciler.changes.replacements import ReplacedResource
 from reconciler.model import Edited, is_replacement
 from reconciler.rewrite.create import create_resources
 from reconciler.rewrite.imports import import_expressions, imported_ids, wanted_replacement

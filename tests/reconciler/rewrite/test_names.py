@@ -1,4 +1,4 @@
-"""Names become labels, and what two names share ends at a separator."""
+"""Names become labels and names of variables, and what two names share ends at a separator."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway.core.model.json import Json
-from reconciler.drift.event_creations import Created
+from reconciler.changes.event_creations import Created
 from reconciler.rewrite.edited_code import read_code
 from reconciler.rewrite.resource_identity import is_declared, is_in_code, is_known
 

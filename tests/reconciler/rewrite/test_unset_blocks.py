@@ -19,6 +19,13 @@ def test_it_is_added(tmp_path: Path) -> None:
     assert after == _TEXT.replace("  lifecycle", "  ttl {\n    enabled = true\n  }\n\n  lifecycle")
 
 
+def test_it_stands_before_timeouts_as_every_new_block_does(tmp_path: Path) -> None:
+    text = _TEXT.replace("lifecycle {\n    prevent_destroy = true", 'timeouts {\n    create = "5m"')
+    (tmp_path / "main.tf").write_text(text)
+    after = add_blocks(tmp_path, [_TTL], {}).files[Path("main.tf")].decode()
+    assert after == text.replace("  timeouts", "  ttl {\n    enabled = true\n  }\n\n  timeouts")
+
+
 def test_what_the_code_has_is_not_unset(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(_TEXT)
     known = Wanted(address="a_b.c", attribute="attribute", value=[{"name": "x"}])

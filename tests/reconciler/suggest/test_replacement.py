@@ -1,4 +1,4 @@
-"""A suggestion is made as it says, or not at all: it changes the wanted value and nothing else."""
+"""A suggestion is made as it says, or not at all: it changes the wanted value and nothing else, and all of it is needed."""
 
 from pathlib import Path
 

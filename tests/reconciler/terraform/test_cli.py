@@ -1,4 +1,4 @@
-"""OpenTofu runs where only it is installed, and is spoken to as Terraform is."""
+"""Which executable runs, as a child with a time limit, and what its output says. OpenTofu is spoken to as Terraform is."""
 
 import asyncio
 import contextlib

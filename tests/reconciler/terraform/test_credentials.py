@@ -1,4 +1,4 @@
-"""The reconciler's credentials are checked at the start, with a sentence that says how to get working ones."""
+"""Credentials are checked at the start, with a sentence that says how to get working ones; terraform gets only listed variables."""
 
 import os
 from collections.abc import AsyncIterator

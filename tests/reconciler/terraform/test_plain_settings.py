@@ -1,4 +1,4 @@
-"""Settings may be written into code; whatever might be a secret may not."""
+"""Settings and texts that say a time may be written into code; whatever might be a secret may not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the state records is known by address, secrets are not, and a state that cannot be read is none."""
+"""What the state records is known by address, without secrets; a plan against a copy leaves it alone; its lock shows an apply."""
 
 import json
 import os

@@ -8,7 +8,7 @@ import pytest
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE
-from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.drift.in_doubt.live_evidence import DoubtAnswer, DoubtVerdict, judge_live_values, unreadable
 from reconciler.terraform.refresh import Refreshed
 from tests.kit.nouns import effect

@@ -17,14 +17,14 @@ from gateway.core.clock import SystemClock
 from gateway.core.settings import Settings
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import open_sealed_ledger
+from reconciler.changes.backlog import Backlog
 from reconciler.drift.put_backs.gateway_api import GatewayApi
 from reconciler.drift.put_backs.put_back import PutBacks
-from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
-from reconciler.line.workflows import Worker, durable
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.refresh import Refreshed
+from reconciler.workflows import Worker, durable
 from tests.kit.gate import ASG
 
 GROUP = "aws_autoscaling_group.kafka_consumer"

@@ -1,4 +1,4 @@
-"""The live values decide whether a change is still what was set."""
+"""A change whose time is up is put back if it is live as it was set; what others changed since is left, and recorded once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

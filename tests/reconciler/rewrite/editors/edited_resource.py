@@ -12,7 +12,7 @@ def resource(body: str) -> str:
     return 'resource "r" "a" {\n' + body + "}\n"
 
 
-def edited(root: Path, body: str, path: str, value: Json) -> str:
+def edited_attribute(root: Path, body: str, path: str, value: Json) -> str:
     """The code of the resource after the edit, or the reason why there is none."""
     wanted = Wanted(address="r.a", attribute=path, value=value)
     result = edit_values(root, [wanted], {Path("main.tf"): resource(body).encode()})

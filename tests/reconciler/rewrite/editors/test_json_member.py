@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway.core.model.json import Json
-from tests.reconciler.rewrite.editors.edited_resource import edited, resource
+from tests.reconciler.rewrite.editors.edited_resource import edited_attribute, resource
 
 
 def _heredoc(text: str) -> str:
@@ -34,8 +34,8 @@ def _heredoc(text: str) -> str:
     ],
 )
 def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
-    assert edited(tmp_path, _heredoc(before), path, value) == resource(_heredoc(after))
+    assert edited_attribute(tmp_path, _heredoc(before), path, value) == resource(_heredoc(after))
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    assert "no object" in edited(tmp_path, _heredoc('{ "a": 1 }'), "x.a.b", 2)
+    assert "no object" in edited_attribute(tmp_path, _heredoc('{ "a": 1 }'), "x.a.b", 2)

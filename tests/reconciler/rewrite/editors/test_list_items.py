@@ -1,4 +1,4 @@
-"""Lists of plain values keep the lines and comments of the items that stay."""
+"""Lists keep the lines and comments of the items that stay; one item is added or removed, whatever it is."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.list_items import append_item, remove_item
-from tests.reconciler.rewrite.editors.edited_resource import edited, resource
+from tests.reconciler.rewrite.editors.edited_resource import edited_attribute, resource
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from tests.reconciler.rewrite.editors.edited_resource import edited, resource
     ],
 )
 def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
-    assert edited(tmp_path, before, path, value) == resource(after)
+    assert edited_attribute(tmp_path, before, path, value) == resource(after)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
     ],
 )
 def test_what_is_refused(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:
-    assert reason in edited(tmp_path, before, path, value)
+    assert reason in edited_attribute(tmp_path, before, path, value)
 
 
 def _list(text: str) -> tuple[Document, e.Tuple]:

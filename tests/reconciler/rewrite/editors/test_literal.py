@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway.core.model.json import Json
-from tests.reconciler.rewrite.editors.edited_resource import edited, resource
+from tests.reconciler.rewrite.editors.edited_resource import edited_attribute, resource
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from tests.reconciler.rewrite.editors.edited_resource import edited, resource
     ],
 )
 def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
-    assert edited(tmp_path, before, path, value) == resource(after)
+    assert edited_attribute(tmp_path, before, path, value) == resource(after)
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
     ],
 )
 def test_what_is_refused(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:
-    assert reason in edited(tmp_path, before, path, value)
+    assert reason in edited_attribute(tmp_path, before, path, value)

@@ -1,11 +1,11 @@
-"""New entries take the style of those before them."""
+"""New entries take the style of those before them, and a removed entry leaves the others as they are."""
 
 from pathlib import Path
 
 import pytest
 
 from gateway.core.model.json import Json
-from tests.reconciler.rewrite.editors.edited_resource import edited, resource
+from tests.reconciler.rewrite.editors.edited_resource import edited_attribute, resource
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from tests.reconciler.rewrite.editors.edited_resource import edited, resource
     ],
 )
 def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
-    assert edited(tmp_path, before, path, value) == resource(after)
+    assert edited_attribute(tmp_path, before, path, value) == resource(after)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
     ],
 )
 def test_what_is_refused(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:
-    assert reason in edited(tmp_path, before, path, value)
+    assert reason in edited_attribute(tmp_path, before, path, value)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_what_is_refused(before: str, path: str, value: Json, reason: str, tmp_p
         ("  x = {\n    a = 1,\n    b = 2,\n  }\n", "x", {"b": 2}, "  x = {\n    b = 2,\n  }\n"),
     ],
 )
-def test_what_is_written_removal(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
-    assert edited(tmp_path, before, path, value) == resource(after)
+def test_what_a_removal_writes(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
+    assert edited_attribute(tmp_path, before, path, value) == resource(after)
 
 
 @pytest.mark.parametrize(
@@ -58,5 +58,5 @@ def test_what_is_written_removal(before: str, path: str, value: Json, after: str
         ("  x = { a = 1,\n    b = 2 }\n", "x.a", None, "one entry on a line"),
     ],
 )
-def test_what_is_refused_removal(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:
-    assert reason in edited(tmp_path, before, path, value)
+def test_what_a_removal_refuses(before: str, path: str, value: Json, reason: str, tmp_path: Path) -> None:
+    assert reason in edited_attribute(tmp_path, before, path, value)

@@ -8,7 +8,7 @@ from gateway.core.model.json import Json
 from gateway.terraform.lang.hcl import parse
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.nested_blocks import add_dynamic_block, block_text, rows_of_value
-from tests.reconciler.rewrite.editors.edited_resource import edited, resource
+from tests.reconciler.rewrite.editors.edited_resource import edited_attribute, resource
 
 ONE = "  a = 1\n\n  # why\n  b {\n    c = 1\n  }\n"
 
@@ -39,7 +39,7 @@ ONE = "  a = 1\n\n  # why\n  b {\n    c = 1\n  }\n"
     ],
 )
 def test_blocks_are_added_and_removed(before: str, value: Json, after: str, tmp_path: Path) -> None:
-    assert edited(tmp_path, before, "b", value) == resource(after)
+    assert edited_attribute(tmp_path, before, "b", value) == resource(after)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_blocks_are_added_and_removed(before: str, value: Json, after: str, tmp_
     ],
 )
 def test_what_is_refused(before: str, value: Json, reason: str, tmp_path: Path) -> None:
-    assert reason in edited(tmp_path, before, "b", value)
+    assert reason in edited_attribute(tmp_path, before, "b", value)
 
 
 def test_a_block_has_its_attributes_first_and_no_noise() -> None:

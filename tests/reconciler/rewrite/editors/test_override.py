@@ -11,7 +11,7 @@ from reconciler.model import Wanted
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.override import conditional, set_beside
 from reconciler.rewrite.trace.sites import Only, OverrideSite
-from reconciler.rewrite.value_edits import edit_values as edit_edit
+from reconciler.rewrite.value_edits import edit_values
 
 BLUE = Only('each.key == "blue"', "local.days")
 
@@ -47,9 +47,11 @@ def test_what_cannot_be_written_on_a_line_or_taken_away_is_refused() -> None:
         _edited("local.tags", None, key="owner")
 
 
-def _conditional_edited(root: Path, body: str, path: str, value: Json) -> str:
+def _edited_instance(root: Path, body: str, path: str, value: Json) -> str:
     code = f'resource "r" "a" {{\n  count = 2\n  {body}\n}}\n'
-    result = edit_edit(root, [Wanted(address="r.a[1]", attribute=path, value=value)], {Path("main.tf"): code.encode()})
+    result = edit_values(
+        root, [Wanted(address="r.a[1]", attribute=path, value=value)], {Path("main.tf"): code.encode()}
+    )
     if result.left:
         return result.left[0].reason
     return result.files[Path("main.tf")].decode().split("\n", 2)[2].strip().removesuffix("}").strip()
@@ -64,8 +66,8 @@ def _conditional_edited(root: Path, body: str, path: str, value: Json) -> str:
     ],
 )
 def test_one_instance_differs(body: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
-    assert _conditional_edited(tmp_path, body, path, value) == after
+    assert _edited_instance(tmp_path, body, path, value) == after
 
 
 def test_an_entry_is_not_taken_from_one_instance(tmp_path: Path) -> None:
-    assert "r.a[0]" in _conditional_edited(tmp_path, "x = { a = 1 }", "x.a", None)
+    assert "r.a[0]" in _edited_instance(tmp_path, "x = { a = 1 }", "x.a", None)

@@ -1,4 +1,4 @@
-"""From an attribute to its place, with a chain a human can follow."""
+"""From an attribute to its site, with a chain a human can follow."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which argument of a function holds the value."""
+"""Which argument of a function holds the value, and where it stands in the file of `templatefile`."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Lists and sets that functions put together: the argument that can hold the change gets it."""
+"""Lists, sets and objects, in place or put together by functions: the argument that can hold the change gets it."""
 
 from pathlib import Path
 
@@ -10,8 +10,7 @@ from gateway.terraform.config.module import load_module
 from reconciler.rewrite.trace.attribute import trace_attribute
 from reconciler.rewrite.trace.sites import LiteralSite, NoSite
 from tests.kit.expression_edit import NAMES, edited, replaced
-from tests.reconciler.rewrite.editors.edited_resource import edited as edited_resource_edited
-from tests.reconciler.rewrite.editors.edited_resource import resource
+from tests.reconciler.rewrite.editors.edited_resource import edited_attribute, resource
 
 
 @pytest.mark.parametrize(
@@ -93,8 +92,8 @@ def test_a_list_that_no_argument_can_make_is_left(tmp_path: Path) -> None:
     ],
 )
 def test_it_is_found_or_made(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
-    assert edited_resource_edited(tmp_path, before, path, value) == resource(after)
+    assert edited_attribute(tmp_path, before, path, value) == resource(after)
 
 
 def test_an_item_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    assert "no item 5" in edited_resource_edited(tmp_path, "  x = [1, 2]\n", "x.5", 3)
+    assert "no item 5" in edited_attribute(tmp_path, "  x = [1, 2]\n", "x.5", 3)

@@ -1,4 +1,4 @@
-"""Where one instance must differ from the others, a conditional is the last site."""
+"""Where one instance or one call must differ from the others, a conditional or an argument of the call is the last site."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from gateway.terraform.config.module import load_module
 from gateway.terraform.lang.evaluate import EvaluationScope
 from reconciler.model import Wanted
 from reconciler.rewrite.trace.attribute import trace_attribute
-from reconciler.rewrite.trace.overrides import condition_of, condition_of_call, condition_on
+from reconciler.rewrite.trace.overrides import condition_of, condition_on
 from reconciler.rewrite.trace.sites import ArgumentSite, NoSite, OverrideSite, TracedSite
 from reconciler.rewrite.value_edits import edit_values
 
@@ -154,7 +154,7 @@ def test_a_default_that_is_not_known_is_refused() -> None:
     ],
 )
 def test_the_condition_of_an_instance(scope: EvaluationScope, condition: str) -> None:
-    assert condition_of_call(scope) == condition
+    assert condition_of(scope) == condition
 
 
 def test_an_argument_gets_two_new_levels_in_the_map_it_comes_from(tmp_path: Path) -> None:

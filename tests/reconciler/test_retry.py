@@ -1,9 +1,9 @@
-"""A failure makes the next attempt wait, ever longer, at last ten minutes."""
+"""A failure makes the next attempt wait, ever longer; what was left is tried again when its circumstances changed."""
 
 import time
 
 from gateway.core.model.json import Json
-from reconciler.line.retry import LeftRetries, Retry
+from reconciler.retry import LeftRetries, Retry
 
 
 def test_the_wait_doubles_and_has_an_end() -> None:

@@ -7,9 +7,9 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.terraform.address import parse_address, resource_type_of
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.event_creations import Created
-from reconciler.drift.mutation_creations import creations_of
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.event_creations import Created
+from reconciler.changes.mutation_creations import creations_of
 from reconciler.terraform.plan import TerraformPlan
 
 _NAMING = (

@@ -11,7 +11,7 @@ from gateway.core.model.json import Json
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger
-from reconciler.drift.applied_mutation import applied_mutation, carried_out
+from reconciler.changes.applied_mutation import applied_mutation, carried_out
 
 Apply = Callable[..., Awaitable[str]]
 

@@ -9,8 +9,8 @@ import pytest
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.mutation_creations import creations_of, is_of_place
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.mutation_creations import creations_of, is_of_place
 from tests.kit import nouns
 
 _AT = datetime(2026, 11, 1, tzinfo=UTC)

@@ -17,8 +17,16 @@ import structlog
 
 from gateway.core.json_reader import JsonRefused, read_json
 from gateway.core.settings.publish import EventSourceKind, EventSourceSettings
-from reconciler.drift.cloudtrail import LARGEST, Event, event_files, events_of, parse_records, read_records
-from reconciler.drift.in_doubt.trail_evidence import principal_of, unwrapped
+from reconciler.changes.cloudtrail import (
+    LARGEST,
+    Event,
+    event_files,
+    events_of,
+    parse_records,
+    principal_of,
+    read_records,
+    unwrapped,
+)
 from reconciler.errors import EventsInvalid
 
 log = structlog.get_logger()

@@ -9,10 +9,10 @@ import pytest
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.classification import classify_mutation
-from reconciler.drift.event_creations import Created
-from reconciler.drift.replacements import (
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.classification import classify_mutation
+from reconciler.changes.event_creations import Created
+from reconciler.changes.replacements import (
     as_replacement,
     at_deleted_address,
     creates_resource,

@@ -288,3 +288,23 @@ def _keys(value: Any) -> Iterator[str]:
         case list():
             for item in value:
                 yield from _keys(item)
+
+
+def unwrapped(record: Any) -> Any:
+    """A record itself, or the one that a result of LookupEvents holds as text; None if that cannot be read."""
+    if isinstance(record, dict) and isinstance(text := record.get("CloudTrailEvent"), str):
+        try:
+            return read_json(text)
+        except JsonRefused:
+            return None
+    return record
+
+
+def principal_of(who: Mapping[str, Any]) -> str:
+    """The ARN of the role or user in a `userIdentity`; empty for any other kind ("CloudTrail userIdentity element")."""
+    match who:
+        case {"type": "AssumedRole", "sessionContext": {"sessionIssuer": {"type": "Role", "arn": str(arn)}}}:
+            return arn
+        case {"type": "IAMUser", "arn": str(arn)}:
+            return arn
+    return ""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.event_creations import Created
-from reconciler.drift.mutation_creations import creations_of, recreations_of
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.event_creations import Created
+from reconciler.changes.mutation_creations import creations_of, recreations_of
 from reconciler.model import Drift, DriftOrigin, Left, Wanted, is_replacement
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 

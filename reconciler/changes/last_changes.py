@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath, overlaps
-from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.changes.applied_mutation import AppliedMutation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

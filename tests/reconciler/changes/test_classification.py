@@ -8,8 +8,8 @@ import pytest
 
 from gateway.core.model.masking import PER_RUN
 from gateway.core.model.mutation import Effect, EffectAction
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.classification import classify_foreign_drift, classify_mutation
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.classification import classify_foreign_drift, classify_mutation
 from reconciler.model import DriftOrigin, Wanted, is_gone
 from reconciler.terraform.plan import PlannedValue, ResourceChange, TerraformPlan
 

@@ -1,15 +1,19 @@
-"""An applied mutation, read from the ledger's DECIDED record."""
+"""An applied mutation, read from the ledger's DECIDED record, and a change from outside in the same form."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.records.record import Record
 from gateway.terraform.address import split_stack
+
+if TYPE_CHECKING:
+    # It imports the ports of the ledger, which a run without a gateway need not wait for.
+    from gateway.core.drift_book import ForeignDrift
 
 _DATA = "data"
 """The class of calls on the data plane: they change what is in a resource, never an attribute that code declares."""
@@ -168,3 +172,41 @@ def _table(value: Any) -> Mapping[str, Any]:
 
 def _rows(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
+
+
+def mutation_of_drift(drift: "ForeignDrift", *beside: "ForeignDrift") -> AppliedMutation:
+    """A change from outside in the form in which the line writes changes back; those `beside` it are written back together with it."""
+    origin: Mapping[str, Any] = drift.origin or {}
+    at = datetime.fromisoformat(str(origin["at"])) if origin.get("at") else drift.at
+    told = f" Together with {', '.join(each.id for each in beside)}." if beside else ""
+    all_of_it = (drift, *beside)
+    return AppliedMutation(
+        id=drift.id,
+        seq=drift.seq,
+        stack=drift.stack,
+        actor=str(origin.get("actor") or "unknown"),
+        at=at,
+        operation=str(origin.get("event") or "unknown"),
+        effects=tuple(_effect_of_drift(each) for each in all_of_it),
+        before={(each.address, each.attribute): each.declared for each in all_of_it},
+        text=f"It was changed from outside. {drift.rule}: {drift.reason}{told}",
+        evidence=tuple(
+            str(each.origin["event_id"]) for each in all_of_it if each.origin and each.origin.get("event_id")
+        ),
+        approver=drift.decided_by,
+        settled_at=drift.at,
+    )
+
+
+def _effect_of_drift(drift: "ForeignDrift") -> Effect:
+    """What was changed. If nothing is live in the place of a resource, that was deleted."""
+    gone = drift.attribute == WHOLE and drift.live is None
+    return Effect(
+        address=drift.address,
+        attribute=drift.attribute,
+        action=EffectAction.DELETE if gone else EffectAction.SET,
+        value=drift.live,
+        resource_type=drift.resource_type,
+        declared=True,
+        sensitive=drift.sensitive,
+    )

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.core.model.mutation import Effect, EffectAction
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.last_changes import LastChanges
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.last_changes import LastChanges
 from tests.kit.growth import assert_linear
 from tests.kit.nouns import effect
 

@@ -15,20 +15,20 @@ from dbos import error as dbos_error
 from gateway.core.errors import LedgerUnavailable, SentinelError
 from gateway.core.model.ids import new_id
 from gateway.core.model.json import Json
-from reconciler.drift.applied_mutation import AppliedMutation
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.backlog import Backlog
 from reconciler.drift.in_doubt.live_evidence import DoubtVerdict
 from reconciler.drift.in_doubt.read_back import ReadBack
 from reconciler.drift.put_backs.put_back import PutBacks
 from reconciler.drift.put_backs.workflow import PutBackWorkflow
 from reconciler.drift.scan import DriftScan
 from reconciler.errors import GitFailed
-from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.line.proposal import Proposal
-from reconciler.line.retry import LeftRetries, Retry
 from reconciler.notify.delivery import ReceiverWorker
 from reconciler.notify.workflow import NoticeWorkflow
 from reconciler.publish.publisher import Publisher
+from reconciler.retry import LeftRetries, Retry
 from reconciler.terraform.state import terraform_is_applying
 
 _VERSION = "sentinel-1"

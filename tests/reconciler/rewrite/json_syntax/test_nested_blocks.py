@@ -14,8 +14,8 @@ from gateway.terraform.json_syntax.view import learn_blocks
 from reconciler.errors import TerraformFailed
 from reconciler.model import Wanted
 from reconciler.rewrite.edits import edit_code
+from reconciler.rewrite.json_syntax.nested_blocks import learn_nested_blocks
 from reconciler.terraform.cli import Terraform
-from reconciler.terraform.nested_blocks import learn_nested_blocks
 
 DISK = "acme_instance.a"
 MAIN = Path("main.tf.json")

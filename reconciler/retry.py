@@ -8,7 +8,7 @@ from gateway.core.model.json import Json
 
 _LONGEST_WAIT = 600.0
 _FIRST_WAIT = 600.0
-_LEFT_OVER_LONGEST_WAIT = 86_400.0
+_LONGEST_WAIT_OF_LEFT = 86_400.0
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class LeftRetries:
         before = self._tried.get(mutation)
         wait = _FIRST_WAIT
         if before is not None and before.circumstances == circumstances:
-            wait = min(2 * before.wait, _LEFT_OVER_LONGEST_WAIT)
+            wait = min(2 * before.wait, _LONGEST_WAIT_OF_LEFT)
         self._tried[mutation] = _Attempt(circumstances=circumstances, wait=wait, again_at=time.monotonic() + wait)
 
     def keep(self, mutations: frozenset[str]) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.drift.event_creations import read_creation
+from reconciler.changes.event_creations import read_creation
 
 
 def _call(event: str, asked: dict[str, Any], answered: dict[str, Any] | None = None) -> dict[str, Any]:

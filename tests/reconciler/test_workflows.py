@@ -20,18 +20,18 @@ from gateway.core.model.outcome import InDoubt
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.classification import classify_mutation, leave_all
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.backlog import Backlog
+from reconciler.changes.classification import classify_mutation, leave_all
 from reconciler.drift.in_doubt.live_evidence import DoubtVerdict
 from reconciler.drift.in_doubt.read_back import ReadBack
 from reconciler.errors import TerraformFailed
-from reconciler.line.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.line.proposal import Proposal
-from reconciler.line.workflows import Worker, durable, serve
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.refresh import Refreshed
+from reconciler.workflows import Worker, durable, serve
 from tests.kit.mutations import record_mutation
 from tests.kit.nouns import effect
 

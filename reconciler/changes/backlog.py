@@ -10,9 +10,9 @@ from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE, AttributePath, overlaps
 from gateway.core.ports import LedgerQueries, RecordQuery
 from gateway.core.records.record import Record, Stage
-from reconciler.drift.applied_mutation import AppliedMutation, applied_mutation, carried_out, changes_attributes
-from reconciler.drift.last_changes import LastChanges
-from reconciler.drift.replacements import creates_resource, deleted_addresses
+from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, carried_out, changes_attributes
+from reconciler.changes.last_changes import LastChanges
+from reconciler.changes.replacements import creates_resource, deleted_addresses
 from reconciler.model import Wanted
 from reconciler.terraform.plan import ResourceChange
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gateway.core.settings.publish import EventSourceKind, EventSourceSettings
-from reconciler.drift.event_sources import EventSources, QueueSource, open_sources
+from reconciler.changes.event_sources import EventSources, QueueSource, open_sources
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 SINCE = NOW - timedelta(days=1)
@@ -131,7 +131,7 @@ async def test_files_are_read_as_cloudtrail_delivers_them(tmp_path: Path) -> Non
 async def test_the_latest_events_count_and_no_more_than_so_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reconciler.drift.event_sources.MOST_EVENTS", 2)
+    monkeypatch.setattr("reconciler.changes.event_sources.MOST_EVENTS", 2)
     for age in range(3):
         file = tmp_path / f"{age}.json"
         file.write_text(json.dumps([_record(f"Set{age}"), _record("GetQueueUrl", readOnly=True)]))

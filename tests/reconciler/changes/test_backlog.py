@@ -14,7 +14,7 @@ from gateway.core.model.outcome import Failed
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
-from reconciler.line.backlog import Backlog
+from reconciler.changes.backlog import Backlog
 from reconciler.model import Wanted
 from reconciler.terraform.plan import ResourceChange
 from tests.kit import nouns

@@ -6,8 +6,8 @@ from typing import Final
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath
-from reconciler.drift.applied_mutation import AppliedMutation
-from reconciler.drift.event_creations import Created
+from reconciler.changes.applied_mutation import AppliedMutation
+from reconciler.changes.event_creations import Created
 from reconciler.terraform.json_documents import document_in
 
 _DOCUMENTS: Final = frozenset({"policy", "assume_role_policy", "redrive_policy"})
