@@ -160,7 +160,7 @@ def test_parameters_take_time_in_proportion_to_their_number(case: str, models: S
 
 
 TRUSTED = {
-    ("doors/aws/operation_router.py", "_LABEL"): "applied to botocore's own URI templates",
+    ("aws/door/operation_router.py", "_LABEL"): "applied to botocore's own URI templates",
     ("cloud/endpoints.py", "_PLACEHOLDER"): "applied to botocore's own host prefixes",
 }
 """Patterns that could backtrack and never see a caller's text."""
