@@ -14,7 +14,8 @@ from gateway.core.model.claim import Claim, Relation, StandingClaim
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.path import overlaps
 from gateway.core.ports import Clock, EventLedger, LedgerQueries, PolicyEngine
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.drift import DriftDecidedBody
+from gateway.core.records.record import Record
 from gateway.line.checks.policy_answer import member, only
 from gateway.line.checks.policy_input import claim_input
 from gateway.terraform.address import split_stack
@@ -126,12 +127,12 @@ def drift_input(drift: ForeignDrift, claims: list[Claim], stacks: Stacks, now: d
     contract = stack.contract(drift.address) if stack else None
     origin: Json = None
     if drift.origin is not None:
-        at = datetime.fromisoformat(str(drift.origin["at"]))
+        at = datetime.fromisoformat(drift.origin.at)
         origin = {
-            "actor": str(drift.origin.get("actor")),
-            "event": str(drift.origin.get("event")),
+            "actor": drift.origin.actor,
+            "event": drift.origin.event,
             "at_ns": (at - _EPOCH) // timedelta(microseconds=1) * 1000,
-            "service": drift.origin.get("service") is True,
+            "service": drift.origin.service,
         }
     standing = [StandingClaim(claim=claim, relation=Relation.SAME) for claim in claims]
     return {
@@ -167,12 +168,12 @@ def drift_decision(
     drift: ForeignDrift, action: DriftAction, *, at: datetime, rule: str, reason: str, bundle: str = "", actor: str = ""
 ) -> Record:
     """The record of a decision by policy, or by the human `actor`."""
-    body: dict[str, Json] = {
-        "address": drift.address,
-        "attribute": drift.attribute,
-        "action": action.value,
-        "rule": rule,
-        "reason": reason[:2_000],
-        "bundle": bundle,
-    }
-    return Record(stage=Stage.DRIFT_DECIDED, at=at, mutation_id=drift.id, actor=actor, stack=drift.stack, body=body)
+    body = DriftDecidedBody(
+        address=drift.address,
+        attribute=drift.attribute,
+        action=action.value,
+        rule=rule,
+        reason=reason[:2_000],
+        bundle=bundle,
+    )
+    return Record(at=at, mutation_id=drift.id, actor=actor, stack=drift.stack, body=body)

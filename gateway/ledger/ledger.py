@@ -26,7 +26,8 @@ from gateway.core.model.time_box import TimeBoxPart, TimeBoxState
 from gateway.core.model.verdict import Decision
 from gateway.core.off_loop import mutation_size, off_loop
 from gateway.core.ports import Attempt, Doubt, DueChange, LedgerView, RecordQuery, SignalQuery
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Record
+from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.ask import queries, record_search, time_box_queries
 from gateway.ledger.ask.answers import answered
 from gateway.ledger.ask.blame import Blame, blame
@@ -313,8 +314,8 @@ class SqlLedger:
             )
         )
 
-    async def record_reconciliation(self, mutation_id: str, *, at: datetime, body: Mapping[str, Json]) -> None:
-        """Append RECONCILED. If `body["merged"]` is true, the mutation's claims end. Raises `errors.NotFound`."""
+    async def record_reconciliation(self, mutation_id: str, *, at: datetime, body: ReconciledBody) -> None:
+        """Append RECONCILED. If it is merged, the mutation's claims end. Raises `errors.NotFound`."""
         await self._writer.submit(
             lambda transaction: commands.record_reconciliation(transaction, mutation_id, at=at, body=body)
         )
@@ -458,7 +459,7 @@ class SqlLedger:
     async def _append_refusal(self, refusal: Refusal) -> None:
         suppressed = self._refusal_limit.take_suppressed()
         body = refusal_body(refusal, suppressed=suppressed)
-        record = Record(stage=Stage.TURNED_AWAY, at=refusal.at, actor=refusal.actor, body=body)
+        record = Record(at=refusal.at, actor=refusal.actor, body=body)
         try:
             await self._writer.submit(lambda transaction: transaction.append(record))
         except BaseException:

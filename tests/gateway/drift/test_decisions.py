@@ -15,12 +15,13 @@ from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.json import Json
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import RecordQuery
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.core.settings import PolicySettings
 from gateway.drift.decisions import ENTRYPOINT, NO_ANSWER, DriftDecisions
 from gateway.ledger.ledger import SqlLedger
 from gateway.policy.engine import open_engine
 from gateway.terraform.stacks import Stacks
+from tests.kit.bodies import sample_record
 from tests.kit.mutations import record_mutation
 from tests.kit.nouns import effect
 from tests.kit.stores import KEYS
@@ -62,12 +63,15 @@ def _watch(ledger: SqlLedger, policies: Any) -> DriftDecisions:
 async def _drifted(ledger: SqlLedger, drift: Any = "fgn_1", **more: Json) -> None:
     body: dict[str, Json] = {"address": "aws_sqs_queue.a", "attribute": "delay_seconds", "resource_type": "aws_sqs_queue", "live": 5, "declared": 0, "origin": {"actor": "bob", "event": "sqs:SetQueueAttributes", "at": NOW.isoformat(), "service": False}}  # fmt: skip
     await ledger.record_event(
-        Record(stage=Stage.DRIFTED, at=NOW, mutation_id=drift, stack="shop", body={**body, **more})
+        sample_record(stage=Stage.DRIFTED, at=NOW, mutation_id=drift, stack="shop", body={**body, **more})
     )
 
 
 async def _decisions(ledger: SqlLedger) -> list[Mapping[str, Json]]:
-    return [record.body for record in await ledger.records(RecordQuery(stage=Stage.DRIFT_DECIDED, newest_first=False))]
+    return [
+        record.body.members
+        for record in await ledger.records(RecordQuery(stage=Stage.DRIFT_DECIDED, newest_first=False))
+    ]
 
 
 async def test_it_is_decided_once_with_the_claims_in_sight(ledger: SqlLedger) -> None:

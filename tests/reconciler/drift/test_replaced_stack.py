@@ -271,10 +271,12 @@ async def test_the_service_proposes_it_once_as_policy_and_people_decide(
     drifting = _drifting(root, terraform, ledger, events)
 
     assert await drifting.scan() == 2, "the group and its rule; the tag that names the group follows"
-    found = {str(each.body["address"]): each.body for each in await ledger.records(RecordQuery(stage=Stage.DRIFTED))}
-    assert found["aws_security_group.web"]["live"] == {
+    found = {
+        str(each.body.members["address"]): each.body for each in await ledger.records(RecordQuery(stage=Stage.DRIFTED))
+    }
+    assert found["aws_security_group.web"].members["live"] == {
         "import_id": new,
-        "replaces": found["aws_security_group.web"]["declared"],
+        "replaces": found["aws_security_group.web"].members["declared"],
     }
     events.unlink()  # a queue tells of an event only once
     assert await drifting.scan() == 2
@@ -299,5 +301,7 @@ async def test_the_service_proposes_it_once_as_policy_and_people_decide(
     assert tool.plan(root).clean
     assert _ids(root, "terraform.tfstate") == [new]
     assert await drifting.scan() == 0
-    outcomes = [str(each.body["outcome"]) for each in await ledger.records(RecordQuery(stage=Stage.DRIFT_SETTLED))]
+    outcomes = [
+        str(each.body.members["outcome"]) for each in await ledger.records(RecordQuery(stage=Stage.DRIFT_SETTLED))
+    ]
     assert sorted(outcomes) == ["codified", "codified", "gone", "gone"]
