@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, select
@@ -11,6 +11,7 @@ from sqlalchemy import Connection, bindparam, select
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.records.record import Stage
+from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import from_text
@@ -89,11 +90,12 @@ class Blame:
     known."""
 
 
-def blame(connection: Connection, address: str, attribute: str, now: datetime) -> Blame | None:
+def blame(session: Session, address: str, attribute: str) -> Blame | None:
     """Who set the attribute last; None if nobody did through Sentinel.
 
     Changes of the whole resource (created, deleted) and of an attribute around this one count too.
     """
+    connection = session.connection
     attributes = _covering(attribute)
     rows = connection.execute(_SETTERS, {"where": address, "attributes": attributes}).all()
     if not rows:
@@ -127,7 +129,7 @@ def blame(connection: Connection, address: str, attribute: str, now: datetime) -
         previous_at=from_text(before.at) if before is not None else None,
         branch=str(reconciled.get("branch") or ""),
         commit=str(reconciled.get("commit") or ""),
-        claim_open=claim is not None and (until is None or until > now),
+        claim_open=claim is not None and (until is None or until > datetime.now(UTC)),
         claim_until=until,
         undone=json.loads(claim.undone) if claim is not None and claim.undone else None,
     )

@@ -44,7 +44,7 @@ def standing_stops(session: Session) -> tuple[Stop, ...]:
     return tuple(map(stop_from_row, session.rows(_STANDING, {})))
 
 
-def listed_stops(session: Session, *, every: bool) -> tuple[Stop, ...]:
+def listed_stops(session: Session, *, every: bool = False) -> tuple[Stop, ...]:
     """The standing stops, oldest first; with `every` also those that ended, the latest first."""
     ended = session.rows(_ENDED, {}) if every else []
     return (*standing_stops(session), *map(stop_from_row, ended))

@@ -141,6 +141,8 @@ class Session:
     """The driver's connection under a SQLAlchemy connection, inside the transaction that was begun on the latter."""
 
     def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        """For statements that a query puts together; prepared ones run on the driver's connection."""
         self._driver: Any = connection.connection.dbapi_connection
         self._dialect = connection.dialect
         self._streams = count()
