@@ -10,7 +10,7 @@ from gateway.context.ports import HistoryQuery, SentChange
 from gateway.core.model.json import canonical_text
 from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.records.record import Stage
-from gateway.ledger.store.statements import Among, Query, Session, SqlValue, columns, tested
+from gateway.ledger.store.statements import Among, Query, Session, SqlValue, tested
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import from_text
@@ -69,13 +69,14 @@ def _changes(*, of_attribute: bool) -> Select[Any]:
 
 _OF_RESOURCE: Final = Query(_changes(of_attribute=False), ChangeRow)
 _OF_ATTRIBUTE: Final = Query(_changes(of_attribute=True), ChangeRow)
-_RECONCILED: Final = Query(
-    select(*columns(RECORDS, ReconciledRow))
-    .where(Among(RECORDS.c.mutation_id, "mutations"), tested(RECORDS.c.stage) == Stage.RECONCILED.value)
-    .order_by(RECORDS.c.seq),
+_RECONCILED: Final = Query.of(
+    RECORDS,
     ReconciledRow,
+    Among(RECORDS.c.mutation_id, "mutations"),
+    tested(RECORDS.c.stage) == Stage.RECONCILED.value,
+    order_by=(RECORDS.c.seq,),
 )
-_APPROVERS: Final = Query(select(*columns(APPROVALS, ApproverRow)).where(Among(APPROVALS.c.id, "ids")), ApproverRow)
+_APPROVERS: Final = Query.of(APPROVALS, ApproverRow, Among(APPROVALS.c.id, "ids"))
 
 
 def changes_of(session: Session, query: HistoryQuery) -> list[SentChange]:

@@ -76,15 +76,12 @@ _OPEN_ON: Final = Query(
     ),
     TimeBoxRow,
 )
-_APPLIED: Final = Query(select(*columns(VALUES, AppliedRow)).where(VALUES.c.address == bindparam("where")), AppliedRow)
-_UNSETTLED: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(
-        CLAIMS.c.address == bindparam("where"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 1
-    ),
-    ClaimRow,
+_APPLIED: Final = Query.of(VALUES, AppliedRow, VALUES.c.address == bindparam("where"))
+_UNSETTLED: Final = Query.of(
+    CLAIMS, ClaimRow, CLAIMS.c.address == bindparam("where"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 1
 )
 _ATTEMPT_STATE: Final = Statement(select(ATTEMPTS.c.state).where(ATTEMPTS.c.mutation_id == bindparam("mutation")))
-_BODY: Final = Query(select(*columns(RECORDS, BodyRow)).where(RECORDS.c.seq == bindparam("seq")), BodyRow)
+_BODY: Final = Query.of(RECORDS, BodyRow, RECORDS.c.seq == bindparam("seq"))
 _OPEN_STATES: Final = canonical_text(sorted(OPEN))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, update
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound
 from gateway.core.model.caller import Caller
@@ -15,18 +15,14 @@ from gateway.ledger.ask.record_search import MAX_PAGE
 from gateway.ledger.decide.commands import is_approver
 from gateway.ledger.decide.outcome import MAX_MESSAGE, append_settled, attempt_of_mutation, settle_resolved
 from gateway.ledger.store.rows import AttemptRow, DoubtRow
-from gateway.ledger.store.statements import Query, Session, Statement, columns
+from gateway.ledger.store.statements import Query, Session, Statement
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import ATTEMPTS, IN_DOUBT
 from gateway.ledger.store.timestamps import from_text, to_text
 from gateway.ledger.store.transaction import Transaction
 
-_DOUBTS: Final = Query(
-    select(*columns(ATTEMPTS, DoubtRow))
-    .where(ATTEMPTS.c.state == IN_DOUBT)
-    .order_by(ATTEMPTS.c.decided_at)
-    .limit(MAX_PAGE),
-    DoubtRow,
+_DOUBTS: Final = Query.of(
+    ATTEMPTS, DoubtRow, ATTEMPTS.c.state == IN_DOUBT, order_by=(ATTEMPTS.c.decided_at,), limit=MAX_PAGE
 )
 _LEAVE: Final = Statement(
     update(ATTEMPTS)

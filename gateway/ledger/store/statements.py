@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from sqlalchemy import BindParameter, Column, ColumnElement, Connection, Dialect, Select, Table, bindparam, func
+from sqlalchemy import BindParameter, Column, ColumnElement, Connection, Dialect, Select, Table, bindparam, func, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ClauseElement
@@ -119,6 +119,18 @@ class Query(Statement, Generic[RowT]):
             message = f"the columns of the statement are not those of {row.__name__}: {', '.join(fields)}"
             raise TypeError(message)
         self.make_row: Callable[[Iterable[Any]], RowT] = row._make  # type: ignore[attr-defined]  # of every NamedTuple
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        row: type[RowT],
+        *conditions: ColumnElement[bool],
+        order_by: Sequence[ColumnElement[Any]] = (),
+        limit: int | ColumnElement[int] | None = None,
+    ) -> "Query[RowT]":
+        """The rows of a table for which the conditions hold, with the columns that the row class names."""
+        return cls(select(*columns(table, row)).where(*conditions).order_by(*order_by).limit(limit), row)
 
 
 def fields_of(row: type[tuple[Any, ...]]) -> tuple[str, ...]:
