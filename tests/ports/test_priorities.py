@@ -122,7 +122,7 @@ def test_the_layer_decides_through_the_whole_line_and_is_recorded(tmp_path: Path
         )
         decided = gate.records(stage=Stage.DECIDED)
     # In the base, availability would have kept the attribute (see CASES).
-    decision = decided[-1].body["decision"]
+    decision = decided[-1].body.members["decision"]
     assert isinstance(decision, dict)
     assert (decision["verdict"], len(decision["supersedes"])) == ("allow", 1)
     assert str(decision["priorities"]).startswith("thrifty@")

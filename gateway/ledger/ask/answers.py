@@ -2,13 +2,15 @@
 
 import json
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam
 
 from gateway.core.model.approval import Answered, Binding, HoldState, Rejection, binding_from_json
+from gateway.core.records.approvals import RejectedBody
+from gateway.core.records.codec import decode_as
 from gateway.core.records.record import Stage
-from gateway.ledger.store.statements import Query, Session, columns
+from gateway.ledger.store.statements import Query, Session
 from gateway.ledger.store.tables import HOLDS, RECORDS
 from gateway.ledger.store.timestamps import from_text
 
@@ -32,18 +34,16 @@ class RejectedRow(NamedTuple):
     body: str
 
 
-_ALIKE: Final = Query(
-    select(*columns(HOLDS, AlikeHoldRow))
-    .where(HOLDS.c.actor == bindparam("who"), HOLDS.c.call_digest == bindparam("digest"))
-    .order_by(HOLDS.c.at.desc(), HOLDS.c.mutation_id.desc())
-    .limit(_LATEST),
+_ALIKE: Final = Query.of(
+    HOLDS,
     AlikeHoldRow,
+    HOLDS.c.actor == bindparam("who"),
+    HOLDS.c.call_digest == bindparam("digest"),
+    order_by=(HOLDS.c.at.desc(), HOLDS.c.mutation_id.desc()),
+    limit=_LATEST,
 )
-_REJECTED: Final = Query(
-    select(*columns(RECORDS, RejectedRow)).where(
-        RECORDS.c.mutation_id == bindparam("mutation"), RECORDS.c.stage == Stage.REJECTED.value
-    ),
-    RejectedRow,
+_REJECTED: Final = Query.of(
+    RECORDS, RejectedRow, RECORDS.c.mutation_id == bindparam("mutation"), RECORDS.c.stage == Stage.REJECTED.value
 )
 
 
@@ -60,11 +60,10 @@ def _rejection(session: Session, row: AlikeHoldRow) -> Rejection | None:
     record = session.row(_REJECTED, {"mutation": row.mutation_id})
     if record is None:
         return None
-    body: Any = json.loads(record.body)
     return Rejection(
         mutation_id=row.mutation_id,
         by=record.actor,
-        reason=body["reason"],
+        reason=decode_as(RejectedBody, record.body).reason,
         at=from_text(record.at),
         binding=_binding(row),
     )

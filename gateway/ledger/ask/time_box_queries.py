@@ -1,7 +1,7 @@
 """Which time-boxed changes there are, and what is to become of those whose end has come."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -12,8 +12,10 @@ from gateway.core.errors import NotFound
 from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import Call
 from gateway.core.model.path import overlaps
-from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState, call_from_json
+from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState
 from gateway.core.ports import DueChange
+from gateway.core.records.codec import decode_as
+from gateway.core.records.decided import DecidedBody
 from gateway.ledger.store.rows import AppliedRow, BodyRow, ClaimRow, TimeBoxRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.states import AttemptState
@@ -76,15 +78,12 @@ _OPEN_ON: Final = Query(
     ),
     TimeBoxRow,
 )
-_APPLIED: Final = Query(select(*columns(VALUES, AppliedRow)).where(VALUES.c.address == bindparam("where")), AppliedRow)
-_UNSETTLED: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(
-        CLAIMS.c.address == bindparam("where"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 1
-    ),
-    ClaimRow,
+_APPLIED: Final = Query.of(VALUES, AppliedRow, VALUES.c.address == bindparam("where"))
+_UNSETTLED: Final = Query.of(
+    CLAIMS, ClaimRow, CLAIMS.c.address == bindparam("where"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 1
 )
 _ATTEMPT_STATE: Final = Statement(select(ATTEMPTS.c.state).where(ATTEMPTS.c.mutation_id == bindparam("mutation")))
-_BODY: Final = Query(select(*columns(RECORDS, BodyRow)).where(RECORDS.c.seq == bindparam("seq")), BodyRow)
+_BODY: Final = Query.of(RECORDS, BodyRow, RECORDS.c.seq == bindparam("seq"))
 _OPEN_STATES: Final = canonical_text(sorted(OPEN))
 
 
@@ -118,7 +117,7 @@ def standing(session: Session, addresses: Sequence[str]) -> Sequence[TimeBoxPart
 
 
 def listed(
-    session: Session, mutation_id: str, *, ended: bool, actor: str = "", left: bool = False
+    session: Session, *, mutation_id: str = "", ended: bool = False, actor: str = "", left: bool = False
 ) -> Sequence[TimeBoxPart]:
     """The parts that are still to be put back or left to a human, soonest end first; with `ended` those of the mutation that ended too.
 
@@ -146,14 +145,14 @@ def _is_carried_out(session: Session, mutation_id: str) -> bool:
     return bool(session.scalar(_ATTEMPT_STATE, {"mutation": mutation_id}) == AttemptState.APPLIED)
 
 
-def due_mutations(session: Session, now: datetime, *, stack: str) -> Sequence[str]:
+def due_mutations(session: Session, now: datetime, *, stack: str = "") -> Sequence[str]:
     """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last; of all stacks if none is named."""
     values = {"now": to_text(now), "open": _OPEN_STATES}
     found = session.fetch(_DUE_OF_STACK, {**values, "stack": stack}) if stack else session.fetch(_DUE_OF_ALL, values)
     return [str(mutation) for (mutation,) in found]
 
 
-def due(session: Session, now: datetime, *, mutation_id: str) -> DueChange | None:
+def due(session: Session, now: datetime, mutation_id: str) -> DueChange | None:
     """What is to become of each attribute of a time-boxed change; None if its end has not come, or all of it is over."""
     rows = session.rows(_DUE, {"now": to_text(now), "open": _OPEN_STATES, "mutation": mutation_id})
     return _due_change(session, sorted(rows, key=lambda row: (row.address, row.attribute)), now) if rows else None
@@ -162,9 +161,10 @@ def due(session: Session, now: datetime, *, mutation_id: str) -> DueChange | Non
 def put_back_call(session: Session, mutation_id: str) -> Call:
     """The call that puts all of a time-boxed change back. Raises `errors.NotFound`."""
     rows = rows_of_mutation(session, mutation_id)
-    if not rows:
+    body = _body(session, rows[0].seq) if rows else None
+    if body is None or body.time_box is None:
         raise NotFound(f"Mutation {mutation_id} is not a change for a time.")
-    return call_from_json(_body(session, rows[0].seq)["time_box"]["call"])
+    return body.time_box.call.to_call()
 
 
 def declared_before(session: Session, parts: Sequence[TimeBoxPart]) -> dict[tuple[str, str], Json]:
@@ -172,15 +172,17 @@ def declared_before(session: Session, parts: Sequence[TimeBoxPart]) -> dict[tupl
     found: dict[tuple[str, str], Json] = {}
     for part in parts:
         rows = rows_of_mutation(session, part.root)
-        for effect in _body(session, rows[0].seq)["effects"] if rows else ():
-            if (effect["address"], effect["attribute"]) == part.key:
-                found[part.key] = effect["declared"]
+        body = _body(session, rows[0].seq) if rows else None
+        for effect in body.effects if body else ():
+            if effect.key == part.key:
+                found[part.key] = effect.declared
     return found
 
 
 def granted_seconds(session: Session, seq: int) -> float | None:
     """How long policy granted the claims of a decision; None if without end."""
-    granted = _body(session, seq)["decision"].get("obligations", {}).get("claim_seconds")
+    body = _body(session, seq)
+    granted = body.decision.obligations.get("claim_seconds") if body else None
     return granted if isinstance(granted, int | float) else None
 
 
@@ -239,7 +241,6 @@ def fate_of(session: Session, row: TimeBoxRow, now: datetime) -> tuple[TimeBoxSt
     return TimeBoxState.STANDING, ""
 
 
-def _body(session: Session, seq: int) -> Mapping[str, Any]:
+def _body(session: Session, seq: int) -> DecidedBody[Any] | None:
     found = session.row(_BODY, {"seq": seq})
-    body: Mapping[str, Any] = json.loads(found.body) if found else {"effects": []}
-    return body
+    return decode_as(DecidedBody, found.body) if found else None

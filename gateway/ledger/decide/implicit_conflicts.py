@@ -5,22 +5,21 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, select, update
+import msgspec
+from sqlalchemy import bindparam, update
 
 from gateway.core.model.claim import ConflictClass, SeenValue, undone_by_to_json
-from gateway.core.model.json import Json, canonical_text
-from gateway.core.records.record import Record, Stage
+from gateway.core.model.json import canonical_text
+from gateway.core.records.claims import RecordedUndoneBy, UndoneBody
+from gateway.core.records.record import Record
 from gateway.ledger.store.rows import ClaimRow
-from gateway.ledger.store.statements import Query, Statement, columns
+from gateway.ledger.store.statements import Query, Statement
 from gateway.ledger.store.tables import CLAIMS
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
-_STANDING: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(
-        CLAIMS.c.id == bindparam("claim"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 0
-    ),
-    ClaimRow,
+_STANDING: Final = Query.of(
+    CLAIMS, ClaimRow, CLAIMS.c.id == bindparam("claim"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 0
 )
 _MARK: Final = Statement(update(CLAIMS).where(CLAIMS.c.id == bindparam("claim")).values(undone=bindparam("seen")))
 
@@ -41,18 +40,18 @@ def record_seen(transaction: Transaction, seen: Iterable[SeenValue], at: datetim
 
 def _mark(transaction: Transaction, row: ClaimRow, value: SeenValue, at: datetime) -> None:
     by = undone_by_to_json(value.by)
-    body: dict[str, Json] = {
-        "claim": row.id,
-        "address": row.address,
-        "attribute": row.attribute,
-        "conflict": ConflictClass.IMPLICIT.value,
-        "stands": value.stands,
-        "live": None if value.stands else value.live,
-        "by": None if value.stands else by,
-    }
+    body = UndoneBody(
+        claim=row.id,
+        address=row.address,
+        attribute=row.attribute,
+        conflict=ConflictClass.IMPLICIT,
+        stands=value.stands,
+        live=None if value.stands else value.live,
+        by=None if value.stands or value.by is None else msgspec.convert(by, RecordedUndoneBy),
+    )
     marked = "" if value.stands else canonical_text({"at": to_text(at), "by": by, "live": value.live})
     transaction.change(_MARK, {"claim": row.id, "seen": marked})
-    record = Record(stage=Stage.UNDONE, at=at, mutation_id=row.mutation_id, actor=row.actor, body=body)
+    record = Record(at=at, mutation_id=row.mutation_id, actor=row.actor, body=body)
     transaction.append(record, resources=[(row.address, row.attribute)])
 
 

@@ -17,6 +17,8 @@ from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.outcome import Applied, InDoubt, Outcome, Reply
 from gateway.core.ports import Attempt, LedgerView
+from gateway.core.records.codec import decode_as
+from gateway.core.records.decided import DecidedBody
 from gateway.ledger.decide.budgets import used_by
 from gateway.ledger.decide.claims import open_claims
 from gateway.ledger.decide.stops import standing_stops
@@ -32,37 +34,28 @@ FLIP_CLAIMS: Final = 40
 
 _PAGE: Final = 500
 
-OPEN_CLAIMS: Final = Query(
-    select(*columns(CLAIMS, ClaimRow))
-    .where(
-        Among(CLAIMS.c.address, "addresses"),
-        CLAIMS.c.ended_at.is_(None),
-        or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now"), CLAIMS.c.unsettled == 1),
-    )
-    .order_by(CLAIMS.c.since, CLAIMS.c.id),
+OPEN_CLAIMS: Final = Query.of(
+    CLAIMS,
     ClaimRow,
+    Among(CLAIMS.c.address, "addresses"),
+    CLAIMS.c.ended_at.is_(None),
+    or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now"), CLAIMS.c.unsettled == 1),
+    order_by=(CLAIMS.c.since, CLAIMS.c.id),
 )
 """The open claims on `addresses` at the time `now`."""
-_VALUES: Final = Query(
-    select(*columns(VALUES, ValueRow)).where(Among(VALUES.c.address, "addresses")).order_by(VALUES.c.seq),
-    ValueRow,
-)
-_WITH: Final = Query(
-    select(*columns(VALUES, ValueRow)).where(VALUES.c.attribute == bindparam("what"), Among(VALUES.c.value, "values")),
-    ValueRow,
-)
+_VALUES: Final = Query.of(VALUES, ValueRow, Among(VALUES.c.address, "addresses"), order_by=(VALUES.c.seq,))
+_WITH: Final = Query.of(VALUES, ValueRow, VALUES.c.attribute == bindparam("what"), Among(VALUES.c.value, "values"))
 _DECIDED: Final = select(RECORDS.c.body).select_from(ATTEMPTS.join(RECORDS, RECORDS.c.seq == ATTEMPTS.c.seq))
 # Two queries, because an index of the open attempts serves one state each. Few are open at a time.
 _IN_FLIGHT_BODIES: Final = Query(_DECIDED.where(ATTEMPTS.c.state == IN_FLIGHT), BodyRow)
 _IN_DOUBT_BODIES: Final = Query(_DECIDED.where(ATTEMPTS.c.state == IN_DOUBT), BodyRow)
-_APPROVAL: Final = Query(
-    select(*columns(APPROVALS, ApprovalRow)).where(
-        APPROVALS.c.actor == bindparam("who"),
-        APPROVALS.c.call_digest == bindparam("digest"),
-        APPROVALS.c.state == UNUSED,
-        APPROVALS.c.until > bindparam("now"),
-    ),
+_APPROVAL: Final = Query.of(
+    APPROVALS,
     ApprovalRow,
+    APPROVALS.c.actor == bindparam("who"),
+    APPROVALS.c.call_digest == bindparam("digest"),
+    APPROVALS.c.state == UNUSED,
+    APPROVALS.c.until > bindparam("now"),
 )
 
 
@@ -110,11 +103,8 @@ def _latest_holders() -> Select[Any]:
 
 LATEST_HOLDERS: Final = Query(_latest_holders(), HolderRow)
 """Who held each attribute of `addresses` since `from`, oldest first."""
-_BY_KEY: Final = Query(
-    select(*columns(ATTEMPTS, AttemptOutcomeRow)).where(
-        ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key")
-    ),
-    AttemptOutcomeRow,
+_BY_KEY: Final = Query.of(
+    ATTEMPTS, AttemptOutcomeRow, ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key")
 )
 
 
@@ -166,18 +156,18 @@ def applied_with(session: Session, attribute: str, values: Sequence[str]) -> Map
             found.setdefault(address, {})[name] = json.loads(value)
     bodies = [row.body for query in (_IN_FLIGHT_BODIES, _IN_DOUBT_BODIES) for row in session.rows(query, {})]
     for body in bodies:
-        for address, given in _asked(json.loads(body)).items():
+        for address, given in _asked(decode_as(DecidedBody, body)).items():
             if given.get(attribute) in values:
                 found[address] = {**found.get(address, {}), **given}
     return found
 
 
-def _asked(decided: Mapping[str, Any]) -> Mapping[str, Mapping[str, Json]]:
+def _asked(decided: DecidedBody[Any]) -> Mapping[str, Mapping[str, Json]]:
     """Address → attribute → value that the call of a DECIDED record asks for."""
     asked: dict[str, dict[str, Json]] = {}
-    for effect in decided["effects"]:
-        if effect["action"] in (EffectAction.SET, EffectAction.CREATE):
-            asked.setdefault(effect["address"], {})[effect["attribute"]] = effect["value"]
+    for effect in decided.effects:
+        if effect.action in (EffectAction.SET, EffectAction.CREATE):
+            asked.setdefault(effect.address, {})[effect.attribute] = effect.value
     return asked
 
 

@@ -169,11 +169,13 @@ def test_what_passed_is_recorded_at_the_end_and_the_ledger_verifies(tmp_path: Pa
         assert len(first.upstream.asked) == WRITES + 2
     with Gate(directory=tmp_path / "two", data=shared) as second:
         made = [record for record in second.records() if record.stage is Stage.PASSED]
-        assert {(record.actor, record.stack, record.body["count"], record.body["errors"]) for record in made} == {
+        assert {
+            (record.actor, record.stack, record.body.members["count"], record.body.members["errors"]) for record in made
+        } == {
             ("app", "kafka", WRITES, 0),
             ("agent", "kafka", 2, 1),
         }
         (by_resource,) = second.records(resource="aws_dynamodb_table.offsets")
-        assert by_resource.body["resources"] == [{"address": "aws_dynamodb_table.offsets", "count": 2}]
+        assert by_resource.body.members["resources"] == [{"address": "aws_dynamodb_table.offsets", "count": 2}]
         assert "hunter2" not in str(made)
         assert second.run(second.ledger.verify()) == len(second.records())

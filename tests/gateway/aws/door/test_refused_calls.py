@@ -139,7 +139,7 @@ def test_a_disconnect_does_not_stop_a_started_mutation(gate: Gate) -> None:
         _until(lambda: bool(gate.upstream.asked))
     _until(lambda: len(gate.records()) == before + 2)
     decided, settled = gate.records()[before:]
-    assert (decided.stage, settled.stage, settled.body["outcome"]) == (Stage.DECIDED, Stage.SETTLED, "applied")
+    assert (decided.stage, settled.stage, settled.body.members["outcome"]) == (Stage.DECIDED, Stage.SETTLED, "applied")
     assert gate.upstream.asked == ["SetDesiredCapacity"]
 
 

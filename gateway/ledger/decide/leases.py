@@ -1,0 +1,48 @@
+"""Who still lives of the gateways on one ledger: each renews its lease, and attempts without a current lease are in doubt.
+
+A gateway that was only paused may still record the outcome of an attempt that was marked as in doubt meanwhile.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import bindparam, delete, exists, insert, update
+
+from gateway.ledger.decide.outcome import STOPPED, doubt
+from gateway.ledger.store.rows import AttemptRow
+from gateway.ledger.store.statements import Query, Statement
+from gateway.ledger.store.tables import ATTEMPTS, IN_FLIGHT, LEASES
+from gateway.ledger.store.timestamps import to_text
+from gateway.ledger.store.transaction import Transaction
+
+_RENEW: Final = Statement(update(LEASES).where(LEASES.c.owner == bindparam("who")).values(until=bindparam("new_until")))
+_BEGIN: Final = Statement(insert(LEASES))
+_END: Final = Statement(delete(LEASES).where(LEASES.c.owner == bindparam("who")))
+_END_EXPIRED: Final = Statement(delete(LEASES).where(LEASES.c.until <= bindparam("now")))
+_ABANDONED: Final = Query.of(
+    ATTEMPTS,
+    AttemptRow,
+    ATTEMPTS.c.state == IN_FLIGHT,
+    ~exists().where(LEASES.c.owner == ATTEMPTS.c.owner, LEASES.c.until > bindparam("now")),
+    order_by=(ATTEMPTS.c.decided_at,),
+)
+
+
+def renew(transaction: Transaction, owner: str, until: datetime) -> None:
+    """Begin or extend the lease of a gateway."""
+    if transaction.change(_RENEW, {"who": owner, "new_until": to_text(until)}) == 0:
+        transaction.change(_BEGIN, {"owner": owner, "until": to_text(until)})
+
+
+def end(transaction: Transaction, owner: str) -> None:
+    """End the lease of a gateway that has recorded all its outcomes."""
+    transaction.change(_END, {"who": owner})
+
+
+def recover(transaction: Transaction, at: datetime) -> int:
+    """Mark every attempt in flight as in doubt whose owner has no current lease; the number of them. Their claims stay."""
+    attempts = transaction.rows(_ABANDONED, {"now": to_text(at)})
+    for attempt in attempts:
+        doubt(transaction, at, STOPPED, attempt)
+    transaction.change(_END_EXPIRED, {"now": to_text(at)})
+    return len(attempts)
