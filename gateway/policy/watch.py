@@ -2,9 +2,10 @@
 
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -75,9 +76,9 @@ class Watched:
         """Why the current sources are not in force; empty if they are."""
         return self._problem
 
-    async def ask(self, entrypoint: str, document: Json) -> Json:
+    def ask(self, entrypoint: str, document: Json) -> Coroutine[Any, Any, Json]:
         """The value of a rule, evaluated with the last valid sources. Raises `errors.PolicyUnavailable`."""
-        return await self._engine.ask(entrypoint, document)
+        return self._engine.ask(entrypoint, document)
 
     async def close(self) -> None:
         """Stop the thread and close the engine."""
