@@ -8,12 +8,12 @@ import structlog
 
 from gateway.core.errors import SentinelError
 from gateway.core.ports import Clock
-from gateway.drift.watch import DriftWatch
+from gateway.drift.decisions import DriftDecisions
 from gateway.ledger.ledger import SqlLedger
 from gateway.line.data_plane import PassedCounts
 from gateway.line.stops import StopBook
 from gateway.line.unneeded_claims import UnneededClaims
-from gateway.signals.book import SignalBook
+from gateway.signals.open_signals import OpenSignals
 from gateway.terraform.stacks import Stacks
 
 log = structlog.get_logger()
@@ -67,12 +67,12 @@ async def record_counts(counts: PassedCounts) -> None:
         await counts.flush()
 
 
-async def decide_drift(watch: DriftWatch) -> None:
+async def decide_drift(watch: DriftDecisions) -> None:
     """Have policy decide about changes from outside, for ever."""
     await _repeat(watch.follow, _DRIFT_SECONDS, failed="drift_not_followed")
 
 
-async def follow_signals(book: SignalBook) -> None:
+async def follow_signals(book: OpenSignals) -> None:
     """Read which signals are open, as other gateways may have recorded them, for ever."""
     await _repeat(book.refresh, _SIGNALS_SECONDS, failed="signals_not_followed")
 

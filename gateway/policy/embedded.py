@@ -16,9 +16,9 @@ from gateway.core.errors import PolicyInvalid, PolicyUnavailable
 from gateway.core.model.claim import Couplings
 from gateway.core.model.json import Json, canonical
 from gateway.core.model.verdict import RuleText
-from gateway.policy.abi import HEADROOM, PolicyAborted, WasmInstance
 from gateway.policy.builtins import UnsupportedFormat
 from gateway.policy.bundle import ENTRYPOINTS, Bundle
+from gateway.policy.wasm_instance import HEADROOM, PolicyAborted, WasmInstance
 
 _KEPT = 4
 """Modules; one has one to two megabytes. Nothing is stored on disk: native code is not checked when it is loaded."""

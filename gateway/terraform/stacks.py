@@ -11,12 +11,19 @@ from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, Masker
 from gateway.core.model.verdict import Mode
 from gateway.terraform.aws_location import AwsLocation
-from gateway.terraform.code import Code
-from gateway.terraform.identity_index import only_match
-from gateway.terraform.origin import CodeOrigin, StackSource, Version, code_origin
+from gateway.terraform.origins import (
+    CodeOrigin,
+    RemoteStates,
+    StackSource,
+    StateOrigin,
+    Version,
+    code_origin,
+    state_origin,
+)
+from gateway.terraform.resource_index import only_match
 from gateway.terraform.stack import Stack, stack_of
+from gateway.terraform.stack_code import Code
 from gateway.terraform.state import State, parse_state
-from gateway.terraform.state_origin import RemoteStates, StateOrigin, state_origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

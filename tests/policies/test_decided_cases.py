@@ -20,8 +20,7 @@ from gateway.core.model.claim import Claim
 from gateway.core.records.record import Stage
 from gateway.core.settings import PolicyEngineKind, PolicySettings, StackSettings
 from gateway.core.settings.signals import ConcernSettings, SignalForm, SignalSourceSettings
-from gateway.policy.bundle import read_bundle
-from gateway.policy.bundle_selection import SHIPPED
+from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.sources import shipped
 from tests.kit.bodies import written_back
 from tests.kit.gate import Gate

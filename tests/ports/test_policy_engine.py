@@ -22,8 +22,7 @@ from gateway.line.checks.arbitration import ENTRYPOINT as ARBITRATION
 from gateway.line.checks.contest import ENTRYPOINT as EXPLANATION
 from gateway.line.checks.policy import ENTRYPOINT as GUARDRAILS
 from gateway.line.checks.policy_input import policy_input
-from gateway.policy.bundle import read_bundle
-from gateway.policy.bundle_selection import SHIPPED
+from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.embedded import Embedded
 from gateway.policy.opa_server import OpaServer
 from gateway.policy.sources import shipped

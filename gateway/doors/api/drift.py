@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 
-from gateway.context.applied_drift import FOREIGN, DriftQuery
+from gateway.context.reader import FOREIGN, DriftQuery
 from gateway.core.drift_book import DriftAction, ForeignDrift
 from gateway.core.errors import NotAllowed
 from gateway.core.model.caller import Caller

@@ -40,7 +40,7 @@ from gateway.doors.api.schemas import SessionBody
 from gateway.doors.api.time_box_commands import TimeBoxes
 from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.doors.chat.slack_chat import SlackChat
-from gateway.drift.watch import DriftWatch
+from gateway.drift.decisions import DriftDecisions
 from gateway.identity.caller import active
 from gateway.line.checks.fair_limits import FairLimitsOf
 from gateway.line.pipeline import Pipeline
@@ -49,7 +49,7 @@ from gateway.line.wakeups import Wakeups
 from gateway.plans.check import PlanCheck
 from gateway.presentation.mutation_state import UNDECIDED, mutation_state
 from gateway.presentation.serialize import record_to_json, time_to_json
-from gateway.signals.intake import SignalIntake
+from gateway.signals.receiver import SignalReceiver
 
 _PARSERS = ResponseParserFactory()
 
@@ -156,10 +156,10 @@ class ApiPorts:
     queries: LedgerQueries
     doubts: DoubtLedger
     blamer: Blamer
-    drift: DriftWatch
+    drift: DriftDecisions
     readers: ContextReader
     time_boxes: TimeBoxes
-    intake: SignalIntake
+    intake: SignalReceiver
     stops: StopBook
     budgets: BudgetLedger
     limits: FairLimitsOf

@@ -9,10 +9,9 @@ from collections.abc import Mapping
 
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import Argument, carried
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import attributes
-from gateway.effects.operation import Identify, Operation, Translate, controls
+from gateway.effects.operation import Argument, Identify, Operation, Translate, any_value, controls
 from gateway.effects.translators import added, comma_list, recorded_list, removed
 from gateway.effects.values import NotUnderstood
 
@@ -160,7 +159,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_GROUP,
         identity=_NAME,
         action=EffectAction.DELETE,
-        arguments={"ForceDelete": carried},
+        arguments={"ForceDelete": any_value},
     ),
     "CreateOrUpdateTags": Operation(resource_type=_GROUP, handler=_tags),
     "DeleteTags": Operation(resource_type=_GROUP, handler=_tags),
@@ -198,11 +197,11 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_GROUP, identity=_NAME, constants={"warm_pool": []}, controls=controls("ForceDelete")
     ),
     "AttachInstances": _invoked(_CAPACITY, InstanceIds=_declared_instances),
-    "DetachInstances": _invoked(_CAPACITY, InstanceIds=carried, ShouldDecrementDesiredCapacity=carried),
-    "EnterStandby": _invoked(_CAPACITY, InstanceIds=carried, ShouldDecrementDesiredCapacity=carried),
-    "ExitStandby": _invoked(_CAPACITY, InstanceIds=carried),
+    "DetachInstances": _invoked(_CAPACITY, InstanceIds=any_value, ShouldDecrementDesiredCapacity=any_value),
+    "EnterStandby": _invoked(_CAPACITY, InstanceIds=any_value, ShouldDecrementDesiredCapacity=any_value),
+    "ExitStandby": _invoked(_CAPACITY, InstanceIds=any_value),
     "StartInstanceRefresh": Operation(resource_type=_GROUP, handler=_refresh),
-    "CancelInstanceRefresh": _invoked(WaitForTransitioningInstances=carried),
+    "CancelInstanceRefresh": _invoked(WaitForTransitioningInstances=any_value),
     "RollbackInstanceRefresh": _invoked("launch_template"),
     "PutScalingPolicy": Operation(
         resource_type="aws_autoscaling_policy",

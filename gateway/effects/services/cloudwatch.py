@@ -8,9 +8,8 @@ from collections.abc import Mapping
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.arguments import carried
 from gateway.effects.naming import arn_of
-from gateway.effects.operation import Operation
+from gateway.effects.operation import Operation, any_value
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import name_value_map
 
@@ -64,7 +63,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_ALARM,
         identity={"AlarmName": "alarm_name"},
         action=EffectAction.INVOKE,
-        arguments={"StateValue": carried},
+        arguments={"StateValue": any_value},
         content=frozenset({"StateReason", "StateReasonData"}),
     ),
     "TagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"Tags": set_tags}),

@@ -8,7 +8,7 @@ from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import block_of, interpret
 from gateway.effects.naming import arn_of, name_or_arn
 from gateway.effects.operation import Operation, Translate
-from gateway.effects.partiql import statements_of
+from gateway.effects.partiql_statements import statements_of
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import ignored_if, recorded_list
 from gateway.effects.values import NotUnderstood

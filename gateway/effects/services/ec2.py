@@ -7,10 +7,9 @@ from dataclasses import replace
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import AttributePath
-from gateway.effects.arguments import Argument, as_recorded, carried
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import effects_on
-from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.operation import Argument, Operation, Translate, any_value, as_recorded, controls
 from gateway.effects.services import security_groups
 from gateway.effects.tags import drop_tags, set_tags, specified_tags, tag_map
 from gateway.effects.values import NotUnderstood
@@ -135,7 +134,7 @@ def _on_instances(action: EffectAction, *arguments: str, **constants: Json) -> O
         resource_type=_INSTANCE,
         identity={"InstanceIds": "id"},
         action=action,
-        arguments=dict.fromkeys(arguments, carried),
+        arguments=dict.fromkeys(arguments, any_value),
         constants=constants,
         controls=_REQUEST_CONTROLS,
     )

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import as_recorded
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import name_or_arn
-from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.operation import Operation, Translate, as_recorded, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import as_json_text, mapped
 from gateway.effects.values import NotUnderstood

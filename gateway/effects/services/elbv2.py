@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import carried
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import arn
-from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.operation import Operation, Translate, any_value, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import first_of, keyed, mapped
 from gateway.effects.values import NotUnderstood
@@ -208,7 +207,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE, arguments={"Targets": _declared_targets}
     ),
     "DeregisterTargets": Operation(
-        resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE, arguments={"Targets": carried}
+        resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE, arguments={"Targets": any_value}
     ),
     "CreateListener": _create_in(_LISTENER, "LoadBalancerArn", "load_balancer_arn", "Port", _LISTENER_ATTRIBUTES),
     "ModifyListener": Operation(resource_type=_LISTENER, identity=_BY_LISTENER, attributes=_LISTENER_ATTRIBUTES),

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import carried
 from gateway.effects.call_context import CallContext
-from gateway.effects.operation import Operation, Translate
+from gateway.effects.operation import Operation, Translate, any_value
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.values import NotUnderstood
 
@@ -92,10 +91,10 @@ OPERATIONS: Mapping[str, Operation] = {
         identity=_BY_ARN,
         action=EffectAction.INVOKE,
         after_unknown=("policy",),
-        arguments={"VersionId": carried},
+        arguments={"VersionId": any_value},
     ),
     "DeletePolicyVersion": Operation(
-        resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE, arguments={"VersionId": carried}
+        resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE, arguments={"VersionId": any_value}
     ),
     "TagPolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, attributes={"Tags": set_tags}),
     "UntagPolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.arguments import carried
 from gateway.effects.naming import kms_key
-from gateway.effects.operation import Operation, controls
+from gateway.effects.operation import Operation, any_value, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import ignored_if
 
@@ -25,7 +24,7 @@ OPERATIONS: Mapping[str, Operation] = {
         },
     ),
     "ScheduleKeyDeletion": Operation(
-        resource_type=_KEY, identity=_ID, action=EffectAction.DELETE, arguments={"PendingWindowInDays": carried}
+        resource_type=_KEY, identity=_ID, action=EffectAction.DELETE, arguments={"PendingWindowInDays": any_value}
     ),
     "CancelKeyDeletion": Operation(resource_type=_KEY, identity=_ID, action=EffectAction.INVOKE),
     "EnableKeyRotation": Operation(resource_type=_KEY, identity=_ID, constants={"enable_key_rotation": True}),

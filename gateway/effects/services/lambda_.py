@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.arguments import carried
 from gateway.effects.call_context import CallContext, Target
-from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.operation import Operation, Translate, any_value, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.values import NotUnderstood
 
@@ -134,7 +133,7 @@ _INVOKED = Operation(
     resource_type=_FUNCTION,
     identity=_ANY_QUALIFIER,
     action=_INVOKE,
-    arguments={"InvocationType": carried, "Qualifier": _qualifier},
+    arguments={"InvocationType": any_value, "Qualifier": _qualifier},
     content=frozenset({"ClientContext", "InvokeArgs", "LogType", "Payload"}),
 )
 _ATTRIBUTES: Mapping[str, str | Translate] = {

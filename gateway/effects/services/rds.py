@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.arguments import Argument, as_recorded, carried
 from gateway.effects.call_context import Target
 from gateway.effects.naming import arn_of, plain
-from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.operation import Argument, Operation, Translate, any_value, as_recorded, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import joined, recorded_list, without
 from gateway.effects.values import NotUnderstood
@@ -63,7 +62,7 @@ _CLUSTER_ATTRIBUTES: Mapping[str, str | Translate] = {
 
 _LAST_SNAPSHOT: Mapping[str, Argument] = {
     "DeleteAutomatedBackups": as_recorded("delete_automated_backups"),
-    "FinalDBSnapshotIdentifier": carried,
+    "FinalDBSnapshotIdentifier": any_value,
     "SkipFinalSnapshot": as_recorded("skip_final_snapshot"),
 }
 
@@ -73,7 +72,7 @@ def _invoked(*arguments: str) -> Operation:
         resource_type=_INSTANCE,
         identity=_NAME,
         action=EffectAction.INVOKE,
-        arguments=dict.fromkeys(arguments, carried),
+        arguments=dict.fromkeys(arguments, any_value),
     )
 
 

@@ -5,10 +5,9 @@ from urllib.parse import unquote
 
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import Argument, account_for, carried, only
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import kms_key, plain
-from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.operation import Argument, Operation, Translate, account_for, any_value, controls, only
 from gateway.effects.tags import all_tags, tag_map
 from gateway.effects.values import NotUnderstood
 
@@ -100,7 +99,7 @@ _OBJECT_ARGUMENTS: Mapping[str, Argument] = {
     "Delete": _deleted,
     "RestoreRequest": _restored,
     "SSEKMSKeyId": _encrypted_with,
-    "VersionId": carried,
+    "VersionId": any_value,
 }
 
 

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import carried
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import interpret
 from gateway.effects.naming import secret_id
-from gateway.effects.operation import Identify, Operation, controls
+from gateway.effects.operation import Identify, Operation, any_value, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.values import NotUnderstood
 
@@ -90,7 +89,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=_SECRET,
         identity=_ID,
         action=EffectAction.DELETE,
-        arguments={"ForceDeleteWithoutRecovery": _for_good, "RecoveryWindowInDays": carried},
+        arguments={"ForceDeleteWithoutRecovery": _for_good, "RecoveryWindowInDays": any_value},
     ),
     "RestoreSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.INVOKE),
     "RotateSecret": Operation(

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 
 from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import carried
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import queue_url
-from gateway.effects.operation import Operation
+from gateway.effects.operation import Operation, any_value
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import keyed, keyed_value
 from gateway.effects.values import NotUnderstood
@@ -60,7 +59,7 @@ _INVOKED = Operation(
     resource_type=_QUEUE,
     identity=_URL,
     action=EffectAction.INVOKE,
-    arguments={"VisibilityTimeout": carried},
+    arguments={"VisibilityTimeout": any_value},
     content=_MESSAGES,
 )
 

@@ -16,7 +16,7 @@ from gateway.core.model.verdict import Mode
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.core.settings import PolicySettings
-from gateway.drift.watch import DriftWatch
+from gateway.drift.decisions import DriftDecisions
 from gateway.ledger.ledger import SqlLedger
 from gateway.policy.engine import open_engine
 from gateway.terraform.stacks import Stacks
@@ -246,7 +246,7 @@ async def _decided(ledger: SqlLedger, data: Path) -> None:
     policy = await open_engine(PolicySettings(), data)
     try:
         stacks = Stacks((), default_mode=Mode.ENFORCE)
-        watch = DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=policy, clock=SystemClock())
+        watch = DriftDecisions(queries=ledger, events=ledger, stacks=stacks, policy=policy, clock=SystemClock())
         await watch.follow()
         assert {each.rule for each in watch.book.open.values()} == {"SEN-F011"}
         ann = Caller(actor="ann", kind=ActorKind.HUMAN, key_id="SNTL1", roles=("approver",))

@@ -308,7 +308,7 @@ async def test_a_superseded_change_names_the_one_that_superseded_it(
 async def test_a_foreign_difference_is_noted_and_a_change_beside_it_is_written(
     line: Line, ledger: SqlLedger, applied: Apply, committed: Any
 ) -> None:
-    """Also on the same resource. What the edit itself moves is still found, see `test_baseline.py`."""
+    """Also on the same resource. What the edit itself moves is still found, see `test_plan_difference.py`."""
     committed.client("logs").put_retention_policy(logGroupName="/team/red", retentionInDays=60)
     committed.client("autoscaling").update_auto_scaling_group(AutoScalingGroupName="web", MaxSize=11)
     mutation = await applied((GROUP, "desired_capacity", 2, 6))

@@ -22,7 +22,7 @@ from gateway.ledger.store.serialize import record_from_row
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.tables import RECORDS, RESOURCES
 
-CASES = Path(__file__).parents[2] / "cases" / "records"
+CASES = Path(__file__).parents[3] / "cases" / "records"
 GOLDEN: list[dict[str, Any]] = json.loads((CASES / "v1.json").read_text(encoding="utf-8"))
 KEY = b"k" * 32
 

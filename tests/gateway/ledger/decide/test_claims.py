@@ -46,7 +46,7 @@ async def test_a_claim_without_end_does_not_expire(scene: Any) -> None:
     assert await scene.ledger.expire(scene.now + timedelta(days=10_000)) == 0
 
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "investigators.md"
+DOCUMENT = Path(__file__).parents[4] / "docs" / "investigators.md"
 FAILED = Failed(code="ValidationError", message="no", reply=None, request_id="")
 DOUBT = InDoubt(reason="No answer.")
 FOUND = Resolution(carried_out=True, by=SettledBy.READ_BACK, reason="Read back.")
