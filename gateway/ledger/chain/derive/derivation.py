@@ -74,7 +74,7 @@ class Derivation:
 
     def follow(self, row: Sequence[Any]) -> None:
         """Take the members of the next verified `ChainRow` into account. Raises `errors.LedgerBroken` for a row that it says is wrong."""
-        _, seq, stage, at, mutation_id, actor, stack, _, _, verdict, text, _, _ = row
+        _, seq, stage, at, mutation_id, actor, stack, _, _, verdict, _, _, _, text, _, _ = row
         if stage not in self._handlers or (
             stage == _DECIDED and verdict != _HOLD and not any(each in text for each in _TELLING)
         ):
