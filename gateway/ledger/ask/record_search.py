@@ -19,7 +19,7 @@ from gateway.core.records.record import Record, Stage
 from gateway.ledger.ask.merged import LAST, SortedList, merged
 from gateway.ledger.store.rows import RecordRow
 from gateway.ledger.store.serialize import record_from_row
-from gateway.ledger.store.statements import Query, Session, SqlValue, columns, tested
+from gateway.ledger.store.statements import Query, Session, SqlValue, Statement, columns, tested
 from gateway.ledger.store.tables import KIND, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import to_text
 
@@ -174,16 +174,9 @@ def _in_time(connection: Connection, query: RecordQuery) -> list[int] | None:
     return sorted(between, reverse=query.newest_first)
 
 
-class AddressRow(NamedTuple):
-    """The address of a resource."""
-
-    address: str
-
-
 def _addresses(session: Session, prefix: str) -> list[str]:
     """The addresses that begin so, one more than few at most: from each to the next one by a step in the index."""
-    rows = session.rows(_BEGINNING, {"first": prefix, "end": prefix + LAST_CHARACTER})
-    return [row.address for row in rows]
+    return session.column(_BEGINNING, {"first": prefix, "end": prefix + LAST_CHARACTER})
 
 
 def _beginning() -> Select[tuple[str]]:
@@ -199,7 +192,7 @@ def _beginning() -> Select[tuple[str]]:
     return select(every.c.address).where(every.c.address.is_not(None)).limit(FEW_ADDRESSES + 1)
 
 
-_BEGINNING: Final = Query(_beginning(), AddressRow)
+_BEGINNING: Final = Statement(_beginning())
 
 
 # The kinds ------------------------------------------------------------------------------------------------------------

@@ -130,24 +130,12 @@ class StateRow(NamedTuple):
     since: str
 
 
-class SpentRow(NamedTuple):
-    """The attempt that spent a signature."""
-
-    mutation_id: str
-
-
 class HolderRow(NamedTuple):
     """Who took a claim on an attribute."""
 
     address: str
     attribute: str
     actor: str
-
-
-class BodyRow(NamedTuple):
-    """The body of a record, as JSON text."""
-
-    body: str
 
 
 class ValueRow(NamedTuple):
@@ -229,12 +217,6 @@ class KeyRow(NamedTuple):
     revoked_at: str | None
     session_of: str
     motive_only: int
-
-
-class KeyIdRow(NamedTuple):
-    """The id of a key."""
-
-    id: str
 
 
 class StoredKeyRow(NamedTuple):

@@ -174,6 +174,10 @@ class Session:
         rows = self.fetch(statement, values)
         return rows[0][0] if rows else None
 
+    def column(self, statement: Statement, values: Values) -> list[Any]:
+        """The first column of every row."""
+        return [row[0] for row in self.fetch(statement, values)]
+
     def stream(self, statement: Statement, page: int, values: Values = _NOTHING) -> Generator[tuple[Any, ...]]:
         """Every row as a plain tuple, with `page` rows in memory at a time. Several streams can be read side by side."""
         text, fixed = statement.on(self._dialect)
