@@ -10,7 +10,7 @@ from gateway.context.ports import HistoryQuery, SentChange
 from gateway.core.model.json import canonical_text
 from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.records.record import Stage
-from gateway.ledger.store.statements import Among, Query, Session, SqlValue, tested
+from gateway.ledger.store.statements import Among, Query, Session, SqlValue, unindexed
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import from_text
@@ -73,7 +73,7 @@ _RECONCILED: Final = Query.of(
     RECORDS,
     ReconciledRow,
     Among(RECORDS.c.mutation_id, "mutations"),
-    tested(RECORDS.c.stage) == Stage.RECONCILED.value,
+    unindexed(RECORDS.c.stage) == Stage.RECONCILED.value,
     order_by=(RECORDS.c.seq,),
 )
 _APPROVERS: Final = Query.of(APPROVALS, ApproverRow, Among(APPROVALS.c.id, "ids"))

@@ -144,7 +144,7 @@ def columns(table: Table, row: type[tuple[Any, ...]]) -> list[Column[Any]]:
     return [table.c[name] for name in fields_of(row)]
 
 
-def tested(column: ColumnElement[Any]) -> ColumnElement[Any]:
+def unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
     """The column in a form that no index fits, where rows were chosen by another one: SQLite might take the longer list for the shorter."""
     return func.coalesce(column, 0 if isinstance(column.type, Integer) else "")
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.json import Json
+from gateway.core.times import SystemClock
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

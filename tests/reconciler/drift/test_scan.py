@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.drift_book import ForeignDrift
 from gateway.core.errors import Stopped
 from gateway.core.model.caller import ActorKind, Caller
@@ -15,6 +14,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.stop import StopScope
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
+from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.applied_mutation import AppliedMutation, mutation_of_drift
 from reconciler.changes.backlog import Backlog
