@@ -14,7 +14,7 @@ from gateway.core.model.mutation import Call
 from gateway.core.model.path import overlaps
 from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState, call_from_json
 from gateway.core.ports import DueChange
-from gateway.ledger.store.rows import AppliedRow, ClaimRow, TimeBoxRow
+from gateway.ledger.store.rows import AppliedValueRow, ClaimRow, TimeBoxRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, LISTED, RECORDS, TIME_BOXES, VALUES
@@ -76,7 +76,7 @@ _OPEN_ON: Final = Query(
     ),
     TimeBoxRow,
 )
-_APPLIED: Final = Query.of(VALUES, AppliedRow, VALUES.c.address == bindparam("where"))
+_APPLIED: Final = Query.of(VALUES, AppliedValueRow, VALUES.c.address == bindparam("where"))
 _UNSETTLED: Final = Query.of(
     CLAIMS, ClaimRow, CLAIMS.c.address == bindparam("where"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 1
 )

@@ -29,7 +29,6 @@ class LastRecordRow(NamedTuple):
     """The last record, as far as opening the ledger needs it."""
 
     seq: int
-    version: int
     previous: str
     hash: str
 
@@ -87,15 +86,6 @@ class TimeBoxRow(NamedTuple):
     until: str
     state: str
     ended_by: str
-
-
-class AppliedRow(NamedTuple):
-    """The last applied value of an attribute, and the mutation that set it."""
-
-    attribute: str
-    value: str
-    mutation_id: str
-    seq: int
 
 
 class AppliedValueRow(NamedTuple):

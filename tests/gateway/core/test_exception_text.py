@@ -35,7 +35,7 @@ def test_a_logged_exception_has_type_and_place_and_no_value(form: str) -> None:
         given: Any = {"error": error, "tuple": sys.exc_info(), "now": True}[form]
         line = without_values(None, "error", {"event": "broke", "exc_info": given})
     assert line["exception"].startswith("ValueError\n")
-    assert "test_logged_error.py:" in line["exception"]
+    assert "test_exception_text.py:" in line["exception"]
     assert "in _broken" in line["exception"]
     assert VALUE not in str(line)
     assert "exc_info" not in line
