@@ -11,10 +11,10 @@ from typing import Any
 import structlog
 from sqlalchemy.engine import make_url
 
-from gateway.core.clock import SystemClock
 from gateway.core.errors import SentinelError, SettingsInvalid
 from gateway.core.settings import Settings, StackSettings
 from gateway.core.settings.publish import EventSourceKind, EventSourceSettings, GitHubSettings
+from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger

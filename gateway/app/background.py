@@ -8,12 +8,8 @@ import structlog
 
 from gateway.core.errors import SentinelError
 from gateway.core.ports import Clock
-from gateway.drift.decisions import DriftDecisions
 from gateway.ledger.ledger import SqlLedger
 from gateway.line.data_plane import PassedCounts
-from gateway.line.stops import StopBook
-from gateway.line.unneeded_claims import UnneededClaims
-from gateway.signals.open_signals import OpenSignals
 from gateway.terraform.stacks import Stacks
 
 log = structlog.get_logger()
@@ -24,14 +20,6 @@ _COUNTED_SECONDS = 60.0
 """How often the counts of calls that pass are recorded."""
 _RETRY_SECONDS = 5.0
 """How soon they are recorded again if the ledger did not take them."""
-_DRIFT_SECONDS = 2.0
-"""How often to look for changes from outside, and for resources that are quarantined."""
-_SIGNALS_SECONDS = 1.0
-"""How often to look for signals that opened or closed."""
-_STOPS_SECONDS = 0.5
-"""How often to look for stops of actors, for calls of the data plane that pass."""
-_EXPIRE_SECONDS = 5.0
-"""How often to record expired claims."""
 
 
 async def reload_stacks(stacks: Stacks) -> None:
@@ -50,36 +38,11 @@ async def reload_stacks(stacks: Stacks) -> None:
             log.exception("code_reload_broke")
 
 
-async def expire_claims(ledger: SqlLedger, clock: Clock) -> None:
-    """Record the end of expired claims, for ever. A claim has no effect after its `until`, even before this is recorded."""
-    await _repeat(lambda: ledger.expire(clock.now()), _EXPIRE_SECONDS, failed="claims_not_ended")
-
-
-async def end_unneeded_claims(unneeded: UnneededClaims) -> None:
-    """End the claims whose value the code came to declare, for ever."""
-    await _repeat(unneeded.end, _EXPIRE_SECONDS, failed="claims_not_ended")
-
-
 async def record_counts(counts: PassedCounts) -> None:
     """Record the counts of calls that passed, for ever."""
     while True:
         await asyncio.sleep(_RETRY_SECONDS if counts.problem else _COUNTED_SECONDS)
         await counts.flush()
-
-
-async def decide_drift(watch: DriftDecisions) -> None:
-    """Have policy decide about changes from outside, for ever."""
-    await _repeat(watch.follow, _DRIFT_SECONDS, failed="drift_not_followed")
-
-
-async def follow_signals(book: OpenSignals) -> None:
-    """Read which signals are open, as other gateways may have recorded them, for ever."""
-    await _repeat(book.refresh, _SIGNALS_SECONDS, failed="signals_not_followed")
-
-
-async def follow_stops(book: StopBook) -> None:
-    """Read which actors are stopped, as other gateways may have recorded it, for ever."""
-    await _repeat(book.refresh, _STOPS_SECONDS, failed="stops_not_followed")
 
 
 async def keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:
@@ -89,11 +52,11 @@ async def keep_lease(ledger: SqlLedger, clock: Clock, lasts: timedelta) -> None:
         await ledger.renew_lease(clock.now(), lasts)
         await recover(ledger, clock)
 
-    await _repeat(renew, lasts.total_seconds() / 3, failed="lease_not_renewed")
+    await repeat(renew, lasts.total_seconds() / 3, failed="lease_not_renewed")
 
 
-async def _repeat(work: Callable[[], Awaitable[object]], seconds: float, *, failed: str) -> None:
-    """Do the work every so many seconds, for ever. `failed` is what is logged when it fails; the next round tries again."""
+async def repeat(work: Callable[[], Awaitable[object]], seconds: float, *, failed: str) -> None:
+    """Do the work every so many seconds, for ever. A failure is logged as `failed`, and the next round tries again."""
     while True:
         await asyncio.sleep(seconds)
         try:

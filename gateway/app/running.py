@@ -14,8 +14,8 @@ import structlog
 from gateway.app import background
 from gateway.app.doors import open_doors
 from gateway.app.parts import Parts, open_parts
-from gateway.core.clock import SystemClock
 from gateway.core.settings import Settings, without_password
+from gateway.core.times import SystemClock
 from gateway.doors.router import DoorRouter
 from gateway.line.checks.priorities import idle_layers
 from gateway.line.unneeded_claims import UnneededClaims
@@ -41,16 +41,19 @@ async def running(settings: Settings) -> AsyncIterator[DoorRouter]:
 
 def _background(parts: Parts) -> tuple[Coroutine[None, None, None], ...]:
     """THE list of what runs beside the requests until the gateway stops."""
-    ledger, clock, stacks = parts.ledger, parts.clock, parts.stacks
+    ledger, clock, repeat = parts.ledger, parts.clock, background.repeat
+    unneeded = UnneededClaims(parts.stacks, ledger, clock)
     return (
-        background.reload_stacks(stacks),
-        background.expire_claims(ledger, clock),
-        background.end_unneeded_claims(UnneededClaims(stacks, ledger, clock)),
+        background.reload_stacks(parts.stacks),
         background.keep_lease(ledger, clock, timedelta(seconds=parts.settings.server.lease_seconds)),
         background.record_counts(parts.counts),
-        background.decide_drift(parts.drift),
-        background.follow_signals(parts.signals),
-        background.follow_stops(parts.stops),
+        # A claim has no effect after its `until`, even before its end is recorded.
+        repeat(lambda: ledger.expire(clock.now()), 5.0, failed="claims_not_ended"),
+        repeat(unneeded.end, 5.0, failed="claims_not_ended"),
+        repeat(parts.drift.follow, 2.0, failed="drift_not_followed"),
+        # Other gateways of the ledger record signals and stops too.
+        repeat(parts.signals.refresh, 1.0, failed="signals_not_followed"),
+        repeat(parts.stops.refresh, 0.5, failed="stops_not_followed"),
         parts.wakeups.follow(ledger),
     )
 

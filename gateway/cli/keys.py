@@ -12,13 +12,15 @@ import typer
 from gateway.cli.config import config_file, require_ledger, settings_or_exit, sqlite_file
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, log_to_stderr, run, show_json, show_table
-from gateway.core.clock import SystemClock
 from gateway.core.errors import Malformed
 from gateway.core.http.motive_syntax import duration
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.motive import Intent, Motivation, Motive, motive_to_json
 from gateway.core.ports import Key, KeyRing
 from gateway.core.settings import Settings
+from gateway.core.times import SystemClock
+from gateway.ledger.keyring import SqlKeyRing
+from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.presentation.serialize import time_to_json
 
 if TYPE_CHECKING:
@@ -34,7 +36,6 @@ T = TypeVar("T")
 async def open_keyring(settings: Settings) -> AsyncIterator["SqlKeyRing"]:
     """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
     from gateway.ledger.keyring import SqlKeyRing
-    from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 
     log_to_stderr()
     async with open_sealed_ledger(settings) as ledger:

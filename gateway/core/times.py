@@ -1,4 +1,4 @@
-"""The one form of times in texts: ISO 8601 in UTC, `2026-11-21T09:00:00Z`."""
+"""The system clock, and the one form of times in texts: ISO 8601 in UTC, `2026-11-21T09:00:00Z`."""
 
 from datetime import UTC, datetime
 
@@ -16,3 +16,11 @@ def utc_seconds(at: datetime) -> str:
 def utc_cell(text: str | None) -> str:
     """Such a text as people read it in a table, to the second and without its zone: `2026-11-21 09:00:00`; empty for no text."""
     return (text or "")[:19].replace("T", " ")
+
+
+class SystemClock:
+    """A `ports.Clock` that reads the clock of this machine."""
+
+    def now(self) -> datetime:
+        """The current time: aware, in UTC."""
+        return datetime.now(UTC)

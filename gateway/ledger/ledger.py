@@ -3,10 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from gateway.core.model.claim import Claim
 from gateway.core.model.facts import Facts
@@ -17,13 +20,12 @@ from gateway.core.model.outcome import Sent
 from gateway.core.model.verdict import Decision
 from gateway.core.off_loop import mutation_size, off_loop
 from gateway.core.records.record import Record
-from gateway.ledger.ask import context_ledger, queries, record_search, time_box_queries
+from gateway.ledger.ask import context_ledger, lists, record_search, time_box_queries
 from gateway.ledger.ask.answers import answered
 from gateway.ledger.ask.blame import blame
 from gateway.ledger.ask.change_history import changes_of
 from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.checkpoint import CheckpointFile
-from gateway.ledger.chain.ledger_keys import LedgerKeys
 from gateway.ledger.chain.verification import verify_ledger
 from gateway.ledger.decide import approvals, budgets, commands, doubts, leases, lookup, stops
 from gateway.ledger.decide import claims as claim_commands
@@ -48,6 +50,16 @@ P = ParamSpec("P")
 
 _EXPIRED_AT_ONCE: Final = 500
 """Most claims ended in one transaction, so that mutations do not wait long behind it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerKeys:
+    """The secrets of a ledger. Both derive from the master key, so a copy of the database alone can be neither continued nor rewritten."""
+
+    chain: bytes = field(repr=False)
+    """The HMAC key of the record hashes."""
+    signing: Ed25519PrivateKey = field(repr=False)
+    """Signs the checkpoints. Its public half can be given to anyone who is to check one."""
 
 
 def _command(
@@ -194,9 +206,9 @@ class SqlLedger:
     # The ports `LedgerQueries` and `LedgerCommands` -------------------------------------------------------------
 
     records = _query(record_search.records)
-    changed_since = _query(queries.changed_since)
-    claims = _query(queries.claims)
-    holds = _query(queries.holds)
+    changed_since = _query(lists.changed_since)
+    claims = _query(lists.claims)
+    holds = _query(lists.holds)
     blame = _query(blame)
 
     async def verify(self) -> int:
@@ -230,8 +242,8 @@ class SqlLedger:
 
     record_signals = _command(record_signals)
     record_seen = _command(record_seen)
-    signals_version = _query(queries.signals_version)
-    signals = _query(queries.list_signals)
+    signals_version = _query(lists.signals_version)
+    signals = _query(lists.list_signals)
 
     used = _query(budgets.used_by_all)
     reset_breaker = _command(budgets.reset_breaker)

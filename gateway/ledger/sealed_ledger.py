@@ -11,8 +11,7 @@ from gateway.core.settings import Settings
 from gateway.identity.master_key import FILE_NAME as KEY_FILE
 from gateway.identity.master_key import derived_key, master_key
 from gateway.ledger.chain.checkpoint import FILE_NAME
-from gateway.ledger.chain.ledger_keys import LedgerKeys
-from gateway.ledger.ledger import SqlLedger, open_ledger
+from gateway.ledger.ledger import LedgerKeys, SqlLedger, open_ledger
 from gateway.ledger.store.opening import is_unused
 
 

@@ -32,7 +32,7 @@ from gateway.core.model.inbound import Inbound, Refusal, is_bound
 from gateway.core.model.json import Json
 from gateway.core.model.motive import ceiling_text
 from gateway.core.model.mutation import Call, CallClass, Effect, Mutation
-from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
+from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Sent
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.core.off_loop import apart, mutation_size, off_loop, size_of
@@ -201,10 +201,9 @@ class Pipeline:
             outcome = Refused(decision=decision)
         else:
             # The decision is durable now. If the process dies before SETTLED is written, the mutation is in doubt once its lease has run out.
-            sent = await self._cloud.send(prepared)
-            outcome = sent
+            outcome = sent = await self._send(mutation, prepared)
             try:
-                await self._ledger.record_outcome(mutation, sent, self._clock.now())
+                await self._record_outcome(mutation, sent)
             except Exception:
                 log.exception("settled_not_recorded", mutation=mutation.id)
                 outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer.")
@@ -229,8 +228,19 @@ class Pipeline:
                     check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error), absolute=True
                 )
                 decision = replace(decision, findings=(*decision.findings, unsendable))
-        await self._ledger.record_decision(mutation, facts, decision)
+        await self._commit(mutation, facts, decision)
         return mutation, decision, prepared
+
+    # The three steps that leave this process; telemetry measures each.
+
+    async def _commit(self, mutation: Mutation, facts: Facts, decision: Decision) -> None:
+        await self._ledger.record_decision(mutation, facts, decision)
+
+    async def _send(self, _mutation: Mutation, prepared: Prepared) -> Sent:
+        return await self._cloud.send(prepared)
+
+    async def _record_outcome(self, mutation: Mutation, sent: Sent) -> None:
+        await self._ledger.record_outcome(mutation, sent, self._clock.now())
 
     async def _decide(self, mutation: Mutation, admission: Admission | None = None) -> tuple[Mutation, Facts, Decision]:
         """Gather the facts and run the checks. Returns the mutation with its final effects. If the facts cannot be gathered, it is denied.

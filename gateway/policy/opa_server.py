@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 import aiohttp
 from opa_client.opa_async import AsyncOpaClient
 
-from gateway.core.addresses import is_loopback
 from gateway.core.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
 from gateway.core.model.claim import Couplings
 from gateway.core.model.json import Json
 from gateway.core.model.verdict import RuleText
+from gateway.core.outbound.addresses import is_loopback
 from gateway.policy.bundle import ENTRYPOINTS, OPTIONAL, Manifest
 from gateway.policy.embedded import sort_lists
 

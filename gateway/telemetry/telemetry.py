@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 
 from gateway.core.errors import LedgerUnavailable
-from gateway.core.ports import Cloud, Ledger
 from gateway.core.settings.telemetry import TelemetrySettings
 from gateway.ledger.ask.gauges import LedgerGauges, ledger_gauges
 from gateway.ledger.ledger import SqlLedger
@@ -37,14 +36,14 @@ class Telemetry:
         self._asked_at = -_FRESH_SECONDS
         self._asking = asyncio.Lock()
 
-    def pipeline(self, *, ledger: Ledger, cloud: Cloud, **parts: Any) -> Pipeline:
+    def pipeline(self, **parts: Any) -> Pipeline:
         """The line of these parts, observed if anything is switched on."""
         if self.figures is None and not self._traced:
-            return Pipeline(ledger=ledger, cloud=cloud, **parts)
+            return Pipeline(**parts)
         from gateway.telemetry.observers import ObservedPipeline  # noqa: PLC0415  for those who want it
         from gateway.telemetry.watch import Watch  # noqa: PLC0415
 
-        return ObservedPipeline(Watch(self.figures, self._spans), ledger=ledger, cloud=cloud, **parts)
+        return ObservedPipeline(Watch(self.figures, self._spans), **parts)
 
     async def scrape(
         self, accept: str, ledger: SqlLedger, engine: RunningEngine, receivers: Sequence[str] = ()

@@ -121,8 +121,8 @@ def _suggestions(run: WorkingCopyRun, environment: Mapping[str, str]) -> "Sugges
         return None
     from pydantic import SecretStr  # noqa: PLC0415  as above
 
-    from gateway.core.clock import SystemClock  # noqa: PLC0415
     from gateway.core.settings import SuggestSettings  # noqa: PLC0415
+    from gateway.core.times import SystemClock  # noqa: PLC0415
     from reconciler.suggest.from_settings import open_suggestions, users_folder  # noqa: PLC0415
 
     given = {"endpoint": endpoint} if (endpoint := environment.get("ANTHROPIC_BASE_URL")) else {}

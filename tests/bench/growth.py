@@ -21,7 +21,6 @@ import structlog
 from sqlalchemy import insert
 
 from gateway.app.checks import checks
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.ids import new_id
@@ -33,6 +32,7 @@ from gateway.core.model.verdict import Mode
 from gateway.core.ports import Prepared, Request
 from gateway.core.records.record import Stage
 from gateway.core.settings import PolicySettings, StackSettings
+from gateway.core.times import SystemClock
 from gateway.effects.resolver import EffectResolver
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.store.serialize import claim_to_row

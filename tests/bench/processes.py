@@ -16,10 +16,10 @@ from http.client import HTTPException
 from pathlib import Path
 from types import MappingProxyType
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind
 from gateway.core.ports import Key
 from gateway.core.settings import Settings
+from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 

@@ -28,10 +28,10 @@ from typing import Any
 import boto3
 import structlog
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.mutation import Call, EffectAction
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
+from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.changes.backlog import Backlog

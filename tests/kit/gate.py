@@ -19,7 +19,6 @@ from botocore.config import Config
 from sqlalchemy import delete
 
 from gateway.app.running import running
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import Key, RecordQuery
@@ -37,6 +36,7 @@ from gateway.core.settings.notices import ChatSettings, WebhookSettings
 from gateway.core.settings.run_task import RunTaskSettings
 from gateway.core.settings.signals import SignalSourceSettings
 from gateway.core.settings.telemetry import TelemetrySettings
+from gateway.core.times import SystemClock
 from gateway.doors.timeouts import TimeoutProtocol
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger

@@ -16,10 +16,10 @@ from typing import Any, Self, TypeVar
 import boto3
 import httpx
 
-from gateway.core.clock import SystemClock
 from gateway.core.ports import Key, RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings import Settings, StackSettings, UpstreamSettings
+from gateway.core.times import SystemClock
 from gateway.identity.master_key import master_key
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger

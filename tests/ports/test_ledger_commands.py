@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.approval import HoldState, binding_from_json
 from gateway.core.model.caller import ActorKind, Caller
@@ -20,6 +19,7 @@ from gateway.core.model.outcome import Applied, InDoubt, Reply, Sent
 from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
+from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from tests.kit import nouns

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from dbos import DBOS
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Call, EffectAction
@@ -20,6 +19,7 @@ from gateway.core.model.outcome import InDoubt
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.core.records.write_backs import ReconciledBody
+from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.changes.backlog import Backlog

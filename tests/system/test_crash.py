@@ -16,11 +16,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind
 from gateway.core.ports import Key, RecordQuery
 from gateway.core.records.record import Record
 from gateway.core.settings import Settings, StackSettings, UpstreamSettings
+from gateway.core.times import SystemClock
 from gateway.identity.master_key import master_key
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.sealed_ledger import open_sealed_ledger

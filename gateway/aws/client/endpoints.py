@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 from botocore.exceptions import BotoCoreError
 from botocore.model import OperationModel
 
-from gateway.core.addresses import is_loopback
 from gateway.core.errors import NotSendable, SettingsInvalid
 from gateway.core.model.json import Parameters
 from gateway.core.model.mutation import Call
+from gateway.core.outbound.addresses import is_loopback
 from gateway.core.service_models import ServiceModels
 from gateway.identity.canonical import LITERAL_PATHS
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from gateway.core.addresses import is_address
 from gateway.core.http.asgi import Scope
+from gateway.core.outbound.addresses import is_address
 
 LOCAL_NAMES = ("localhost", "s3.localhost")
 """Names of this machine: everything before them is a bucket."""

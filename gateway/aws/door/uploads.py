@@ -6,12 +6,12 @@ from typing import Any
 
 from gateway.aws.door.advice import unsigned_payload_advice
 from gateway.aws.door.decoder import AwsDecoder
-from gateway.core.addresses import is_loopback
 from gateway.core.errors import BodyTooLarge, Malformed, SentinelError
 from gateway.core.http.asgi import RequestBody
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Door
+from gateway.core.outbound.addresses import is_loopback
 from gateway.core.ports import Request
 from gateway.core.settings import UnsignedUploads
 from gateway.identity.signed_body import BodyCheck

@@ -43,3 +43,17 @@ def _is_allowed(address: _Address, networks: Sequence[Network], *, secure: bool)
         return True
     translated = any(address in network for network in _TRANSLATED)
     return secure and address.is_global and not address.is_multicast and not translated and address not in _INSIDE
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is an IP address rather than a name, so that nobody resolves it."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is a loopback address of this machine. A name is none, because it may be resolved to anything."""
+    return is_address(host) and ipaddress.ip_address(host).is_loopback

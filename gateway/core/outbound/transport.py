@@ -9,8 +9,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
-from gateway.core.addresses import is_address
-from gateway.core.outbound.addresses import Network, require_allowed
+from gateway.core.outbound.addresses import Network, is_address, require_allowed
 from gateway.core.outbound.client import OutboundClient
 from gateway.core.outbound.response import (
     AddressRefused,

@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gateway.core.addresses import is_loopback
 from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated, NotFound, Overloaded, SentinelError
 from gateway.core.http.strict_parsers import json_value
 from gateway.core.model.caller import Caller
@@ -28,6 +27,7 @@ from gateway.core.model.ids import digest_id
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.plan import Plan, change_to_json
 from gateway.core.model.verdict import Verdict
+from gateway.core.outbound.addresses import is_loopback
 from gateway.core.ports import Clock, KeyRing, LedgerQueries, RecordQuery
 from gateway.core.settings.run_task import RunTaskSettings
 from gateway.doors.api.plan_body import PlanBody

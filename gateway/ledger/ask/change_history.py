@@ -12,7 +12,7 @@ from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Stage, to_members
 from gateway.core.records.write_backs import ReconciledBody
-from gateway.ledger.store.statements import Among, Query, Session, SqlValue, tested
+from gateway.ledger.store.statements import Among, Query, Session, SqlValue, unindexed
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import from_text
@@ -75,7 +75,7 @@ _RECONCILED: Final = Query.of(
     RECORDS,
     ReconciledRow,
     Among(RECORDS.c.mutation_id, "mutations"),
-    tested(RECORDS.c.stage) == Stage.RECONCILED.value,
+    unindexed(RECORDS.c.stage) == Stage.RECONCILED.value,
     order_by=(RECORDS.c.seq,),
 )
 _APPROVERS: Final = Query.of(APPROVALS, ApproverRow, Among(APPROVALS.c.id, "ids"))

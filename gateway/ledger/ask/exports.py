@@ -18,7 +18,7 @@ from gateway.core.model.json import canonical_text
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.hashes import START, ChainRow, verified_records
 from gateway.ledger.store.rows import ChainEndRow
-from gateway.ledger.store.statements import Among, Query, Session, Statement, Values, tested
+from gateway.ledger.store.statements import Among, Query, Session, Statement, Values, unindexed
 from gateway.ledger.store.tables import EXPORTS, RECORDS, RESOURCES
 
 
@@ -124,7 +124,7 @@ def last_record(session: Session) -> ChainEndRow:
 _PAGE: Final = 500
 _DECIDED_BODIES: Final = Statement(
     select(RECORDS.c.mutation_id, RECORDS.c.body).where(
-        Among(RECORDS.c.mutation_id, "ids"), tested(RECORDS.c.stage) == Stage.DECIDED.value
+        Among(RECORDS.c.mutation_id, "ids"), unindexed(RECORDS.c.stage) == Stage.DECIDED.value
     )
 )
 _RESOURCES: Final = Statement(

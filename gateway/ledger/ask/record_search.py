@@ -1,27 +1,83 @@
-"""Finds records for people and for the reconciler. A question costs what its answer shows, not what the ledger holds.
+"""Finds records for people and for the reconciler. The cost of a question follows the size of its answer, not of the ledger.
 
-Records of one kind agree in stage, verdict, intent, motivation, and in whether they have evidence or leave something. There are few kinds, however many
-records there are, and the records of one kind follow each other in an index: of all, of an actor, or of a key. So whatever a filter combines,
-the numbers of its records are found by merging the lists of the kinds that fit, read only as far as needed. Then those records are read, and what
-the lists do not cover is tested.
+Records of one kind agree in stage, verdict, intent and motivation, and in whether they have evidence or leave something to a human. There are
+few kinds, however many records there are. An index holds the records of one kind one after the other: of all actors, of one actor, or of one key.
+A search merges the lists of the kinds that its filter allows, and reads each list only as far as needed. It then reads those records, and
+tests each for the conditions that the lists do not cover.
 """
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, bindparam, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, bindparam, exists, func, or_, select, text
 
 from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
-from gateway.ledger.ask.merged import LAST, SortedList, merged
 from gateway.ledger.store.rows import RecordRow
 from gateway.ledger.store.serialize import record_from_row
-from gateway.ledger.store.statements import Query, Session, SqlValue, columns, tested
+from gateway.ledger.store.statements import Query, Session, SqlValue, Statement, Values, columns, unindexed
 from gateway.ledger.store.tables import KIND, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import to_text
+
+LAST: Final = 2**63 - 1
+"""The largest number of a record that can be."""
+MOST_AT_ONCE: Final = 400
+"""Lists in one statement. SQLite takes 500 (`SQLITE_MAX_COMPOUND_SELECT`), and there may be more kinds of records."""
+
+_NOTHING: Final = {str: "''", int: "0"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SortedList:
+    """The rows of a table that have these values in these columns: an index has them by record number."""
+
+    table: str
+    equal: Values = field(default_factory=dict)
+    tested: Values = field(default_factory=dict)
+    """Values of columns of the record. No index is chosen by them: each row of the list is tested."""
+
+    def select(self, number: int, values: dict[str, SqlValue]) -> str:
+        """The numbers as a SELECT. Its parameters have the number of the list in their names, and are added to `values`."""
+        values |= {f"{column}_{number}": value for column, value in {**self.equal, **self.tested}.items()}
+        conditions = [f"{column} = :{column}_{number}" for column in self.equal]
+        conditions += ["seq > :after", "seq < :before", *self._test(number)]
+        return f"SELECT seq FROM {self.table} WHERE {' AND '.join(conditions)}"  # noqa: S608  the names are ours
+
+    def _test(self, number: int) -> list[str]:
+        """The conditions for what is tested, of a form that no index fits."""
+        tests = [
+            f"coalesce(records.{column}, {_NOTHING[type(value)]}) = :{column}_{number}"
+            for column, value in self.tested.items()
+        ]
+        if not tests or self.table == "records":
+            return tests
+        same = f"records.seq = {self.table}.seq"
+        return [f"EXISTS (SELECT 1 FROM records WHERE {' AND '.join([same, *tests])})"]  # noqa: S608  the same
+
+
+def merge_lists(connection: Connection, lists: Sequence[SortedList], query: RecordQuery, most: int) -> list[int]:
+    """The first numbers in the lists between those of the query, in its order and each once; none only if there are no more."""
+    starts = range(0, len(lists), MOST_AT_ONCE)
+    parts = [_merge_some(connection, lists[start : start + MOST_AT_ONCE], query, most) for start in starts]
+    found = parts[0] if len(parts) == 1 else sorted(chain(*parts), reverse=query.newest_first)
+    # Of each part the first ones are here, each as often as it was found, so the first ones of all are these.
+    return list(dict.fromkeys(found[:most]))
+
+
+def _merge_some(connection: Connection, lists: Sequence[SortedList], query: RecordQuery, most: int) -> list[int]:
+    values: dict[str, SqlValue] = {"after": query.after_seq, "before": query.before_seq or LAST}
+    order = f"ORDER BY seq {'DESC' if query.newest_first else 'ASC'} LIMIT {most:d}"
+    selects = [each.select(number, values) for number, each in enumerate(lists)]
+    if connection.dialect.name != "sqlite":
+        # SQLite merges the lists row by row. PostgreSQL would read them whole, so each has a limit of its own.
+        selects = [f"({select} {order})" for select in selects]
+    statement = text(f"SELECT seq FROM ({' UNION ALL '.join(selects)}) AS lists {order}")  # noqa: S608  the lists' own SQL
+    return list(connection.execute(statement, values).scalars())
+
 
 MAX_PAGE: Final = 10_000
 """Most records, claims or holds in one answer."""
@@ -89,21 +145,21 @@ def _bounds(query: RecordQuery) -> list[ColumnElement[bool]]:
 
 def _conditions(query: RecordQuery) -> list[ColumnElement[bool]]:
     """What each record is tested for. The numbers were chosen already: no index may be chosen for these, so none fits their form."""
-    conditions = [tested(RECORDS.c[name]) == value for name, value in asked_values(query).items()]
+    conditions = [unindexed(RECORDS.c[name]) == value for name, value in asked_values(query).items()]
     if query.refused:
-        denied = tested(RECORDS.c.verdict) == Verdict.DENY.value
-        conditions.append(or_(tested(RECORDS.c.stage) == Stage.TURNED_AWAY.value, denied))
+        denied = unindexed(RECORDS.c.verdict) == Verdict.DENY.value
+        conditions.append(or_(unindexed(RECORDS.c.stage) == Stage.TURNED_AWAY.value, denied))
     if query.since is not None:
-        conditions.append(tested(RECORDS.c.at) >= to_text(query.since))
+        conditions.append(unindexed(RECORDS.c.at) >= to_text(query.since))
     if query.until is not None:
-        conditions.append(tested(RECORDS.c.at) <= to_text(query.until))
+        conditions.append(unindexed(RECORDS.c.at) <= to_text(query.until))
     if query.resource:
         within = and_(RESOURCES.c.address >= query.resource, RESOURCES.c.address < query.resource + LAST_CHARACTER)
         conditions.append(exists().where(RESOURCES.c.seq == RECORDS.c.seq, within))
     if query.left:
         later = RECORDS.alias()
         same = and_(later.c.mutation_id == RECORDS.c.mutation_id, later.c.seq > RECORDS.c.seq)
-        conditions.append(~exists().where(same, tested(later.c.stage) == Stage.RECONCILED.value))
+        conditions.append(~exists().where(same, unindexed(later.c.stage) == Stage.RECONCILED.value))
     return conditions
 
 
@@ -133,11 +189,11 @@ def pages(connection: Connection, query: RecordQuery, size: int) -> Iterator[lis
     if in_time is not None:
         return iter([in_time])
     lists = lists_of(Session(connection), query)
-    return None if lists is None else _merged(connection, lists, query, size)
+    return None if lists is None else _pages_of(connection, lists, query, size)
 
 
-def _merged(connection: Connection, lists: list[SortedList], query: RecordQuery, size: int) -> Iterator[list[int]]:
-    while found := merged(connection, lists, query, size):
+def _pages_of(connection: Connection, lists: list[SortedList], query: RecordQuery, size: int) -> Iterator[list[int]]:
+    while found := merge_lists(connection, lists, query, size):
         yield found
         last = found[-1]
         query = replace(query, before_seq=last) if query.newest_first else replace(query, after_seq=last)
@@ -174,16 +230,9 @@ def _in_time(connection: Connection, query: RecordQuery) -> list[int] | None:
     return sorted(between, reverse=query.newest_first)
 
 
-class AddressRow(NamedTuple):
-    """The address of a resource."""
-
-    address: str
-
-
 def _addresses(session: Session, prefix: str) -> list[str]:
     """The addresses that begin so, one more than few at most: from each to the next one by a step in the index."""
-    rows = session.rows(_BEGINNING, {"first": prefix, "end": prefix + LAST_CHARACTER})
-    return [row.address for row in rows]
+    return session.column(_BEGINNING, {"first": prefix, "end": prefix + LAST_CHARACTER})
 
 
 def _beginning() -> Select[tuple[str]]:
@@ -199,7 +248,7 @@ def _beginning() -> Select[tuple[str]]:
     return select(every.c.address).where(every.c.address.is_not(None)).limit(FEW_ADDRESSES + 1)
 
 
-_BEGINNING: Final = Query(_beginning(), AddressRow)
+_BEGINNING: Final = Statement(_beginning())
 
 
 # The kinds ------------------------------------------------------------------------------------------------------------

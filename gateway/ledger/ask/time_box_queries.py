@@ -16,7 +16,7 @@ from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxStat
 from gateway.core.ports import DueChange
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
-from gateway.ledger.store.rows import AppliedRow, BodyRow, ClaimRow, TimeBoxRow
+from gateway.ledger.store.rows import AppliedValueRow, ClaimRow, TimeBoxRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, LISTED, RECORDS, TIME_BOXES, VALUES
@@ -78,12 +78,12 @@ _OPEN_ON: Final = Query(
     ),
     TimeBoxRow,
 )
-_APPLIED: Final = Query.of(VALUES, AppliedRow, VALUES.c.address == bindparam("where"))
+_APPLIED: Final = Query.of(VALUES, AppliedValueRow, VALUES.c.address == bindparam("where"))
 _UNSETTLED: Final = Query.of(
     CLAIMS, ClaimRow, CLAIMS.c.address == bindparam("where"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 1
 )
 _ATTEMPT_STATE: Final = Statement(select(ATTEMPTS.c.state).where(ATTEMPTS.c.mutation_id == bindparam("mutation")))
-_BODY: Final = Query.of(RECORDS, BodyRow, RECORDS.c.seq == bindparam("seq"))
+_BODY: Final = Statement(select(RECORDS.c.body).where(RECORDS.c.seq == bindparam("seq")))
 _OPEN_STATES: Final = canonical_text(sorted(OPEN))
 
 
@@ -148,8 +148,7 @@ def _is_carried_out(session: Session, mutation_id: str) -> bool:
 def due_mutations(session: Session, now: datetime, *, stack: str = "") -> Sequence[str]:
     """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last; of all stacks if none is named."""
     values = {"now": to_text(now), "open": _OPEN_STATES}
-    found = session.fetch(_DUE_OF_STACK, {**values, "stack": stack}) if stack else session.fetch(_DUE_OF_ALL, values)
-    return [str(mutation) for (mutation,) in found]
+    return session.column(_DUE_OF_STACK, {**values, "stack": stack}) if stack else session.column(_DUE_OF_ALL, values)
 
 
 def due(session: Session, now: datetime, mutation_id: str) -> DueChange | None:
@@ -242,5 +241,5 @@ def fate_of(session: Session, row: TimeBoxRow, now: datetime) -> tuple[TimeBoxSt
 
 
 def _body(session: Session, seq: int) -> DecidedBody[Any] | None:
-    found = session.row(_BODY, {"seq": seq})
-    return decode_as(DecidedBody, found.body) if found else None
+    found = session.scalar(_BODY, {"seq": seq})
+    return decode_as(DecidedBody, found) if found else None

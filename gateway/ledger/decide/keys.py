@@ -13,19 +13,18 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.records.keys import KeyIssuedBody, KeyRevokedBody
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Record
-from gateway.ledger.store.rows import KeyIdRow, StoredKeyRow
-from gateway.ledger.store.statements import Query, SqlValue, Statement
+from gateway.ledger.store.rows import StoredKeyRow
+from gateway.ledger.store.statements import SqlValue, Statement
 from gateway.ledger.store.tables import KEYS
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
 _INSERT: Final = Statement(insert(KEYS))
 _ACTOR: Final = Statement(select(KEYS.c.actor).where(KEYS.c.id == bindparam("key")))
-_SESSIONS: Final = Query(
-    select(KEYS.c.id).where(KEYS.c.session_of == bindparam("key"), KEYS.c.revoked_at.is_(None)).order_by(KEYS.c.id),
-    KeyIdRow,
+_SESSIONS: Final = Statement(
+    select(KEYS.c.id).where(KEYS.c.session_of == bindparam("key"), KEYS.c.revoked_at.is_(None)).order_by(KEYS.c.id)
 )
-_STANDING: Final = Query(select(KEYS.c.id).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)), KeyIdRow)
+_STANDING: Final = Statement(select(KEYS.c.id).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)))
 _REVOKE: Final = Statement(
     update(KEYS).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)).values(revoked_at=bindparam("at"))
 )
@@ -37,7 +36,7 @@ def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetim
     Raises `errors.NotFound` for a session key whose standing key was revoked, by whichever process.
     """
     stored = StoredKeyRow(**{**row, "revoked_at": None})  # type: ignore[arg-type]  # the columns of the table
-    if stored.session_of and not transaction.rows(_STANDING, {"key": stored.session_of}):
+    if stored.session_of and not transaction.column(_STANDING, {"key": stored.session_of}):
         raise NotFound(f"There is no key {stored.session_of} to start a session with.")
     transaction.change(_INSERT, stored._asdict())
     transaction.append(_issued(stored, at))
@@ -48,7 +47,7 @@ def revoke_key(transaction: Transaction, key_id: str, at: datetime) -> None:
     actor = transaction.scalar(_ACTOR, {"key": key_id})
     if actor is None:
         raise NotFound(f"There is no key {key_id}.")
-    sessions = [row.id for row in transaction.rows(_SESSIONS, {"key": key_id})]
+    sessions = transaction.column(_SESSIONS, {"key": key_id})
     moment = to_text(at)
     revoked = transaction.change(_REVOKE, {"key": key_id, "at": moment})
     transaction.change_each(_REVOKE, [{"key": session, "at": moment} for session in sessions])

@@ -22,9 +22,9 @@ from gateway.core.records.decided import DecidedBody
 from gateway.ledger.decide.budgets import used_by
 from gateway.ledger.decide.claims import open_claims
 from gateway.ledger.decide.stops import standing_stops
-from gateway.ledger.store.rows import ApprovalRow, AttemptOutcomeRow, BodyRow, ClaimRow, HolderRow, ValueRow
+from gateway.ledger.store.rows import ApprovalRow, AttemptOutcomeRow, ClaimRow, HolderRow, ValueRow
 from gateway.ledger.store.serialize import claim_from_row
-from gateway.ledger.store.statements import Among, Query, Session, columns
+from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, RECORDS, UNUSED, VALUES
 from gateway.ledger.store.timestamps import from_text, to_text
@@ -47,8 +47,8 @@ _VALUES: Final = Query.of(VALUES, ValueRow, Among(VALUES.c.address, "addresses")
 _WITH: Final = Query.of(VALUES, ValueRow, VALUES.c.attribute == bindparam("what"), Among(VALUES.c.value, "values"))
 _DECIDED: Final = select(RECORDS.c.body).select_from(ATTEMPTS.join(RECORDS, RECORDS.c.seq == ATTEMPTS.c.seq))
 # Two queries, because an index of the open attempts serves one state each. Few are open at a time.
-_IN_FLIGHT_BODIES: Final = Query(_DECIDED.where(ATTEMPTS.c.state == IN_FLIGHT), BodyRow)
-_IN_DOUBT_BODIES: Final = Query(_DECIDED.where(ATTEMPTS.c.state == IN_DOUBT), BodyRow)
+_IN_FLIGHT_BODIES: Final = Statement(_DECIDED.where(ATTEMPTS.c.state == IN_FLIGHT))
+_IN_DOUBT_BODIES: Final = Statement(_DECIDED.where(ATTEMPTS.c.state == IN_DOUBT))
 _APPROVAL: Final = Query.of(
     APPROVALS,
     ApprovalRow,
@@ -154,8 +154,7 @@ def applied_with(session: Session, attribute: str, values: Sequence[str]) -> Map
         page = canonical_text(addresses[start : start + _PAGE])
         for address, name, value in session.rows(_VALUES, {"addresses": page}):
             found.setdefault(address, {})[name] = json.loads(value)
-    bodies = [row.body for query in (_IN_FLIGHT_BODIES, _IN_DOUBT_BODIES) for row in session.rows(query, {})]
-    for body in bodies:
+    for body in (*session.column(_IN_FLIGHT_BODIES, {}), *session.column(_IN_DOUBT_BODIES, {})):
         for address, given in _asked(decode_as(DecidedBody, body)).items():
             if given.get(attribute) in values:
                 found[address] = {**found.get(address, {}), **given}

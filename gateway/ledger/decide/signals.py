@@ -58,7 +58,7 @@ def downgrade_unproven(transaction: Transaction, closed: Sequence[str], at: date
 
 def _still_open(transaction: Transaction, signals: Iterable[str]) -> set[str]:
     wanted = sorted(set(signals))
-    return {found[0] for found in transaction.fetch(_STILL_OPEN, {"ids": canonical_text(wanted)})} if wanted else set()
+    return set(transaction.column(_STILL_OPEN, {"ids": canonical_text(wanted)})) if wanted else set()
 
 
 def _downgrade(transaction: Transaction, row: ClaimRow, signal: str, at: datetime) -> None:

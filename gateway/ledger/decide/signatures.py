@@ -13,8 +13,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from gateway.core.errors import SignatureSpent
 from gateway.core.model.mutation import Mutation
 from gateway.core.records.record import Stage
-from gateway.ledger.store.rows import SpentRow
-from gateway.ledger.store.statements import Query, Statement
+from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import ATTEMPTS, RECORDS, SIGNATURES
 from gateway.ledger.store.timestamps import to_text
@@ -23,7 +22,7 @@ from gateway.ledger.store.transaction import Transaction
 KEPT: Final = timedelta(hours=1)
 """How long a spent signature is remembered. A signature is valid for at most twice the greatest clock skew, 30 minutes."""
 
-_SPENT: Final = Query.of(SIGNATURES, SpentRow, SIGNATURES.c.signature == bindparam("given"))
+_SPENT: Final = Statement(select(SIGNATURES.c.mutation_id).where(SIGNATURES.c.signature == bindparam("given")))
 _STATE: Final = Statement(select(ATTEMPTS.c.state).where(ATTEMPTS.c.mutation_id == bindparam("mutation")))
 _HOW_IT_ENDED: Final = Statement(
     select(RECORDS.c.body)
@@ -50,14 +49,14 @@ def spend_signature(transaction: Transaction, mutation: Mutation, now: datetime)
         return
     moment = to_text(now)
     transaction.change(_FORGET, {"before": to_text(now - KEPT)})
-    spent = transaction.row(_SPENT, {"given": mutation.signature})
+    spent = transaction.scalar(_SPENT, {"given": mutation.signature})
     if spent is None:
         transaction.change(_SPEND, {"signature": mutation.signature, "mutation_id": mutation.id, "at": moment})
-    elif _refused(transaction, spent.mutation_id):
+    elif _refused(transaction, spent):
         transaction.change(_SPEND_AGAIN, {"given": mutation.signature, "by": mutation.id, "now": moment})
     else:
         raise SignatureSpent(
-            f"The signature of this request was used before (mutation {spent.mutation_id}), so nothing was sent again. "
+            f"The signature of this request was used before (mutation {spent}), so nothing was sent again. "
             "If this is another call, sign it again: a signature changes every second."
         )
 

@@ -29,7 +29,6 @@ class LastRecordRow(NamedTuple):
     """The last record, as far as opening the ledger needs it."""
 
     seq: int
-    version: int
     previous: str
     hash: str
 
@@ -89,15 +88,6 @@ class TimeBoxRow(NamedTuple):
     ended_by: str
 
 
-class AppliedRow(NamedTuple):
-    """The last applied value of an attribute, and the mutation that set it."""
-
-    attribute: str
-    value: str
-    mutation_id: str
-    seq: int
-
-
 class AppliedValueRow(NamedTuple):
     """The last applied value of an attribute, when and by which mutation."""
 
@@ -130,24 +120,12 @@ class StateRow(NamedTuple):
     since: str
 
 
-class SpentRow(NamedTuple):
-    """The attempt that spent a signature."""
-
-    mutation_id: str
-
-
 class HolderRow(NamedTuple):
     """Who took a claim on an attribute."""
 
     address: str
     attribute: str
     actor: str
-
-
-class BodyRow(NamedTuple):
-    """The body of a record, as JSON text."""
-
-    body: str
 
 
 class ValueRow(NamedTuple):
@@ -229,12 +207,6 @@ class KeyRow(NamedTuple):
     revoked_at: str | None
     session_of: str
     motive_only: int
-
-
-class KeyIdRow(NamedTuple):
-    """The id of a key."""
-
-    id: str
 
 
 class StoredKeyRow(NamedTuple):

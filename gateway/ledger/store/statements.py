@@ -144,7 +144,7 @@ def columns(table: Table, row: type[tuple[Any, ...]]) -> list[Column[Any]]:
     return [table.c[name] for name in fields_of(row)]
 
 
-def tested(column: ColumnElement[Any]) -> ColumnElement[Any]:
+def unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:
     """The column in a form that no index fits, where rows were chosen by another one: SQLite might take the longer list for the shorter."""
     return func.coalesce(column, 0 if isinstance(column.type, Integer) else "")
 
@@ -173,6 +173,10 @@ class Session:
         """The first column of the first row, or None."""
         rows = self.fetch(statement, values)
         return rows[0][0] if rows else None
+
+    def column(self, statement: Statement, values: Values) -> list[Any]:
+        """The first column of every row."""
+        return [row[0] for row in self.fetch(statement, values)]
 
     def stream(self, statement: Statement, page: int, values: Values = _NOTHING) -> Generator[tuple[Any, ...]]:
         """Every row as a plain tuple, with `page` rows in memory at a time. Several streams can be read side by side."""

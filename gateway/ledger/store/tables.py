@@ -16,6 +16,7 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    TextClause,
     literal_column,
     text,
 )
@@ -39,6 +40,11 @@ _IN_DOUBT = text(f"state = '{AttemptState.IN_DOUBT}'")
 _SUPERSEDED = text("ended_by IS NOT NULL")
 _LISTED = text(TIME_BOX_LISTED)
 _PROVEN = text("ended_at IS NULL AND proof <> '[]'")
+
+
+def _partial(condition: TextClause, name: str, *columns: str, unique: bool = False) -> Index:
+    """An index of the rows for which the condition holds."""
+    return Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
 
 
 class LedgerTable(SQLModel):
@@ -101,16 +107,16 @@ class ClaimTable(LedgerTable, table=True):
 
     __tablename__ = "claims"
     __table_args__ = (
-        Index("claims_open", "address", "attribute", unique=True, sqlite_where=_OPEN, postgresql_where=_OPEN),
+        _partial(_OPEN, "claims_open", "address", "attribute", unique=True),
         Index("claims_by_key", "address", "attribute", "since"),
         Index("claims_by_mutation", "mutation_id"),
         Index("claims_by_actor", "actor", "since"),
-        Index("claims_by_end", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
-        Index("claims_open_by_actor", "actor", "motivation", "until", sqlite_where=_OPEN, postgresql_where=_OPEN),
-        Index("claims_superseded", "ended_by", sqlite_where=_SUPERSEDED, postgresql_where=_SUPERSEDED),
-        Index("claims_proven", "id", sqlite_where=_PROVEN, postgresql_where=_PROVEN),
+        _partial(_OPEN, "claims_by_end", "until"),
+        _partial(_OPEN, "claims_open_by_actor", "actor", "motivation", "until"),
+        _partial(_SUPERSEDED, "claims_superseded", "ended_by"),
+        _partial(_PROVEN, "claims_proven", "id"),
         Index("claims_by_time", "since", "id"),
-        Index("claims_open_by_time", "since", "id", sqlite_where=_OPEN, postgresql_where=_OPEN),
+        _partial(_OPEN, "claims_open_by_time", "since", "id"),
     )
 
     id: str = Field(primary_key=True, sa_type=TEXT)
@@ -144,8 +150,8 @@ class AttemptTable(LedgerTable, table=True):
     __table_args__ = (
         Index("attempts_by_key", "actor", "idempotency_key", unique=True),
         Index("attempts_by_record", "seq"),
-        Index("attempts_in_flight", "decided_at", sqlite_where=_IN_FLIGHT, postgresql_where=_IN_FLIGHT),
-        Index("attempts_in_doubt", "decided_at", sqlite_where=_IN_DOUBT, postgresql_where=_IN_DOUBT),
+        _partial(_IN_FLIGHT, "attempts_in_flight", "decided_at"),
+        _partial(_IN_DOUBT, "attempts_in_doubt", "decided_at"),
     )
 
     mutation_id: str = Field(primary_key=True, sa_type=TEXT)
@@ -222,22 +228,8 @@ class ApprovalTable(LedgerTable, table=True):
 
     __tablename__ = "approvals"
     __table_args__ = (
-        Index(
-            "approvals_unused",
-            "actor",
-            "call_digest",
-            unique=True,
-            sqlite_where=_UNUSED,
-            postgresql_where=_UNUSED,
-        ),
-        Index(
-            "approvals_partial",
-            "actor",
-            "call_digest",
-            unique=True,
-            sqlite_where=_PARTIAL,
-            postgresql_where=_PARTIAL,
-        ),
+        _partial(_UNUSED, "approvals_unused", "actor", "call_digest", unique=True),
+        _partial(_PARTIAL, "approvals_partial", "actor", "call_digest", unique=True),
         Index("approvals_by_mutation", "mutation_id"),
     )
 
@@ -325,7 +317,7 @@ class TimeBoxTable(LedgerTable, table=True):
     __tablename__ = "time_boxes"
     __table_args__ = (
         Index("time_boxes_by_address", "address", "seq"),
-        Index("time_boxes_listed", "until", sqlite_where=_LISTED, postgresql_where=_LISTED),
+        _partial(_LISTED, "time_boxes_listed", "until"),
     )
 
     mutation_id: str = Field(primary_key=True, sa_type=TEXT)
@@ -354,7 +346,7 @@ class StopTable(LedgerTable, table=True):
     """The stops: what people said that nobody may change."""
 
     __tablename__ = "stops"
-    __table_args__ = (Index("stops_standing", "at", sqlite_where=_OPEN, postgresql_where=_OPEN),)
+    __table_args__ = (_partial(_OPEN, "stops_standing", "at"),)
 
     id: str = Field(primary_key=True, sa_type=TEXT)
     scope: str = Field(sa_type=TEXT)

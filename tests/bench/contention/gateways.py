@@ -12,10 +12,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind
 from gateway.core.ports import Key
 from gateway.core.settings import Settings
+from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from tests.bench.processes import ROOT, free_port

@@ -67,16 +67,16 @@ class Failing:
 
 WORK: dict[str, Any] = {
     "refresh": background.reload_stacks,
-    "expire": lambda double: background.expire_claims(double, FixedClock()),
+    "expire": lambda double: background.repeat(lambda: double.expire(FixedClock().now()), 0, failed="claims_not_ended"),
     "renew": lambda double: background.keep_lease(double, FixedClock(), timedelta()),
     "flush": background.record_counts,
-    "follow": background.decide_drift,
+    "follow": lambda double: background.repeat(double.follow, 0, failed="drift_not_followed"),
 }
 
 
 @pytest.mark.parametrize("name", WORK)
 async def test_a_failure_does_not_end_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for constant in ("_RELOAD_SECONDS", "_EXPIRE_SECONDS", "_COUNTED_SECONDS", "_RETRY_SECONDS", "_DRIFT_SECONDS"):
+    for constant in ("_RELOAD_SECONDS", "_COUNTED_SECONDS", "_RETRY_SECONDS"):
         monkeypatch.setattr(background, constant, 0)
     double = Failing()
     task = asyncio.ensure_future(WORK[name](double))

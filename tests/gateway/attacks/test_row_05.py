@@ -25,13 +25,13 @@ import pytest
 from botocore.exceptions import ClientError
 
 from gateway.app.running import running
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.outcome import InDoubt
 from gateway.core.ports import Key, RecordQuery
 from gateway.core.records.record import Stage
 from gateway.core.settings import Settings, StackSettings, UpstreamSettings
+from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger

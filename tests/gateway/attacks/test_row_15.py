@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.json import Json
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.core.settings import AllowedCode, ReconcileSettings, Settings, StackSettings
+from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from reconciler.app import _worker
 from reconciler.workflows import Worker

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.ids import digest_id
 from gateway.core.records.notice import notice_id
 from gateway.core.records.record import Stage
 from gateway.core.settings.notices import WebhookSettings
+from gateway.core.times import SystemClock
 from tests.gateway.doors.api.test_waiting import mutation_of, put_rule
 from tests.kit.bodies import sample_record
 from tests.kit.gate import Gate

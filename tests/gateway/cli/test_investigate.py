@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.data_plane import DataTreatment, PassedCalls
 from gateway.core.records.record import Stage
+from gateway.core.times import SystemClock
 from tests.kit.gate import ASG, KEYS, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.json import Json
+from gateway.core.times import SystemClock
 from tests.kit.bodies import written_back
 from tests.kit.gate import ASG, Gate
 

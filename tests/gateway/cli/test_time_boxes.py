@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from gateway.cli.time_boxes import show_time_boxes
-from gateway.core.clock import SystemClock
 from gateway.core.model.time_box import TimeBoxState
 from gateway.core.records.record import Stage
+from gateway.core.times import SystemClock
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

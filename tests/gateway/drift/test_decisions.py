@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.drift_book import DriftAction
 from gateway.core.errors import NotAllowed, NotFound, PolicyUnavailable
 from gateway.core.model.caller import ActorKind, Caller
@@ -17,6 +16,7 @@ from gateway.core.model.verdict import Mode
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.core.settings import PolicySettings
+from gateway.core.times import SystemClock
 from gateway.drift.decisions import ENTRYPOINT, NO_ANSWER, DriftDecisions
 from gateway.ledger.ledger import SqlLedger
 from gateway.policy.engine import open_engine

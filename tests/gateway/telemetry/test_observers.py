@@ -2,30 +2,14 @@
 
 from functools import partial
 
-import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from gateway.core.ports import Cloud, Ledger
 from gateway.telemetry.figures import Figures
-from gateway.telemetry.observers import ObservedCloud, ObservedLedger, ObservedPipeline
+from gateway.telemetry.observers import ObservedPipeline
 from gateway.telemetry.spans import OtelSpans
 from gateway.telemetry.watch import Watch
 from tests.kit.doubles import AGENT, CloudDouble, LedgerDouble, asked, line
-
-
-def _public(kind: type) -> set[str]:
-    return {name for name in vars(kind) if not name.startswith("_")}
-
-
-def test_every_method_of_the_ports_is_passed_on() -> None:
-    assert _public(Ledger) <= _public(ObservedLedger)
-    assert _public(Cloud) <= _public(ObservedCloud)
-
-
-async def test_only_what_was_prepared_here_is_sent() -> None:
-    with pytest.raises(TypeError):
-        await ObservedCloud(CloudDouble([]), Watch()).send(object())
 
 
 async def test_a_mutation_has_its_spans_and_its_figures() -> None:

@@ -100,7 +100,7 @@ async def test_off_the_line_is_the_plain_one(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Pipeline, "__init__", lambda _self, **given: made.append(given))
     ledger, cloud = object(), object()
     off = Telemetry()
-    assert type(off.pipeline(ledger=ledger, cloud=cloud)) is Pipeline  # type: ignore[arg-type]  # not used
+    assert type(off.pipeline(ledger=ledger, cloud=cloud)) is Pipeline  # not used
     assert made == [{"ledger": ledger, "cloud": cloud}]
     assert await off.scrape("", ledger, cloud) == (b"", "text/plain")  # type: ignore[arg-type]  # not used
     await off.close()

@@ -14,9 +14,9 @@ from typing import cast
 import pytest
 
 from gateway.aws.client.states import BucketStates, States
-from gateway.core.clock import SystemClock
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.verdict import Mode
+from gateway.core.times import SystemClock
 from gateway.terraform.config.backend import StateBackend
 from gateway.terraform.pulled_states import PulledStates
 from gateway.terraform.stacks import Stacks

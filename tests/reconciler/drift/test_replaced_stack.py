@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from gateway.core.clock import SystemClock
 from gateway.core.drift_book import DriftAction
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.core.settings import PolicySettings
+from gateway.core.times import SystemClock
 from gateway.drift.decisions import DriftDecisions
 from gateway.ledger.ledger import SqlLedger
 from gateway.policy.engine import open_engine

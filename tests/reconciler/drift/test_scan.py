@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.drift_book import ForeignDrift
 from gateway.core.errors import Stopped
 from gateway.core.model.caller import ActorKind, Caller
@@ -17,6 +16,7 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.drift import DriftSettledBody
 from gateway.core.records.record import Record, Stage
 from gateway.core.records.write_backs import ReconciledBody
+from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.applied_mutation import AppliedMutation, mutation_of_drift
 from reconciler.changes.backlog import Backlog

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Call, Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
+from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.backlog import Backlog
 from reconciler.line.loop import Line

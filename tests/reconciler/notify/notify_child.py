@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from gateway.core.clock import SystemClock
 from gateway.core.settings import Settings
 from gateway.core.settings.notices import WebhookSettings
+from gateway.core.times import SystemClock
 from gateway.ledger.sealed_ledger import open_sealed_ledger
 from reconciler.app import workflows_database
 from reconciler.notify.delivery import ReceiverWorker, open_workers

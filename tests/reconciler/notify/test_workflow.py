@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import pytest
 from dbos import DBOS
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.ids import new_id
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.core.settings import Settings
+from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import open_sealed_ledger
 from reconciler.notify.delivery import ReceiverWorker, open_workers

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.ids import digest_id
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings import SuggestSettings
+from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.backlog import Backlog
 from reconciler.errors import GitFailed, GitHubBusy

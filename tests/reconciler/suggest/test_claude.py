@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from anthropic import AsyncAnthropic
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.masking import PER_RUN
+from gateway.core.times import SystemClock
 from reconciler.model import Wanted
 from reconciler.suggest.claude import ClaudeSuggester, question_text
 from reconciler.suggest.language_model import BoundedModel, TokenBudget

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.masking import PER_RUN
 from gateway.core.settings import SuggestSettings
+from gateway.core.times import SystemClock
 from reconciler.suggest.foreign_intent import changes_text
 from reconciler.suggest.from_settings import open_namer
 from reconciler.suggest.question import ChangedOutside, NamedIntent

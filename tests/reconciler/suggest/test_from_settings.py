@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gateway.core.clock import SystemClock
 from gateway.core.settings import SuggestSettings
+from gateway.core.times import SystemClock
 from reconciler.suggest.from_settings import open_suggestions, users_folder
 from tests.kit.messages_api import messages_api
 from tests.reconciler.suggest.conftest import Ask

@@ -67,7 +67,7 @@ def test_less_than_nothing_is_not_taken(tmp_path: Path, clock: _Clock) -> None:
 
 def test_processes_that_take_at_once_spend_no_token_twice(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from gateway.core.clock import SystemClock; from reconciler.suggest.language_model import TokenBudget;"
+        "import sys; from pathlib import Path; from gateway.core.times import SystemClock; from reconciler.suggest.language_model import TokenBudget;"
         "budget = TokenBudget(file=Path(sys.argv[1]), a_day=100, clock=SystemClock()); sys.stdin.readline();"
         "print(sum(budget.take(1) for _ in range(60)))"
     )

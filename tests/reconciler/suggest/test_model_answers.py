@@ -7,7 +7,7 @@ import pytest
 from anthropic import AsyncAnthropic
 from pydantic import BaseModel
 
-from gateway.core.clock import SystemClock
+from gateway.core.times import SystemClock
 from reconciler.suggest.language_model import BoundedModel, TokenBudget
 from tests.kit.messages_api import MessagesApi, messages_api
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from gateway.core.clock import SystemClock
 from gateway.core.errors import SettingsInvalid
 from gateway.core.model.caller import ActorKind
 from gateway.core.ports import Key
 from gateway.core.settings import ReconcileSettings, Settings
+from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import open_ledger
 from reconciler.terraform.credentials import check_credentials, passed_environment

@@ -11,9 +11,9 @@ from moto.server import ThreadedMotoServer
 from gateway.aws.client.credentials import Credentials, FixedCredentials
 from gateway.aws.client.endpoints import Endpoints
 from gateway.aws.client.states import BucketStates
-from gateway.core.clock import SystemClock
 from gateway.core.errors import CodeInvalid, NotSendable
 from gateway.core.service_models import ServiceModels
+from gateway.core.times import SystemClock
 from gateway.terraform.config.backend import StateObject
 from tests.kit.upstream import SIMULATED
 

@@ -13,10 +13,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind
 from gateway.core.ports import Key
 from gateway.core.records.record import Stage
+from gateway.core.times import SystemClock
 from gateway.identity.master_key import master_key
 from gateway.ledger.keyring import SqlKeyRing
 from tests.kit.gate import ASG, Gate

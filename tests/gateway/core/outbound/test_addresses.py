@@ -6,8 +6,7 @@ import pytest
 from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
 
-from gateway.core.addresses import is_address
-from gateway.core.outbound.addresses import require_allowed
+from gateway.core.outbound.addresses import is_address, is_loopback, require_allowed
 from gateway.core.outbound.response import AddressRefused
 from gateway.core.outbound.transport import GuardedResolver
 
@@ -69,3 +68,21 @@ async def test_a_name_is_refused_if_one_of_its_addresses_is(monkeypatch: pytest.
 )
 def test_only_a_plain_address_is_not_resolved(host: str, literal: bool) -> None:
     assert is_address(host) is literal
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "loopback"),
+    [
+        ("127.0.0.1", True, True),
+        ("127.9.9.9", True, True),
+        ("::1", True, True),
+        ("10.0.0.1", True, False),
+        ("2001:db8::1", True, False),
+        ("localhost", False, False),
+        ("example.com", False, False),
+        ("", False, False),
+        ("127.0.0.1.evil.example", False, False),
+    ],
+)
+def test_a_host_is_recognised(host: str, address: bool, loopback: bool) -> None:
+    assert (is_address(host), is_loopback(host)) == (address, loopback)

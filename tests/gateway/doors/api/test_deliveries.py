@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import Json
 from gateway.core.settings.notices import WebhookSettings
+from gateway.core.times import SystemClock
 from reconciler.notify.delivery import ReceiverWorker
 from reconciler.notify.receivers import WebhookReceiver
 from tests.gateway.doors.api.test_waiting import act, mutation_of, put_rule

@@ -10,12 +10,12 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.records.record import Stage
 from gateway.core.settings import Settings
 from gateway.core.settings.run_task import RunTaskSettings
+from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from tests.gateway.plans.test_document import document, entry

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.ids import digest_id
 from gateway.core.ports import RecordQuery
 from gateway.core.records.notice import notice_id
 from gateway.core.records.record import Stage
+from gateway.core.times import SystemClock
 from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.ledger.ledger import SqlLedger
 from tests.kit.bodies import sample_record

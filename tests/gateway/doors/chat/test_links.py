@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.core.settings import Settings
+from gateway.core.times import SystemClock
 from gateway.doors.chat.links import CODE_LASTS, ChatLinks
 from gateway.identity.caller import caller_of
 from gateway.ledger.keyring import SqlKeyRing

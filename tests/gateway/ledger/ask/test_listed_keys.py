@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.model.caller import ActorKind
+from gateway.core.times import SystemClock
 from gateway.ledger.ask.listed_keys import listed_keys
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import open_ledger

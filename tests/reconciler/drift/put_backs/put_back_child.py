@@ -13,8 +13,8 @@ from typing import Any
 
 import boto3
 
-from gateway.core.clock import SystemClock
 from gateway.core.settings import Settings
+from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import open_sealed_ledger
 from reconciler.changes.backlog import Backlog

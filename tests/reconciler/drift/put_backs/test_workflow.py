@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from gateway.core.clock import SystemClock
 from gateway.core.model.time_box import TimeBoxState
 from gateway.core.records.record import Record, Stage
+from gateway.core.times import SystemClock
 from tests.kit.fork_server import ForkServer
 from tests.kit.gate import ASG
 from tests.kit.gate_process import GateProcess

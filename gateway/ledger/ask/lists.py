@@ -1,4 +1,4 @@
-"""Queries of people and of the reconciler: claims, held mutations, signals, and what is new."""
+"""Lists claims, held mutations, signals and new records, for people and for the reconciler."""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from gateway.core.records.record import Stage
 from gateway.ledger.ask.record_search import MAX_PAGE, RecordKind, page_size
 from gateway.ledger.store.rows import ClaimRow, SignalRow
 from gateway.ledger.store.serialize import claim_from_row
-from gateway.ledger.store.statements import Session, columns, tested
+from gateway.ledger.store.statements import Session, columns, unindexed
 from gateway.ledger.store.tables import CLAIMS, HOLDS, RECORDS, SIGNALS
 from gateway.ledger.store.timestamps import from_text, to_text
 
@@ -44,7 +44,7 @@ def claims(
     equal = {"address": address, "actor": actor, "mutation_id": mutation_id}
     # A mutation has few claims, and an actor few open ones: they are found by an index that is not in the order of time.
     few = mutation_id or (actor and open_only)
-    since_order = tested(CLAIMS.c.since) if few else CLAIMS.c.since
+    since_order = unindexed(CLAIMS.c.since) if few else CLAIMS.c.since
     statement: Select[Any] = (
         select(*columns(CLAIMS, ClaimRow)).order_by(since_order.desc(), CLAIMS.c.id.desc()).limit(page_size(limit))
     )
@@ -74,7 +74,7 @@ def holds(
     statement = select(HOLDS).order_by(HOLDS.c.at.desc(), HOLDS.c.mutation_id.desc()).limit(page_size(limit))
     # By actor there is an index, by state another: of the two, an actor's list is the shorter one.
     of_actor = bool(actor) and not mutation_id
-    columns_of = {name: tested(HOLDS.c[name]) if of_actor and name != "actor" else HOLDS.c[name] for name in equal}
+    columns_of = {name: unindexed(HOLDS.c[name]) if of_actor and name != "actor" else HOLDS.c[name] for name in equal}
     statement = statement.where(*(columns_of[name] == value for name, value in equal.items() if value))
     if before:
         found = connection.execute(select(HOLDS.c.at).where(HOLDS.c.mutation_id == before)).scalar()

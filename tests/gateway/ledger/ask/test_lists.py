@@ -10,7 +10,7 @@ from sqlalchemy import Connection, event
 
 from gateway.core.model.signal import SignalScope, SignalState
 from gateway.core.ports import SignalQuery
-from gateway.ledger.ask import queries
+from gateway.ledger.ask import lists
 from gateway.ledger.store.database import Store
 from gateway.ledger.store.statements import Session
 from tests.kit.history import NOW
@@ -18,16 +18,16 @@ from tests.kit.history import event as history_event
 
 EVERY = {"open_only": False}
 LISTS: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
-    "claims": (queries.claims, {}, "claims_open_by_time"),
-    "open claims of an actor": (queries.claims, {"actor": "a"}, "claims_open_by_actor (actor=?"),
-    "claims that ended too": (queries.claims, EVERY, "claims_by_time"),
-    "of an actor, that ended too": (queries.claims, {**EVERY, "actor": "a"}, "claims_by_actor (actor=?"),
-    "of a mutation": (queries.claims, {"mutation_id": "m"}, "claims_by_mutation (mutation_id=?"),
-    "of a resource": (queries.claims, {**EVERY, "address": "a"}, "claims_by_key (address=?"),
-    "held": (queries.holds, {"state": None}, "holds_by_time"),
-    "that wait": (queries.holds, {}, "holds_by_state (state=?"),
-    "an actor's": (queries.holds, {"state": None, "actor": "a"}, "holds_by_actor (actor=?"),
-    "an actor's that wait": (queries.holds, {"actor": "a"}, "holds_by_actor (actor=?"),
+    "claims": (lists.claims, {}, "claims_open_by_time"),
+    "open claims of an actor": (lists.claims, {"actor": "a"}, "claims_open_by_actor (actor=?"),
+    "claims that ended too": (lists.claims, EVERY, "claims_by_time"),
+    "of an actor, that ended too": (lists.claims, {**EVERY, "actor": "a"}, "claims_by_actor (actor=?"),
+    "of a mutation": (lists.claims, {"mutation_id": "m"}, "claims_by_mutation (mutation_id=?"),
+    "of a resource": (lists.claims, {**EVERY, "address": "a"}, "claims_by_key (address=?"),
+    "held": (lists.holds, {"state": None}, "holds_by_time"),
+    "that wait": (lists.holds, {}, "holds_by_state (state=?"),
+    "an actor's": (lists.holds, {"state": None, "actor": "a"}, "holds_by_actor (actor=?"),
+    "an actor's that wait": (lists.holds, {"actor": "a"}, "holds_by_actor (actor=?"),
 }
 
 
