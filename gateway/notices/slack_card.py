@@ -14,7 +14,8 @@ from gateway.core.texts import visible
 from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, without_links
 
 _DOORS = {"api": "with the API or the command line", "console": "in the console", "chat": "in the chat"}
-_WORDS = 500
+_WORDS: Final = 500
+"""Characters of a text that others wrote."""
 
 
 def decides(record: Record) -> bool:
@@ -96,7 +97,6 @@ LONGEST_REASON: Final = 1_000
 _MOST: Final = 10
 """Reasons, dependants and claims that a card shows."""
 _VALUE: Final = 260
-_SLACK_CARD_WORDS: Final = 500
 _SECTION: Final = 2_900
 """Characters; Slack refuses a section with more than 3,000."""
 _FIELD: Final = 1_900
@@ -147,19 +147,21 @@ def _requester_says(motive: Mapping[str, Any] | None) -> list[dict[str, Json]]:
     if not motive or not (motive.get("text") or motive.get("evidence")):
         return []
     evidence = ", ".join(str(each) for each in motive.get("evidence") or ()) or "none"
-    text = f"The requester says: “{_cut(str(motive.get('text') or '–'), _SLACK_CARD_WORDS)}” Evidence named: {_cut(evidence, _SLACK_CARD_WORDS)}"
+    text = (
+        f"The requester says: “{_cut(str(motive.get('text') or '–'), _WORDS)}” Evidence named: {_cut(evidence, _WORDS)}"
+    )
     return [{"type": "section", "text": _plain(text, _SECTION)}]
 
 
 def _changes(effects: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    made = change_lines(effects)
-    of = "" if made.whole else f", the first of {len(effects)}, not all of it shown"
-    return [_code(f"What it changes{of}", made.text)] if effects else []
+    shown = change_lines(effects)
+    of = "" if shown.whole else f", the first of {len(effects)}, not all of it shown"
+    return [_code(f"What it changes{of}", shown.text)] if effects else []
 
 
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    made = call_lines(call)
-    return _code("What is sent" if made.whole else "What is sent, not all of it shown", made.text)
+    shown = call_lines(call)
+    return _code("What is sent" if shown.whole else "What is sent, not all of it shown", shown.text)
 
 
 def _listed(title: str, lines: Sequence[str]) -> list[dict[str, Any]]:
@@ -179,7 +181,7 @@ def _objections(decision: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _why(finding: Mapping[str, Any]) -> str:
-    return f"{finding['rule']}: {_cut(str(finding['reason']), _SLACK_CARD_WORDS)}"
+    return f"{finding['rule']}: {_cut(str(finding['reason']), _WORDS)}"
 
 
 def _who_may(needs: Mapping[str, Any] | None) -> str:
