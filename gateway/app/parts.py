@@ -29,7 +29,8 @@ from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.line.data_plane import PassedCounts
 from gateway.line.stops import StopBook
 from gateway.line.wakeups import Wakeups
-from gateway.policy.engine import RunningEngine, open_engine
+from gateway.policy.bundle import RunningEngine
+from gateway.policy.engine import open_engine
 from gateway.signals.files import SignalFiles
 from gateway.signals.open_signals import OpenSignals
 from gateway.telemetry.telemetry import Telemetry

@@ -12,6 +12,9 @@ from gateway.core.model.mutation import Effect, EffectAction
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.values import NotUnderstood
 
+CREATE, SET, DELETE, INVOKE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE, EffectAction.INVOKE
+"""The actions, as the tables write them."""
+
 Argument = Callable[[CallContext, Target, object], Json]
 """What the effect on the target carries of a parameter's value. Raises `NotUnderstood`."""
 

@@ -20,7 +20,8 @@ from gateway.core.texts import visible
 from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, without_links
 
 _DOORS = {"api": "with the API or the command line", "console": "in the console", "chat": "in the chat"}
-_WORDS = 500
+_WORDS: Final = 500
+"""Characters of a text that others wrote."""
 
 
 def decides(record: Record) -> bool:
@@ -102,7 +103,6 @@ LONGEST_REASON: Final = 1_000
 _MOST: Final = 10
 """Reasons, dependants and claims that a card shows."""
 _VALUE: Final = 260
-_SLACK_CARD_WORDS: Final = 500
 _SECTION: Final = 2_900
 """Characters; Slack refuses a section with more than 3,000."""
 _FIELD: Final = 1_900
@@ -154,19 +154,19 @@ def _requester_says(motive: RecordedMotive | None) -> list[dict[str, Json]]:
     if motive is None or not (motive.text or motive.evidence):
         return []
     evidence = ", ".join(motive.evidence) or "none"
-    text = f"The requester says: “{_cut(motive.text or '–', _SLACK_CARD_WORDS)}” Evidence named: {_cut(evidence, _SLACK_CARD_WORDS)}"
+    text = f"The requester says: “{_cut(motive.text or '–', _WORDS)}” Evidence named: {_cut(evidence, _WORDS)}"
     return [{"type": "section", "text": _plain(text, _SECTION)}]
 
 
 def _changes(effects: Sequence[RecordedEffect[Any]]) -> list[dict[str, Any]]:
-    made = change_lines(effects)
-    of = "" if made.whole else f", the first of {len(effects)}, not all of it shown"
-    return [_code(f"What it changes{of}", made.text)] if effects else []
+    shown = change_lines(effects)
+    of = "" if shown.whole else f", the first of {len(effects)}, not all of it shown"
+    return [_code(f"What it changes{of}", shown.text)] if effects else []
 
 
 def _call(call: RecordedCall) -> dict[str, Any]:
-    made = call_lines(call)
-    return _code("What is sent" if made.whole else "What is sent, not all of it shown", made.text)
+    shown = call_lines(call)
+    return _code("What is sent" if shown.whole else "What is sent, not all of it shown", shown.text)
 
 
 def _listed(title: str, lines: Sequence[str]) -> list[dict[str, Any]]:
@@ -182,7 +182,7 @@ def _code(title: str, text: str) -> dict[str, Any]:
 
 
 def _why(finding: RecordedFinding) -> str:
-    return f"{finding.rule}: {_cut(finding.reason, _SLACK_CARD_WORDS)}"
+    return f"{finding.rule}: {_cut(finding.reason, _WORDS)}"
 
 
 def _who_may(rule: ApprovalRule) -> str:

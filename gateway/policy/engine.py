@@ -3,20 +3,16 @@
 import asyncio
 import threading
 import weakref
-from collections.abc import Collection, Coroutine, Mapping
-from datetime import timedelta
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
 from gateway.core.errors import PolicyInvalid, SettingsInvalid
-from gateway.core.model.claim import Couplings
 from gateway.core.model.json import Json
-from gateway.core.model.verdict import RuleText
-from gateway.core.ports import PolicyEngine
 from gateway.core.settings import PolicyEngineKind, PolicySettings
-from gateway.policy.bundle import select_bundle
+from gateway.policy.bundle import Bundle, RunningEngine, select_bundle
 from gateway.policy.bundle_check import check_answers
 from gateway.policy.embedded import Embedded
 from gateway.policy.sources import read_sources, shipped, source_paths
@@ -27,7 +23,7 @@ Fingerprint = Mapping[Path, tuple[int, int, int]]
 """Modification time, size and inode of each file, by path; they differ if a file was changed."""
 
 
-class ReloadingEngine:
+class ReloadingEngine(RunningEngine):
     """An embedded engine for a directory of policies. A thread checks the sources every `poll_seconds`."""
 
     def __init__(
@@ -49,30 +45,9 @@ class ReloadingEngine:
         thread.start()
 
     @property
-    def revision(self) -> str:
-        """Digest of the bundle in force."""
-        return self._engine.revision
-
-    @property
-    def flip_window(self) -> timedelta:
-        """How far back changes of an attribute's holder are counted, from the data in force."""
-        return self._engine.flip_window
-
-    def couplings(self) -> Couplings:
-        """Which attributes belong together, from the data in force."""
-        return self._engine.couplings()
-
-    def packages(self) -> frozenset[str]:
-        """The guardrail packages in force."""
-        return self._engine.packages()
-
-    def rules(self) -> Mapping[str, RuleText]:
-        """Title and place of each rule in force, by its id."""
-        return self._engine.rules()
-
-    def answers(self, entrypoint: str) -> bool:
-        """Whether the policies in force have this entrypoint."""
-        return self._engine.answers(entrypoint)
+    def bundle(self) -> Bundle:
+        """The bundle of the last valid sources."""
+        return self._engine.bundle
 
     @property
     def problem(self) -> str:
@@ -138,35 +113,6 @@ BUNDLE_CACHE = "policy-bundle"
 """Subdirectory of the data directory with the bundle that was built last."""
 
 
-class RunningEngine(PolicyEngine, Protocol):
-    """An open policy engine."""
-
-    def packages(self) -> Collection[str]:
-        """The guardrail packages in force. Each must be evaluated in every decision."""
-        ...
-
-    def couplings(self) -> Couplings:
-        """Which attributes belong together, by the data in force."""
-        ...
-
-    def rules(self) -> Mapping[str, RuleText]:
-        """Title and place of each rule in force, by its id. What has no METADATA is not there."""
-        ...
-
-    def answers(self, entrypoint: str) -> bool:
-        """Whether the policies in force have this entrypoint; some are optional."""
-        ...
-
-    @property
-    def problem(self) -> str:
-        """A problem that does not stop the engine, e.g. an edited policy that does not compile; empty if there is none. For /readyz."""
-        ...
-
-    async def close(self) -> None:
-        """Release the engine's resources."""
-        ...
-
-
 async def open_engine(settings: PolicySettings, data: Path) -> RunningEngine:
     """The engine, ready to evaluate. `data` is the gateway's data directory.
 
@@ -184,13 +130,6 @@ async def open_engine(settings: PolicySettings, data: Path) -> RunningEngine:
     bundle = await asyncio.to_thread(select_bundle, policies, cache)
     from gateway.policy.opa_server import OpaServer  # noqa: PLC0415  its HTTP client takes 18 MB and a quarter of a second to import
 
-    server = OpaServer(
-        settings.opa_url,
-        deadline_ms=settings.deadline_ms,
-        packages=lambda: bundle.packages,
-        flip_window=bundle.flip_window,
-        manifest=bundle.manifest,
-        couplings=bundle.couplings,
-    )
+    server = OpaServer(settings.opa_url, deadline_ms=settings.deadline_ms, bundle=bundle)
     await server.open()
     return server

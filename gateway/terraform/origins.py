@@ -1,12 +1,12 @@
 """Where the code and the state of a stack are read: code from a commit of the protected branch or from files, state from a file or a backend."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from gateway.core.errors import CodeInvalid
-from gateway.core.model.verdict import Mode
+from gateway.core.settings.stacks import StackSettings
 from gateway.terraform.config.backend import StateBackend, StateObject, state_location
 from gateway.terraform.file_tree import file_tree, in_workspace
 from gateway.terraform.repository import Checkout, find_checkout
@@ -16,63 +16,6 @@ _ATTEMPTS = 5
 
 Version = tuple[tuple[str, int, int, int], ...]
 """Changes with the code, and costs little to find out: of files on disk their name, modification time, size and inode."""
-
-
-class StackSource(Protocol):
-    """The location of a stack; `gateway.core.settings.StackSettings` is one."""
-
-    @property
-    def name(self) -> str:
-        """Unique name."""
-
-    @property
-    def path(self) -> Path:
-        """Directory of the root module."""
-
-    @property
-    def state(self) -> Path | None:
-        """State file, `terraform.tfstate` in `path` if None."""
-
-    @property
-    def backend_config(self) -> Mapping[str, str]:
-        """What `terraform init -backend-config` gives to the code's backend."""
-
-    @property
-    def workspace(self) -> str:
-        """Terraform workspace, empty for `default`."""
-
-    @property
-    def protected_branch(self) -> str:
-        """Branch whose commit holds the code and contracts that count; empty for the default of `Checkout.protected_ref`."""
-
-    @property
-    def mode(self) -> Mode:
-        """Whether verdicts are enforced or only observed."""
-
-    @property
-    def account(self) -> str:
-        """AWS account id; empty matches any."""
-
-    @property
-    def region(self) -> str:
-        """AWS region of resources for which neither an ARN nor the code's provider says it; empty if the settings do not say."""
-
-
-class CodeOrigin(Protocol):
-    """Where code is read. It is chosen once, at the start, so that nobody can switch it on a running gateway."""
-
-    @property
-    def description(self) -> str:
-        """Where that is, for people."""
-
-    def version(self, directories: Sequence[str], templates: Sequence[str] = ()) -> Version:
-        """The version that is there now; `directories` and `templates` are those of the code as it was read last. Never raises."""
-
-    def load(self) -> tuple[Code, Version]:
-        """The code and its version. Raises `errors.CodeInvalid` with file and line."""
-
-    def warnings(self) -> tuple[str, ...]:
-        """Sentences for the operator about what counts and what does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +97,10 @@ class ProtectedBranch:
         )
 
 
+CodeOrigin = WorkingTree | ProtectedBranch
+"""Where code is read. It is chosen once, at the start, so that nobody can switch it on a running gateway."""
+
+
 def code_origin(root: Path, protected_branch: str = "", workspace: str = "") -> CodeOrigin:
     """Where the code of the stack at `root` is read. Raises `errors.CodeInvalid` if the protected branch cannot be found."""
     checkout = find_checkout(root)
@@ -182,20 +129,6 @@ class RemoteStates(Protocol):
 
     def read(self, wanted: StateObject | StateBackend) -> tuple[bytes, str]:
         """The state and a tag that changes with it; no bytes if there is none yet. Raises `errors.CodeInvalid`."""
-
-
-class StateOrigin(Protocol):
-    """Where a state is read."""
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-
-    def version(self) -> Version:
-        """The version that is there now. Never raises."""
-
-    def read(self) -> bytes:
-        """The state; empty if there is none. Raises `errors.CodeInvalid`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +182,11 @@ class StoredState:
         return content
 
 
-def state_origin(source: StackSource, code: Code, objects: RemoteStates | None) -> StateOrigin:
+StateOrigin = StateFile | StoredState
+"""Where a state is read."""
+
+
+def state_origin(source: StackSettings, code: Code, objects: RemoteStates | None) -> StateOrigin:
     """Where the state of a stack is: the file in its settings, else where its code keeps it. Raises `errors.CodeInvalid`."""
     if source.state is not None:
         return StateFile(path=source.state)

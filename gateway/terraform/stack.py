@@ -10,6 +10,7 @@ from gateway.core.model.facts import Dependant
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.model.verdict import Mode
+from gateway.core.settings.stacks import StackSettings
 from gateway.terraform.address import fits, in_stack, split_stack
 from gateway.terraform.aws_location import AwsLocations
 from gateway.terraform.config.module import attributes, declared
@@ -17,7 +18,6 @@ from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
 from gateway.terraform.lang.evaluate import Unknown
-from gateway.terraform.origins import StackSource
 from gateway.terraform.resource_index import ResourceIndex, only_match
 from gateway.terraform.secrets import masked
 from gateway.terraform.stack_code import Code
@@ -138,7 +138,7 @@ class Stack:
         )
 
 
-def stack_of(source: StackSource, region: str, code: Code, state: State, revision: str) -> Stack:
+def stack_of(source: StackSettings, region: str, code: Code, state: State, revision: str) -> Stack:
     """The stack of these settings, code and state. `region` is the region of resources for which nothing else says it."""
     pending = {address: it for address, it in code.instances.items() if address not in state.resources}
 

@@ -10,11 +10,11 @@ from gateway.core.errors import Ambiguous, CodeInvalid
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, Masker
 from gateway.core.model.verdict import Mode
+from gateway.core.settings.stacks import StackSettings
 from gateway.terraform.aws_location import AwsLocation
 from gateway.terraform.origins import (
     CodeOrigin,
     RemoteStates,
-    StackSource,
     StateOrigin,
     Version,
     code_origin,
@@ -30,7 +30,7 @@ from gateway.terraform.state import State, parse_state
 class _Loaded:
     """The last valid version of a stack, and the last version that was checked."""
 
-    source: StackSource
+    source: StackSettings
     origin: CodeOrigin
     stack: Stack
     code_version: Version
@@ -56,7 +56,7 @@ class Stacks:
     @classmethod
     def load(
         cls,
-        settings: Sequence[StackSource],
+        settings: Sequence[StackSettings],
         *,
         default_mode: Mode,
         default_region: str = "",
@@ -210,7 +210,7 @@ def _with_shared(loaded: Sequence[_Loaded]) -> tuple[_Loaded, ...]:
 
 
 def _load(
-    source: StackSource,
+    source: StackSettings,
     region: str,
     origin: CodeOrigin,
     code: Code | None = None,

@@ -4,7 +4,6 @@ import json
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -86,7 +85,7 @@ def opa_url(policies: Path) -> Iterator[str]:
 
 @pytest.fixture
 async def server(opa_url: str, bundle: Bundle) -> AsyncIterator[OpaServer]:
-    made = OpaServer(opa_url, deadline_ms=10_000, packages=lambda: bundle.packages, flip_window=timedelta(days=1))
+    made = OpaServer(opa_url, deadline_ms=10_000, bundle=bundle)
     await made.open()
     yield made
     await made.close()

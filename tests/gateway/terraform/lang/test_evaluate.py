@@ -367,7 +367,7 @@ def test_a_value_that_doubles_with_each_name_ends_as_unknown(
     tmp_path: Path, doubled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for reader in ("gateway.terraform.lang.evaluate", "gateway.terraform.config.module"):
-        monkeypatch.setattr(f"{reader}.MOST", 100_000)
+        monkeypatch.setattr(f"{reader}.MOST_STEPS", 100_000)
     first = '"aaaaaaaaaa"' if doubled.startswith('"') else '["a"]'
     names = "".join(f"  x{number} = {doubled.replace('OLD', f'local.x{number - 1}')}\n" for number in range(1, 22))
     (tmp_path / "main.tf").write_text(f"locals {{\n  x0 = {first}\n{names}}}\n")
