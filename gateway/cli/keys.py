@@ -19,21 +19,23 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.motive import Intent, Motivation, Motive, motive_to_json
 from gateway.core.ports import Key, KeyRing
 from gateway.core.settings import Settings
-from gateway.ledger.keyring import SqlKeyRing
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.presentation.serialize import time_to_json
+
+if TYPE_CHECKING:
+    from gateway.ledger.keyring import SqlKeyRing
+    from gateway.ledger.store.rows import KeyRow
 
 
 @asynccontextmanager
-async def open_keyring(settings: Settings) -> AsyncIterator[SqlKeyRing]:
+async def open_keyring(settings: Settings) -> AsyncIterator["SqlKeyRing"]:
     """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
+    from gateway.ledger.keyring import SqlKeyRing
+    from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+
     log_to_stderr()
     async with open_sealed_ledger(settings) as ledger:
         yield SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
 
-
-if TYPE_CHECKING:
-    from gateway.ledger.store.rows import KeyRow
 
 key_app = typer.Typer(no_args_is_help=True, help="Issue, list and revoke keys.")
 

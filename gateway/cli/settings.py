@@ -13,7 +13,7 @@ from gateway.core.settings import CONFIG_FILE, Settings, read_settings
 
 
 class SettingOrigin(StrEnum):
-    """Where the value of a setting comes from."""
+    """The origin of a setting's value."""
 
     ENVIRONMENT = "environment"
     FILE = "file"

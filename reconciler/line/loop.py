@@ -60,7 +60,7 @@ from reconciler.rewrite.resource_identity import is_in_code, is_known
 from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.live_reads import LiveReads
-from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
+from reconciler.terraform.plan import ResourceChange, TerraformPlan, plan_of
 from reconciler.terraform.plugin.warm import warm_provider
 from reconciler.terraform.refresh import Refreshed
 from reconciler.terraform.state import read_recorded
@@ -301,9 +301,7 @@ class Line:
 
     async def plan_protected(self) -> TerraformPlan | None:
         """The plan of the protected code; None if it is empty. Raises as `read_live`."""
-        root = await self.protected_root()
-        file = await self.terraform.plan(root, state=self.state)
-        return read_plan(await self.terraform.show(root, file)) if file else None
+        return await plan_of(self.terraform, await self.protected_root(), self.state)
 
     async def protected_head(self) -> str:
         """The protected branch's commit. Raises `errors.GitFailed`."""

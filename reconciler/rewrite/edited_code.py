@@ -1,7 +1,7 @@
 """The code while whole blocks and entries are added and removed: one edit after the other, each judged by what it changes."""
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.hcl import Document, file_bytes, parse, parse_template
 from gateway.terraform.lang.values import Unknown
-from reconciler.model import Edit, Wanted
+from reconciler.model import Edit, Edited, Left, Wanted
 from reconciler.rewrite.editors.alignment import realign
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.splice import Splice
@@ -66,6 +66,11 @@ class EditedCode:
             edits=(*self.edits, made),
             carried=(*self.carried, module.carried),
         )
+
+    def edited_since(self, first: "EditedCode", left: Sequence[Left]) -> Edited:
+        """The files that differ from the code before the edits, the edits, and what is left."""
+        changed = {path: source for path, source in self.sources.items() if first.sources.get(path) != source}
+        return Edited(files=changed, edits=self.edits, left=tuple(left))
 
 
 def read_code(root: Path, sources: Mapping[Path, bytes], around: Surroundings | None = None) -> EditedCode:
