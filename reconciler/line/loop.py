@@ -20,6 +20,15 @@ from reconciler.changes.backlog import Backlog
 from reconciler.changes.classification import ClassifiedDrift, classify_mutation, leave_all
 from reconciler.changes.mutation_creations import is_of_place
 from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
+from reconciler.line.combined_mutation import (
+    CombinedMutation,
+    combined_mutation,
+    differing_values,
+    files_before,
+    prove_unedited,
+    restoring_edits,
+    with_absent_as_new,
+)
 from reconciler.line.merged_state import update_merged_state
 from reconciler.line.proposal import (
     Proposal,
@@ -28,15 +37,6 @@ from reconciler.line.proposal import (
     name_superseding,
     proposal_with_edits,
     proposal_without_edits,
-)
-from reconciler.line.replacement import (
-    CombinedMutation,
-    combined_mutation,
-    differing_values,
-    files_before,
-    prove_unedited,
-    restoring_edits,
-    with_absent_as_new,
 )
 from reconciler.model import Edit, Wanted, is_replacement
 from reconciler.proof.code_copies import link_downloaded, select_workspace, temporarily_written
