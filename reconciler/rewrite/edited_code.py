@@ -4,6 +4,7 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 from gateway.terraform.config.carried import Carried
 from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
@@ -51,21 +52,17 @@ class EditedCode:
         path = document.path
         self.around.refuse(self.root, path)
         refuse_unknown_calls(self.module, path)
-        now = document_after(document, change.apply(document.source))
-        content = file_bytes(now)
-        sources = {**self.sources, path: content}
-        changed = changed_module(self.module, self.definitions, {path: now})
+        now = self.with_files({path: document_after(document, change.apply(document.source))})
+        made = _as_edit(path, file_bytes(document), now.sources[path], wanted, chain)
+        return replace(now, edits=(*self.edits, made), carried=(*self.carried, now.module.carried))
+
+    def with_files(self, files: Mapping[Path, Document]) -> Self:
+        """The code with other files; only what these can reach will be evaluated, unless they change which modules there are."""
+        sources = {**self.sources, **{path: file_bytes(document) for path, document in files.items()}}
+        changed = changed_module(self.module, self.definitions, files)
         module = load_module(self.root, sources, self.module) if changed is None else changed[0]
         definitions = all_definitions(module) if changed is None else changed[1]
-        made = _as_edit(path, file_bytes(document), content, wanted, chain)
-        return replace(
-            self,
-            sources=sources,
-            module=module,
-            definitions=definitions,
-            edits=(*self.edits, made),
-            carried=(*self.carried, module.carried),
-        )
+        return replace(self, sources=sources, module=module, definitions=definitions)
 
     def edited_since(self, first: "EditedCode", left: Sequence[Left]) -> Edited:
         """The files that differ from the code before the edits, the edits, and what is left."""
