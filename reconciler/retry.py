@@ -1,4 +1,4 @@
-"""When a failed task is tried again, and when something that was left to a human is."""
+"""Decides when a failed task is tried again, and when a mutation that was left to a human is."""
 
 import time
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _LONGEST_WAIT_OF_LEFT = 86_400.0
 
 @dataclass(slots=True)
 class Retry:
-    """How often a task failed, and when it may be tried again (monotonic seconds)."""
+    """The number of failures of a task, and the time of its next attempt (monotonic seconds)."""
 
     count: int = 0
     again_at: float = 0.0

@@ -8,12 +8,12 @@ import typer
 
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
-from gateway.cli.output import console, fail, run, safe, show_json, show_table
+from gateway.cli.output import answer, console, fail, safe, show_table
 from gateway.core.errors import Malformed
 from gateway.core.times import utc_cell
 
 _WITHOUT_MOTIVE = "none"
-"""As the data calls the budget of what is done without a motive."""
+"""The name, in the data, of the budget for changes without a motive."""
 
 
 def budgets(
@@ -34,10 +34,7 @@ def budgets(
         _reset(reset, reason, actor, as_json=as_json)
         return
     query = {"actor": of} if of else {}
-    reply = run(call_api_as(actor, "GET", "/budgets", member="budgets", query=query), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(call_api_as(actor, "GET", "/budgets", member="budgets", query=query), as_json=as_json)
     rows = [row for each in reply["budgets"] for row in _rows(each)]
     show_table("Budgets", ["actor", "what", "left", "of", "full again"], rows)
     for each in reply["budgets"]:
@@ -49,10 +46,7 @@ def _reset(name: str, reason: str, actor: str | None, *, as_json: bool) -> None:
     if not reason.strip():
         fail(Malformed("Say why the breaker is reset, with --reason."), as_json=as_json)
     path = f"/budgets/{quote(name, safe='')}/reset"
-    reply = run(call_api_as(actor, "POST", path, member="reset_by", body={"reason": reason}), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    answer(call_api_as(actor, "POST", path, member="reset_by", body={"reason": reason}), as_json=as_json)
     console.print(f"The breaker of {safe(name)} is closed. It is recorded with your name and reason.")
 
 

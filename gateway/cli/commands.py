@@ -52,7 +52,7 @@ class LazyCommands(MutableMapping[str, Command]):
         return iter(dict.fromkeys((*self._places, *self._all_others(), *self._loaded)))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of commands."""
         return sum(1 for _ in self)
 
     def _all_others(self) -> Mapping[str, Callable[[], object]]:
@@ -119,7 +119,7 @@ PLACES: Final[Mapping[str, str]] = {
     "key": "gateway.cli.keys:key_app",
     "policy": "gateway.cli.policy:policy_app",
 }
-"""Where each command is, in the order in which help lists them."""
+"""The place of each command, in the order in which help lists them."""
 
 _CONTEXT_SETTINGS: Final = {"session": {"allow_interspersed_args": False}}
 

@@ -16,7 +16,7 @@ from gateway.core.settings.signals import evidence_rule
 
 
 class SettingOrigin(StrEnum):
-    """Where the value of a setting comes from."""
+    """The origin of a setting's value."""
 
     ENVIRONMENT = "environment"
     FILE = "file"

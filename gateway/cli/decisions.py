@@ -9,7 +9,7 @@ import typer
 
 from gateway.cli.client import HELD, ApiRefused, act_on_mutation, call_api_as, mutation_path
 from gateway.cli.options import As, Json
-from gateway.cli.output import change, console, fail, few_changes, run, safe, show_json, show_pairs, show_table
+from gateway.cli.output import answer, change, console, fail, few_changes, run, safe, show_json, show_pairs, show_table
 from gateway.core.errors import Malformed, NotFound
 from gateway.core.model.approval import HoldFilter
 from gateway.core.model.motive import Intent, Motivation
@@ -30,14 +30,10 @@ def holds(
     People and pipelines see every held mutation, agents their own. With a mutation id, show its whole call, secrets masked.
     """
     if mutation_id:
-        hold = run(request_hold(actor, mutation_id), as_json=as_json)
-        show_json(hold) if as_json else show_hold(hold)
+        show_hold(answer(request_hold(actor, mutation_id), as_json=as_json))
         return
     query = {"state": state.value, "limit": str(limit)}
-    reply = run(call_api_as(actor, "GET", "/holds", member="holds", query=query), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(call_api_as(actor, "GET", "/holds", member="holds", query=query), as_json=as_json)
     columns = ["since", "requester", "operation", "change", "rule", "reason", "mutation"]
     show_table("Holds", columns, [_row(hold) for hold in reply["holds"]])
 
@@ -122,10 +118,7 @@ def break_glass(
     The identical call then passes once within an hour. A record of its own says who did it and why; denials stay denials.
     """
     body = {"reason": reason}
-    reply = run(act_on_mutation(actor, mutation_id, "break-glass", member="passed_by", body=body), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(act_on_mutation(actor, mutation_id, "break-glass", member="passed_by", body=body), as_json=as_json)
     console.print(f"Passed {mutation_id} until {safe(reply['until'])}. It is recorded with your name and reason.")
 
 
@@ -143,16 +136,10 @@ def settle(
         fail(Malformed("Say what AWS did: either --applied or --failed."), as_json=as_json)
     if not reason.strip():
         fail(Malformed("Say how you found out, with --reason."), as_json=as_json)
-    reply = run(_settle(actor, mutation_id, "applied" if applied else "failed", reason), as_json=as_json)
-    if as_json:
-        show_json(reply)
-    else:
-        console.print(f"Settled {mutation_id} as {'applied' if applied else 'failed'}.")
-
-
-async def _settle(actor: str | None, mutation_id: str, outcome: str, reason: str) -> dict[str, Any]:
+    outcome = "applied" if applied else "failed"
     body = {"outcome": outcome, "reason": reason}
-    return await act_on_mutation(actor, mutation_id, "settle", member="outcome", body=body)
+    answer(act_on_mutation(actor, mutation_id, "settle", member="outcome", body=body), as_json=as_json)
+    console.print(f"Settled {mutation_id} as {outcome}.")
 
 
 _EXIT = {Verdict.HOLD: 3, Verdict.DENY: 1}
@@ -259,10 +246,8 @@ def approve(
             console.print("Not approved. Nothing was changed.")
             raise typer.Exit(1)
     body = {"lasts": lasts, "reason": reason}
-    reply = run(act_on_mutation(actor, mutation_id, "approve", member="until", body=body), as_json=as_json)
-    if as_json:
-        show_json(reply)
-    elif reply["missing"]:
+    reply = answer(act_on_mutation(actor, mutation_id, "approve", member="until", body=body), as_json=as_json)
+    if reply["missing"]:
         console.print(
             f"You approved {mutation_id}. {reply['missing']} more must, by {safe(reply['until'])}, before it passes; so far: {safe(', '.join(reply['approvers']))}."
         )
@@ -284,13 +269,10 @@ def reject(
     as_json: Json = False,
 ) -> None:
     """Reject a held call. It cannot be approved afterwards."""
-    reply = run(
+    answer(
         act_on_mutation(actor, mutation_id, "reject", member="rejected_by", body={"reason": reason}), as_json=as_json
     )
-    if as_json:
-        show_json(reply)
-    else:
-        console.print(f"Rejected {mutation_id}.")
+    console.print(f"Rejected {mutation_id}.")
 
 
 def release(
@@ -300,8 +282,5 @@ def release(
     as_json: Json = False,
 ) -> None:
     """End a mutation's claims early, so that other actors may change the claimed attributes."""
-    reply = run(act_on_mutation(actor, mutation_id, "release", member="released"), as_json=as_json)
-    if as_json:
-        show_json(reply)
-    else:
-        console.print(f"Released {len(reply['released'])} claim(s) of {mutation_id}.")
+    reply = answer(act_on_mutation(actor, mutation_id, "release", member="released"), as_json=as_json)
+    console.print(f"Released {len(reply['released'])} claim(s) of {mutation_id}.")

@@ -9,7 +9,7 @@ import typer
 
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
-from gateway.cli.output import console, run, shortened, show_json, show_table
+from gateway.cli.output import answer, console, shortened, show_table
 from gateway.core.times import utc_cell
 
 
@@ -18,10 +18,7 @@ def left(*, who: As = None, as_json: Json = False) -> None:
 
     A value goes off the list when the code declares it, or when a later change makes it obsolete; an unknown outcome with `sentinel settle`.
     """
-    reply = run(call_api_as(who, "GET", "/left", member="left"), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(call_api_as(who, "GET", "/left", member="left"), as_json=as_json)
     if not reply["left"]:
         console.print("Nothing is left to you.")
         return
@@ -52,17 +49,15 @@ def _what(entry: Mapping[str, Any]) -> str:
     return shortened(f"{entry['address']}.{entry['attribute']} = {json.dumps(entry.get('value'))}")
 
 
-drift_app = typer.Typer(help="Changes that somebody made round Sentinel.", no_args_is_help=True)
+drift_app = typer.Typer(help="Changes that somebody made bypassing Sentinel.", no_args_is_help=True)
 heal_app = typer.Typer(help="How well changes from outside are healed.", no_args_is_help=True)
 
 
 @drift_app.command("list")
 def list_command(*, actor: As = None, as_json: Json = False) -> None:
     """List the changes from outside by which live and code differ, with what was decided about each."""
-    reply = run(call_api_as(actor, "GET", "/drift", member="drift", query={"cause": "foreign"}), as_json=as_json)
-    if as_json:
-        show_json(reply)
-    elif not reply["drift"]:
+    reply = answer(call_api_as(actor, "GET", "/drift", member="drift", query={"cause": "foreign"}), as_json=as_json)
+    if not reply["drift"]:
         console.print("Nothing drifted: live and code agree, as far as the last look shows.")
     else:
         columns = ["since", "id", "what", "by", "decision", "reason"]
@@ -81,15 +76,12 @@ def decide_command(
     """Decide what becomes of a change from outside; only an approver may. It replaces what policy decided."""
     path = f"/drift/{quote(drift_id, safe='')}/decide"
     body = {"action": action, "reason": reason}
-    reply = run(call_api_as(actor, "POST", path, member="drift", body=body), as_json=as_json)
-    if as_json:
-        show_json(reply)
-    else:
-        console.print(
-            f"Decided: {action}. The reconciler carries it out."
-            if action in ("codify", "revert")
-            else f"Decided: {action}."
-        )
+    answer(call_api_as(actor, "POST", path, member="drift", body=body), as_json=as_json)
+    console.print(
+        f"Decided: {action}. The reconciler carries it out."
+        if action in ("codify", "revert")
+        else f"Decided: {action}."
+    )
 
 
 @heal_app.callback()
@@ -100,10 +92,7 @@ def heal() -> None:
 @heal_app.command("report")
 def report_command(*, actor: As = None, as_json: Json = False) -> None:
     """Show mean time to repair, false positives and rollbacks."""
-    reply = run(call_api_as(actor, "GET", "/heal/report", member="report"), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(call_api_as(actor, "GET", "/heal/report", member="report"), as_json=as_json)
     show_table(
         "Healing",
         ["figure", "value"],

@@ -12,11 +12,11 @@ from gateway.cli.client import call_api_as, mutation_path
 from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import As, Config, Json, time_of
 from gateway.cli.output import (
+    answer,
     console,
     error_console,
     fail,
     few_changes,
-    run,
     safe,
     shortened,
     show_json,
@@ -55,7 +55,7 @@ def record_row(record: Mapping[str, Any]) -> list[str]:
 
 
 def _times(body: Mapping[str, Any]) -> str:
-    """How many calls a record counts, and how many of them AWS answered with an error; empty if it counts none."""
+    """The number of calls that a record counts, and of those that AWS answered with an error; empty if it counts none."""
     count, errors = body.get("count"), body.get("errors")
     return "" if count is None else f"{count} times" + (f", {errors} errors" if errors else "")
 
@@ -84,7 +84,7 @@ def _about_actor(body: Mapping[str, Any]) -> str:
 
 
 def _about_notices(body: Mapping[str, Any]) -> str:
-    """Which receiver, and what became of how many notices to it."""
+    """The receiver, and the number of notices to it by their state."""
     states = Counter(str(each["state"]).replace("_", " ") for each in body.get("results", ()))
     came = ", ".join(f"{count} {state}" for state, count in states.items())
     return f"{body['receiver']}: {came or body.get('id') or 'read on'}"
@@ -121,10 +121,7 @@ def explain(
 
     Agents see their own mutations, without other actors' motives and scores; people and pipelines see all.
     """
-    document = run(_request(who, mutation_id), as_json=as_json)
-    if as_json:
-        show_json(document)
-        return
+    document = answer(_request(who, mutation_id), as_json=as_json)
     for line in document["text"].splitlines():
         console.print(safe(line))
 
@@ -206,10 +203,7 @@ def records(
         "no_evidence": "true" if no_evidence else "",
         "limit": str(limit),
     }
-    reply = run(_request_records(who, query, since, until), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(_request_records(who, query, since, until), as_json=as_json)
     show_table("Records", COLUMNS, [record_row(record) for record in reply["records"]])
 
 
@@ -239,10 +233,7 @@ def claims(
     """List which actor holds which attribute, why, and until when, and what goes back at the end of a change for a time."""
     query = {"address": address, "actor": holder, "every": "true" if every else ""}
     given = {name: value for name, value in query.items() if value}
-    reply = run(call_api_as(who, "GET", "/claims", member="claims", query=given), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(call_api_as(who, "GET", "/claims", member="claims", query=given), as_json=as_json)
     rows = [
         [
             f"{claim['address']}.{claim['attribute']}",
@@ -282,10 +273,7 @@ def blame(
 ) -> None:
     """Show who set an attribute: when, for what goal, why then, who approved it, what it replaced, and the commit."""
     what = f"{what}.{attribute}" if attribute else what
-    history = run(_request_blame(who, what), as_json=as_json)
-    if as_json:
-        show_json(history)
-        return
+    history = answer(_request_blame(who, what), as_json=as_json)
     console.print(f"[bold]{safe(what)}[/bold]")
     show_pairs(
         {

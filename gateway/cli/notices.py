@@ -8,7 +8,7 @@ import typer
 
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
-from gateway.cli.output import console, run, safe, show_json, show_table
+from gateway.cli.output import answer, console, run, safe, show_json, show_table
 from gateway.core.times import utc_cell
 
 chat_app = typer.Typer(help="Who is who in the chat where people approve.", no_args_is_help=True)
@@ -24,10 +24,7 @@ def link_command(user: User, *, actor: As = None, as_json: Json = False) -> None
 
     It prints what you have to type in the chat, as this user, within ten minutes: so the chat proves that the user is you.
     """
-    reply = run(call_api_as(actor, "POST", "/chat/links", member="code", body={"user": user}), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(call_api_as(actor, "POST", "/chat/links", member="code", body={"user": user}), as_json=as_json)
     console.print(
         f"Type this in the chat, as the user {safe(reply['user'])}, within ten minutes; then it is {safe(reply['actor'])}. "
         "Give it to nobody."
@@ -39,20 +36,14 @@ def link_command(user: User, *, actor: As = None, as_json: Json = False) -> None
 def unlink_command(user: User, *, actor: As = None, as_json: Json = False) -> None:
     """End a link: your own, or with the role `operator` another person's."""
     path = f"/chat/links/{quote(user, safe='')}"
-    reply = run(call_api_as(actor, "DELETE", path, member="linked"), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(call_api_as(actor, "DELETE", path, member="linked"), as_json=as_json)
     console.print(f"{safe(reply['user'])} is linked to nobody now; it was {safe(reply['actor'])}.")
 
 
 @chat_app.command("links")
 def links_command(*, actor: As = None, as_json: Json = False) -> None:
     """List which user of the chat is which person."""
-    reply = run(call_api_as(actor, "GET", "/chat/links", member="links"), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(call_api_as(actor, "GET", "/chat/links", member="links"), as_json=as_json)
     columns = ["user", "person", "key", "since"]
     rows = [[each["user"], each["actor"], each["key"], utc_cell(each["at"])] for each in reply["links"]]
     show_table("Links", columns, rows)
@@ -73,10 +64,7 @@ def deliveries(
     query = {"limit": str(limit)}
     query |= {"receiver": receiver} if receiver else {}
     query |= {"state": "failed"} if failed else {}
-    reply = run(call_api_as(actor, "GET", "/deliveries", member="deliveries", query=query), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(call_api_as(actor, "GET", "/deliveries", member="deliveries", query=query), as_json=as_json)
     if not reply["receivers"]:
         console.print("No webhook and no chat is set ([[webhooks]], [chat.slack]).", markup=False)
         return

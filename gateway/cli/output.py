@@ -18,9 +18,9 @@ from gateway.core.exception_text import without_values
 from gateway.core.texts import visible
 
 _LISTED = 3
-"""How many changes of one mutation a list shows."""
+"""The most changes of one mutation that a list shows."""
 _LONGEST = 120
-"""How many characters of a text a list shows. The commands for one mutation show all."""
+"""The most characters of a text that a list shows. The commands for one mutation show all."""
 
 
 def change(effect: Mapping[str, Any]) -> str:
@@ -75,6 +75,15 @@ def run(work: Coroutine[Any, Any, T], *, as_json: bool = False) -> T:
         raise  # the reader of our output has exited, e.g. `head`; Typer ends without a message
     except OSError as error:
         fail(OsCallFailed(error), as_json=as_json)
+
+
+def answer(request: Coroutine[Any, Any, dict[str, Any]], *, as_json: bool) -> dict[str, Any]:
+    """The reply to a request to the API, for the command to print; with `--json` it is printed here and the command ends."""
+    reply = run(request, as_json=as_json)
+    if as_json:
+        show_json(reply)
+        raise typer.Exit
+    return reply
 
 
 def fail(error: SentinelError, *, as_json: bool) -> NoReturn:

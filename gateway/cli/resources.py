@@ -8,7 +8,7 @@ import typer
 
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
-from gateway.cli.output import console, error_console, run, safe, shortened, show_json, show_pairs, show_table
+from gateway.cli.output import answer, console, error_console, safe, shortened, show_pairs, show_table
 from gateway.core.times import utc_cell
 
 Address = Annotated[str, typer.Argument(help="Terraform address, as `sentinel resources` shows it.")]
@@ -27,11 +27,9 @@ def resources(
     """List the resources that the stacks declare or record, and which of them agents may change."""
     query = {"q": name, "arn": arn, "type": kind, "stack": stack, "limit": "200"}
     reply = _ask(who, "/resources", "resources", query, as_json=as_json)
-    if reply is not None:
-        columns = ["address", "name", "stack", "where", "agents"]
-        rows = [_resource_row(each) for each in reply["resources"]]
-        show_table("Resources", columns, rows)
-        _show_left_off(reply)
+    columns = ["address", "name", "stack", "where", "agents"]
+    show_table("Resources", columns, [_resource_row(each) for each in reply["resources"]])
+    _show_left_off(reply)
 
 
 def context(
@@ -47,8 +45,6 @@ def context(
     """Show what is declared, recorded and live, within which bounds, who holds it and until when, and what changed last."""
     query = {"address": address, "attribute": attribute, "max_age_seconds": "" if max_age is None else str(max_age)}
     reply = _ask(who, "/context", "attributes", query, as_json=as_json)
-    if reply is None:
-        return
     contract = reply["contract"]
     may = "may" if contract["managed_by_agent"] else "may not"
     console.print(f"[bold]{safe(reply['address'])}[/bold] {safe(reply['source'])}")
@@ -65,20 +61,14 @@ def context(
 def history(address: Address, attribute: Attribute = "", *, who: As = None, as_json: Json = False) -> None:
     """Show what changed a resource, or one attribute of it, newest first: who, when, for what goal and why."""
     reply = _ask(who, "/history", "history", {"address": address, "attribute": attribute}, as_json=as_json)
-    if reply is not None:
-        columns = ["when", "who", "why", "what", "outcome", "mutation", "commit"]
-        show_table("Changes", columns, [_change_row(each) for each in reply["history"]])
-        _show_left_off(reply)
+    columns = ["when", "who", "why", "what", "outcome", "mutation", "commit"]
+    show_table("Changes", columns, [_change_row(each) for each in reply["history"]])
+    _show_left_off(reply)
 
 
-def _ask(who: str | None, path: str, member: str, query: Mapping[str, str], *, as_json: bool) -> dict[str, Any] | None:
-    """The reply; None if it was printed as JSON."""
+def _ask(who: str | None, path: str, member: str, query: Mapping[str, str], *, as_json: bool) -> dict[str, Any]:
     given = {name: value for name, value in query.items() if value}
-    reply = run(call_api_as(who, "GET", path, member=member, query=given), as_json=as_json)
-    if not as_json:
-        return reply
-    show_json(reply)
-    return None
+    return answer(call_api_as(who, "GET", path, member=member, query=given), as_json=as_json)
 
 
 def _show_left_off(reply: Mapping[str, Any]) -> None:

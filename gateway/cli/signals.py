@@ -7,7 +7,7 @@ import typer
 
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
-from gateway.cli.output import console, run, show_json, show_table
+from gateway.cli.output import answer, console, show_table
 from gateway.core.times import utc_cell
 
 
@@ -24,10 +24,8 @@ def signals(
     """List the open signals: alerts and the like that evidence can refer to, and which resources each concerns."""
     query = {"stack": stack, "service": service, "source": source, "limit": str(limit)}
     asked = {name: value for name, value in query.items() if value} | ({"every": "true"} if every else {})
-    reply = run(call_api_as(actor, "GET", "/signals", member="signals", query=asked), as_json=as_json)
-    if as_json:
-        show_json(reply)
-    elif not reply["signals"]:
+    reply = answer(call_api_as(actor, "GET", "/signals", member="signals", query=asked), as_json=as_json)
+    if not reply["signals"]:
         console.print("There is no such signal." if every else "No signal is open.")
     else:
         columns = ["since", "name", "service", "source", "state", "concerns", "evidence to state"]

@@ -7,7 +7,7 @@ import typer
 
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
-from gateway.cli.output import console, fail, run, safe, show_json, show_table
+from gateway.cli.output import answer, console, fail, safe, show_table
 from gateway.core.errors import Malformed
 from gateway.core.model.ids import is_id
 from gateway.core.times import utc_cell
@@ -35,10 +35,7 @@ def stop(
         fail(Malformed(_ONE), as_json=as_json)
     [(scope, name)] = given
     body = {"scope": scope, "name": "" if everything else name, "reason": reason}
-    reply = run(call_api_as(actor, "POST", "/stops", member="scope", body=body), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(call_api_as(actor, "POST", "/stops", member="scope", body=body), as_json=as_json)
     console.print(f"Stopped {safe(_what(reply))} ({safe(reply['id'])}). `sentinel resume {safe(reply['id'])}` ends it.")
 
 
@@ -50,10 +47,7 @@ def resume(
     as_json: Json = False,
 ) -> None:
     """End a stop. Needs the role `operator`; a stop of yourself another person must end."""
-    reply = run(_resume(actor, stop_id, reason), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(_resume(actor, stop_id, reason), as_json=as_json)
     console.print(f"Resumed {safe(_what(reply))}, which {safe(reply['by'])} had stopped.")
 
 
@@ -65,10 +59,8 @@ def stops(
 ) -> None:
     """List what is stopped, since when, by whom and why."""
     query = {"every": "true"} if every else {}
-    reply = run(call_api_as(actor, "GET", "/stops", member="stops", query=query), as_json=as_json)
-    if as_json:
-        show_json(reply)
-    elif not reply["stops"]:
+    reply = answer(call_api_as(actor, "GET", "/stops", member="stops", query=query), as_json=as_json)
+    if not reply["stops"]:
         console.print("Nothing was ever stopped." if every else "Nothing is stopped.")
     else:
         columns = ["since", "stopped", "by", "reason", "ended", "stop"]

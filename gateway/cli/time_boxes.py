@@ -8,7 +8,7 @@ import typer
 
 from gateway.cli.client import act_on_mutation
 from gateway.cli.options import As, Json
-from gateway.cli.output import console, run, safe, shortened, show_json, show_table
+from gateway.cli.output import answer, console, safe, shortened, show_table
 from gateway.core.times import utc_cell
 
 _COLUMNS = ["what", "value", "goes back to", "at", "holder", "state", "mutation"]
@@ -31,10 +31,7 @@ def extend(
 ) -> None:
     """Have a change for a time last for this long from now on. Its holder may do that, and a human with the role `approver`."""
     body = {"lasts": lasts, "reason": reason}
-    reply = run(act_on_mutation(actor, mutation_id, "extend", member="time_boxes", body=body), as_json=as_json)
-    if as_json:
-        show_json(reply)
-        return
+    reply = answer(act_on_mutation(actor, mutation_id, "extend", member="time_boxes", body=body), as_json=as_json)
     ends = max((str(box["goes_back_at"]) for box in reply["time_boxes"]), default="")
     console.print(f"{mutation_id} goes back at {safe(ends)}.")
 
@@ -51,11 +48,8 @@ def end(
     The reconciler carries it out: `sentinel claims` shows when that is done.
     """
     body = {"reason": reason}
-    reply = run(act_on_mutation(actor, mutation_id, "end", member="time_boxes", body=body), as_json=as_json)
-    if as_json:
-        show_json(reply)
-    else:
-        console.print(f"{mutation_id} has ended. The reconciler puts back what was there before.")
+    answer(act_on_mutation(actor, mutation_id, "end", member="time_boxes", body=body), as_json=as_json)
+    console.print(f"{mutation_id} has ended. The reconciler puts back what was there before.")
 
 
 def show_time_boxes(boxes: Sequence[Mapping[str, Any]]) -> None:

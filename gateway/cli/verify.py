@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def verify(*, config: Config = None, as_json: Json = False) -> None:
     """Verify the ledger: the keyed chain of records, the last signed checkpoint, and the tables that follow from the records.
 
-    Exit code 1 if anything was changed past Sentinel, with a sentence about the first record or row that does not fit.
+    Exit code 1 if anything was changed bypassing Sentinel, with a sentence about the first record or row that does not fit.
     """
     settings = settings_or_exit(config_file(config), as_json=as_json)
     done = run(_verify(settings), as_json=as_json)
@@ -27,7 +27,7 @@ def verify(*, config: Config = None, as_json: Json = False) -> None:
 
 
 def _details(done: "Verification") -> list[str]:
-    """What was checked beside the chain, a sentence each."""
+    """The checks beside the chain, a sentence each."""
     rows = ", ".join(f"{count} of {name}" for name, count in done.rows.items())
     lines = [f"Every row follows from the records: {rows}."]
     if done.checkpoint is None:

@@ -1,4 +1,4 @@
-"""Changes of live resources as values: by our own records, by CloudTrail's events, and what of them belongs into code.
+"""Changes of live resources as values: from our own records, from CloudTrail's events, and which of them belong into code.
 
 Read `applied_mutation.py` first, then `classification.py`. Imports only `terraform`.
 """

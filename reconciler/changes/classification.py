@@ -9,6 +9,7 @@ from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.changes.event_creations import Created
 from reconciler.changes.mutation_creations import creations_of, recreations_of
+from reconciler.changes.replacements import deletes_declared
 from reconciler.model import Drift, DriftOrigin, Left, Wanted, is_replacement
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
@@ -27,7 +28,7 @@ _STAYS_OUT = "The value is a secret and stays out of code."
 _BY_HAND = "The value may hold a secret, and Sentinel writes no secret into code. Declare it by hand, with a reference to where the secret is kept."
 
 _DECLARED = "declared"
-"""What the code says about a resource that is gone in AWS."""
+"""The reason to leave the code of a resource that is gone in AWS."""
 
 _TERRAFORM = "pipeline"
 """The kind of caller that runs Terraform: the code already says what it creates and deletes."""
@@ -65,7 +66,7 @@ class ClassifiedDrift:
 
 
 def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str, str], str]) -> ClassifiedDrift:
-    """What the code must declare after an applied mutation.
+    """The values that the code must declare after an applied mutation.
 
     `superseded` maps (address, attribute) to the id of a later mutation that set the same attribute: what that one did counts.
     """
@@ -116,10 +117,10 @@ def _of_resource(
 ) -> ClassifiedDrift:
     """The same for a whole resource that was created, deleted or replaced. What was created again is not judged here."""
     for_good = applied.wanted_seconds is None
-    if for_good and (_is_deletion(effect) or _creates_again(effect, applied)):
+    if for_good and (deletes_declared(effect) or _creates_again(effect, applied)):
         if later := superseded.get(want.key, ""):
             return ClassifiedDrift(kept_out=(Left(wanted=want, reason=superseded_reason(later), superseded_by=later),))
-        return ClassifiedDrift(wanted=(replace(want, value=None),) if _is_deletion(effect) else ())
+        return ClassifiedDrift(wanted=(replace(want, value=None),) if deletes_declared(effect) else ())
     if effect.action is EffectAction.SET and is_replacement(want):
         return ClassifiedDrift(wanted=(want,))
     return ClassifiedDrift(left=(Left(wanted=want, reason=_reason_to_leave_resource(effect.action, effect.address)),))
@@ -188,11 +189,6 @@ def _without_secret(want: Wanted, effect: Effect) -> Wanted:
 def _controlled_by(resource_type: str, attribute: str) -> str:
     """Which controller owns this attribute, or why it does; empty if none does."""
     return _CONTROLLED.get((resource_type, AttributePath(attribute).top), "")
-
-
-def _is_deletion(effect: Effect) -> bool:
-    """Whether a resource that the code declares is gone. If it is not gone yet, the plan shows that and the code stays."""
-    return effect.action is EffectAction.DELETE and effect.attribute == WHOLE and effect.declared
 
 
 def _creates_again(effect: Effect, applied: AppliedMutation) -> bool:

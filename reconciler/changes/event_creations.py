@@ -1,4 +1,4 @@
-"""What a call that creates a resource made: its type, the id to import it by, and what the call said about it.
+"""Reads the resource that a call created: its type, the id to import it by, and the attributes that the call gave.
 
 One function a call. A call is a CloudTrail record; member names are those of CloudTrail, which differ from the API's for EC2 and S3.
 What else the resource has is read by the import, so only what a block must have is given here.
@@ -23,9 +23,9 @@ class Created:
     resource_type: str
     import_id: str
     attributes: Mapping[str, Json]
-    """What its block must say. A list of maps is written as blocks, a map in `json` as `jsonencode`."""
+    """The arguments that its block must have. A list of maps is written as blocks, a map in `json` as `jsonencode`."""
     name: str
-    """What people call it; for a resource that belongs to another, what tells it from others of the same."""
+    """Its name for people; for a resource that belongs to another, the attributes that distinguish it from others of the same owner."""
     parent: str = ""
     """The value by which it names the resource it belongs to; empty if it stands alone."""
 
@@ -48,7 +48,7 @@ def may_belong(resource_type: str, parent_type: str) -> bool:
 
 
 def read_creation(call: Call) -> Created | None:
-    """What a call created; None if it creates nothing that is known here, or does not say what."""
+    """The resource that a call created; None if the call creates none that is known here, or does not name it."""
     source = str(call.get("eventSource") or "").removesuffix(".amazonaws.com")
     read = _CALLS.get(f"{source}:{call.get('eventName')}")
     try:

@@ -1,4 +1,4 @@
-"""Where CloudTrail's events come from: files, the bucket that CloudTrail delivers to, LookupEvents, or a queue that EventBridge fills.
+"""The sources of CloudTrail's events: files, the bucket that CloudTrail delivers to, LookupEvents, or a queue that EventBridge fills.
 
 The calls go through the gateway, as reads and data-plane calls of the reconciler's own key. What is read is old events: nothing waits for them.
 """
@@ -50,7 +50,7 @@ class EventSource(Protocol):
         ...
 
     def done(self) -> None:
-        """What was read is recorded, so it need not be read again."""
+        """The events that were read are recorded, so they need not be read again."""
         ...
 
 
@@ -184,7 +184,7 @@ class EventSources:
         return await asyncio.to_thread(lambda: tuple(self._since(at)))
 
     async def done(self) -> None:
-        """What was read is recorded."""
+        """The events that were read are recorded."""
         await asyncio.to_thread(self._done)
 
     def _since(self, at: datetime) -> Iterator[Event]:

@@ -1,4 +1,4 @@
-"""Which applied mutation changed each attribute last: it says whose value is live, and which earlier change it superseded."""
+"""Keeps the applied mutation that changed each attribute last: its value is live, and it superseded the earlier changes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

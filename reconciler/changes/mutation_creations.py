@@ -1,4 +1,4 @@
-"""What a mutation created, from the effects in its record: the type, the id to import it by, and the values it was created with."""
+"""Reads the resources that a mutation created from the effects in its record: type, import id, and the values of the creation."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -16,7 +16,7 @@ _TAGS: Final = "tags"
 _CALL: Final = "call"
 """The identity of what AWS names when it creates it: the digest of the call, and no attribute."""
 _WITHOUT_REGION: Final = ("aws_iam_", "aws_s3_bucket")
-"""How types begin whose names are unique in an account, or everywhere."""
+"""Prefixes of the types whose names are unique in an account, or everywhere."""
 Identity = Mapping[str, str]
 Imported = tuple[str, str, str]
 """The id to import by, what people call it, and the value by which it names the resource it belongs to (empty if it stands alone)."""

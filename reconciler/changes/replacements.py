@@ -1,4 +1,4 @@
-"""Which new resource took the place of a deleted one: replaced outside, or deleted and created by two mutations."""
+"""Finds the new resource that took the place of a deleted one: it was replaced outside, or deleted and created by two mutations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -111,7 +111,7 @@ def _name_tag(attributes: Mapping[str, Json]) -> Json:
 
 def deleted_addresses(applied: AppliedMutation) -> tuple[str, ...]:
     """The addresses of the declared resources that a mutation deleted for good."""
-    return tuple(each.address for each in applied.effects if _deletes(each) and _for_good(applied))
+    return tuple(each.address for each in applied.effects if deletes_declared(each) and _for_good(applied))
 
 
 def creates_resource(applied: AppliedMutation) -> bool:
@@ -172,5 +172,6 @@ def _for_good(applied: AppliedMutation) -> bool:
     return not applied.passing and applied.kind != "pipeline"
 
 
-def _deletes(effect: Effect) -> bool:
+def deletes_declared(effect: Effect) -> bool:
+    """Whether a resource that the code declares is gone. If it is not gone yet, the plan shows that and the code stays."""
     return effect.action is EffectAction.DELETE and effect.attribute == WHOLE and effect.declared

@@ -1,5 +1,4 @@
-"""Differences between live and code: from our own records, from CloudTrail, from a scan on a schedule, and what is done about each.
+"""Differences between live and code: a schedule finds them, and each is healed, put back, settled or left to a human.
 
-Read `applied_mutation.py` and `classification.py` first: they are the values of the line. `scan.py` is the schedule. Imports `terraform`;
-the scan runs the line, so it imports `line` too.
+Read `scan.py` first, then `healing.py`. Imports `changes`, `line`, `publish`, `rewrite` and `terraform`; only the composition root imports it.
 """

@@ -1,4 +1,4 @@
-"""Which drift in a plan was made from outside: everything that no mutation of ours explains, with the resources that were replaced outside."""
+"""Finds the drift in a plan that came from outside: every change that no mutation of ours explains, and resources replaced outside."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

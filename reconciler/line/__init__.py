@@ -1,4 +1,4 @@
-"""The line from a record of the ledger to a commit, and the durable workflows that run it for every stack.
+"""The line from a record of the ledger to a commit.
 
-Read `loop.py` first. Imports every other room but `working_copy`; nothing below imports it but the scan of `drift`.
+Read `loop.py` first. Imports `proof`, `publish`, `rewrite`, `changes` and `terraform`; `drift` and the durable workflows run it.
 """

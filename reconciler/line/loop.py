@@ -23,15 +23,7 @@ from reconciler.changes.backlog import Backlog
 from reconciler.changes.classification import ClassifiedDrift, classify_mutation, leave_all
 from reconciler.changes.mutation_creations import is_of_place
 from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
-from reconciler.line.merged_state import update_merged_state
-from reconciler.line.proposal import (
-    Proposal,
-    name_superseding,
-    proposal_with_edits,
-    proposal_without_edits,
-    says,
-)
-from reconciler.line.replacement import (
+from reconciler.line.combined_mutation import (
     CombinedMutation,
     combined_mutation,
     differing_values,
@@ -39,6 +31,14 @@ from reconciler.line.replacement import (
     prove_unedited,
     restoring_edits,
     with_absent_as_new,
+)
+from reconciler.line.merged_state import update_merged_state
+from reconciler.line.proposal import (
+    Proposal,
+    name_superseding,
+    proposal_with_edits,
+    proposal_without_edits,
+    says,
 )
 from reconciler.model import Edit, Wanted, is_replacement
 from reconciler.proof.code_copies import link_downloaded, select_workspace, temporarily_written
@@ -62,7 +62,7 @@ from reconciler.rewrite.resource_identity import is_in_code, is_known
 from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.live_reads import LiveReads
-from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
+from reconciler.terraform.plan import ResourceChange, TerraformPlan, plan_of
 from reconciler.terraform.plugin.warm import warm_provider
 from reconciler.terraform.refresh import Refreshed
 from reconciler.terraform.state import read_recorded
@@ -303,9 +303,7 @@ class Line:
 
     async def plan_protected(self) -> TerraformPlan | None:
         """The plan of the protected code; None if it is empty. Raises as `read_live`."""
-        root = await self.protected_root()
-        file = await self.terraform.plan(root, state=self.state)
-        return read_plan(await self.terraform.show(root, file)) if file else None
+        return await plan_of(self.terraform, await self.protected_root(), self.state)
 
     async def protected_head(self) -> str:
         """The protected branch's commit. Raises `errors.GitFailed`."""

@@ -1,4 +1,4 @@
-"""What one receiver has still to be told, as values: what is due, and what an attempt changes. Stored whole in each NOTIFIED record."""
+"""The outbox of one receiver, as a value: which notices are due, and how an attempt changes that. Each NOTIFIED record holds it whole."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ class OpenNotice:
 
     @property
     def key(self) -> tuple[int, int]:
-        """What tells it from the others."""
+        """The key of the notice, which no other notice has."""
         return self.seq, self.asked
 
 
@@ -89,7 +89,7 @@ class Outbox:
         return replace(self, read=seq, open=(*self.open, *found))
 
     def due(self, now: float) -> tuple[OpenNotice, ...]:
-        """What is tried now: of each mutation only the first, so that a receiver gets them in order.
+        """The notices that are tried now: of each mutation only the first, so that a receiver gets them in order.
 
         A receiver that was not available is asked with one notice only, not always the same.
         """

@@ -1,4 +1,4 @@
-"""What the code declares already, according to our own evaluator, without running terraform."""
+"""Compares the code's declarations with wanted values by our own evaluator, without running terraform."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -18,21 +18,21 @@ from reconciler.terraform.json_documents import document_in, is_policy, same_doc
 
 
 class Declaration(Enum):
-    """What the code declares, compared with a wanted value."""
+    """The code's declaration compared with a wanted value."""
 
     THIS = "this"
     """It declares the wanted value."""
     OTHER = "other"
     """It declares another value, or no value."""
     UNSURE = "unsure"
-    """What it declares cannot be evaluated without the live system."""
+    """The declaration cannot be evaluated without the live system."""
     NOTHING = "nothing"
     """It does not declare the resource."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """What the code declares for one wanted value."""
+    """The code's declaration for one wanted value."""
 
     says: Declaration
     value: Json = None

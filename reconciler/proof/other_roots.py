@@ -11,7 +11,7 @@ from reconciler.proof.plan_difference import new_changes
 from reconciler.proof.proofs import Verified, describe
 from reconciler.rewrite.surroundings import Surroundings, module_directories, reached_directories
 from reconciler.terraform.cli import Terraform
-from reconciler.terraform.plan import TerraformPlan, read_plan
+from reconciler.terraform.plan import TerraformPlan, plan_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +25,7 @@ class OtherRoot:
 
     async def plan(self) -> TerraformPlan | None:
         """Its plan; None if it is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
-        file = await self.terraform.plan(self.root, state=self.state)
-        return read_plan(await self.terraform.show(self.root, file)) if file else None
+        return await plan_of(self.terraform, self.root, self.state)
 
 
 def other_roots(

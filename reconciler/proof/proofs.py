@@ -21,7 +21,7 @@ from reconciler.model import Edit, Edited, Proof, Wanted, is_gone
 from reconciler.proof.declarations import Declaration, addresses, read_declared
 from reconciler.proof.plan_difference import new_changes
 from reconciler.terraform.cli import SavedPlan, Terraform
-from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
+from reconciler.terraform.plan import ResourceChange, TerraformPlan, plan_of, read_plan
 
 Explain = Callable[[ResourceChange], str]
 """Why a change that the plan still shows has another cause than the edit, e.g. the mutation it belongs to; empty if unknown."""
@@ -109,8 +109,7 @@ async def _planned(
 ) -> tuple[SavedPlan | None, TerraformPlan | None]:
     """The plan file if it is kept, and the plan; None if it is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
     if not keep:
-        file = await terraform.plan(root, state=state)
-        return None, read_plan(await terraform.show(root, file)) if file else None
+        return None, await plan_of(terraform, root, state)
     saved = await terraform.saved_plan(root, state=state)
     return saved, read_plan(await terraform.plan_document(root, saved.file)) if saved.changes else None
 

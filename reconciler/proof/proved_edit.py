@@ -20,7 +20,7 @@ from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.value_edits import Live
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.compare import agrees, same
-from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
+from reconciler.terraform.plan import ResourceChange, TerraformPlan, plan_of
 from reconciler.terraform.state import planning_against, state_without
 
 ChangedSince = Callable[[Wanted], str]
@@ -53,8 +53,7 @@ class ProofContext:
 
     async def plan(self) -> TerraformPlan | None:
         """The plan of the code as it is now; None if the plan is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
-        file = await self.terraform.plan(self.root, state=self.state)
-        return read_plan(await self.terraform.show(self.root, file)) if file else None
+        return await plan_of(self.terraform, self.root, self.state)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +64,7 @@ class ProvedEdit:
     proofs: tuple[Proof, ...] = ()
     left: tuple[Left, ...] = ()
     noted: tuple[ResourceChange, ...] = ()
-    """What the plan would change with the edits and without them: somebody else's difference, which stays as it was."""
+    """The changes that the plan has with the edits and without them: differences of others, which stay as they were."""
 
 
 async def prove_edits(context: ProofContext, wanted: Sequence[Wanted], *, explain: Explain) -> ProvedEdit:
@@ -178,7 +177,7 @@ def _as_provider_sees(
 
 
 def _unsaid(edited: Edited, unexplained: Sequence[ResourceChange], plan: TerraformPlan) -> list[Wanted]:
-    """What new resources have and their blocks do not say, as values that are wanted too. What follows from one of them is not known yet."""
+    """The live attributes of new resources that their blocks lack, as values that are wanted too. Their consequences are not known yet."""
     new = {made.wanted.address for made in edited.edits if is_new(made.wanted)}
     return [
         Wanted(address=change.address, attribute=change.attribute, value=change.live, before=change.other)

@@ -33,6 +33,11 @@ class OwnCommits:
 
     path: Path
 
+    @classmethod
+    def beside(cls, worktree: Path) -> "OwnCommits":
+        """The list for a worktree of ours; it lies beside the worktree, outside of the repository."""
+        return cls(path=worktree.with_name(f"{worktree.name}.commits"))
+
     def all(self) -> frozenset[str]:
         """Every listed commit."""
         try:
@@ -148,8 +153,8 @@ class Branch:
 
     @property
     def own(self) -> OwnCommits:
-        """The list of the commits that we made; it lies beside our worktree, outside of the repository."""
-        return OwnCommits(path=self.worktree.with_name(f"{self.worktree.name}.commits"))
+        """The list of the commits that we made."""
+        return OwnCommits.beside(self.worktree)
 
 
 async def checked_tip(

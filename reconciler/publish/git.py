@@ -1,11 +1,13 @@
-"""Commits to a branch of the stack's repository, in our own worktree: the user's checkout and index never change."""
+"""Runs git in our own worktree, so that the user's checkout and index never change, and reads which write-backs a branch has."""
 
 import asyncio
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from reconciler.errors import GitFailed
+from reconciler.publish.codeowners import LARGEST, PLACES
 from reconciler.terraform.cli import end_process
 
 _SAFE = (
@@ -87,7 +89,7 @@ async def mutations_in(source: Path, protected: str = "HEAD") -> frozenset[str]:
 
 
 async def trailer_keys(source: Path, *revisions: str) -> tuple[str, ...]:
-    """What the commits in a range say that they write back: mutation ids, for those that correct a record `ID@NUMBER`. Raises `errors.GitFailed`."""
+    """The write-backs that the commits in a range name: mutation ids, and `ID@NUMBER` for a commit that corrects a record. Raises `errors.GitFailed`."""
     rows = read_trailers(await git(source, "log", TRAILER_FIELDS, *revisions, "--"))
     return tuple(key for _, ids, corrected in rows for key in _keys(ids, corrected))
 
@@ -102,3 +104,45 @@ def read_trailers(listed: str) -> Iterator[tuple[str, list[str], list[str]]]:
 def _keys(ids: Sequence[str], corrected: Sequence[str]) -> Iterator[str]:
     for mutation in ids:
         yield from (f"{mutation}@{number}" for number in corrected) if corrected else (mutation,)
+
+
+_KEY = re.compile(r"(mut|fgn)_[0-9a-z]{26}(@[0-9]{1,18})?")
+"""A mutation or a change from outside, and the record that is corrected."""
+
+
+async def unmerged_write_backs(source: Path, tip: str, protected: str) -> tuple[str, ...]:
+    """The write-backs of the branch at `tip`, oldest first, that the protected branch does not contain, however they were merged.
+
+    Anyone who can push to the branch can write a trailer: one that names no id of ours is none. Raises `errors.GitFailed`.
+    """
+    merged = await mutations_in(source, protected)
+    keys = await trailer_keys(source, "--reverse", tip, "--not", protected)
+    return tuple(dict.fromkeys(key for key in keys if key not in merged and _KEY.fullmatch(key)))
+
+
+async def all_merged(source: Path, tip: str, protected: str) -> bool:
+    """Whether the branch has write-backs, and the protected branch contains each of them. Raises `errors.GitFailed`."""
+    keys = await trailer_keys(source, tip, "--not", protected)
+    return bool(keys) and not await unmerged_write_backs(source, tip, protected)
+
+
+async def changed_files(source: Path, tip: str, protected: str) -> tuple[str, ...]:
+    """The files, from the top of the repository, that the branch changes compared with where it left the protected branch.
+
+    Raises `errors.GitFailed`.
+    """
+    listed = await git(source, "diff", "--name-only", "--no-renames", "-z", f"{protected}...{tip}", "--")
+    return tuple(name for name in listed.split("\0") if name)
+
+
+async def codeowners_text(source: Path, protected: str) -> str:
+    """The CODEOWNERS file of the protected branch that counts; empty if there is none. Raises `errors.GitFailed`."""
+    listed = await git(source, "ls-tree", "-l", "-z", "--full-tree", protected, "--", *PLACES)
+    rows = [row.partition("\t") for row in listed.split("\0") if row]
+    found = {name: about.split() for about, _, name in rows}
+    for place in PLACES:
+        if place in found:
+            _, kind, blob, size = found[place]
+            readable = kind == "blob" and size.isdigit() and int(size) <= LARGEST
+            return await git(source, "cat-file", "blob", blob) if readable else ""
+    return ""

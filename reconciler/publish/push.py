@@ -7,8 +7,7 @@ from pathlib import Path
 
 from reconciler.errors import GitFailed
 from reconciler.publish.branch import OwnCommits, checked_tip
-from reconciler.publish.git import git, protected_head, trailer_keys
-from reconciler.publish.unmerged import all_merged
+from reconciler.publish.git import all_merged, git, protected_head, trailer_keys
 
 _OPTIONS = (
     "protocol.ext.allow=never",  # a URL of this protocol is a program
@@ -104,7 +103,7 @@ class Remote:
 
     @property
     def _own(self) -> OwnCommits:
-        return OwnCommits(path=self.worktree.with_name(f"{self.worktree.name}.commits"))
+        return OwnCommits.beside(self.worktree)
 
     async def _is_on_disk(self) -> bool:
         url = (await git(self.source, "remote", "get-url", "--push", "--", self.name)).strip()

@@ -15,6 +15,7 @@ from gateway.core.ports import Clock, EventLedger
 from gateway.core.records.record import Record
 from gateway.core.records.write_backs import ProposedBody
 from reconciler.publish.codeowners import Owners, owners_of, read_rules
+from reconciler.publish.git import changed_files, codeowners_text, unmerged_write_backs
 from reconciler.publish.github import Forge, GitHubApi, PullRequest
 from reconciler.publish.pull_request_text import (
     WriteBack,
@@ -29,7 +30,6 @@ from reconciler.publish.pull_request_text import (
     with_section,
 )
 from reconciler.publish.push import Remote
-from reconciler.publish.unmerged import changed_files, codeowners_text, unmerged_write_backs
 from reconciler.publish.write_backs import WriteBacks
 from reconciler.suggest.question import NameIntent
 

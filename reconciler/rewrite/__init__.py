@@ -1,4 +1,4 @@
 """Edits of Terraform code: traces an attribute to its definition and writes the wanted value there.
 
-Read `edits.py` first, then `value_edits.py`. Imports `terraform` and the nouns of `drift`; starts no process.
+Read `edits.py` first, then `value_edits.py`. Imports `changes` and `terraform`; only `json_syntax/nested_blocks.py` starts a process.
 """

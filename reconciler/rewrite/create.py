@@ -24,12 +24,12 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.changes.event_creations import Created, may_belong
 from reconciler.model import REPLACES, Edited, Left, Wanted
-from reconciler.rewrite.added_instance import NewInstance, add_instance, siblings_of
 from reconciler.rewrite.block_text import block_text, import_text
 from reconciler.rewrite.edited_code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.top_level_block import append_block
 from reconciler.rewrite.imports import adopt_resource
+from reconciler.rewrite.instances import NewInstance, add_instance, siblings_of
 from reconciler.rewrite.names import label_of, names_of, shared_beginning
 from reconciler.rewrite.resource_identity import is_declared, is_in_code, is_known
 from reconciler.rewrite.surroundings import Surroundings
@@ -86,8 +86,7 @@ def create_resources(
             left.append(
                 Left(wanted=wanted, reason=f"{wanted.address} was created, and its block is left to you: {error}")
             )
-    changed = {path: source for path, source in code.sources.items() if first.sources.get(path) != source}
-    return Edited(files=changed, edits=code.edits, left=tuple(left))
+    return code.edited_since(first, left)
 
 
 def _added(code: EditedCode, wanted: Wanted) -> EditedCode:

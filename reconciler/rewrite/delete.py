@@ -19,7 +19,7 @@ from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.list_items import remove_item
 from reconciler.rewrite.editors.splice import Splice, line_end, newline
 from reconciler.rewrite.editors.top_level_block import remove_block
-from reconciler.rewrite.removed_instance import remove_instance
+from reconciler.rewrite.instances import remove_instance
 from reconciler.rewrite.surroundings import Surroundings
 
 _GO_WITH_IT = ("output", "import", "moved", "removed")
@@ -80,8 +80,7 @@ def delete_resources(
         for each in gone
         if each.address not in known
     ]
-    changed = {path: source for path, source in code.sources.items() if first.sources.get(path) != source}
-    return Edited(files=changed, edits=code.edits, left=tuple(left))
+    return code.edited_since(first, left)
 
 
 def _without(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> EditedCode:
@@ -143,7 +142,7 @@ def _block(code: EditedCode, unit: _Unit) -> tuple[Document, Node]:
 
 
 def _units(module: Module, gone: frozenset[str]) -> Iterator[_Unit]:
-    """What is gone, as large as possible: a whole instance of a module before the resources in it."""
+    """The deleted units, as large as possible: a whole instance of a module before the resources in it."""
     for name in module.source.calls:
         yield from _called(module, name, gone)
     for name in module.source.resources:

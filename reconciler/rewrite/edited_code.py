@@ -1,9 +1,10 @@
 """The code while whole blocks and entries are added and removed: one edit after the other, each judged by what it changes."""
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 from gateway.terraform.config.earlier_version import EarlierVersion
 from gateway.terraform.config.edit_reach import AllDefinitions, all_definitions, module_after_edit
@@ -11,7 +12,7 @@ from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.hcl import Document, file_bytes, parse, parse_template
 from gateway.terraform.lang.values import Unknown
-from reconciler.model import Edit, Wanted
+from reconciler.model import Edit, Edited, Left, Wanted
 from reconciler.rewrite.editors.alignment import realign
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.splice import Splice
@@ -51,21 +52,22 @@ class EditedCode:
         path = document.path
         self.around.refuse(self.root, path)
         refuse_unknown_calls(self.module, path)
-        now = document_after(document, change.apply(document.source))
-        content = file_bytes(now)
-        sources = {**self.sources, path: content}
-        changed = module_after_edit(self.module, self.definitions, {path: now})
+        now = self.with_files({path: document_after(document, change.apply(document.source))})
+        made = _as_edit(path, file_bytes(document), now.sources[path], wanted, chain)
+        return replace(now, edits=(*self.edits, made), carried=(*self.carried, now.module.carried))
+
+    def with_files(self, files: Mapping[Path, Document]) -> Self:
+        """The code with other files; only what these can reach will be evaluated, unless they change which modules there are."""
+        sources = {**self.sources, **{path: file_bytes(document) for path, document in files.items()}}
+        changed = module_after_edit(self.module, self.definitions, files)
         module = load_module(self.root, sources, self.module) if changed is None else changed[0]
         definitions = all_definitions(module) if changed is None else changed[1]
-        made = _as_edit(path, file_bytes(document), content, wanted, chain)
-        return replace(
-            self,
-            sources=sources,
-            module=module,
-            definitions=definitions,
-            edits=(*self.edits, made),
-            carried=(*self.carried, module.carried),
-        )
+        return replace(self, sources=sources, module=module, definitions=definitions)
+
+    def edited_since(self, first: "EditedCode", left: Sequence[Left]) -> Edited:
+        """The files that differ from the code before the edits, the edits, and what is left."""
+        changed = {path: source for path, source in self.sources.items() if first.sources.get(path) != source}
+        return Edited(files=changed, edits=self.edits, left=tuple(left))
 
 
 def read_code(root: Path, sources: Mapping[Path, bytes], around: Surroundings | None = None) -> EditedCode:

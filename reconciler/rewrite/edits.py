@@ -1,4 +1,4 @@
-"""Every edit for what is wanted: what is new, then values, then what is gone, since a value may still refer to that."""
+"""Makes every edit for the wanted values: new resources first, then values, then deletions, since a value may refer to a deleted resource."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from reconciler.rewrite.value_edits import Live, edit_values
 def edit_code(
     root: Path, wanted: Sequence[Wanted], around: Surroundings | None = None, live: Live | None = None
 ) -> Edited:
-    """As `value_edits.edit_values`, with the resources that are new, and without those that are wanted gone. `live` as there. Raises `CodeInvalid`."""
+    """Edit values as `value_edits.edit_values` does, add new resources, and remove deleted ones. `live` as there. Raises `CodeInvalid`."""
     new, gone = [each for each in wanted if is_new(each)], [each for each in wanted if is_gone(each)]
     done = create_resources(root, new, around=around) if new else Edited()
     values = [each for each in wanted if not is_new(each) and not is_gone(each)]
@@ -31,7 +31,7 @@ def edit_code(
 
 
 def _both(first: Edited, then: Edited) -> Edited:
-    """Edits, and those made on their result."""
+    """The first edits and then the second ones, which were made on the result of the first."""
     return Edited(
         files={**first.files, **then.files}, edits=(*first.edits, *then.edits), left=(*first.left, *then.left)
     )

@@ -4,7 +4,7 @@ The expression in the module becomes the variable, with today's value as its def
 in a module that others use too, the variable is passed on from its caller.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tree_sitter import Node
@@ -19,7 +19,7 @@ from gateway.terraform.lang.hcl import Document
 from reconciler.model import Wanted
 from reconciler.rewrite.editors.attribute import attribute_line
 from reconciler.rewrite.editors.hcl_text import CannotEdit, to_hcl
-from reconciler.rewrite.editors.nested_blocks import add_dynamic_block, rows_of_value
+from reconciler.rewrite.editors.nested_blocks import add_dynamic_block, is_blocks, rows_of_value
 from reconciler.rewrite.editors.override import conditional
 from reconciler.rewrite.editors.splice import Splice, indent_at
 from reconciler.rewrite.editors.variable import Variable, add_variable, document_of, type_of
@@ -169,13 +169,6 @@ def _looked_up(
         about=f"{about}, by key",
         chain=chain,
     )
-
-
-def is_blocks(value: Json) -> bool:
-    """Whether a value is a list of maps, which code writes as blocks."""
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return False
-    return any(isinstance(row, Mapping) for row in value)
 
 
 def _new_block(document: Document, block: Node, name: str, wanted: Wanted) -> VariableUse:

@@ -28,7 +28,7 @@ _SKIPPED = frozenset({".git", ".terraform", "node_modules", ".venv", "__pycache_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What an edit outside of a stack's own directory could reach. Without a `top` nothing outside is edited."""
+    """The code that an edit outside of a stack's own directory could reach. Without a `top` no code outside is edited."""
 
     top: Path | None = None
     """The top of the repository, or of a copy of it: no file outside is edited."""

@@ -34,8 +34,7 @@ def add_blocks(
             code = _with_block(code, each)
         except (CannotEdit, CodeInvalid) as error:
             left.append(Left(wanted=each, reason=f"Its block {each.attribute} was not added: {error}"))
-    changed = {path: source for path, source in code.sources.items() if first.sources.get(path) != source}
-    return Edited(files=changed, edits=code.edits, left=tuple(left))
+    return code.edited_since(first, left)
 
 
 def _is_block(wanted: Wanted) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import assert_never
@@ -10,13 +10,13 @@ from typing import assert_never
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
-from gateway.terraform.config.edit_reach import AllDefinitions, all_definitions, module_after_edit
+from gateway.terraform.config.edit_reach import all_definitions
 from gateway.terraform.config.module import Module, ResourceInstance, informed, load_module
 from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
-from gateway.terraform.lang.hcl import Document, file_bytes
+from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
-from reconciler.rewrite.edited_code import document_after, refuse_unknown_calls
+from reconciler.rewrite.edited_code import EditedCode, document_after, refuse_unknown_calls
 from reconciler.rewrite.editors.attribute import set_attribute
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.json_member import edit_member
@@ -59,15 +59,10 @@ Live = Mapping[str, Mapping[str, Json]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
-    """The code after the edits so far."""
+class _State(EditedCode):
+    """The code after the edits so far, with the live attributes."""
 
-    root: Path
-    sources: Mapping[Path, bytes]
-    module: Module
-    definitions: AllDefinitions
-    around: Surroundings
-    live: Live = field(default_factory=dict)
+    live: Live
     informed: Module
     """The same code with the live attributes of what it refers to: it tells what an expression is now."""
 
@@ -124,10 +119,8 @@ def _order(wanted: Wanted) -> tuple[str, str, str]:
     return wanted.address, wanted.attribute, json.dumps(wanted.value, sort_keys=True)
 
 
-def _load(
-    root: Path, sources: Mapping[Path, bytes], around: Surroundings, live: Live, known: Module | None = None
-) -> _State:
-    module = load_module(root, sources, known)
+def _load(root: Path, sources: Mapping[Path, bytes], around: Surroundings, live: Live) -> _State:
+    module = load_module(root, sources)
     return _State(
         root=root,
         sources=dict(sources),
@@ -140,15 +133,9 @@ def _load(
 
 
 def _after(state: _State, files: Mapping[Path, Document]) -> _State:
-    """The state after a change; only what that can reach will be evaluated, unless it changes which modules there are."""
-    sources = {**state.sources, **{path: file_bytes(document) for path, document in files.items()}}
-    changed = module_after_edit(state.module, state.definitions, files)
-    if changed is None:
-        return _load(state.root, sources, state.around, state.live, state.module)
-    module, definitions = changed
-    return replace(
-        state, sources=sources, module=module, definitions=definitions, informed=informed(module, state.live)
-    )
+    """The state after a change."""
+    after = state.with_files(files)
+    return replace(after, informed=informed(after.module, state.live))
 
 
 # ------------------------------------------------------------------------------------------ whole maps and blocks

@@ -19,7 +19,7 @@ _LONGEST_WAIT: Final = 120.0
 
 
 def users_folder(environment: Mapping[str, str]) -> Path:
-    """Where runs of a user keep what they know and spent: never in the working directory, which may be anybody's repository."""
+    """The directory in which a user's runs keep their knowledge and budget: never the working directory, which may be anybody's repository."""
     given = Path(environment.get("XDG_STATE_HOME", ""))
     home = Path(environment.get("HOME") or Path.home())
     return (given if given.is_absolute() else home / ".local" / "state") / "sentinel" / "suggest"
@@ -36,7 +36,7 @@ def open_suggestions(settings: SuggestSettings, folder: Path, clock: Clock) -> S
 
 
 def open_namer(settings: SuggestSettings, folder: Path, clock: Clock) -> NameIntent | None:
-    """What names the intent of changes from outside, with the same budget; None without a key."""
+    """The model that names the intent of changes from outside, with the same budget; None without a key."""
     if not settings.key.get_secret_value():
         return None
     from reconciler.suggest.foreign_intent import IntentNamer  # noqa: PLC0415  as below

@@ -1,4 +1,4 @@
-"""What worked before: replacements that passed every proof, with the values as blanks, by the kind of value and the reason why no editor could.
+"""Remembers replacements that passed every proof, with blanks for the values, by the kind of value and the reason why no editor wrote it.
 
 One JSON object a line in a file of our own. It is asked before any model is, costs nothing, and grows with each suggestion that is proved.
 """
@@ -78,7 +78,7 @@ class Knowledge:
 
 
 def key_of(question: Question) -> str:
-    """What questions of one kind have in common."""
+    """The features that questions of one kind share."""
     kind = resource_type_of(question.wanted.address)
     attribute = re.sub(r"\.\d+(?=\.|$)", "", question.wanted.attribute)
     return f"{kind} {attribute} {_VARYING.sub('_', question.left.reason)}"

@@ -18,7 +18,7 @@ class Question:
 
     left: Left
     before: Json
-    """What the code declares now, if that is known."""
+    """The value that the code declares now, if it is known."""
     files: Mapping[Path, bytes]
     """The files of the modules on the way to the value, by path relative to the stack's root. Only these may change."""
     sensitive: frozenset[str] = frozenset()
@@ -47,7 +47,7 @@ class Suggestion:
     reason: str = ""
     """The suggester's own words. They are never shown as a fact."""
     tokens: int = 0
-    """What it cost."""
+    """The tokens that the suggestion cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

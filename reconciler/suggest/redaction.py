@@ -1,14 +1,17 @@
-"""Code and values of variables without their secrets, to be shown to a language model.
+"""Takes the secrets out of code and values of variables before a language model sees them.
 
-Masked are: every literal in a setting that holds a secret or feeds one (`secret_settings.py`); texts that name a secret before its
+A setting holds a secret, or feeds one, by the provider's marks, by its name, by the code's own marks, or because its value goes into one.
+
+Masked are: every literal in a setting that holds a secret or feeds one (`SecretSettings`); texts that name a secret before its
 value; the same literals wherever else they stand; texts in a known form of a secret. Comments are left out: they declare nothing, and old
 secrets stand in them. A file that cannot be parsed is not shown. An unlabelled secret in other text cannot be recognised.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -19,16 +22,110 @@ from gateway.core.json_reader import JsonRefused, read_json
 from gateway.core.model.json import Json
 from gateway.core.model.masking import Masker
 from gateway.terraform.lang.hcl import Document, parse
-from gateway.terraform.secrets import masked_text, may_hold_secret
-from reconciler.suggest.code_settings import descendants, settings_in
-from reconciler.suggest.secret_settings import (
-    VALUE_NAMES,
-    SecretSettings,
-    has_secret_key,
-    is_secret_label,
-    is_secret_name,
-    secret_settings,
+from gateway.terraform.secrets import is_secret, masked_text, may_hold_secret
+from reconciler.suggest.code_settings import CodeSetting, descendants, settings_in
+
+VALUE_NAMES: Final = frozenset({"value", "values", "default", "content", "text", "data"})
+"""Settings that another one beside them says the name of: `name = "DB_PASSWORD", value = "…"`."""
+_LABEL: Final = re.compile(r'"([\w./-]+)"')
+_ITERATED: Final = re.compile(r"\.(?:value|key)\b")
+_KEY_IN_TEXT: Final = re.compile(
+    r"(?<![\w-])([A-Za-z][\w-]{0,128})[\"'\\]{0,4}\s{0,64}[=:]|(?<![\w-])--?([A-Za-z][\w-]{0,128})\s"
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretSettings:
+    """The settings whose literals nobody outside may see."""
+
+    sure: Sequence[CodeSetting]
+    """The settings that hold a secret or feed one."""
+    possible: Sequence[CodeSetting]
+    """The settings that people put secrets into, and the variables and locals that feed these settings."""
+    keys: frozenset[str]
+    """The variables and locals that feed secrets, as references name them: `var.a`."""
+
+
+def secret_settings(settings: Sequence[CodeSetting], sensitive: Iterable[str] = ()) -> SecretSettings:
+    """The settings that hold or feed secrets. `sensitive`: names of variables that other code marks."""
+    marked = {f"var.{name}" for name in sensitive}
+    marked |= {each.place.key for each in settings if each.place.sensitive and each.place.key}
+    sure, keys = _fed_by(settings, is_secret_setting, marked, lambda _: True)
+    possible, more = _fed_by(settings, _may_be_secret, set(), lambda key: key.startswith(("var.", "local.")))
+    known = {id(each) for each in sure}
+    return SecretSettings(
+        sure=sure, possible=[each for each in possible if id(each) not in known], keys=frozenset(keys | more)
+    )
+
+
+def is_secret_setting(setting: CodeSetting) -> bool:
+    """Whether the setting itself says that its value is a secret."""
+    place = setting.place
+    return (
+        place.sensitive
+        or is_secret(place.resource_type, place.path or setting.name)
+        or is_secret_name(setting.name)
+        or (setting.name in VALUE_NAMES and any(is_secret_label(name) for name in _labels(setting)))
+    )
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a name alone says that what it names is a secret."""
+    return is_secret("", name or "_")
+
+
+def is_secret_label(label: str) -> bool:
+    """Whether a text names a secret: `DB_PASSWORD`, `/app/db/password`."""
+    return is_secret_name(re.split(r"[./]", label)[-1])
+
+
+@lru_cache(maxsize=4096)
+def has_secret_key(text: str) -> bool:
+    """Whether a text, such as a script or a document, names a secret as one does before its value: `password:`, `--token `."""
+    if text.strip('"').startswith("arn:"):
+        return False
+    return any(is_secret_name(one or other) for one, other in _KEY_IN_TEXT.findall(text))
+
+
+def _may_be_secret(setting: CodeSetting) -> bool:
+    place = setting.place
+    return may_hold_secret(place.resource_type, place.path or setting.name) or may_hold_secret("", setting.name)
+
+
+def _labels(setting: CodeSetting) -> Iterator[str]:
+    for _, text in setting.place.members:
+        if label := _LABEL.fullmatch(text):
+            yield label[1]
+
+
+def _fed_by(
+    settings: Sequence[CodeSetting],
+    starts: Callable[[CodeSetting], bool],
+    keys: set[str],
+    follow: Callable[[str], bool],
+) -> tuple[list[CodeSetting], set[str]]:
+    """The settings that start it or that feed one of them, directly or not, and the keys of what feeds."""
+    repeats: set[int] = set()
+    found: dict[int, CodeSetting] = {number: each for number, each in enumerate(settings) if starts(each)}
+    new = list(found.values())
+    while True:
+        for each in new:
+            keys |= {key for key in each.references if follow(key)}
+            repeats |= {node.id for node in each.place.repeats} if _ITERATED.search(each.text) else set()
+        more = {
+            number: each
+            for number, each in enumerate(settings)
+            if number not in found and (_is_named(each.place.key, keys) or each.value.id in repeats)
+        }
+        if not more:
+            return list(found.values()), keys
+        found |= more
+        new = list(more.values())
+
+
+def _is_named(key: str, keys: set[str]) -> bool:
+    return bool(key) and (key in keys or f"{key.rpartition('.')[0]}.*" in keys)
+
 
 _LITERALS: Final = frozenset({"template_literal", "numeric_lit"})
 _TEXTS: Final = frozenset({"string_lit", "quoted_template", "heredoc_template"})
@@ -139,7 +236,7 @@ def _masked(document: Document, secret: Iterable[Node], masker: Masker) -> str:
 
 
 def _instead(text: str, node: Node, masker: Masker) -> str:
-    """What is shown instead of a comment or a secret. White space around it stays: the end of a heredoc needs its own line."""
+    """The text shown instead of a comment or a secret. White space around it stays: the end of a heredoc needs its own line."""
     body = text.strip()
     if node.type == "comment":
         shown = "/**/" if body.startswith("/*") else "#"

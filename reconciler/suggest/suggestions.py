@@ -35,7 +35,7 @@ class SuggestedEdit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestions:
-    """What worked before, and a suggester, or none."""
+    """Replacements that worked before, and a suggester, if there is one."""
 
     knowledge: Knowledge
     suggester: Suggester | None = None

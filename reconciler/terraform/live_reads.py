@@ -13,7 +13,7 @@ from reconciler.terraform.refresh import Refreshed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveReads:
-    """What `Terraform.refresh` does, faster where possible."""
+    """Reads as `Terraform.refresh` does, and faster if the provider can be read directly."""
 
     terraform: Terraform
     plugin: PluginReads

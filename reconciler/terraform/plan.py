@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE, AttributePath
@@ -11,6 +12,9 @@ from gateway.terraform.address import resource_type_of
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.terraform.compare import differences
 from reconciler.terraform.plain_settings import is_plain_setting
+
+if TYPE_CHECKING:
+    from reconciler.terraform.cli import Terraform
 
 _KEY = re.compile(r'\[(?:[0-9]+|"(?:[^"\\]|\\.)*")\]')
 _NO_CHANGE = {("no-op",), ("read",)}
@@ -52,7 +56,7 @@ class ResourceChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedValue:
-    """What one attribute of a resource becomes."""
+    """The value of one attribute before and after the plan."""
 
     live: Json = None
     after: Json = None
@@ -65,7 +69,7 @@ class TerraformPlan:
     """A plan that is not empty."""
 
     changes: tuple[ResourceChange, ...]
-    """What it would change, in the order of the plan."""
+    """The changes, in the order of the plan."""
     drift: tuple[ResourceChange, ...]
     """The differences between state and live."""
     configured: Mapping[str, frozenset[str]]
@@ -108,6 +112,12 @@ class TerraformPlan:
     def live(self, address: str, attribute: str) -> Json:
         """The live value of an attribute of a resource that the plan would change."""
         return AttributePath(attribute).value_at(self.objects.get(address))
+
+
+async def plan_of(terraform: "Terraform", root: Path, state: Path | None) -> TerraformPlan | None:
+    """The plan of the code in `root`; None if it is empty. Raises `errors.TerraformFailed`, `errors.TerraformMissing`."""
+    file = await terraform.plan(root, state=state)
+    return read_plan(await terraform.show(root, file)) if file else None
 
 
 def read_plan(document: Mapping[str, Any]) -> TerraformPlan:
@@ -171,7 +181,7 @@ def _planned_values(change: Mapping[str, Any]) -> Iterator[tuple[str, PlannedVal
 
 
 def _planned(entry: Mapping[str, Any]) -> list[ResourceChange]:
-    """What a plan would change in one resource; at least one change if Terraform says it would change the resource."""
+    """The changes of one resource in a plan; at least one change if Terraform says it would change the resource."""
     found = list(_changes(entry, live="before", other="after"))
     actions = tuple(entry["change"]["actions"])
     if not found and actions not in _NO_CHANGE:

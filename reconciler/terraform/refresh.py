@@ -1,4 +1,4 @@
-"""What Terraform reads in a refresh: the live attributes of resources, and which resources it read at all."""
+"""The result of a refresh: the live attributes of resources, and the resources that Terraform read at all."""
 
 import json
 from collections.abc import Iterator, Mapping

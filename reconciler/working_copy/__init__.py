@@ -1,4 +1,4 @@
 """`sentinel reconcile` on any working copy, without a gateway and without a ledger.
 
-Read `run.py` first. Imports `proof`, `rewrite`, `drift`, `suggest` and `terraform`; only the commands import it.
+Read `run.py` first. Imports `drift`, `proof`, `publish`, `suggest`, `rewrite`, `changes` and `terraform`; only the command imports it.
 """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkingCopyRun:
-    """What a user asked for."""
+    """The options of one run."""
 
     path: Path
     events: Sequence[Event] = ()

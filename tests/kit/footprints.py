@@ -1,7 +1,7 @@
 """The footprints of all blocks of a module, made from nothing: what an edit's own, narrower comparison is judged by."""
 
 from gateway.terraform.config.module import Module
-from reconciler.rewrite.footprint.parts import block_keys, parts_of
+from reconciler.rewrite.footprint.changes import block_keys, parts_of
 from reconciler.rewrite.footprint.values import Footprint, Marker
 
 

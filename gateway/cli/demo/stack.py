@@ -128,9 +128,14 @@ async def apply_stack(
 def _environment(workspace: Workspace, settings: Settings, pipeline: Key) -> Mapping[str, str]:
     region = settings.upstream.default_region
     variables = aws_variables(url=workspace.url, key_id=pipeline.id, secret=pipeline.secret, region=region)
+    return environment_of_terraform(workspace.root, settings, variables)
+
+
+def environment_of_terraform(root: Path, settings: Settings, variables: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment in which Terraform reaches AWS only through the gateway, with the key in these variables."""
     return terraform_environment(
         mirror=settings.reconcile.provider_mirror,
-        workdir=workspace.root,
+        workdir=root,
         base={**with_aws_variables(os.environ, variables), "AWS_EC2_METADATA_DISABLED": "true"},
     )
 

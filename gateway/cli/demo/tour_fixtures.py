@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,13 +10,13 @@ from typing import Any
 from rich.console import Console
 from rich.syntax import Syntax
 
-from gateway.cli.aws_environment import aws_variables, with_aws_variables
+from gateway.cli.aws_environment import aws_variables
 from gateway.cli.client import CliIdentity, call_api, mutation_path
 from gateway.cli.demo.credentials import SavedCredentials
+from gateway.cli.demo.stack import environment_of_terraform
 from gateway.cli.output import safe
 from gateway.core.errors import SentinelError
 from gateway.core.settings import Settings
-from gateway.terraform.provider_mirror import terraform_environment
 
 ASG = "kafka-consumer-processor-asg"
 _RECONCILE_SECONDS = 90.0
@@ -88,22 +87,15 @@ class TourFixtures:
             f"{mutation_id} was not written back within {_RECONCILE_SECONDS:.0f} seconds; see the reconciler's log."
         )
 
-    async def terraform(
-        self, *arguments: str, actor: str = "pipeline", directory: Path | None = None
-    ) -> tuple[int, str]:
-        """Run terraform through Sentinel as one actor; returns exit code and output."""
-        key = self.credentials.key(actor)
+    async def terraform(self, *arguments: str) -> tuple[int, str]:
+        """Run terraform on the stack through Sentinel, as the pipeline; returns exit code and output."""
+        key = self.credentials.key("pipeline")
         aws = aws_variables(url=self.credentials.url, key_id=key.id, secret=key.secret, region=self.credentials.region)
-        environment = terraform_environment(
-            mirror=self.settings.reconcile.provider_mirror,
-            workdir=self.home,
-            base={**with_aws_variables(os.environ, aws), "AWS_EC2_METADATA_DISABLED": "true"},
-        )
         process = await asyncio.create_subprocess_exec(
             self.settings.reconcile.terraform,
             *arguments,
-            cwd=directory or self.home / "stack",
-            env=environment,
+            cwd=self.home / "stack",
+            env=environment_of_terraform(self.home, self.settings, aws),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,

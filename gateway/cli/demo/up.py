@@ -11,7 +11,6 @@ import socket
 import sys
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated
 
@@ -29,12 +28,11 @@ from gateway.cli.demo.workspace import (
     Workspace,
     WorkspaceOptions,
     open_workspace,
+    successful_get,
     write_config,
     write_private,
 )
 from gateway.cli.output import OsCallFailed, console, fail, run, safe
-from gateway.core.outbound.blocking import blocking_request
-from gateway.core.outbound.response import OutboundFailure
 from gateway.core.ports import Key
 from gateway.core.settings import Settings, read_settings
 
@@ -99,7 +97,7 @@ def _not_on_path() -> str:
 
 
 _READY_SECONDS = 60.0
-_ANSWER_SECONDS, _LONGEST_ANSWER = 5.0, 64 * 1024
+_ANSWER_SECONDS = 5.0
 _BACKLOG = 128
 _APPLYING = "Applying the stack with Terraform, through the gateway (about half a minute)"
 _MAX_PORT = 65535
@@ -263,19 +261,15 @@ async def _write_settings(workspace: Workspace, options: UpOptions) -> tuple[Set
 
 
 def _check_environment(settings: Settings, workspace: Workspace) -> None:
-    written = flatten(_read_toml(workspace.config))
+    import tomllib
+
+    written = flatten(tomllib.loads(workspace.config.read_text(encoding="utf-8")))
     origin_of = origins(settings, workspace.config)
     overriding = [environment_variable(name) for name in written if origin_of.get(name) is SettingOrigin.ENVIRONMENT]
     if overriding:
         raise CannotStart(
             f"`sentinel up` sets this itself: unset {', '.join(overriding)}, or run `sentinel serve` with your own settings."
         )
-
-
-def _read_toml(path: Path) -> object:
-    import tomllib
-
-    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 async def _start_simulated(workspace: Workspace, children: Children) -> None:
@@ -285,7 +279,7 @@ async def _start_simulated(workspace: Workspace, children: Children) -> None:
             "[yellow]! Real AWS: changes that Sentinel allows are made to real infrastructure, with the credentials that boto3 finds.[/yellow]"
         )
         return
-    with _listening(workspace.simulated_port) as listener:
+    with socket.create_server(("127.0.0.1", workspace.simulated_port), backlog=_BACKLOG) as listener:
         descriptor, port = listener.fileno(), str(workspace.simulated_port)
         arguments = ["gateway.cli.demo.simulated_aws", port, str(workspace.root / "aws.journal"), str(descriptor)]
         await children.start("simulated-aws", arguments, descriptors=[descriptor])
@@ -293,14 +287,10 @@ async def _start_simulated(workspace: Workspace, children: Children) -> None:
 
 async def _start_gateway(workspace: Workspace, children: Children) -> None:
     """Start the gateway on a socket that listens already: requests that come before it is ready wait for it."""
-    with _listening(workspace.port) as listener:
+    with socket.create_server(("127.0.0.1", workspace.port), backlog=_BACKLOG) as listener:
         descriptor = listener.fileno()
         arguments = ["gateway", "serve", "--config", str(workspace.config), "--fd", str(descriptor)]
         await children.start("gateway", arguments, descriptors=[descriptor])
-
-
-def _listening(port: int) -> socket.socket:
-    return socket.create_server(("127.0.0.1", port), backlog=_BACKLOG)
 
 
 async def _wait_and_apply(workspace: Workspace, settings: Settings, pipeline: Key) -> None:
@@ -361,26 +351,10 @@ async def _wait_until_ready(url: str, workspace: Workspace) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_READY_SECONDS):
             while True:
-                if await asyncio.to_thread(_answers, url):
+                if await asyncio.to_thread(successful_get, url, seconds=_ANSWER_SECONDS):
                     return
                 await asyncio.sleep(0.05)
     raise ChildDied(f"No response from {url} within {_READY_SECONDS:.0f} seconds; see {workspace.root / 'logs'}.")
-
-
-def _answers(url: str) -> bool:
-    """Whether a part of this `sentinel up` answers with 200."""
-    try:
-        reply = blocking_request(
-            "GET",
-            url,
-            headers={},
-            connect_seconds=_ANSWER_SECONDS,
-            wait_seconds=_ANSWER_SECONDS,
-            most_bytes=_LONGEST_ANSWER,
-        )
-    except OutboundFailure:  # it does not listen yet, or is not ready
-        return False
-    return reply.status == HTTPStatus.OK
 
 
 def _is_to_apply(workspace: Workspace, options: UpOptions) -> bool:

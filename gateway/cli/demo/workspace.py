@@ -15,12 +15,12 @@ from pathlib import Path
 from gateway.cli.demo.credentials import FILE_NAME
 from gateway.core.errors import SentinelError
 from gateway.core.outbound.blocking import blocking_request
-from gateway.core.outbound.response import OutboundFailure
+from gateway.core.outbound.response import HttpResponse, OutboundFailure
 from gateway.core.ports import Key
 
 _LAST_START = "ports.json"
 _LOCK = "lock"
-_ANSWER_SECONDS, _LONGEST_ANSWER = 1.0, 1000
+_ANSWER_SECONDS, _LONGEST_ANSWER = 1.0, 64 * 1024
 
 
 class CannotStart(SentinelError):
@@ -197,19 +197,19 @@ def _port_in_use(port: int, option: str) -> str:
 
 def _is_sentinel(port: int) -> bool:
     """Whether a gateway answers on a port of this machine."""
-    seconds = _ANSWER_SECONDS
+    reply = successful_get(f"http://127.0.0.1:{port}/healthz", seconds=_ANSWER_SECONDS)
+    return reply is not None and reply.document() == {"status": "alive"}
+
+
+def successful_get(url: str, *, seconds: float) -> HttpResponse | None:
+    """The reply of a part of a `sentinel up`; None if it does not listen, takes longer than `seconds`, or answers otherwise than 200."""
     try:
         reply = blocking_request(
-            "GET",
-            f"http://127.0.0.1:{port}/healthz",
-            headers={},
-            connect_seconds=seconds,
-            wait_seconds=seconds,
-            most_bytes=_LONGEST_ANSWER,
+            "GET", url, headers={}, connect_seconds=seconds, wait_seconds=seconds, most_bytes=_LONGEST_ANSWER
         )
     except OutboundFailure:
-        return False
-    return reply.status == HTTPStatus.OK and reply.document() == {"status": "alive"}
+        return None
+    return reply if reply.status == HTTPStatus.OK else None
 
 
 @contextmanager

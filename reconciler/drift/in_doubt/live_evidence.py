@@ -1,4 +1,4 @@
-"""What the live values say about a mutation in doubt: carried out, not carried out, or undecidable."""
+"""Judges a mutation in doubt by the live values: AWS carried it out, did not, or the values cannot decide."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _LATER = (
 
 
 class DoubtAnswer(StrEnum):
-    """What is to be recorded of a mutation in doubt."""
+    """The verdict that is recorded of a mutation in doubt."""
 
     APPLIED = "applied"
     FAILED = "failed"
@@ -71,7 +71,7 @@ class DoubtVerdict:
 
 
 class _EffectState(StrEnum):
-    """What one effect looks like in the live system."""
+    """The state of one effect in the live system."""
 
     AS_ASKED = "is as asked"
     AS_BEFORE = "is as before"

@@ -1,4 +1,4 @@
-"""What CloudTrail says about a mutation in doubt: each request that the gateway sends names its mutation in its user agent."""
+"""Judges a mutation in doubt by CloudTrail: each request that the gateway sends names its mutation in its user agent."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Puts changes back that were wanted for a time only.
+"""Puts the earlier value back after a change that was wanted for a time only.
 
-Read `put_back.py` first. Imports `line.retry` and `terraform`; the gateway is asked over its JSON API.
+Read `put_back.py` first. Imports `terraform` and `retry.py`; the gateway puts the value back, over its JSON API.
 """

@@ -81,7 +81,7 @@ class PutBacks:
             await self._try(runs, change)
 
     async def look(self, mutation_id: str) -> dict[str, Json]:
-        """What is to be left as it is, and whether anything is to be put back. Changes nothing."""
+        """The values that stay as they are, and whether any value is to be put back. Changes nothing."""
         change = await self._due(mutation_id)
         if change is None or change.waits:
             return {"left": [], "send": False}
@@ -201,7 +201,7 @@ class LeftPart:
 
 
 def left_to_others(change: DueChange) -> list[LeftPart]:
-    """What others have by the ledger."""
+    """The attributes that other mutations hold, by the ledger."""
     return [
         LeftPart(address=part.address, attribute=part.attribute, state=state, by=by, reason=_REASONS[state])
         for part, state, by in change.alone

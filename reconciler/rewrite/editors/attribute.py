@@ -1,6 +1,6 @@
 """Adds an attribute to a resource or nested block, or an argument to a module call."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tree_sitter import Node
 
@@ -9,6 +9,7 @@ from gateway.core.model.path import AttributePath
 from gateway.terraform.config.module import META
 from gateway.terraform.lang.hcl import Document
 from reconciler.rewrite.editors import hcl_text
+from reconciler.rewrite.editors.nested_blocks import is_blocks
 from reconciler.rewrite.editors.override import conditional
 from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, newline
 from reconciler.rewrite.trace.sites import ArgumentSite, AttributeSite
@@ -23,7 +24,7 @@ def set_attribute(site: AttributeSite | ArgumentSite, value: Json) -> Splice:
     name, inner = path.top, ".".join(path.steps[1:])
     if value is None:
         raise hcl_text.CannotEdit("There is nothing to write: the code sets no value, and the wanted value is null.")
-    if isinstance(site, AttributeSite) and name != "tags" and _holds_maps(value):
+    if isinstance(site, AttributeSite) and name != "tags" and (isinstance(value, Mapping) or is_blocks(value)):
         raise hcl_text.CannotEdit(f"{name} is not in the code, and whether it is written as a block is not certain.")
     if hcl_text.key(name) != name:
         raise hcl_text.CannotEdit(f"{name} is not a valid attribute name.")
@@ -42,13 +43,6 @@ def attribute_line(document: Document, block: Node, name: str, written: str) -> 
     """A new line `name = written` after the first run of plain attributes. Raises `CannotEdit`."""
     outer = indent_at(document, block.start_byte)
     return _into(document, block, f"{outer}  {name} = {written}", outer)
-
-
-def _holds_maps(value: Json) -> bool:
-    """Whether a value is a map or a list of maps, which the code may write as blocks."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return any(isinstance(item, Mapping) for item in value)
-    return isinstance(value, Mapping)
 
 
 def _into(document: Document, block: Node, row: str, outer: str) -> Splice:

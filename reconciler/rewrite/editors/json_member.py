@@ -8,7 +8,7 @@ from gateway.terraform.lang.quoting import plain_template, quoted_template
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.splice import Splice, merge_splices
-from reconciler.rewrite.json_spans import NotJson, Span, spans
+from reconciler.rewrite.trace.documents import NotJson, Span, spans
 from reconciler.rewrite.trace.sites import DocumentSite
 from reconciler.rewrite.value_parts import alike
 

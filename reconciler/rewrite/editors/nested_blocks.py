@@ -163,7 +163,7 @@ def rows_of_value(value: Json) -> list[dict[str, Json]]:
         if not isinstance(row, Mapping):
             raise CannotEdit("The value is no list of blocks.")
         kept: dict[str, Json] = {name: item for name, item in row.items() if item not in (None, "", [], {})}
-        if any(isinstance(item, Mapping) or _holds_maps(item) for item in kept.values()):
+        if any(isinstance(item, Mapping) or is_blocks(item) for item in kept.values()):
             raise CannotEdit("The wanted block has blocks of its own.")
         found.append(kept)
     return found
@@ -199,7 +199,8 @@ def add_dynamic_block(document: Document, block: Node, name: str, names: Sequenc
     return Splice(end, end, gap + text)
 
 
-def _holds_maps(value: Json) -> bool:
+def is_blocks(value: Json) -> bool:
+    """Whether a value is a list with a map in it, which code writes as blocks."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         return False
     return any(isinstance(item, Mapping) for item in value)

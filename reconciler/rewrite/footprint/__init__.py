@@ -1,4 +1,4 @@
-"""What an edit changes beside its text: the evaluated values of every block before and after it.
+"""The evaluated values of every block before and after an edit: what differs there, the edit changes.
 
-Read `changes.py` first. Imports only the evaluator of `gateway.terraform`.
+Read `changes.py` first. Imports the evaluator of `gateway.terraform`, and how `terraform` reads JSON documents.
 """

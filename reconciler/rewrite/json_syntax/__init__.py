@@ -1,4 +1,4 @@
-"""Writes edits of code in JSON syntax: they are made on the HCL that says the same, and what differs there is changed in the JSON.
+"""Writes edits of code in JSON syntax: the edit is made on HCL that declares the same, and the JSON gets the difference.
 
-Read `write.py` first. Imports only `editors.hcl_text`.
+Read `write.py` first. Imports `editors`, and `terraform` to ask providers which objects are blocks.
 """

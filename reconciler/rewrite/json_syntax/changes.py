@@ -1,28 +1,116 @@
-"""Changes of a JSON text: members and items that are removed and added, and values that are replaced. All other bytes stay."""
+"""Changes of a JSON text in the style of its file: members and items are removed and added, values replaced. All other bytes stay."""
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from gateway.core.model.json import Json
 from gateway.terraform.json_syntax.tree import JsonArray, JsonMember, JsonNode, JsonObject, JsonScalar
-from reconciler.rewrite.json_syntax.style import JsonStyle
+from reconciler.rewrite.editors.hcl_text import CannotEdit, to_hcl
+
+_UNIT = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class JsonStyle:
+    """The habits of one file."""
+
+    unit: str
+    """One level of indentation; empty if the file is written on one line."""
+    newline: str
+    colon: str
+    """The text between a key and its value, such as `: `."""
+    comma: str
+    """The text between values on one line, such as `, `."""
+    short_lists: bool
+    """Whether lists of plain values stand on one line."""
+
+    def text(self, value: Json, indent: str) -> str:
+        """A value; `indent` is that of the line it begins on. Raises `CannotEdit`."""
+        if isinstance(value, Mapping):
+            rows = [f"{_string(name)}{self.colon}{self.text(item, indent + self.unit)}" for name, item in value.items()]
+            return self.between("{", rows, "}", indent, short=False)
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            plain = not any(isinstance(item, Mapping | list) for item in value)
+            rows = [self.text(item, indent + self.unit) for item in value]
+            return self.between("[", rows, "]", indent, short=plain and self.short_lists)
+        return _string(value) if isinstance(value, str) else to_hcl(value)
+
+    def between(self, opening: str, rows: Sequence[str], closing: str, indent: str, *, short: bool) -> str:
+        """Rows between brackets, each on its own line unless the file or `short` says otherwise."""
+        if not rows:
+            return opening + closing
+        if short or not self.unit:
+            return opening + self.comma.join(rows) + closing
+        inner = self.newline + indent + self.unit
+        return opening + inner + f",{inner}".join(rows) + self.newline + indent + closing
+
+
+def style_of(source: bytes, root: JsonNode) -> JsonStyle:
+    """The style of a file."""
+    first = root.members[0] if isinstance(root, JsonObject) and root.members else None
+    before = "" if first is None else source[root.start + 1 : first.start].decode()
+    unit = before.rpartition("\n")[2] if "\n" in before else ""
+    lists = [node for node in _nodes(root) if isinstance(node, JsonArray) and node.items and _is_plain(node)]
+    gaps = [source[one.end : two.start].decode() for one, two in _neighbours(root)]
+    on_one_line = next((gap for gap in gaps if "\n" not in gap), None)
+    return JsonStyle(
+        unit=(unit or _UNIT) if "\n" in before or first is None else "",
+        newline="\r\n" if b"\r\n" in source else "\n",
+        colon=": " if first is None else _colon(source, root),
+        comma=on_one_line if on_one_line is not None else ", " if "\n" in before or first is None else ",",
+        short_lists=not lists or any(b"\n" not in source[node.start : node.end] for node in lists),
+    )
+
+
+def _string(text: str) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise CannotEdit("Terraform cannot hold this text unchanged (it has half of a character).")
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _colon(source: bytes, root: JsonNode) -> str:
+    for node in _nodes(root):
+        for member in node.members if isinstance(node, JsonObject) else ():
+            between = source[member.start : member.value.start].decode()
+            return between[between.rindex('"') + 1 :]
+    return ": "
+
+
+def _is_plain(node: JsonArray) -> bool:
+    return not any(isinstance(item, JsonObject | JsonArray) for item in node.items)
+
+
+def _neighbours(root: JsonNode) -> Iterator[tuple[JsonNode, JsonNode]]:
+    for node in _nodes(root):
+        if isinstance(node, JsonArray):
+            yield from pairwise(node.items)
+
+
+def _nodes(node: JsonNode) -> Iterator[JsonNode]:
+    yield node
+    inside = node.items if isinstance(node, JsonArray) else ()
+    inside = tuple(member.value for member in node.members) if isinstance(node, JsonObject) else inside
+    for each in inside:
+        yield from _nodes(each)
+
 
 Holding = JsonObject | JsonArray
 END = 1 << 30
 """Behind all members or items."""
-_UNIT = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
+_CHANGES_UNIT = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
 
 
 @dataclass(slots=True)
 class JsonChanges:
-    """What changes in one text. Values are known by where they start."""
+    """The changes of one text. A value is identified by its start."""
 
     source: bytes
     style: JsonStyle
     texts: dict[int, Callable[[str], str]] = field(default_factory=dict)
-    """What takes the place of a value, by the indent of the line that it begins on."""
+    """The new text of a value by its start, as a function of the indent of the line that it begins on."""
     removed: dict[int, set[int]] = field(default_factory=dict)
     added: dict[int, list[tuple[int, str | None, Json]]] = field(default_factory=dict)
     """For each object or list: behind which of its members or items (`-1`: before the first) what is added, with its key."""
@@ -118,7 +206,7 @@ class JsonChanges:
         return written if key is None else self.style.text(key, "") + self.style.colon + written
 
     def _gap(self, node: Holding, children: Sequence[JsonMember | JsonNode]) -> str:
-        """What stands between two members or items."""
+        """The text between two members or items."""
         if len(children) > 1:
             return self._slice(children[0].end, children[1].start)
         before = self._slice(node.start + 1, children[0].start)
@@ -132,7 +220,7 @@ class JsonChanges:
         old = self._slice(node.start, node.end)
         if not (old.startswith('"') and new.startswith('"')):
             return new
-        units, others = _UNIT.findall(old[1:-1]), _UNIT.findall(new[1:-1])
+        units, others = _CHANGES_UNIT.findall(old[1:-1]), _CHANGES_UNIT.findall(new[1:-1])
         meant, wanted = [_meaning(unit) for unit in units], [_meaning(unit) for unit in others]
         start = _same(meant, wanted)
         end = min(_same(meant[::-1], wanted[::-1]), len(units) - start, len(others) - start)
@@ -153,6 +241,6 @@ def _meaning(unit: str) -> str:
 
 
 def _same(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many items at the start are the same."""
+    """The number of items at the start that are the same."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((number for number, (a, b) in pairs if a != b), min(len(one), len(other)))

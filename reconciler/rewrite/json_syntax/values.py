@@ -1,4 +1,4 @@
-"""What the HCL of a document declares, as the values that JSON code has for it."""
+"""Converts the declarations of an HCL document to the values that JSON code has for them."""
 
 import json
 from collections.abc import Collection
@@ -20,7 +20,7 @@ Header = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class DeclaredBody:
-    """What is inside a block or a file."""
+    """The attributes and nested blocks of a block or a file."""
 
     attributes: dict[str, Json]
     blocks: "dict[Header, list[DeclaredBody]]" = field(default_factory=dict)

@@ -13,8 +13,7 @@ from gateway.terraform.json_syntax.tree import JsonArray, JsonNode, JsonObject
 from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.hcl import Document, file_bytes, parse
 from reconciler.rewrite.editors.hcl_text import CannotEdit
-from reconciler.rewrite.json_syntax.changes import Holding, JsonChanges
-from reconciler.rewrite.json_syntax.style import style_of
+from reconciler.rewrite.json_syntax.changes import Holding, JsonChanges, style_of
 from reconciler.rewrite.json_syntax.values import DeclaredBody, Header, declared_body
 
 

@@ -1,18 +1,117 @@
 """Traces into JSON that is written as text: a member of a heredoc, or what Terraform puts in at that place."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from gateway.core.errors import CodeInvalid
+from gateway.terraform.json_syntax.tree import JsonArray, JsonNode, JsonObject, parse_tree
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import find, value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.values import Unknown
-from reconciler.rewrite.json_spans import NotJson, Span, spans
 from reconciler.rewrite.trace.functions import template
 from reconciler.rewrite.trace.sites import Cursor, DocumentSite, Follow, TracedSite
 from reconciler.terraform.json_documents import document_in
+
+_ESCAPED = ("$${", "%%{")
+
+
+class NotJson(Exception):
+    """The text is not one JSON document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One value of a document: offsets into the text, and what is inside."""
+
+    start: int
+    end: int
+    kind: str
+    """`object`, `list`, `text` or `word`; `interpolation` for a value that Terraform puts in."""
+    keys: tuple[tuple[str, int], ...] = ()
+    """Of an object: each key, and where it begins."""
+    items: "tuple[Span, ...]" = ()
+    """The values inside, of an object in the order of its keys."""
+
+    def at(self, steps: Sequence[str]) -> "Span | None":
+        """The value at the steps of a path; None if there is none."""
+        if not steps:
+            return self
+        if self.kind == "object":
+            for length in range(len(steps), 0, -1):
+                name = ".".join(steps[:length])
+                for (key, _), item in zip(self.keys, self.items, strict=True):
+                    if key == name:
+                        return item.at(steps[length:])
+        if self.kind == "list" and steps[0].isdecimal() and int(steps[0]) < len(self.items):
+            return self.items[int(steps[0])].at(steps[1:])
+        return None
+
+
+def spans(source: bytes) -> Span:
+    """The document in a text. Raises `NotJson`. Offsets are bytes."""
+    masked, holes = _masked(source.decode("latin-1"))
+    try:
+        return _span(parse_tree(Path(), masked.encode("latin-1")), holes)
+    except CodeInvalid:
+        raise NotJson from None
+
+
+def _span(node: JsonNode, holes: frozenset[int]) -> Span:
+    match node:
+        case JsonObject(start=start, end=end, members=members):
+            keys = tuple((member.key, member.start) for member in members)
+            return Span(start, end, "object", keys, tuple(_span(member.value, holes) for member in members))
+        case JsonArray(start=start, end=end, items=items):
+            return Span(start, end, "list", items=tuple(_span(item, holes) for item in items))
+    kind = "interpolation" if node.start in holes else "text" if isinstance(node.value, str) else "word"
+    return Span(node.start, node.end, kind)
+
+
+def _masked(text: str) -> tuple[str, frozenset[int]]:
+    """The text with each interpolation replaced by letters of the same length, a text of its own if it is a whole value."""
+    result: list[str] = []
+    holes: set[int] = set()
+    position, inside = 0, False
+    while position < len(text):
+        if text.startswith(_ESCAPED, position):
+            result.append(text[position : position + 3])
+            position += 3
+        elif text.startswith(("${", "%{"), position):
+            end = _end_of_interpolation(text, position + 2)
+            length = end - position
+            result.append("x" * length if inside else '"' + "x" * (length - 2) + '"')
+            if not inside:
+                holes.add(position)
+            position = end
+        elif inside and text[position] == "\\":
+            result.append(text[position : position + 2])
+            position += 2
+        else:
+            inside ^= text[position] == '"'
+            result.append(text[position])
+            position += 1
+    return "".join(result), frozenset(holes)
+
+
+def _end_of_interpolation(text: str, position: int) -> int:
+    depth, inside = 1, False
+    while depth:
+        if position >= len(text):
+            raise NotJson
+        character = text[position]
+        if inside and character == "\\":
+            position += 1
+        elif character == '"':
+            inside = not inside
+        elif not inside:
+            depth += {"{": 1, "}": -1}.get(character, 0)
+        position += 1
+    return position
+
 
 _HEREDOC = re.compile(rb"<<-?[^\n]*\n")
 

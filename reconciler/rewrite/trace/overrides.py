@@ -15,7 +15,7 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.editors.hcl_text import CannotEdit, quoted, to_hcl
 from reconciler.rewrite.trace.inverse import Inverse, then, unchanged
-from reconciler.rewrite.trace.sites import Cursor, Only, OverrideSite, TracedSite
+from reconciler.rewrite.trace.sites import Cursor, Only, TracedSite
 
 
 def condition_of(scope: EvaluationScope) -> str:
@@ -163,9 +163,7 @@ def argument_overrides(
         yield cursor.refuse("The argument is written on several lines, so nothing is set beside it.", given)
         return
     only = Only(condition, source) if (condition := condition_of(module.call_scope)) else None
-    site = OverrideSite(
-        document=document, convert=cursor.convert, chain=cursor.chain, module=cursor.module, node=given, only=only
-    )
+    site = cursor.beside(given, only)
     if not rest:
         yield site
     elif len(rest) == 1 and _is_map(given, cursor.scope):

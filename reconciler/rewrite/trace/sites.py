@@ -1,8 +1,8 @@
-"""What tracing finds: a site in the code to edit, or a refusal. `Cursor` is where tracing is while it follows expressions."""
+"""The results of tracing: a site in the code to edit, or a refusal. `Cursor` is the position of tracing while it follows expressions."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict
 
 from tree_sitter import Node
 
@@ -41,9 +41,18 @@ class _Site:
     convert: Inverse = unchanged
     """Converts the value wanted at the attribute to the value to write here. Raises `Unknown` if no value gives the wanted one."""
     chain: tuple[str, ...] = ()
-    """How tracing came here: one line per step, each with `file:line`."""
+    """The way of tracing to the site: one line per step, each with `file:line`."""
     module: Module | None = None
     """The module instance in whose code the site is."""
+
+
+class _Origin(TypedDict):
+    """The fields that every site has from where tracing was."""
+
+    document: Document
+    convert: Inverse
+    chain: tuple[str, ...]
+    module: Module
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +198,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
-    """Where tracing is: the scope, the meaning of names, the steps so far, and the inverse of the calculations passed."""
+    """The position of tracing: the scope, the meaning of names, the steps so far, and the inverse of the calculations passed."""
 
     document: Document
     scope: EvaluationScope
@@ -200,97 +209,49 @@ class Cursor:
     entry: ObjectEntry | None = None
     depth: int = 0
 
+    @property
+    def _origin(self) -> "_Origin":
+        return {"document": self.document, "convert": self.convert, "chain": self.chain, "module": self.module}
+
     def step(self, line: str) -> "Cursor":
         """The cursor with one more line in its chain."""
         return replace(self, chain=(*self.chain, line))
 
     def literal(self, node: e.LiteralValue | e.Object | e.Binary | e.AttributeAccess) -> LiteralSite:
         """The literal as a site."""
-        return LiteralSite(
-            document=self.document,
-            convert=self.convert,
-            chain=self.chain,
-            module=self.module,
-            node=node,
-            entry=self.entry,
-        )
+        return LiteralSite(**self._origin, node=node, entry=self.entry)
 
     def list_items(self, node: e.Tuple) -> ListSite:
         """The list as a site."""
-        return ListSite(
-            document=self.document,
-            convert=self.convert,
-            chain=self.chain,
-            module=self.module,
-            node=node,
-            scope=self.scope,
-            entry=self.entry,
-        )
+        return ListSite(**self._origin, node=node, scope=self.scope, entry=self.entry)
 
     def blocks(self, block: Node, block_type: str) -> BlocksSite:
         """The nested blocks of one type as a site."""
-        return BlocksSite(
-            document=self.document,
-            convert=self.convert,
-            chain=self.chain,
-            module=self.module,
-            block=block,
-            block_type=block_type,
-            scope=self.scope,
-        )
+        return BlocksSite(**self._origin, block=block, block_type=block_type, scope=self.scope)
 
     def conditional(self, node: Expression, condition: str, key: str = "") -> ConditionalSite:
         """An expression that all instances share as a site."""
-        return ConditionalSite(
-            document=self.document,
-            convert=self.convert,
-            chain=self.chain,
-            module=self.module,
-            node=node,
-            condition=condition,
-            key=key,
-        )
+        return ConditionalSite(**self._origin, node=node, condition=condition, key=key)
 
     def text(self, node: e.Template) -> TemplateSite:
         """The text between interpolations as a site."""
-        return TemplateSite(
-            document=self.document,
-            convert=self.convert,
-            chain=self.chain,
-            module=self.module,
-            node=node,
-            scope=self.scope,
-        )
+        return TemplateSite(**self._origin, node=node, scope=self.scope)
 
     def new_entry(self, node: e.Object, key: str) -> EntrySite:
         """The missing entry of an object as a site."""
-        return EntrySite(
-            document=self.document, convert=self.convert, chain=self.chain, module=self.module, node=node, key=key
-        )
+        return EntrySite(**self._origin, node=node, key=key)
 
     def new_attribute(self, block: Node, path: str, condition: str = "") -> AttributeSite:
         """The missing attribute of a resource or nested block as a site; with a condition, for one instance only."""
-        return AttributeSite(
-            document=self.document,
-            convert=self.convert,
-            chain=self.chain,
-            module=self.module,
-            block=block,
-            path=AttributePath(path),
-            condition=condition,
-        )
+        return AttributeSite(**self._origin, block=block, path=AttributePath(path), condition=condition)
 
     def new_argument(self, block: Node, name: str, default: str) -> ArgumentSite:
         """The missing argument of a `module` block as a site."""
-        return ArgumentSite(
-            document=self.document,
-            convert=self.convert,
-            chain=self.chain,
-            module=self.module,
-            block=block,
-            name=name,
-            default=default,
-        )
+        return ArgumentSite(**self._origin, block=block, name=name, default=default)
+
+    def beside(self, node: Expression, only: Only | None) -> OverrideSite:
+        """An argument that others share as a site."""
+        return OverrideSite(**self._origin, node=node, only=only)
 
     def refuse(self, reason: str, where: Expression | Node | None = None) -> NoSite:
         """A refusal at `where`, whose `file:line` comes before the reason."""

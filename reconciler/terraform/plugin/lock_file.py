@@ -1,4 +1,4 @@
-"""Which provider executable a stack uses, and whether it is the one that its lock file names.
+"""Finds the provider executable of a stack, and checks that the stack's lock file names it.
 
 Terraform compares the package with the lock file at each run, and so must a program that starts a provider itself.
 Source: "Dependency Lock File" of Terraform's documentation; `h1:` is the hash "Hash1" of Go's package `sumdb/dirhash`.

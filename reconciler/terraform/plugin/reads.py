@@ -17,11 +17,18 @@ from gateway.core.errors import CodeInvalid
 from gateway.core.model.json import Json
 from gateway.terraform.config.module import Module, load_module
 from reconciler.errors import PluginUnavailable
-from reconciler.terraform.plugin.configuration import configuration, split_provider
+from reconciler.terraform.plugin.configuration import (
+    BlockShape,
+    configuration,
+    conform,
+    dump,
+    load,
+    read_shape,
+    split_provider,
+)
 from reconciler.terraform.plugin.lock_file import LOCK_FILE, check_locked, executable_of
 from reconciler.terraform.plugin.messages import message
 from reconciler.terraform.plugin.process import ProviderProcess
-from reconciler.terraform.plugin.provider_schema import BlockShape, conform, dump, load, read_shape
 from reconciler.terraform.plugin.state_resources import StoredResource, read_stored
 from reconciler.terraform.refresh import Refreshed
 

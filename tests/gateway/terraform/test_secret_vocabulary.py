@@ -11,8 +11,7 @@ from gateway.core.model.mutation import Call
 from gateway.effects.masking import is_often_secret, masked_parameters
 from gateway.terraform.secret_vocabulary import WORDS, is_often_secret_name, is_secret_name
 from gateway.terraform.secrets import is_secret, masked_text, may_hold_secret, shows_secret
-from reconciler.suggest.redaction import redact
-from reconciler.suggest.secret_settings import has_secret_key
+from reconciler.suggest.redaction import has_secret_key, redact
 from reconciler.terraform.plain_settings import is_plain_setting
 
 SECRET = "hunter2"

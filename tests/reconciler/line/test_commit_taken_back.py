@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from reconciler.line.replacement import files_without
+from reconciler.line.combined_mutation import files_without
 from reconciler.publish.branch import Branch, open_branch
 
 MAIN = Path("main.tf")

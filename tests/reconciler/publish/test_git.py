@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from reconciler.errors import GitFailed
-from reconciler.publish.git import branch_tip, mutations_in
+from reconciler.publish.git import (
+    all_merged,
+    branch_tip,
+    changed_files,
+    codeowners_text,
+    mutations_in,
+    unmerged_write_backs,
+)
 from reconciler.publish.git import git as run_git
 
 Git = Callable[..., str]
@@ -33,3 +40,63 @@ async def test_the_unchecked_tip_is_that_of_exactly_this_branch(repository: Path
 async def test_a_git_that_hangs_is_ended(repository: Path) -> None:
     with pytest.raises(GitFailed, match="took longer than"):
         await run_git(repository, "-c", "alias.wait=!sleep 3600", "wait", seconds=0.2)
+
+
+IDS = [f"mut_0000000000000000000000000{number}" for number in range(3)]
+
+
+@pytest.fixture
+def branch(repository: Path, git: Git) -> Path:
+    """Three write-backs beside `protected`; the last corrects a record."""
+    git(repository, "branch", "protected")
+    for number, mutation in enumerate(IDS):
+        (repository / f"{number}.tf").write_text(f"x = {number}\n")
+        git(repository, "add", "-A")
+        corrects = "\nSentinel-Corrects: 12" if number == 2 else ""
+        git(repository, "commit", "--quiet", "-m", f"Now\n\nSentinel-Mutation: {mutation}{corrects}")
+    return repository
+
+
+async def test_write_backs_are_pending_until_the_protected_branch_names_them(branch: Path, git: Git) -> None:
+    assert await unmerged_write_backs(branch, "HEAD", "protected") == (IDS[0], IDS[1], f"{IDS[2]}@12")
+    git(branch, "checkout", "--quiet", "protected")
+    git(branch, "commit", "--quiet", "--allow-empty", "-m", f"Squashed\n\nSentinel-Mutation: {IDS[1]}")
+    tip = git(branch, "rev-parse", "@{-1}").strip()
+    assert await unmerged_write_backs(branch, tip, "protected") == (IDS[0], f"{IDS[2]}@12")
+    assert not await all_merged(branch, tip, "protected")
+    git(branch, "merge", "--quiet", tip)
+    assert await unmerged_write_backs(branch, tip, "protected") == ()
+
+
+@pytest.mark.parametrize("trailer", ["--><img>", "mut_1", "@team/all", f"{IDS[0]}x", "mut_" + "A" * 26])
+async def test_a_trailer_that_names_no_id_is_none(repository: Path, git: Git, trailer: str) -> None:
+    """It would stand in the marker of a comment, which could then not be found again and would be written each time."""
+    git(repository, "branch", "protected")
+    for name in (trailer, IDS[1]):
+        git(repository, "commit", "--quiet", "--allow-empty", "-m", f"Now\n\nSentinel-Mutation: {name}")
+    assert await unmerged_write_backs(repository, "HEAD", "protected") == (IDS[1],)
+
+
+async def test_a_branch_without_write_backs_is_not_merged(repository: Path) -> None:
+    assert not await all_merged(repository, "HEAD", "HEAD")
+
+
+async def test_files_are_those_of_the_branch_alone(branch: Path, git: Git) -> None:
+    tip = git(branch, "rev-parse", "HEAD").strip()
+    git(branch, "checkout", "--quiet", "protected")
+    (branch / "other.tf").write_text("o = 1\n")
+    git(branch, "add", "-A")
+    git(branch, "commit", "--quiet", "-m", "theirs")
+    assert await changed_files(branch, tip, "protected") == tuple(f"infra/shop/{number}.tf" for number in range(3))
+
+
+async def test_the_first_codeowners_file_that_github_finds_counts(repository: Path, git: Git) -> None:
+    assert await codeowners_text(repository, "HEAD") == ""
+    top = repository.parent.parent
+    for place in ("docs/CODEOWNERS", "CODEOWNERS", ".github/CODEOWNERS"):
+        (top / place).parent.mkdir(exist_ok=True)
+        (top / place).write_text(f"* @{place.partition('/')[0].strip('.').lower()}\n")
+        assert "@" not in await codeowners_text(repository, "HEAD") or place != "docs/CODEOWNERS", "not committed yet"
+        git(top, "add", "-A")
+        git(top, "commit", "--quiet", "-m", place)
+        assert await codeowners_text(repository, "HEAD") == (top / place).read_text()

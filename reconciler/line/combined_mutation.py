@@ -108,7 +108,7 @@ def _by_hand(address: str) -> Left:
 async def differing_values(
     context: ProofContext, classified: ClassifiedDrift, known: Sequence[Wanted]
 ) -> tuple[Wanted, ...]:
-    """What the code says otherwise of resources that were created again under their old id, beside what is `known`.
+    """The values in which the code differs from resources that were created again under their old id, except the `known` ones.
 
     The call does not say what AWS gave them by itself, so a plan is asked. Raises as `ProofContext.plan`.
     """

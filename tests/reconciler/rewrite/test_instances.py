@@ -1,14 +1,41 @@
-"""One instance more comes from one entry more, with a copy of the sibling's value; nothing else may come or change."""
+"""What decides how many instances there are is found through variables, locals and the calls of modules."""
 
 from pathlib import Path
 
 import pytest
 
+from gateway.terraform.config.module import load_module
 from reconciler.changes.event_creations import Created
 from reconciler.model import Wanted
-from reconciler.rewrite.added_instance import NewInstance, add_instance, siblings_of
 from reconciler.rewrite.edited_code import read_code
 from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.instances import NewInstance, add_instance, instance_sources, remove_instance, siblings_of
+
+
+def test_it_is_found_where_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "main.tf").write_text(
+        'module "m" {\n  source   = "./m"\n  for_each = local.all\n  names    = each.value\n}\n'
+    )
+    (tmp_path / "locals.tf").write_text('locals {\n  all = { x = ["one"] }\n}\n')
+    (tmp_path / "m/main.tf").write_text(
+        'variable "names" {}\n\nresource "a_b" "c" {\n  for_each = toset(var.names)\n}\n'
+    )
+    (child,) = load_module(tmp_path).children("m").values()
+    found = instance_sources(child, *child.source.resources["a_b.c"])
+    assert {(str(document.path), type(node).__name__) for document, node in found} >= {
+        ("locals.tf", "Object"),
+        ("locals.tf", "Tuple"),
+    }
+
+
+def test_a_cycle_ends(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(
+        'locals {\n  a = local.b\n  b = local.a\n}\n\nresource "a_b" "c" {\n  for_each = local.a\n}\n'
+    )
+    module = load_module(tmp_path)
+    assert instance_sources(module, *module.source.resources["a_b.c"]) == []
+
 
 _BLOCK = 'resource "a_b" "c" {\n  for_each = %s\n\n  name = each.key\n}\n'
 
@@ -91,3 +118,36 @@ def test_what_belongs_to_another_is_called_after_itself() -> None:
     }
     assert [address for address, _ in siblings_of(rule, live)] == ['aws_rule.peer["port_8080"]']
     assert _addresses(rule, aws_rule__x="sg-2") == []
+
+
+def _without(tmp_path: Path, collection: str, key: str, *, rest: str = "", gone: tuple[str, ...] = ()) -> str:
+    (tmp_path / "main.tf").write_text(_BLOCK % collection + rest)
+    code = read_code(tmp_path, {})
+    address = f'a_b.c["{key}"]'
+    wanted = Wanted(address=address, attribute="*", value=None)
+    own = frozenset({address})
+    block = code.module.source.resources["a_b.c"]
+    after = remove_instance(code, code.module, block, key, own=own, gone=own | set(gone), wanted=wanted)
+    return after.sources[Path("main.tf")].decode()
+
+
+@pytest.mark.parametrize(
+    ("collection", "after"),
+    [
+        ("{ x = 1, y = 2 }", "{ y = 2 }"),
+        ('toset(["x", "y"])', 'toset(["y"])'),
+        ('{ for n in ["x", "y"] : n => n }', '{ for n in ["y"] : n => n }'),
+        ('zipmap(["x", "y"], [1, 2])', 'zipmap(["y"], [2])'),
+        ("merge({ x = 1 }, { y = 2 })", "merge({}, { y = 2 })"),
+    ],
+)
+def test_the_entry_goes_where_it_is_written(tmp_path: Path, collection: str, after: str) -> None:
+    assert _without(tmp_path, collection, "x") == _BLOCK % after
+
+
+def test_an_entry_that_something_else_uses_stays(tmp_path: Path) -> None:
+    other = '\nlocals {\n  all = { x = 1, y = 2 }\n}\n\nresource "a_b" "d" {\n  for_each = local.all\n\n  name = each.key\n}\n'
+    with pytest.raises(CannotEdit, match=r"No single entry .* tried main\.tf:8"):
+        _without(tmp_path, "local.all", "x", rest=other)
+    after = _without(tmp_path, "local.all", "x", rest=other, gone=('a_b.d["x"]',))
+    assert "all = { y = 2 }" in after

@@ -1,13 +1,13 @@
-"""Adds one instance to a `count` or `for_each`: an entry like that of a sibling, where the sibling's own entry is written.
+"""Adds one instance to a `count` or `for_each`, or removes one, at the place in the code that decides which instances there are.
 
-Every place that decides which instances there are is tried. Our own evaluator is the judge: exactly the new instance must come, with
-every attribute known that the sibling has, and nothing else may change. The values of the sibling are only copied; what differs is edited
-afterwards as any other value.
+Every such place is tried, for a removal those first that name the key. Our own evaluator is the judge: exactly the wanted instance must
+come or go, and nothing else may change. A new instance is an entry like that of a sibling, whose values are copied; the values that
+differ are edited afterwards as any other value.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
@@ -16,16 +16,73 @@ from gateway.core.model.json import Json
 from gateway.terraform.address import Address, Key, parse_address
 from gateway.terraform.config.module import Module, attributes
 from gateway.terraform.lang import expression as e
+from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.changes.event_creations import Created
 from reconciler.model import Wanted
 from reconciler.rewrite.edited_code import EditedCode, refuse_side_effects
 from reconciler.rewrite.editors.hcl_text import CannotEdit, key, quoted
-from reconciler.rewrite.editors.list_items import append_item
+from reconciler.rewrite.editors.list_items import append_item, remove_item
+from reconciler.rewrite.editors.map_entry import remove_entry
 from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, newline
-from reconciler.rewrite.instance_sources import instance_sources
 from reconciler.rewrite.names import label_of, names_of, shared_beginning
+from reconciler.rewrite.trace.sites import ObjectEntry
+
+InstanceSource = tuple[Document, e.Object | e.Tuple | e.LiteralValue]
+"""The document and the expression in it: an object, a list, or a plain value."""
+
+
+def instance_sources(module: Module, document: Document, block: Node) -> list[InstanceSource]:
+    """The expressions that the `count` or `for_each` of a block in a module instance consists of, through variables, locals and calls."""
+    return list(_Follow().block(module, document, block))
+
+
+@dataclass(frozen=True, slots=True)
+class _Follow:
+    seen: set[tuple[int, str]] = field(default_factory=set)
+
+    def block(self, module: Module, document: Document, block: Node) -> Iterator[InstanceSource]:
+        attributes = document.attributes(block)
+        for name in ("for_each", "count"):
+            if name in attributes:
+                yield from self.expression(module, document, read_attribute(document, attributes[name]))
+
+    def expression(self, module: Module, document: Document, expression: Expression) -> Iterator[InstanceSource]:
+        for part in e.walk(expression):
+            match part:
+                case e.Object() | e.Tuple() | e.LiteralValue():
+                    yield document, part
+        for root, name in e.root_references(expression):
+            if (id(module), f"{root}.{name}") not in self.seen:
+                self.seen.add((id(module), f"{root}.{name}"))
+                yield from self.named(module, root, name)
+
+    def named(self, module: Module, root: str, name: str) -> Iterator[InstanceSource]:
+        if root == "local" and name in module.source.locals:
+            document, attribute = module.source.locals[name]
+            yield from self.expression(module, document, read_attribute(document, attribute))
+        elif root == "var" and name in module.source.variables:
+            yield from self.variable(module, name)
+        elif root == "each" and module.parent is not None and module.call is not None:
+            yield from self.call(module)
+
+    def variable(self, module: Module, name: str) -> Iterator[InstanceSource]:
+        try:
+            definition = module.definition(name)
+        except Unknown:
+            return
+        owner = definition.scope.module if isinstance(definition.scope.module, Module) else module
+        written = read_attribute(definition.document, definition.attribute)
+        yield from self.expression(owner, definition.document, written)
+        if definition.kind == "argument" and any(root == "each" for root, _ in e.root_references(written)):
+            yield from self.call(module)
+
+    def call(self, module: Module) -> Iterator[InstanceSource]:
+        """The sources of the instances of a module."""
+        if module.parent is not None and module.call is not None and module.call_document is not None:
+            yield from self.block(module.parent, module.call_document, module.call)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +102,7 @@ class NewInstance:
 def add_instance(code: EditedCode, like: NewInstance, wanted: Wanted) -> EditedCode:
     """The code with the instance `wanted`. Raises `CannotEdit`."""
     before = code.addresses()
-    for document, splice in _candidates(code, like):
+    for document, splice in _additions(code, like):
         try:
             after = code.after(document, splice, wanted, (f"{wanted.address} is one of several, as {like.sibling}",))
             if after.addresses() - before == {wanted.address} and before <= after.addresses():
@@ -64,7 +121,7 @@ def _refuse_unknown(code: EditedCode, like: NewInstance, wanted: Wanted) -> None
         raise CannotEdit("The new instance would lack an attribute that its sibling has.")
 
 
-def _candidates(code: EditedCode, like: NewInstance) -> Iterator[tuple[Document, Splice]]:
+def _additions(code: EditedCode, like: NewInstance) -> Iterator[tuple[Document, Splice]]:
     for module, document, block in _levels(code, like.sibling):
         for place in instance_sources(module, document, block):
             try:
@@ -187,3 +244,110 @@ def _same_part(name: str, key: str, wanted: str) -> str:
     before, found, after = name.partition(key)
     same = found and len(wanted) > len(before) + len(after) and wanted.startswith(before) and wanted.endswith(after)
     return wanted[len(before) : len(wanted) - len(after)] if same else ""
+
+
+_MOST = 300
+"""How many places are tried; each is evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Removal:
+    """One entry, item or number that may go."""
+
+    document: Document
+    splice: Callable[[], Splice]
+    text: str
+    """The text of the entry, by which the likely removals are tried first."""
+    at: int
+
+
+def remove_instance(
+    code: EditedCode,
+    module: Module,
+    block: tuple[Document, Node],
+    key: str | int,
+    *,
+    own: frozenset[str],
+    gone: frozenset[str],
+    wanted: Wanted,
+) -> EditedCode:
+    """The code without one instance of a block: `own` are its addresses, `gone` all that may go with it. Raises `CannotEdit`."""
+    places = instance_sources(module, *block)
+    before = code.addresses()
+    for removals in _removal_sets(places, key):
+        try:
+            after = code
+            for each in removals:
+                after = _remove(after, each, wanted)
+            removed = before - after.addresses()
+            if own <= removed <= gone and after.addresses() <= before:
+                refuse_side_effects(code, after, removed)
+                return after
+        except (CannotEdit, CodeInvalid, Unknown):
+            continue
+    raise CannotEdit(f"No single entry of the code makes exactly the instance {key!r} go: {_shown(places)}.")
+
+
+def _remove(code: EditedCode, each: _Removal, wanted: Wanted) -> EditedCode:
+    chain = (f"{wanted.address} is one of several; its entry is at {each.document.at(each.at)}",)
+    # An earlier removal of the same candidate stands further down in the file, so the offsets of this one still hold.
+    return code.after(code.document(each.document.path), each.splice(), wanted, chain)
+
+
+def _removal_sets(places: Sequence[InstanceSource], key: str | int) -> Iterator[tuple[_Removal, ...]]:
+    """Single removals, the likeliest first, then the same position of lists that are as long as each other."""
+    singles = [each for place in places for each in _removals(*place)]
+    singles.sort(key=lambda each: _distance(each.text, str(key)))
+    yield from ((each,) for each in singles[:_MOST])
+    tuples = [(document, node) for document, node in places if isinstance(node, e.Tuple) and node.items]
+    for length in sorted({len(node.items) for _, node in tuples}):
+        together = [(document, node) for document, node in tuples if len(node.items) == length]
+        if len(together) > 1 and len({document.path for document, _ in together}) in {1, len(together)}:
+            for position in range(length):
+                yield tuple(_item(document, node, position) for document, node in sorted(together, key=_from_the_end))
+
+
+def _from_the_end(place: tuple[Document, e.Tuple]) -> int:
+    """Later places of a file first, so that the offsets of the others stay."""
+    return -place[1].start
+
+
+def _removals(document: Document, node: e.Object | e.Tuple | e.LiteralValue) -> Iterator[_Removal]:
+    match node:
+        case e.Object(elements=elements):
+            for element in elements:
+                entry = ObjectEntry(element, node)
+                yield _Removal(document, _without_entry(document, entry), _text(document, element.key), element.start)
+        case e.Tuple(items=items):
+            for position in range(len(items)):
+                yield _item(document, node, position)
+        case e.LiteralValue(value=True):
+            yield _Removal(document, lambda: Splice(node.start, node.end, "false"), "", node.start)
+        case e.LiteralValue(value=int() as number) if number is not False and number > 0:
+            yield _Removal(document, lambda: Splice(node.start, node.end, str(number - 1)), "", node.start)
+
+
+def _without_entry(document: Document, entry: ObjectEntry) -> Callable[[], Splice]:
+    return lambda: remove_entry(document, entry, with_comments=True)
+
+
+def _item(document: Document, node: e.Tuple, position: int) -> _Removal:
+    at = node.items[position]
+    return _Removal(document, lambda: remove_item(document, node, position), _text(document, at), at.start)
+
+
+def _text(document: Document, node: e.Expression) -> str:
+    return document.source[node.start : node.end].decode().strip('"')
+
+
+def _distance(text: str, key: str) -> int:
+    if text == key:
+        return 0
+    return 1 if text and (text in key or key in text) else 2
+
+
+def _shown(places: Sequence[InstanceSource]) -> str:
+    found = list(
+        dict.fromkeys(document.at(node.start) for document, node in places if not isinstance(node, e.LiteralValue))
+    )
+    return f"tried {', '.join(found[:5])}" if found else "what decides about it is not written in the code"
