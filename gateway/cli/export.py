@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json, time_of
 from gateway.cli.output import error_console, fail, log_to_stderr, show_json, show_table
-from gateway.cli.settings import config_file, require_ledger, settings_or_exit
 from gateway.core.errors import Malformed, SentinelError
 from gateway.core.settings import Settings
 from gateway.core.settings.exports import ExportFormatName, ExportSettings

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from gateway.cli.config import config_file
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, fail, log_to_stderr, safe, show_json, show_table
-from gateway.cli.settings import config_file
 from gateway.core.errors import PolicyInvalid, SentinelError
 from gateway.core.model.path import AttributePath
 

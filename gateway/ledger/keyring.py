@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound
 from gateway.core.model.caller import ActorKind
@@ -22,7 +22,7 @@ from gateway.core.ports import Clock, Key
 from gateway.ledger.decide.keys import issue_key, revoke_key
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.rows import KeyRow
-from gateway.ledger.store.statements import Query, SqlValue, columns
+from gateway.ledger.store.statements import Query, SqlValue
 from gateway.ledger.store.tables import KEYS
 from gateway.ledger.store.timestamps import from_text, to_text
 
@@ -54,8 +54,8 @@ _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _RANDOM_LENGTH: Final = 16
 _SECRET_LENGTH: Final = 40
 
-_BY_ID: Final = Query(select(*columns(KEYS, KeyRow)).where(KEYS.c.id == bindparam("key")), KeyRow)
-_ALL: Final = Query(select(*columns(KEYS, KeyRow)).order_by(KEYS.c.created_at.desc(), KEYS.c.id.desc()), KeyRow)
+_BY_ID: Final = Query.of(KEYS, KeyRow, KEYS.c.id == bindparam("key"))
+_ALL: Final = Query.of(KEYS, KeyRow, order_by=(KEYS.c.created_at.desc(), KEYS.c.id.desc()))
 
 
 def secret_of(master: bytes, row: KeyRow) -> str:

@@ -21,8 +21,7 @@ from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.core.off_loop import BYTES_OF_AN_EFFECT, apart
 from gateway.core.ports import Clock, EventLedger, Ledger, PolicyEngine
 from gateway.core.records.motive import RecordedMotive
-from gateway.core.records.plans import ContestedClaim as plans_ContestedClaim
-from gateway.core.records.plans import PlanCheckedBody, PlanDecision, RecordedObjection, RecordedPlan
+from gateway.core.records.plans import PlanCheckedBody, PlanDecision, RecordedContest, RecordedObjection, RecordedPlan
 from gateway.core.records.record import Record
 from gateway.core.records.requests import KeyedCaller
 from gateway.line.checks.chain import CheckChain
@@ -168,7 +167,7 @@ def _body(verdict: "PlanVerdict", origin: str) -> PlanCheckedBody:
             more=max(0, len(objections) - MOST_NAMED),
         ),
         claims=tuple(
-            plans_ContestedClaim(id=each.claim.id, fate=each.fate.value, holder=each.claim.actor)
+            RecordedContest(id=each.claim.id, fate=each.fate.value, holder=each.claim.actor)
             for each in verdict.claims[:MOST_NAMED]
         ),
     )

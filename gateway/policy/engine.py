@@ -3,10 +3,10 @@
 import asyncio
 import threading
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import structlog
 
@@ -79,9 +79,9 @@ class ReloadingEngine:
         """Why the current sources are not in force; empty if they are."""
         return self._problem
 
-    async def ask(self, entrypoint: str, document: Json) -> Json:
+    def ask(self, entrypoint: str, document: Json) -> Coroutine[Any, Any, Json]:
         """The value of a rule, evaluated with the last valid sources. Raises `errors.PolicyUnavailable`."""
-        return await self._engine.ask(entrypoint, document)
+        return self._engine.ask(entrypoint, document)
 
     async def close(self) -> None:
         """Stop the thread and close the engine."""

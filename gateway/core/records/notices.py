@@ -18,7 +18,7 @@ class WaitingNotice(msgspec.Struct, frozen=True, kw_only=True):
     again_at: float
 
 
-class RecordedAttempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RecordedDelivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What came of one attempt."""
 
     id: str
@@ -51,7 +51,7 @@ class NotifiedBody(Body, frozen=True, kw_only=True):
     totals: Mapping[str, int]
     """Attempts so far by state."""
     open: tuple[WaitingNotice, ...]
-    results: tuple[RecordedAttempt, ...]
+    results: tuple[RecordedDelivery, ...]
 
 
 class ResendAskedBody(Body, frozen=True, kw_only=True):

@@ -45,7 +45,7 @@ class PlanDecision(msgspec.Struct, frozen=True, kw_only=True):
     """Objections that are not named."""
 
 
-class ContestedClaim(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedContest(msgspec.Struct, frozen=True, kw_only=True):
     """A standing claim that the plan is about."""
 
     id: str
@@ -65,4 +65,4 @@ class PlanCheckedBody(Body, frozen=True, kw_only=True):
     motive: RecordedMotive | None
     plan: RecordedPlan
     decision: PlanDecision
-    claims: tuple[ContestedClaim, ...]
+    claims: tuple[RecordedContest, ...]

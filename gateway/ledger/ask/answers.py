@@ -4,13 +4,13 @@ import json
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam
 
 from gateway.core.model.approval import Answered, Binding, HoldState, Rejection, binding_from_json
 from gateway.core.records.approvals import RejectedBody
 from gateway.core.records.codec import decode_as
 from gateway.core.records.record import Stage
-from gateway.ledger.store.statements import Query, Session, columns
+from gateway.ledger.store.statements import Query, Session
 from gateway.ledger.store.tables import HOLDS, RECORDS
 from gateway.ledger.store.timestamps import from_text
 
@@ -34,18 +34,16 @@ class RejectedRow(NamedTuple):
     body: str
 
 
-_ALIKE: Final = Query(
-    select(*columns(HOLDS, AlikeHoldRow))
-    .where(HOLDS.c.actor == bindparam("who"), HOLDS.c.call_digest == bindparam("digest"))
-    .order_by(HOLDS.c.at.desc(), HOLDS.c.mutation_id.desc())
-    .limit(_LATEST),
+_ALIKE: Final = Query.of(
+    HOLDS,
     AlikeHoldRow,
+    HOLDS.c.actor == bindparam("who"),
+    HOLDS.c.call_digest == bindparam("digest"),
+    order_by=(HOLDS.c.at.desc(), HOLDS.c.mutation_id.desc()),
+    limit=_LATEST,
 )
-_REJECTED: Final = Query(
-    select(*columns(RECORDS, RejectedRow)).where(
-        RECORDS.c.mutation_id == bindparam("mutation"), RECORDS.c.stage == Stage.REJECTED.value
-    ),
-    RejectedRow,
+_REJECTED: Final = Query.of(
+    RECORDS, RejectedRow, RECORDS.c.mutation_id == bindparam("mutation"), RECORDS.c.stage == Stage.REJECTED.value
 )
 
 

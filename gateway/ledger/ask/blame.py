@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, select
@@ -14,6 +14,7 @@ from gateway.core.records.decided import DecidedBody, RecordedEffect
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Stage
 from gateway.core.records.write_backs import ReconciledBody
+from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import from_text
@@ -92,11 +93,12 @@ class Blame:
     known."""
 
 
-def blame(connection: Connection, address: str, attribute: str, now: datetime) -> Blame | None:
+def blame(session: Session, address: str, attribute: str) -> Blame | None:
     """Who set the attribute last; None if nobody did through Sentinel.
 
     Changes of the whole resource (created, deleted) and of an attribute around this one count too.
     """
+    connection = session.connection
     attributes = _covering(attribute)
     rows = connection.execute(_SETTERS, {"where": address, "attributes": attributes}).all()
     if not rows:
@@ -130,7 +132,7 @@ def blame(connection: Connection, address: str, attribute: str, now: datetime) -
         previous_at=from_text(before.at) if before is not None else None,
         branch=reconciled.branch,
         commit=reconciled.commit,
-        claim_open=claim is not None and (until is None or until > now),
+        claim_open=claim is not None and (until is None or until > datetime.now(UTC)),
         claim_until=until,
         undone=json.loads(claim.undone) if claim is not None and claim.undone else None,
     )

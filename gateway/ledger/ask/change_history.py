@@ -12,7 +12,7 @@ from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Stage, to_members
 from gateway.core.records.write_backs import ReconciledBody
-from gateway.ledger.store.statements import Among, Query, Session, SqlValue, columns, tested
+from gateway.ledger.store.statements import Among, Query, Session, SqlValue, tested
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import from_text
@@ -71,13 +71,14 @@ def _changes(*, of_attribute: bool) -> Select[Any]:
 
 _OF_RESOURCE: Final = Query(_changes(of_attribute=False), ChangeRow)
 _OF_ATTRIBUTE: Final = Query(_changes(of_attribute=True), ChangeRow)
-_RECONCILED: Final = Query(
-    select(*columns(RECORDS, ReconciledRow))
-    .where(Among(RECORDS.c.mutation_id, "mutations"), tested(RECORDS.c.stage) == Stage.RECONCILED.value)
-    .order_by(RECORDS.c.seq),
+_RECONCILED: Final = Query.of(
+    RECORDS,
     ReconciledRow,
+    Among(RECORDS.c.mutation_id, "mutations"),
+    tested(RECORDS.c.stage) == Stage.RECONCILED.value,
+    order_by=(RECORDS.c.seq,),
 )
-_APPROVERS: Final = Query(select(*columns(APPROVALS, ApproverRow)).where(Among(APPROVALS.c.id, "ids")), ApproverRow)
+_APPROVERS: Final = Query.of(APPROVALS, ApproverRow, Among(APPROVALS.c.id, "ids"))
 
 
 def changes_of(session: Session, query: HistoryQuery) -> list[SentChange]:

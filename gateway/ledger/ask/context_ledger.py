@@ -20,16 +20,13 @@ from gateway.ledger.store.statements import Among, Query, Session, columns
 from gateway.ledger.store.tables import CLAIMS, VALUES
 from gateway.ledger.store.timestamps import from_text, to_text
 
-_APPLIED: Final = Query(
-    select(*columns(VALUES, AppliedValueRow)).where(Among(VALUES.c.address, "addresses")).order_by(VALUES.c.seq),
+_APPLIED: Final = Query.of(VALUES, AppliedValueRow, Among(VALUES.c.address, "addresses"), order_by=(VALUES.c.seq,))
+_EVERY_APPLIED: Final = Query.of(
+    VALUES,
     AppliedValueRow,
-)
-_EVERY_APPLIED: Final = Query(
-    select(*columns(VALUES, AppliedValueRow))
-    .where(tuple_(VALUES.c.address, VALUES.c.attribute) > tuple_(bindparam("address"), bindparam("attribute")))
-    .order_by(VALUES.c.address, VALUES.c.attribute)
-    .limit(bindparam("most")),
-    AppliedValueRow,
+    tuple_(VALUES.c.address, VALUES.c.attribute) > tuple_(bindparam("address"), bindparam("attribute")),
+    order_by=(VALUES.c.address, VALUES.c.attribute),
+    limit=bindparam("most"),
 )
 
 

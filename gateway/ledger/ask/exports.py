@@ -18,7 +18,7 @@ from gateway.core.model.json import canonical_text
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.hashes import START, ChainRow, verified_records
 from gateway.ledger.store.rows import ChainEndRow
-from gateway.ledger.store.statements import Among, Query, Session, Statement, Values, columns, tested
+from gateway.ledger.store.statements import Among, Query, Session, Statement, Values, tested
 from gateway.ledger.store.tables import EXPORTS, RECORDS, RESOURCES
 
 
@@ -37,10 +37,8 @@ class ExportPosition(NamedTuple):
         return ChainEndRow(self.seq, self.hash)
 
 
-_ALL: Final = Query(select(*columns(EXPORTS, ExportPosition)).order_by(EXPORTS.c.sink), ExportPosition)
-_ONE: Final = Query(
-    select(*columns(EXPORTS, ExportPosition)).where(EXPORTS.c.sink == bindparam("which")), ExportPosition
-)
+_ALL: Final = Query.of(EXPORTS, ExportPosition, order_by=(EXPORTS.c.sink,))
+_ONE: Final = Query.of(EXPORTS, ExportPosition, EXPORTS.c.sink == bindparam("which"))
 _BEGIN: Final = Statement(insert(EXPORTS))
 _MOVE: Final = Statement(
     update(EXPORTS)
@@ -69,7 +67,7 @@ _SINCE: Final = Query(
 _UNTIL: Final = Statement(
     select(RECORDS.c.seq).where(RECORDS.c.at < bindparam("until")).order_by(RECORDS.c.seq.desc()).limit(1)
 )
-_LAST: Final = Query(select(*columns(RECORDS, ChainEndRow)).order_by(RECORDS.c.seq.desc()).limit(1), ChainEndRow)
+_LAST: Final = Query.of(RECORDS, ChainEndRow, order_by=(RECORDS.c.seq.desc(),), limit=1)
 
 
 def positions(session: Session) -> Sequence[ExportPosition]:

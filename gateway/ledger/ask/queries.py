@@ -1,11 +1,11 @@
 """Queries of people and of the reconciler: claims, held mutations, signals, and what is new."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, false, func, select, tuple_
+from sqlalchemy import Select, false, func, select, tuple_
 
 from gateway.core.model.approval import Hold, HoldState
 from gateway.core.model.claim import Claim
@@ -15,31 +15,35 @@ from gateway.core.records.record import Stage
 from gateway.ledger.ask.record_search import MAX_PAGE, RecordKind, page_size
 from gateway.ledger.store.rows import ClaimRow, SignalRow
 from gateway.ledger.store.serialize import claim_from_row
-from gateway.ledger.store.statements import columns, tested
+from gateway.ledger.store.statements import Session, columns, tested
 from gateway.ledger.store.tables import CLAIMS, HOLDS, RECORDS, SIGNALS
 from gateway.ledger.store.timestamps import from_text, to_text
 
 
-def changed_since(connection: Connection, seq: int) -> tuple[int, tuple[str, ...]]:
+def changed_since(session: Session, seq: int) -> tuple[int, tuple[str, ...]]:
     """The number of the last record looked at, and the mutations of those after `seq`, a page at most; for -1 only the last number."""
     if seq < 0:
-        return connection.execute(select(func.max(RECORDS.c.seq))).scalar() or 0, ()
+        return session.connection.execute(select(func.max(RECORDS.c.seq))).scalar() or 0, ()
     statement = select(RECORDS.c.seq, RECORDS.c.mutation_id).where(RECORDS.c.seq > seq)
-    rows = connection.execute(statement.order_by(RECORDS.c.seq).limit(MAX_PAGE)).all()
+    rows = session.connection.execute(statement.order_by(RECORDS.c.seq).limit(MAX_PAGE)).all()
     return (rows[-1].seq if rows else seq), tuple(row.mutation_id for row in rows)
 
 
 def claims(
-    connection: Connection,
-    equal: Mapping[str, str],
+    session: Session,
     *,
-    open_only: bool,
+    address: str = "",
+    actor: str = "",
+    mutation_id: str = "",
+    open_only: bool = True,
     before: str = "",
     limit: int = MAX_PAGE,
 ) -> tuple[Claim, ...]:
-    """Claims with these values in these columns (empty: any), newest first; with `before`, those taken before this claim."""
+    """Claims, newest first, `MAX_PAGE` at most; with `before`, those taken before this claim."""
+    connection = session.connection
+    equal = {"address": address, "actor": actor, "mutation_id": mutation_id}
     # A mutation has few claims, and an actor few open ones: they are found by an index that is not in the order of time.
-    few = equal.get("mutation_id") or (equal.get("actor") and open_only)
+    few = mutation_id or (actor and open_only)
     since_order = tested(CLAIMS.c.since) if few else CLAIMS.c.since
     statement: Select[Any] = (
         select(*columns(CLAIMS, ClaimRow)).order_by(since_order.desc(), CLAIMS.c.id.desc()).limit(page_size(limit))
@@ -54,11 +58,22 @@ def claims(
     return tuple(claim_from_row(ClaimRow._make(row)) for row in connection.execute(statement))
 
 
-def holds(connection: Connection, equal: Mapping[str, str], *, before: str, limit: int) -> Sequence[Hold]:
-    """Held mutations with these values in these columns (empty: any), newest first; with `before`, those held before this mutation."""
+def holds(
+    session: Session,
+    *,
+    state: HoldState | None = HoldState.OPEN,
+    actor: str = "",
+    stack: str = "",
+    mutation_id: str = "",
+    before: str = "",
+    limit: int = 100,
+) -> Sequence[Hold]:
+    """Held mutations, newest first, `MAX_PAGE` at most; `state` None means every state. With `before`, those held before this mutation."""
+    connection = session.connection
+    equal = {"state": state or "", "actor": actor, "stack": stack, "mutation_id": mutation_id}
     statement = select(HOLDS).order_by(HOLDS.c.at.desc(), HOLDS.c.mutation_id.desc()).limit(page_size(limit))
     # By actor there is an index, by state another: of the two, an actor's list is the shorter one.
-    of_actor = bool(equal.get("actor")) and not equal.get("mutation_id")
+    of_actor = bool(actor) and not mutation_id
     columns_of = {name: tested(HOLDS.c[name]) if of_actor and name != "actor" else HOLDS.c[name] for name in equal}
     statement = statement.where(*(columns_of[name] == value for name, value in equal.items() if value))
     if before:
@@ -82,13 +97,13 @@ def holds(connection: Connection, equal: Mapping[str, str], *, before: str, limi
 _ANY: Final = "*"
 
 
-def list_signals(connection: Connection, query: SignalQuery) -> Sequence[Signal]:
+def list_signals(session: Session, query: SignalQuery) -> Sequence[Signal]:
     """The signals that match, the latest first."""
     statement: Select[Any] = select(*columns(SIGNALS, SignalRow)).order_by(SIGNALS.c.at.desc(), SIGNALS.c.id)
     equal = {"state": query.state.value if query.state else "", "source": query.source, "service": query.service}
     statement = statement.where(*(SIGNALS.c[name] == value for name, value in equal.items() if value))
     found: list[Signal] = []
-    for row in connection.execute(statement.limit(MAX_PAGE)):
+    for row in session.connection.execute(statement.limit(MAX_PAGE)):
         signal = signal_from_row(SignalRow._make(row))
         if query.stack and not {query.stack, _ANY} & {scope.stack for scope in signal.scopes}:
             continue
@@ -96,13 +111,13 @@ def list_signals(connection: Connection, query: SignalQuery) -> Sequence[Signal]
     return found[: max(0, query.limit)]
 
 
-def signals_version(connection: Connection) -> int:
+def signals_version(session: Session) -> int:
     """The number of the latest record about a signal; 0 if there is none."""
     # The whole kind, so that the end of its list in the index is read, and not the list.
     kind = RecordKind(stage=Stage.SIGNALLED.value)
     conditions = (RECORDS.c[name] == value for name, value in kind._asdict().items())
     latest = select(func.max(RECORDS.c.seq)).where(*conditions)
-    return int(connection.execute(latest).scalar() or 0)
+    return int(session.connection.execute(latest).scalar() or 0)
 
 
 def signal_from_row(row: SignalRow) -> Signal:

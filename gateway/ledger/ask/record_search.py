@@ -39,8 +39,9 @@ def page_size(limit: int) -> int:
     return max(0, min(limit, MAX_PAGE))
 
 
-def records(connection: Connection, query: RecordQuery) -> tuple[Record, ...]:
-    """The records that match, in the order of the query."""
+def records(session: Session, query: RecordQuery) -> tuple[Record, ...]:
+    """The records that match, in the order of the query; `MAX_PAGE` at most."""
+    connection = session.connection
     limit, asked = page_size(query.limit), _completed(connection, query)
     if asked is None or not limit:
         return ()

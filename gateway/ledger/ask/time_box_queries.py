@@ -78,15 +78,12 @@ _OPEN_ON: Final = Query(
     ),
     TimeBoxRow,
 )
-_APPLIED: Final = Query(select(*columns(VALUES, AppliedRow)).where(VALUES.c.address == bindparam("where")), AppliedRow)
-_UNSETTLED: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(
-        CLAIMS.c.address == bindparam("where"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 1
-    ),
-    ClaimRow,
+_APPLIED: Final = Query.of(VALUES, AppliedRow, VALUES.c.address == bindparam("where"))
+_UNSETTLED: Final = Query.of(
+    CLAIMS, ClaimRow, CLAIMS.c.address == bindparam("where"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 1
 )
 _ATTEMPT_STATE: Final = Statement(select(ATTEMPTS.c.state).where(ATTEMPTS.c.mutation_id == bindparam("mutation")))
-_BODY: Final = Query(select(*columns(RECORDS, BodyRow)).where(RECORDS.c.seq == bindparam("seq")), BodyRow)
+_BODY: Final = Query.of(RECORDS, BodyRow, RECORDS.c.seq == bindparam("seq"))
 _OPEN_STATES: Final = canonical_text(sorted(OPEN))
 
 
@@ -120,7 +117,7 @@ def standing(session: Session, addresses: Sequence[str]) -> Sequence[TimeBoxPart
 
 
 def listed(
-    session: Session, mutation_id: str, *, ended: bool, actor: str = "", left: bool = False
+    session: Session, *, mutation_id: str = "", ended: bool = False, actor: str = "", left: bool = False
 ) -> Sequence[TimeBoxPart]:
     """The parts that are still to be put back or left to a human, soonest end first; with `ended` those of the mutation that ended too.
 
@@ -148,14 +145,14 @@ def _is_carried_out(session: Session, mutation_id: str) -> bool:
     return bool(session.scalar(_ATTEMPT_STATE, {"mutation": mutation_id}) == AttemptState.APPLIED)
 
 
-def due_mutations(session: Session, now: datetime, *, stack: str) -> Sequence[str]:
+def due_mutations(session: Session, now: datetime, *, stack: str = "") -> Sequence[str]:
     """The time-boxed changes whose end has come, the earliest first, and those that wait for an outcome last; of all stacks if none is named."""
     values = {"now": to_text(now), "open": _OPEN_STATES}
     found = session.fetch(_DUE_OF_STACK, {**values, "stack": stack}) if stack else session.fetch(_DUE_OF_ALL, values)
     return [str(mutation) for (mutation,) in found]
 
 
-def due(session: Session, now: datetime, *, mutation_id: str) -> DueChange | None:
+def due(session: Session, now: datetime, mutation_id: str) -> DueChange | None:
     """What is to become of each attribute of a time-boxed change; None if its end has not come, or all of it is over."""
     rows = session.rows(_DUE, {"now": to_text(now), "open": _OPEN_STATES, "mutation": mutation_id})
     return _due_change(session, sorted(rows, key=lambda row: (row.address, row.attribute)), now) if rows else None

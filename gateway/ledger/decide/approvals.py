@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, update
 
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.approval import (
@@ -27,7 +27,7 @@ from gateway.core.records.record import Record
 from gateway.ledger.decide.lookup import approval_from_row
 from gateway.ledger.decide.stops import refuse_stopped
 from gateway.ledger.store.rows import ApprovalRow, HoldRow
-from gateway.ledger.store.statements import Query, Statement, columns
+from gateway.ledger.store.statements import Query, Statement
 from gateway.ledger.store.states import ApprovalState
 from gateway.ledger.store.tables import APPROVALS, HOLDS, PARTIAL, UNUSED
 from gateway.ledger.store.timestamps import from_text, to_text
@@ -36,14 +36,11 @@ from gateway.ledger.store.transaction import Transaction
 _GLASS_LASTS: Final = timedelta(hours=1)
 """How long what passed by breaking the glass waits for the call."""
 
-_HOLD: Final = Query(
-    select(*columns(HOLDS, HoldRow)).where(HOLDS.c.mutation_id == bindparam("mutation")),
-    HoldRow,
-)
+_HOLD: Final = Query.of(HOLDS, HoldRow, HOLDS.c.mutation_id == bindparam("mutation"))
 _ALIKE: Final = (APPROVALS.c.actor == bindparam("who"), APPROVALS.c.call_digest == bindparam("digest"))
 _STANDING: Final = tuple(
     # Two queries, because each of the two partial indexes serves one state.
-    Query(select(*columns(APPROVALS, ApprovalRow)).where(*_ALIKE, APPROVALS.c.state == state), ApprovalRow)
+    Query.of(APPROVALS, ApprovalRow, *_ALIKE, APPROVALS.c.state == state)
     for state in (UNUSED, PARTIAL)
 )
 _INSERT: Final = Statement(insert(APPROVALS))

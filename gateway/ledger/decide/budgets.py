@@ -33,7 +33,7 @@ from gateway.ledger.decide.claims import open_claims_of_all
 from gateway.ledger.decide.stops import require_operator
 from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import AttemptRow
-from gateway.ledger.store.statements import Query, Session, Statement, columns
+from gateway.ledger.store.statements import Query, Session, Statement
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import BUDGETS, RECORDS
 from gateway.ledger.store.timestamps import from_text, to_text
@@ -61,8 +61,8 @@ class Accounted:
     """To be appended after it, if the breaker's state changed."""
 
 
-_ROW: Final = Query(select(*columns(BUDGETS, BudgetRow)).where(BUDGETS.c.actor == bindparam("who")), BudgetRow)
-_ROWS: Final = Query(select(*columns(BUDGETS, BudgetRow)).order_by(BUDGETS.c.actor), BudgetRow)
+_ROW: Final = Query.of(BUDGETS, BudgetRow, BUDGETS.c.actor == bindparam("who"))
+_ROWS: Final = Query.of(BUDGETS, BudgetRow, order_by=(BUDGETS.c.actor,))
 _FORGET: Final = Statement(delete(BUDGETS).where(BUDGETS.c.actor == bindparam("who")))
 _INSERT: Final = Statement(insert(BUDGETS))
 _DECIDED: Final = Statement(select(RECORDS.c.body).where(RECORDS.c.seq == bindparam("seq")))

@@ -18,7 +18,7 @@ from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record
 from gateway.ledger.store.rows import ClaimRow
-from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
+from gateway.ledger.store.statements import Among, Query, Session, Statement
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, RECORDS
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
@@ -135,18 +135,17 @@ _END: Final = Statement(
     .values(ended_at=bindparam("at"), end=bindparam("how"))
 )
 _SETTLE: Final = Statement(update(CLAIMS).where(CLAIMS.c.mutation_id == bindparam("mutation")).values(unsettled=0))
-_OPEN_OF_MUTATION: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(
-        CLAIMS.c.mutation_id == bindparam("mutation"), CLAIMS.c.ended_at.is_(None)
-    ),
-    ClaimRow,
+_OPEN_OF_MUTATION: Final = Query.of(
+    CLAIMS, ClaimRow, CLAIMS.c.mutation_id == bindparam("mutation"), CLAIMS.c.ended_at.is_(None)
 )
-_EXPIRED: Final = Query(
-    select(*columns(CLAIMS, ClaimRow))
-    .where(CLAIMS.c.ended_at.is_(None), CLAIMS.c.until <= bindparam("at"), CLAIMS.c.unsettled == 0)
-    .order_by(CLAIMS.c.until)
-    .limit(bindparam("most")),
+_EXPIRED: Final = Query.of(
+    CLAIMS,
     ClaimRow,
+    CLAIMS.c.ended_at.is_(None),
+    CLAIMS.c.until <= bindparam("at"),
+    CLAIMS.c.unsettled == 0,
+    order_by=(CLAIMS.c.until,),
+    limit=bindparam("most"),
 )
 _HELD: Final = Statement(
     _counted(
@@ -217,11 +216,13 @@ def expire(transaction: Transaction, at: datetime, most: int) -> int:
     return len(rows)
 
 
-_OPEN: Final = Query(
-    select(*columns(CLAIMS, ClaimRow))
-    .where(Among(CLAIMS.c.id, "ids"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 0)
-    .order_by(CLAIMS.c.id),
+_OPEN: Final = Query.of(
+    CLAIMS,
     ClaimRow,
+    Among(CLAIMS.c.id, "ids"),
+    CLAIMS.c.ended_at.is_(None),
+    CLAIMS.c.unsettled == 0,
+    order_by=(CLAIMS.c.id,),
 )
 _DECIDED: Final = Statement(
     select(RECORDS.c.body)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from msgspec import structs
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, update
 
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.approval import HoldState
@@ -21,7 +21,7 @@ from gateway.ledger.decide.claims import end_claims, open_claims_of, settle_clai
 from gateway.ledger.decide.outcome import attempt_of_mutation
 from gateway.ledger.store.rows import ClaimRow, HoldRow
 from gateway.ledger.store.serialize import claim_from_row, ids
-from gateway.ledger.store.statements import Among, Query, Statement, columns
+from gateway.ledger.store.statements import Among, Query, Statement
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import CLAIMS, HOLDS, VALUES
 from gateway.ledger.store.transaction import Transaction
@@ -35,10 +35,7 @@ _MARK_HOLDS: Final = Statement(
     )
     .values(state=bindparam("new_state"))
 )
-_CLAIMS_BY_ID: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.id, "ids")).order_by(CLAIMS.c.id),
-    ClaimRow,
-)
+_CLAIMS_BY_ID: Final = Query.of(CLAIMS, ClaimRow, Among(CLAIMS.c.id, "ids"), order_by=(CLAIMS.c.id,))
 _MERGED_VALUES: Final = Statement(delete(VALUES).where(VALUES.c.mutation_id == bindparam("mutation")))
 
 

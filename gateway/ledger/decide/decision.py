@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from msgspec import structs
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, update
 
 from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
 from gateway.core.model.approval import HoldState
@@ -24,20 +24,14 @@ from gateway.ledger.decide.time_boxes import begin_put_back, begin_time_box
 from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import ClaimRow
 from gateway.ledger.store.serialize import binding_text, claim_to_row, motivation_of
-from gateway.ledger.store.statements import Among, Query, SqlValue, Statement, columns, integrity_errors
+from gateway.ledger.store.statements import Among, Query, SqlValue, Statement, integrity_errors
 from gateway.ledger.store.states import ApprovalState, AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
-_STANDING: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.address, "addresses"), CLAIMS.c.ended_at.is_(None)),
-    ClaimRow,
-)
-_BY_ID: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(Among(CLAIMS.c.id, "ids"), CLAIMS.c.ended_at.is_(None)),
-    ClaimRow,
-)
+_STANDING: Final = Query.of(CLAIMS, ClaimRow, Among(CLAIMS.c.address, "addresses"), CLAIMS.c.ended_at.is_(None))
+_BY_ID: Final = Query.of(CLAIMS, ClaimRow, Among(CLAIMS.c.id, "ids"), CLAIMS.c.ended_at.is_(None))
 _SUPERSEDE: Final = Statement(
     update(CLAIMS)
     .where(CLAIMS.c.id == bindparam("claim"), CLAIMS.c.ended_at.is_(None))

@@ -4,28 +4,25 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, update
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound
 from gateway.core.model.caller import Caller
 from gateway.core.model.outcome import Resolution, SettledBy
 from gateway.core.ports import Doubt
 from gateway.core.records.settled import SettledBody
+from gateway.ledger.ask.record_search import MAX_PAGE
 from gateway.ledger.decide.commands import is_approver
 from gateway.ledger.decide.outcome import MAX_MESSAGE, append_settled, attempt_of_mutation, settle_resolved
 from gateway.ledger.store.rows import AttemptRow, DoubtRow
-from gateway.ledger.store.statements import Query, Session, Statement, columns
+from gateway.ledger.store.statements import Query, Session, Statement
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import ATTEMPTS, IN_DOUBT
 from gateway.ledger.store.timestamps import from_text, to_text
 from gateway.ledger.store.transaction import Transaction
 
-_DOUBTS: Final = Query(
-    select(*columns(ATTEMPTS, DoubtRow))
-    .where(ATTEMPTS.c.state == IN_DOUBT)
-    .order_by(ATTEMPTS.c.decided_at)
-    .limit(bindparam("most")),
-    DoubtRow,
+_DOUBTS: Final = Query.of(
+    ATTEMPTS, DoubtRow, ATTEMPTS.c.state == IN_DOUBT, order_by=(ATTEMPTS.c.decided_at,), limit=MAX_PAGE
 )
 _LEAVE: Final = Statement(
     update(ATTEMPTS)
@@ -34,8 +31,8 @@ _LEAVE: Final = Statement(
 )
 
 
-def in_doubt(session: Session, most: int) -> Sequence[Doubt]:
-    """The mutations in doubt, oldest first."""
+def in_doubt(session: Session) -> Sequence[Doubt]:
+    """The mutations in doubt, oldest first; at most `record_search.MAX_PAGE`."""
     return tuple(
         Doubt(
             mutation_id=row.mutation_id,
@@ -43,13 +40,13 @@ def in_doubt(session: Session, most: int) -> Sequence[Doubt]:
             decided_at=from_text(row.decided_at),
             left_to_human=bool(row.left_at),
         )
-        for row in session.rows(_DOUBTS, {"most": most})
+        for row in session.rows(_DOUBTS, {})
     )
 
 
-def resolve(transaction: Transaction, mutation_id: str, given: Resolution, at: datetime) -> None:
+def resolve(transaction: Transaction, mutation_id: str, resolution: Resolution, at: datetime) -> None:
     """Settle a mutation in doubt. Raises `errors.NotFound`, and `errors.NotAllowed` if it is not in doubt (any more)."""
-    settle_resolved(transaction, _attempt_in_doubt(transaction, mutation_id), given, at)
+    settle_resolved(transaction, _attempt_in_doubt(transaction, mutation_id), resolution, at)
 
 
 def settle_by_hand(

@@ -6,23 +6,20 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, update
 
 from gateway.core.model.claim import ConflictClass, SeenValue, undone_by_to_json
 from gateway.core.model.json import canonical_text
 from gateway.core.records.claims import RecordedUndoneBy, UndoneBody
 from gateway.core.records.record import Record
 from gateway.ledger.store.rows import ClaimRow
-from gateway.ledger.store.statements import Query, Statement, columns
+from gateway.ledger.store.statements import Query, Statement
 from gateway.ledger.store.tables import CLAIMS
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
-_STANDING: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(
-        CLAIMS.c.id == bindparam("claim"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 0
-    ),
-    ClaimRow,
+_STANDING: Final = Query.of(
+    CLAIMS, ClaimRow, CLAIMS.c.id == bindparam("claim"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 0
 )
 _MARK: Final = Statement(update(CLAIMS).where(CLAIMS.c.id == bindparam("claim")).values(undone=bindparam("seen")))
 

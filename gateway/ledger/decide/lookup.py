@@ -34,37 +34,28 @@ FLIP_CLAIMS: Final = 40
 
 _PAGE: Final = 500
 
-OPEN_CLAIMS: Final = Query(
-    select(*columns(CLAIMS, ClaimRow))
-    .where(
-        Among(CLAIMS.c.address, "addresses"),
-        CLAIMS.c.ended_at.is_(None),
-        or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now"), CLAIMS.c.unsettled == 1),
-    )
-    .order_by(CLAIMS.c.since, CLAIMS.c.id),
+OPEN_CLAIMS: Final = Query.of(
+    CLAIMS,
     ClaimRow,
+    Among(CLAIMS.c.address, "addresses"),
+    CLAIMS.c.ended_at.is_(None),
+    or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > bindparam("now"), CLAIMS.c.unsettled == 1),
+    order_by=(CLAIMS.c.since, CLAIMS.c.id),
 )
 """The open claims on `addresses` at the time `now`."""
-_VALUES: Final = Query(
-    select(*columns(VALUES, ValueRow)).where(Among(VALUES.c.address, "addresses")).order_by(VALUES.c.seq),
-    ValueRow,
-)
-_WITH: Final = Query(
-    select(*columns(VALUES, ValueRow)).where(VALUES.c.attribute == bindparam("what"), Among(VALUES.c.value, "values")),
-    ValueRow,
-)
+_VALUES: Final = Query.of(VALUES, ValueRow, Among(VALUES.c.address, "addresses"), order_by=(VALUES.c.seq,))
+_WITH: Final = Query.of(VALUES, ValueRow, VALUES.c.attribute == bindparam("what"), Among(VALUES.c.value, "values"))
 _DECIDED: Final = select(RECORDS.c.body).select_from(ATTEMPTS.join(RECORDS, RECORDS.c.seq == ATTEMPTS.c.seq))
 # Two queries, because an index of the open attempts serves one state each. Few are open at a time.
 _IN_FLIGHT_BODIES: Final = Query(_DECIDED.where(ATTEMPTS.c.state == IN_FLIGHT), BodyRow)
 _IN_DOUBT_BODIES: Final = Query(_DECIDED.where(ATTEMPTS.c.state == IN_DOUBT), BodyRow)
-_APPROVAL: Final = Query(
-    select(*columns(APPROVALS, ApprovalRow)).where(
-        APPROVALS.c.actor == bindparam("who"),
-        APPROVALS.c.call_digest == bindparam("digest"),
-        APPROVALS.c.state == UNUSED,
-        APPROVALS.c.until > bindparam("now"),
-    ),
+_APPROVAL: Final = Query.of(
+    APPROVALS,
     ApprovalRow,
+    APPROVALS.c.actor == bindparam("who"),
+    APPROVALS.c.call_digest == bindparam("digest"),
+    APPROVALS.c.state == UNUSED,
+    APPROVALS.c.until > bindparam("now"),
 )
 
 
@@ -112,11 +103,8 @@ def _latest_holders() -> Select[Any]:
 
 LATEST_HOLDERS: Final = Query(_latest_holders(), HolderRow)
 """Who held each attribute of `addresses` since `from`, oldest first."""
-_BY_KEY: Final = Query(
-    select(*columns(ATTEMPTS, AttemptOutcomeRow)).where(
-        ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key")
-    ),
-    AttemptOutcomeRow,
+_BY_KEY: Final = Query.of(
+    ATTEMPTS, AttemptOutcomeRow, ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key")
 )
 
 

@@ -24,17 +24,14 @@ from gateway.ledger.decide.budgets import account_outcome
 from gateway.ledger.decide.claims import ClaimEvent, end_claims, open_claims_of, require, settle_claims
 from gateway.ledger.store.rows import AttemptRow, ClaimRow
 from gateway.ledger.store.serialize import ids, reply_digest
-from gateway.ledger.store.statements import Query, Statement, columns
+from gateway.ledger.store.statements import Query, Statement
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, RECORDS, TIME_BOXES, VALUES
 from gateway.ledger.store.timestamps import from_text, to_text
 from gateway.ledger.store.transaction import Transaction
 
-_SUPERSEDED: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(
-        CLAIMS.c.ended_by == bindparam("mutation"), CLAIMS.c.end == ClaimEnd.SUPERSEDED.value
-    ),
-    ClaimRow,
+_SUPERSEDED: Final = Query.of(
+    CLAIMS, ClaimRow, CLAIMS.c.ended_by == bindparam("mutation"), CLAIMS.c.end == ClaimEnd.SUPERSEDED.value
 )
 _HOLDER: Final = Statement(
     select(CLAIMS.c.id).where(
@@ -150,10 +147,7 @@ _CLOSING: Final = (
     "reply_headers",
     "reply_body",
 )
-_ATTEMPT: Final = Query(
-    select(*columns(ATTEMPTS, AttemptRow)).where(ATTEMPTS.c.mutation_id == bindparam("mutation")),
-    AttemptRow,
-)
+_ATTEMPT: Final = Query.of(ATTEMPTS, AttemptRow, ATTEMPTS.c.mutation_id == bindparam("mutation"))
 _CLOSE_ATTEMPT: Final = Statement(
     update(ATTEMPTS)
     .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))

@@ -17,24 +17,23 @@ from gateway.core.records.claims import DowngradedBody
 from gateway.core.records.record import Record
 from gateway.core.records.signals import RecordedScope, SignalledBody
 from gateway.ledger.store.rows import ClaimRow, StateRow
-from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
+from gateway.ledger.store.statements import Among, Query, Session, Statement
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, SIGNALS
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
 # Literals, not parameters: see `tables.py`.
 _PROVEN: Final = CLAIMS.c.proof != literal_column("'[]'")
-_OPEN: Final = Query(select(*columns(CLAIMS, ClaimRow)).where(CLAIMS.c.ended_at.is_(None), _PROVEN), ClaimRow)
+_OPEN: Final = Query.of(CLAIMS, ClaimRow, CLAIMS.c.ended_at.is_(None), _PROVEN)
 # A claim that a mutation superseded is reopened if that mutation fails, so it must not keep its proof until then.
-_MAY_REOPEN: Final = Query(
-    select(*columns(CLAIMS, ClaimRow)).where(
-        CLAIMS.c.ended_by.in_(
-            select(ATTEMPTS.c.mutation_id).where(or_(ATTEMPTS.c.state == IN_FLIGHT, ATTEMPTS.c.state == IN_DOUBT))
-        ),
-        CLAIMS.c.end == ClaimEnd.SUPERSEDED.value,
-        _PROVEN,
-    ),
+_MAY_REOPEN: Final = Query.of(
+    CLAIMS,
     ClaimRow,
+    CLAIMS.c.ended_by.in_(
+        select(ATTEMPTS.c.mutation_id).where(or_(ATTEMPTS.c.state == IN_FLIGHT, ATTEMPTS.c.state == IN_DOUBT))
+    ),
+    CLAIMS.c.end == ClaimEnd.SUPERSEDED.value,
+    _PROVEN,
 )
 _STILL_OPEN: Final = Statement(
     select(SIGNALS.c.id).where(Among(SIGNALS.c.id, "ids"), SIGNALS.c.state == SignalState.OPEN.value)
@@ -75,7 +74,7 @@ def _downgrade(transaction: Transaction, row: ClaimRow, signal: str, at: datetim
     transaction.append(record, resources=[(row.address, row.attribute)])
 
 
-_STATE: Final = Query(select(*columns(SIGNALS, StateRow)).where(SIGNALS.c.id == bindparam("signal")), StateRow)
+_STATE: Final = Query.of(SIGNALS, StateRow, SIGNALS.c.id == bindparam("signal"))
 _OPEN_OF_SOURCE: Final = Statement(
     select(func.count()).where(SIGNALS.c.state == SignalState.OPEN.value, SIGNALS.c.source == bindparam("source"))
 )

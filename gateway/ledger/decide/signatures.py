@@ -14,7 +14,7 @@ from gateway.core.errors import SignatureSpent
 from gateway.core.model.mutation import Mutation
 from gateway.core.records.record import Stage
 from gateway.ledger.store.rows import SpentRow
-from gateway.ledger.store.statements import Query, Statement, columns
+from gateway.ledger.store.statements import Query, Statement
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import ATTEMPTS, RECORDS, SIGNATURES
 from gateway.ledger.store.timestamps import to_text
@@ -23,9 +23,7 @@ from gateway.ledger.store.transaction import Transaction
 KEPT: Final = timedelta(hours=1)
 """How long a spent signature is remembered. A signature is valid for at most twice the greatest clock skew, 30 minutes."""
 
-_SPENT: Final = Query(
-    select(*columns(SIGNATURES, SpentRow)).where(SIGNATURES.c.signature == bindparam("given")), SpentRow
-)
+_SPENT: Final = Query.of(SIGNATURES, SpentRow, SIGNATURES.c.signature == bindparam("given"))
 _STATE: Final = Statement(select(ATTEMPTS.c.state).where(ATTEMPTS.c.mutation_id == bindparam("mutation")))
 _HOW_IT_ENDED: Final = Statement(
     select(RECORDS.c.body)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, insert, literal_column, select, update
+from sqlalchemy import bindparam, insert, literal_column, update
 
 from gateway.core.errors import NotAllowed, NotFound, Overloaded, Stopped
 from gateway.core.model.approval import operator_objection
@@ -14,24 +14,22 @@ from gateway.core.ports import MOST_STOPS
 from gateway.core.records.operators import ResumedBody, StoppedBody
 from gateway.core.records.record import Record
 from gateway.ledger.store.rows import StopRow
-from gateway.ledger.store.statements import Query, Session, Statement, columns
+from gateway.ledger.store.statements import Query, Session, Statement
 from gateway.ledger.store.tables import STOPS
 from gateway.ledger.store.timestamps import from_text, to_text
 from gateway.ledger.store.transaction import Transaction
 
 _MOST_LISTED: Final = 1_000
 
-_STANDING: Final = Query(
-    select(*columns(STOPS, StopRow)).where(STOPS.c.ended_at.is_(None)).order_by(STOPS.c.at, STOPS.c.id), StopRow
-)
-_ENDED: Final = Query(
-    select(*columns(STOPS, StopRow))
-    .where(STOPS.c.ended_at.is_not(None))
-    .order_by(STOPS.c.ended_at.desc(), STOPS.c.id)
-    .limit(literal_column(str(_MOST_LISTED))),
+_STANDING: Final = Query.of(STOPS, StopRow, STOPS.c.ended_at.is_(None), order_by=(STOPS.c.at, STOPS.c.id))
+_ENDED: Final = Query.of(
+    STOPS,
     StopRow,
+    STOPS.c.ended_at.is_not(None),
+    order_by=(STOPS.c.ended_at.desc(), STOPS.c.id),
+    limit=literal_column(str(_MOST_LISTED)),
 )
-_ONE: Final = Query(select(*columns(STOPS, StopRow)).where(STOPS.c.id == bindparam("stop")), StopRow)
+_ONE: Final = Query.of(STOPS, StopRow, STOPS.c.id == bindparam("stop"))
 _INSERT: Final = Statement(insert(STOPS))
 _END: Final = Statement(
     update(STOPS)
@@ -45,7 +43,7 @@ def standing_stops(session: Session) -> tuple[Stop, ...]:
     return tuple(map(stop_from_row, session.rows(_STANDING, {})))
 
 
-def listed_stops(session: Session, *, every: bool) -> tuple[Stop, ...]:
+def listed_stops(session: Session, *, every: bool = False) -> tuple[Stop, ...]:
     """The standing stops, oldest first; with `every` also those that ended, the latest first."""
     ended = session.rows(_ENDED, {}) if every else []
     return (*standing_stops(session), *map(stop_from_row, ended))

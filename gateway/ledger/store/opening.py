@@ -12,7 +12,7 @@ from gateway.ledger.chain.checkpoint import Checkpoint, CheckpointFile
 from gateway.ledger.chain.hashes import START, verified_records
 from gateway.ledger.store.database import Store, connect_unprepared, sqlite_file, unavailable
 from gateway.ledger.store.rows import ChainEndRow, LastRecordRow
-from gateway.ledger.store.statements import Query, Session, columns
+from gateway.ledger.store.statements import Query, Session
 from gateway.ledger.store.tables import KEYS, RECORDS
 from gateway.ledger.store.transaction import Transaction
 
@@ -40,10 +40,7 @@ def _has_content(file: Path) -> bool:
         return False
 
 
-_LAST: Final = Query(
-    select(*columns(RECORDS, LastRecordRow)).order_by(RECORDS.c.seq.desc()).limit(1),
-    LastRecordRow,
-)
+_LAST: Final = Query.of(RECORDS, LastRecordRow, order_by=(RECORDS.c.seq.desc(),), limit=1)
 
 
 def prepare(store: Store, key: bytes, file: CheckpointFile | None) -> ChainEndRow:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from sqlalchemy import BindParameter, Column, ColumnElement, Connection, Dialect, Select, Table, bindparam, func
+from sqlalchemy import BindParameter, Column, ColumnElement, Connection, Dialect, Select, Table, bindparam, func, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ClauseElement
@@ -120,6 +120,18 @@ class Query(Statement, Generic[RowT]):
             raise TypeError(message)
         self.make_row: Callable[[Iterable[Any]], RowT] = row._make  # type: ignore[attr-defined]  # of every NamedTuple
 
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        row: type[RowT],
+        *conditions: ColumnElement[bool],
+        order_by: Sequence[ColumnElement[Any]] = (),
+        limit: int | ColumnElement[int] | None = None,
+    ) -> "Query[RowT]":
+        """The rows of a table for which the conditions hold, with the columns that the row class names."""
+        return cls(select(*columns(table, row)).where(*conditions).order_by(*order_by).limit(limit), row)
+
 
 def fields_of(row: type[tuple[Any, ...]]) -> tuple[str, ...]:
     """The field names of a NamedTuple class."""
@@ -141,6 +153,8 @@ class Session:
     """The driver's connection under a SQLAlchemy connection, inside the transaction that was begun on the latter."""
 
     def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        """For statements that a query puts together; prepared ones run on the driver's connection."""
         self._driver: Any = connection.connection.dbapi_connection
         self._dialect = connection.dialect
         self._streams = count()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert
 
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.model.motive import Motive
@@ -16,14 +16,11 @@ from gateway.core.records.requests import PassedBody, TurnedAwayBody
 from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.chain.hashes import HASHED, START, VERSION, keyed_hash
 from gateway.ledger.store.rows import ChainEndRow
-from gateway.ledger.store.statements import Query, Session, SqlValue, Statement, columns
+from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
 from gateway.ledger.store.tables import RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import to_text
 
-_CHAIN_END: Final = Query(
-    select(*columns(RECORDS, ChainEndRow)).order_by(RECORDS.c.seq.desc()).limit(1),
-    ChainEndRow,
-)
+_CHAIN_END: Final = Query.of(RECORDS, ChainEndRow, order_by=(RECORDS.c.seq.desc(),), limit=1)
 _INSERT: Final = Statement(insert(RECORDS))
 _INSERT_RESOURCE: Final = Statement(insert(RESOURCES))
 

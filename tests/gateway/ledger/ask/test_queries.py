@@ -12,27 +12,22 @@ from gateway.core.model.signal import SignalScope, SignalState
 from gateway.core.ports import SignalQuery
 from gateway.ledger.ask import queries
 from gateway.ledger.store.database import Store
+from gateway.ledger.store.statements import Session
 from tests.kit.history import NOW
 from tests.kit.history import event as history_event
 
-EVERY = {"equal": {}, "open_only": False}
-OPEN = {"equal": {}, "open_only": True}
-NONE = {"state": "", "actor": "", "stack": ""}
+EVERY = {"open_only": False}
 LISTS: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
-    "claims": (queries.claims, OPEN, "claims_open_by_time"),
-    "open claims of an actor": (queries.claims, {**OPEN, "equal": {"actor": "a"}}, "claims_open_by_actor (actor=?"),
+    "claims": (queries.claims, {}, "claims_open_by_time"),
+    "open claims of an actor": (queries.claims, {"actor": "a"}, "claims_open_by_actor (actor=?"),
     "claims that ended too": (queries.claims, EVERY, "claims_by_time"),
-    "of an actor, that ended too": (queries.claims, {**EVERY, "equal": {"actor": "a"}}, "claims_by_actor (actor=?"),
-    "of a mutation": (queries.claims, {**OPEN, "equal": {"mutation_id": "m"}}, "claims_by_mutation (mutation_id=?"),
-    "of a resource": (queries.claims, {**EVERY, "equal": {"address": "a"}}, "claims_by_key (address=?"),
-    "held": (queries.holds, {"equal": NONE, "before": ""}, "holds_by_time"),
-    "that wait": (queries.holds, {"equal": {**NONE, "state": "open"}, "before": ""}, "holds_by_state (state=?"),
-    "an actor's": (queries.holds, {"equal": {**NONE, "actor": "a"}, "before": ""}, "holds_by_actor (actor=?"),
-    "an actor's that wait": (
-        queries.holds,
-        {"equal": {**NONE, "actor": "a", "state": "open"}, "before": ""},
-        "holds_by_actor (actor=?",
-    ),
+    "of an actor, that ended too": (queries.claims, {**EVERY, "actor": "a"}, "claims_by_actor (actor=?"),
+    "of a mutation": (queries.claims, {"mutation_id": "m"}, "claims_by_mutation (mutation_id=?"),
+    "of a resource": (queries.claims, {**EVERY, "address": "a"}, "claims_by_key (address=?"),
+    "held": (queries.holds, {"state": None}, "holds_by_time"),
+    "that wait": (queries.holds, {}, "holds_by_state (state=?"),
+    "an actor's": (queries.holds, {"state": None, "actor": "a"}, "holds_by_actor (actor=?"),
+    "an actor's that wait": (queries.holds, {"actor": "a"}, "holds_by_actor (actor=?"),
 }
 
 
@@ -56,7 +51,7 @@ def test_a_list_is_found_in_its_index(
 ) -> None:
     with store.connect() as connection:
         connection.begin()
-        [step, *rest] = plan(connection, lambda: query(connection, limit=51, **asked))
+        [step, *rest] = plan(connection, lambda: query(Session(connection), limit=51, **asked))
     assert index in step, step
     # A resource and a mutation have few claims, and an actor few open ones: they may be sorted.
     few = "claims_open_by_actor" in step or "claims_by_key" in step or "claims_by_mutation" in step

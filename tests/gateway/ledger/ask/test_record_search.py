@@ -81,7 +81,7 @@ def steps(connection: Connection, query: RecordQuery) -> int:
 
     driver.set_progress_handler(step, 1)
     try:
-        found = records(connection, query)
+        found = records(Session(connection), query)
     finally:
         driver.set_progress_handler(None, 0)
     assert len(found) <= query.limit

@@ -1,5 +1,6 @@
-"""Reads the settings for a command, and finds the origin of each: environment, file or default."""
+"""`sentinel config` shows the settings in force and the origin of each: environment, file or default. Every command reads its settings here."""
 
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,11 @@ from typing import Any
 from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 
 from gateway.cli.client import UP_DIRECTORY
-from gateway.cli.output import fail
+from gateway.cli.options import Config, Json
+from gateway.cli.output import console, fail, safe, show_json, show_table
 from gateway.core.errors import NotFound, SettingsInvalid
-from gateway.core.settings import CONFIG_FILE, Settings, read_settings
+from gateway.core.settings import CONFIG_FILE, Settings, read_settings, without_password
+from gateway.core.settings.signals import evidence_rule
 
 
 class SettingOrigin(StrEnum):
@@ -18,6 +21,37 @@ class SettingOrigin(StrEnum):
     ENVIRONMENT = "environment"
     FILE = "file"
     DEFAULT = "default"
+
+
+def config(*, config: Config = None, as_json: Json = False) -> None:
+    """Show every setting in force and its origin: environment, file or default. Secrets are masked."""
+    file = config_file(config)
+    settings = settings_or_exit(file, as_json=as_json)
+    values = {name: _masked(value) for name, value in flatten(settings.model_dump(mode="json")).items()}
+    origin_of = origins(settings, file)
+    if as_json:
+        settings_to_json = {
+            name: {"value": value, "from": origin_of[name], "variable": environment_variable(name)}
+            for name, value in values.items()
+        }
+        rule = evidence_rule(settings.signals)
+        show_json({"file": str(file) if file else None, "settings": settings_to_json, "evidence": rule})
+        return
+    console.print(
+        f"Settings file: {safe(str(file)) if file else f'none (there is no {CONFIG_FILE} in this directory)'}"
+    )
+    rows = [[name, _cell(value), origin_of[name].value, environment_variable(name)] for name, value in values.items()]
+    show_table("Settings", ["setting", "value", "from", "environment variable"], rows)
+    console.print(safe(evidence_rule(settings.signals)))
+
+
+def _masked(value: Any) -> Any:
+    """The value, with a password in a URL masked."""
+    return without_password(value) if isinstance(value, str) else value
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def config_file(given: Path | None) -> Path | None:

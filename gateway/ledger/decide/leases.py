@@ -6,11 +6,11 @@ A gateway that was only paused may still record the outcome of an attempt that w
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, delete, exists, insert, select, update
+from sqlalchemy import bindparam, delete, exists, insert, update
 
 from gateway.ledger.decide.outcome import STOPPED, doubt
 from gateway.ledger.store.rows import AttemptRow
-from gateway.ledger.store.statements import Query, Statement, columns
+from gateway.ledger.store.statements import Query, Statement
 from gateway.ledger.store.tables import ATTEMPTS, IN_FLIGHT, LEASES
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
@@ -19,14 +19,12 @@ _RENEW: Final = Statement(update(LEASES).where(LEASES.c.owner == bindparam("who"
 _BEGIN: Final = Statement(insert(LEASES))
 _END: Final = Statement(delete(LEASES).where(LEASES.c.owner == bindparam("who")))
 _END_EXPIRED: Final = Statement(delete(LEASES).where(LEASES.c.until <= bindparam("now")))
-_ABANDONED: Final = Query(
-    select(*columns(ATTEMPTS, AttemptRow))
-    .where(
-        ATTEMPTS.c.state == IN_FLIGHT,
-        ~exists().where(LEASES.c.owner == ATTEMPTS.c.owner, LEASES.c.until > bindparam("now")),
-    )
-    .order_by(ATTEMPTS.c.decided_at),
+_ABANDONED: Final = Query.of(
+    ATTEMPTS,
     AttemptRow,
+    ATTEMPTS.c.state == IN_FLIGHT,
+    ~exists().where(LEASES.c.owner == ATTEMPTS.c.owner, LEASES.c.until > bindparam("now")),
+    order_by=(ATTEMPTS.c.decided_at,),
 )
 
 
