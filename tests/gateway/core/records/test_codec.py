@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -50,6 +51,14 @@ def test_a_body_comes_back_as_it_was_written(stage: Stage) -> None:
     text = encode(body)
     assert decode(stage, text) == body
     assert text.encode() == canonical(body.members) == canonical(json.loads(text))
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_the_text_of_a_body_is_as_python_writes_it(stage: Stage) -> None:
+    kinds = {field.encode_name: field.type for field in msgspec.structs.fields(BODIES[stage])}
+    members = sample_body(stage, {name: "Größe 😀\u2028\x7f" for name, kind in kinds.items() if kind in (str, Any)})
+    plain = json.dumps(members.members, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert encode(members) == plain
 
 
 @pytest.mark.parametrize(
