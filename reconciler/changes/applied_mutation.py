@@ -1,6 +1,6 @@
 """An applied mutation, read from the ledger's DECIDED record, and a change from outside in the same form."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -90,7 +90,7 @@ class AppliedMutation:
 
 def carried_out(record: Record) -> bool:
     """Whether a DECIDED record allowed the mutation."""
-    return body_of(record, DecidedBody).decision.carried_out
+    return isinstance(record.body, DecidedBody) and record.body.decision.carried_out
 
 
 def changes_attributes(record: Record) -> bool:
@@ -102,7 +102,10 @@ def changes_attributes(record: Record) -> bool:
 
 
 def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMutation:
-    """The mutation of a DECIDED record; `approvers` maps the id of an approval to the person who gave it."""
+    """The mutation of a DECIDED record; `approvers` maps the id of an approval to the person who gave it.
+
+    Raises TypeError for a record that cannot be read.
+    """
     body = body_of(record, DecidedBody)
     call, motive, caller = body.call, body.motive, body.caller
     effects = list(_of_stack(record, body))
@@ -132,6 +135,11 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
     )
 
 
+def readable_mutations(records: Iterable[Record], approvers: Mapping[str, str]) -> Iterator[AppliedMutation]:
+    """The mutations of the DECIDED records among these. One that cannot be read says nothing; the ledger has logged it."""
+    return (applied_mutation(record, approvers) for record in records if isinstance(record.body, DecidedBody))
+
+
 def _of_stack(record: Record, body: DecidedBody[Any]) -> Iterator[RecordedEffect[Any]]:
     """The effects on the record's stack, each with the address that the resource has there."""
     for effect in body.effects:
@@ -150,7 +158,7 @@ def mutation_of_drift(drift: "ForeignDrift", *beside: "ForeignDrift") -> Applied
         seq=drift.seq,
         stack=drift.stack,
         actor=(origin.actor if origin else "") or "unknown",
-        at=datetime.fromisoformat(origin.at) if origin else drift.at,
+        at=datetime.fromisoformat(origin.at) if origin and origin.at else drift.at,
         operation=(origin.event if origin else "") or "unknown",
         effects=tuple(_effect_of_drift(each) for each in all_of_it),
         before={(each.address, each.attribute): each.declared for each in all_of_it},

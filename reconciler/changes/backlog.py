@@ -138,7 +138,7 @@ class Backlog:
             self.decided[applied.id] = applied
 
     def _add_settled(self, record: Record, body: SettledBody) -> None:
-        if body.outcome == "in_doubt":
+        if body.outcome not in ("failed", "applied"):
             return
         flown = self.in_flight.pop(record.mutation_id, None)
         if body.outcome == "failed":

@@ -17,12 +17,12 @@ from gateway.core.model.json import Json, canonical
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath, overlaps
 from gateway.core.ports import Clock, LedgerQueries, RecordQuery
-from gateway.core.records.codec import body_of
+from gateway.core.records.codec import bodies_of
 from gateway.core.records.record import Stage
 from gateway.core.records.settled import SettledBody
 from gateway.terraform.address import split_stack
 from gateway.terraform.secrets import may_hold_secret, shows_secret
-from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, carried_out
+from reconciler.changes.applied_mutation import AppliedMutation, carried_out, readable_mutations
 from reconciler.drift.foreign_drift import Origins
 from reconciler.drift.in_doubt.live_evidence import may_come_later
 from reconciler.drift.in_doubt.read_back import LiveReader
@@ -109,7 +109,7 @@ class ImplicitConflicts:
 
     async def _decided(self, mutation_id: str) -> AppliedMutation | None:
         query = RecordQuery(mutation_id=mutation_id, stage=Stage.DECIDED, limit=1)
-        found = (applied_mutation(record, {}) for record in await self.queries.records(query))
+        found = readable_mutations(await self.queries.records(query), {})
         return next((applied for applied in found if applied.stack == self.stack), None)
 
     async def _seen(self, claimed: _Claimed, live: Refreshed, origins: Origins) -> SeenValue:
@@ -129,7 +129,7 @@ class ImplicitConflicts:
             resource=claimed.claim.address, stage=Stage.DECIDED, after_seq=claimed.applied.seq, limit=_MOST_LATER
         )
         records = [record for record in await self.queries.records(query) if carried_out(record)]
-        for later in (applied_mutation(record, {}) for record in records):
+        for later in readable_mutations(records, {}):
             touched = later.stack == self.stack and any(
                 each.address == claimed.effect.address for each in later.changed
             )
@@ -139,7 +139,7 @@ class ImplicitConflicts:
 
     async def _was_applied(self, later: AppliedMutation) -> bool:
         query = RecordQuery(mutation_id=later.id, stage=Stage.SETTLED, limit=1)
-        return any(body_of(record, SettledBody).outcome == "applied" for record in await self.queries.records(query))
+        return any(body.outcome == "applied" for body in bodies_of(await self.queries.records(query), SettledBody))
 
 
 def _is_of(effect: Effect, claim: Claim) -> bool:

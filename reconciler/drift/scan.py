@@ -9,7 +9,7 @@ from typing import Any, Final
 import structlog
 
 from gateway.core.drift_book import DriftAction, DriftBook, DriftOutcome, ForeignDrift
-from gateway.core.errors import Stopped
+from gateway.core.errors import LedgerUnavailable, Stopped
 from gateway.core.model.json import Json
 from gateway.core.model.path import overlaps
 from gateway.core.model.stop import Reach, Stop, in_the_way
@@ -227,7 +227,11 @@ class DriftScan:
     async def _recall(self, mutation: str) -> AppliedMutation | None:
         query = RecordQuery(mutation_id=mutation, stage=Stage.DECIDED, limit=1)
         for record in await self.line.queries.records(query):
-            return applied_mutation(record, {})
+            try:
+                return applied_mutation(record, {})
+            except TypeError as error:
+                message = f"Record {record.seq} cannot be read, so it is not known what is ours."
+                raise LedgerUnavailable(message) from error
         return None
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN
 from gateway.core.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
-from gateway.core.records.codec import body_of
+from gateway.core.records.codec import bodies_of
 from gateway.core.records.record import Stage
 from gateway.core.records.write_backs import ReconciledBody
 from gateway.terraform.config.source import parsed_once
@@ -33,13 +33,7 @@ from reconciler.line.combined_mutation import (
     with_absent_as_new,
 )
 from reconciler.line.merged_state import update_merged_state
-from reconciler.line.proposal import (
-    Proposal,
-    name_superseding,
-    proposal_with_edits,
-    proposal_without_edits,
-    says,
-)
+from reconciler.line.proposal import Proposal, name_superseding, proposal_with_edits, proposal_without_edits
 from reconciler.model import Edit, Wanted, is_replacement
 from reconciler.proof.code_copies import link_downloaded, select_workspace, temporarily_written
 from reconciler.proof.declarations import Declaration, read_declared
@@ -275,9 +269,9 @@ class Line:
         if not applied.corrects:
             needed = not earlier
         else:
-            done = any(body_of(record, ReconciledBody).corrects == applied.corrects for record in earlier)
-            corrected = [body_of(record, ReconciledBody) for record in earlier if record.seq == applied.corrects]
-            needed = not done and not any(says(body) == says(each) for each in corrected)
+            done = any(each.corrects == applied.corrects for each in bodies_of(earlier, ReconciledBody))
+            corrected = bodies_of((record for record in earlier if record.seq == applied.corrects), ReconciledBody)
+            needed = not done and not any(comparable_body(body) == comparable_body(each) for each in corrected)
         if needed:
             await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body)
 
@@ -323,10 +317,9 @@ class Line:
         """Bring the state up to date with the protected code; what the record of the merge says about it. Raises `errors.GitFailed`."""
         addresses: set[str] = set()
         for key in keys:
-            for record in await self.queries.records(
-                RecordQuery(mutation_id=key.partition("@")[0], stage=Stage.RECONCILED)
-            ):
-                addresses |= body_of(record, ReconciledBody).edited_addresses
+            query = RecordQuery(mutation_id=key.partition("@")[0], stage=Stage.RECONCILED)
+            for body in bodies_of(await self.queries.records(query), ReconciledBody):
+                addresses |= body.edited_addresses
         failed = await self.update_state(sorted(addresses))
         return {"state_not_refreshed": failed} if failed else {"state_refreshed": True}
 

@@ -142,16 +142,9 @@ class Proposal:
         )
 
 
-def edited_addresses(body: Mapping[str, Json]) -> set[str]:
-    """The addresses whose values a RECONCILED record says were written into code."""
-    edits = body.get("edits")
-    rows = edits if isinstance(edits, list | tuple) else ()
-    return {str(row["address"]) for row in rows if isinstance(row, Mapping) and "address" in row}
-
-
-def comparable_body(body: Mapping[str, Json]) -> Mapping[str, Json]:
+def comparable_body(body: ReconciledBody) -> ReconciledBody:
     """What a RECONCILED record says, without when and why it was looked at."""
-    return {name: value for name, value in body.items() if name not in {"corrects", "tried", "claims_ended", "noted"}}
+    return structs.replace(body, corrects=0, tried={}, claims_ended=None, noted=())
 
 
 def proposal_with_edits(
@@ -199,11 +192,6 @@ def name_superseding(proposal: Proposal, superseded: Mapping[tuple[str, str], st
     by = [(entry, superseded[entry.wanted.key]) for entry in proposal.left if entry.wanted.key in superseded]
     named = (replace(entry, reason=superseded_reason(later), superseded_by=later) for entry, later in by)
     return replace(proposal, left=left, kept_out=(*proposal.kept_out, *named))
-
-
-def says(body: ReconciledBody) -> ReconciledBody:
-    """What a RECONCILED record says, without when and why it was looked at."""
-    return structs.replace(body, corrects=0, tried={}, claims_ended=None, noted=())
 
 
 def _recorded(left: Left) -> RecordedLeft:

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
 from gateway.core.records.approvals import ConsentBody, RejectedBody
-from gateway.core.records.codec import body_of
+from gateway.core.records.codec import bodies_of
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.notice import DeliveryState
 from gateway.core.records.notices import NotifiedBody
@@ -69,7 +69,9 @@ async def _holds(ledger: CardLedger, end: Record) -> Sequence[Record]:
 
 def _same(held: Record, end: Record) -> bool:
     """Whether one word decided both, by the ledger's rules: a rejection is about every hold of the call, a consent about its circumstances."""
-    decided, said = body_of(held, DecidedBody), end.body
+    decided, said = held.body, end.body
+    if not isinstance(decided, DecidedBody):
+        return False
     waited = not decided.decision.carried_out and not decided.decision.attached
     if not waited or not isinstance(said, ConsentBody | RejectedBody) or said.digest != decided.call.digest:
         return False
@@ -78,5 +80,5 @@ def _same(held: Record, end: Record) -> bool:
 
 def _messages(batches: Sequence[Record], seq: int) -> Sequence[str]:
     """Where the chat has the cards of one record."""
-    results = (each for batch in batches for each in body_of(batch, NotifiedBody).results)
+    results = (each for batch in bodies_of(batches, NotifiedBody) for each in batch.results)
     return [each.message for each in results if each.seq == seq and each.state == DeliveryState.DELIVERED]

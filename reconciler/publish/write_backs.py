@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from gateway.core.drift_book import DriftBook
 from gateway.core.ports import LedgerQueries, RecordQuery
+from gateway.core.records.codec import bodies_of
 from gateway.core.records.drift import DriftSettledBody
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Record
 from gateway.core.records.write_backs import ReconciledBody
-from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, mutation_of_drift
+from reconciler.changes.applied_mutation import AppliedMutation, mutation_of_drift, readable_mutations
 from reconciler.changes.backlog import Backlog
 from reconciler.publish.pull_request_text import WriteBack
 
@@ -44,19 +45,14 @@ class WriteBacks:
         for record in records:
             book.add(record)
         drift = book.open.get(key)
-        bodies = [record.body for record in reversed(records) if isinstance(record.body, DriftSettledBody)]
-        written = next((body for body in bodies if body.commit), None)
+        written = next((body for body in bodies_of(reversed(records), DriftSettledBody) if body.commit), None)
         return WriteBack(key=key, applied=mutation_of_drift(drift) if drift else None, body=written or ReconciledBody())
 
     def _applied(self, records: Sequence[Record]) -> AppliedMutation | None:
-        decided = (record for record in records if record.stage is Stage.DECIDED)
-        return next((applied_mutation(record, self.backlog.approvers) for record in decided), None)
+        return next(readable_mutations(records, self.backlog.approvers), None)
 
 
 def _record_of_commit(records: Sequence[Record], corrects: int) -> ReconciledBody | None:
     """The record that names the commit of this write-back."""
-    bodies = (record.body for record in records)
-    return next(
-        (body for body in bodies if isinstance(body, ReconciledBody) and body.commit and body.corrects == corrects),
-        None,
-    )
+    written = (body for body in bodies_of(records, ReconciledBody) if body.commit and body.corrects == corrects)
+    return next(written, None)

@@ -6,8 +6,9 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from gateway.core.records.codec import BODIES, body_from_members
-from gateway.core.records.record import Body, Record, Stage
+from gateway.core.model.json import canonical_text
+from gateway.core.records.codec import BODIES, body_from_members, decode_tolerantly
+from gateway.core.records.record import Body, Record, Stage, UnreadableBody
 from gateway.core.records.write_backs import ReconciledBody
 
 _Part = TypeVar("_Part", bound=msgspec.Struct)
@@ -21,6 +22,13 @@ def sample_record(*, stage: Stage, body: Mapping[str, Any] | None = None, **fiel
 def sample_body(stage: Stage, members: Mapping[str, Any]) -> Body:
     """A body of this stage with these members."""
     return body_from_members(stage, _filled(inspect.type_info(BODIES[stage]), members))
+
+
+def unreadable(stage: Stage, members: Mapping[str, Any]) -> Body:
+    """The body with these members as the ledger reads it where they do not fit the stage's type."""
+    body = decode_tolerantly(stage.value, canonical_text(members))
+    assert isinstance(body, UnreadableBody)
+    return body
 
 
 def written_back(members: Mapping[str, Any]) -> ReconciledBody:

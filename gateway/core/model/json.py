@@ -5,10 +5,12 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, TypeAlias, TypeGuard
+
+import msgspec
 
 from gateway.core.times import utc_text
 
@@ -69,25 +71,39 @@ def _copied(value: Any) -> Json:
     return {str(key): item if type(item) in _PLAIN else to_json(item) for key, item in value.items()}
 
 
-_encode = json.JSONEncoder(
+_quick: Final = msgspec.json.Encoder(order="sorted").encode
+_any: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=to_json
 ).encode
-
-
-def canonical_text(value: object) -> str:
-    """The canonical JSON of a value: keys sorted, no spaces, no NaN. Like RFC 8785, except that numbers are written as Python does.
-
-    Raises TypeError or ValueError for a value that has no JSON form or cannot be encoded as UTF-8. `to_json` is asked only for values that
-    the encoder does not know, which takes a third of the time.
-    """
-    text = _encode(value)
-    text.encode()
-    return text
+_ALIKE: Final = frozenset({type(None), bool, int, str})
+_NESTED: Final = frozenset({dict, list, tuple})
 
 
 def canonical(value: object) -> bytes:
-    """`canonical_text` as UTF-8."""
-    return _encode(value).encode()
+    """The canonical JSON of a value: keys sorted, no spaces, no NaN. Like RFC 8785, except that numbers are written as Python does.
+
+    Raises TypeError or ValueError for a value that has no JSON form or cannot be encoded as UTF-8.
+    """
+    if _is_plain((value,)):
+        try:
+            return _quick(value)
+        except TypeError:
+            pass  # a key that is no text
+    return _any(value).encode()
+
+
+def _is_plain(items: Iterable[Any]) -> bool:
+    """Whether msgspec writes these as Python does, in a tenth of the time. It writes floats, times and decimals otherwise, and NaN as null."""
+    for item in items:
+        kind = type(item)
+        if kind not in _ALIKE and not (kind in _NESTED and _is_plain(item.values() if kind is dict else item)):
+            return False
+    return True
+
+
+def canonical_text(value: object) -> str:
+    """`canonical` as text."""
+    return canonical(value).decode()
 
 
 def digest(value: object, key: bytes = b"") -> str:

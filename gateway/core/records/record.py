@@ -1,5 +1,6 @@
 """A `Record` of the ledger, its stages, and what the bodies of all stages have in common."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -80,6 +81,20 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return members
 
 
+class UnreadableBody(Body, frozen=True, kw_only=True):
+    """A body that does not fit the type of its stage: shown as it stands. No decision and no claim follows from it, and nobody writes one."""
+
+    of: Stage
+    raw: Mapping[str, Any]
+    problem: str
+    """Why it cannot be read, as a sentence."""
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The members as they stand."""
+        return dict(self.raw)
+
+
 def to_members(part: object) -> Any:
     """A part of a body as JSON values: dicts, lists, texts, numbers."""
     return to_json(unpacked(part))
@@ -114,4 +129,4 @@ class Record:
     @property
     def stage(self) -> Stage:
         """The stage, which the type of the body tells."""
-        return self.body.stage
+        return self.body.of if isinstance(self.body, UnreadableBody) else self.body.stage

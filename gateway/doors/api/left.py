@@ -6,7 +6,7 @@ from typing import Any
 from gateway.core.model.json import to_json
 from gateway.core.model.time_box import TimeBoxPart
 from gateway.core.ports import DoubtLedger, LedgerQueries, RecordQuery, TimeBoxLedger
-from gateway.core.records.codec import body_of
+from gateway.core.records.codec import bodies_of, body_of
 from gateway.core.records.record import Record, Stage, to_members
 from gateway.core.records.settled import SettledBody
 from gateway.core.records.time_boxes import AttributeKey, NotPutBackBody
@@ -24,11 +24,11 @@ async def left_to_humans(
     query = RecordQuery(stage=Stage.RECONCILED, left=True, actor=actor, limit=MOST_RECORDS)
     unwritten = [entry for record in await queries.records(query) for entry in _unwritten(record)]
     unsettled = [
-        _unsettled(records[0])
+        _unsettled(record, record.body)
         for doubt in await doubts.in_doubt()
         if doubt.left_to_human
-        and (records := await queries.records(_settled_query(doubt.mutation_id, actor)))
-        and body_of(records[0], SettledBody).left_to_human
+        for record in await queries.records(_settled_query(doubt.mutation_id, actor))
+        if isinstance(record.body, SettledBody) and record.body.left_to_human
     ]
     not_put_back = await _not_put_back(queries, boxes, actor) if boxes is not None else []
     return sorted([*unwritten, *unsettled, *not_put_back], key=lambda entry: str(entry["since"]), reverse=True)
@@ -47,7 +47,9 @@ async def _not_put_back(queries: LedgerQueries, boxes: TimeBoxLedger, actor: str
 def _about(records: Sequence[Record], part: TimeBoxPart) -> Record | None:
     """The newest record about this attribute."""
     wanted = AttributeKey(address=part.address, attribute=part.attribute)
-    return next((record for record in records if wanted in body_of(record, NotPutBackBody).attributes), None)
+    return next(
+        (each for each in records if isinstance(each.body, NotPutBackBody) and wanted in each.body.attributes), None
+    )
 
 
 def _kept(part: TimeBoxPart, record: Record | None) -> dict[str, Any]:
@@ -70,12 +72,12 @@ def _settled_query(mutation_id: str, actor: str) -> RecordQuery:
 
 
 def _unwritten(record: Record) -> list[dict[str, Any]]:
-    left = to_members(body_of(record, ReconciledBody).left)
+    left = (entry for body in bodies_of([record], ReconciledBody) for entry in to_members(body.left))
     return [{**_common(record), "kind": "write_back", **entry} for entry in left]
 
 
-def _unsettled(record: Record) -> dict[str, Any]:
-    return {**_common(record), "kind": "in_doubt", "reason": body_of(record, SettledBody).reason or ""}
+def _unsettled(record: Record, body: SettledBody) -> dict[str, Any]:
+    return {**_common(record), "kind": "in_doubt", "reason": body.reason or ""}
 
 
 def _common(record: Record) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from gateway.core.ports import (
     Request,
 )
 from gateway.core.records.decided import DecidedBody
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Record, Stage, UnreadableBody
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.schemas import SessionBody
@@ -133,6 +133,9 @@ def told(caller: Caller, answer: dict[str, Any]) -> dict[str, Any]:
 def without_contest(record: Record) -> Record:
     """The record without the contest of its decision, which shows other actors' motives and how to outrank them."""
     body = record.body
+    if isinstance(body, UnreadableBody):
+        shown = {name: value for name, value in body.raw.items() if name != "decision"}
+        return replace(record, body=structs.replace(body, raw=shown))
     if not isinstance(body, DecidedBody) or body.decision.contest is None:
         return record
     return replace(record, body=structs.replace(body, decision=structs.replace(body.decision, contest=None)))

@@ -4,16 +4,20 @@ import hashlib
 import json
 from collections.abc import Iterable
 
+import structlog
+
 from gateway.core.model.approval import Binding, binding_to_json
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Claim, ClaimEnd, Undone, undone_from_json
 from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import Motive, motive_from_json, motive_to_json
-from gateway.core.records.codec import decode
-from gateway.core.records.record import Record
+from gateway.core.records.codec import decode_tolerantly
+from gateway.core.records.record import Record, UnreadableBody
 from gateway.ledger.store.rows import ClaimRow, RecordRow
 from gateway.ledger.store.statements import SqlValue
 from gateway.ledger.store.timestamps import from_text, to_text
+
+log = structlog.get_logger()
 
 
 def binding_text(binding: Binding | None) -> str:
@@ -85,13 +89,16 @@ def reply_digest(status: object, headers: object, body: bytes | None) -> str:
 
 
 def record_from_row(row: RecordRow) -> Record:
-    """The record of a row."""
+    """The record of a row. A body that cannot be read is logged. Raises `errors.LedgerBroken` for a stage that is not known."""
+    body = decode_tolerantly(row.stage, row.body)
+    if isinstance(body, UnreadableBody):
+        log.error("record_unreadable", seq=row.seq, mutation=row.mutation_id, error=body.problem)
     return Record(
         at=from_text(row.at),
         mutation_id=row.mutation_id,
         actor=row.actor,
         stack=row.stack,
-        body=decode(row.stage, row.body),
+        body=body,
         version=row.version,
         seq=row.seq,
         previous=row.previous,

@@ -16,7 +16,7 @@ from gateway.core.errors import NotAllowed, SentinelError
 from gateway.core.model.outcome import Resolution
 from gateway.core.ports import Clock, Doubt, DoubtLedger, LedgerQueries, RecordQuery
 from gateway.core.records.record import Stage
-from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation
+from reconciler.changes.applied_mutation import AppliedMutation, readable_mutations
 from reconciler.drift.in_doubt.live_evidence import DoubtAnswer, DoubtVerdict, judge_live_values, unreadable
 from reconciler.drift.in_doubt.trail_evidence import Trail, verdict_of_trail
 from reconciler.terraform.refresh import Refreshed
@@ -114,9 +114,9 @@ class ReadBack:
         return not doubt.left_to_human or (self.trail is not None and age < _LATE_EVENTS)
 
     async def _applied(self, mutation_id: str) -> AppliedMutation | None:
-        """The mutation, from its DECIDED record; None if there is none."""
+        """The mutation, from its DECIDED record; None if that cannot be read."""
         query = RecordQuery(mutation_id=mutation_id, stage=Stage.DECIDED, limit=1)
-        return next((applied_mutation(record, {}) for record in await self.queries.records(query)), None)
+        return next(readable_mutations(await self.queries.records(query), {}), None)
 
     def _told(self, applied: AppliedMutation) -> DoubtVerdict | None:
         """What CloudTrail says; None if it says nothing or cannot be read."""

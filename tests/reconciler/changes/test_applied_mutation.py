@@ -13,8 +13,8 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.core.records.time_boxes import PutsBack
 from gateway.ledger.ledger import SqlLedger
-from reconciler.changes.applied_mutation import applied_mutation, carried_out
-from tests.kit.bodies import sample_body
+from reconciler.changes.applied_mutation import applied_mutation, carried_out, readable_mutations
+from tests.kit.bodies import sample_body, unreadable
 
 Apply = Callable[..., Awaitable[str]]
 
@@ -50,6 +50,21 @@ async def test_what_restates_a_default_is_recognized(
     body["effects"][0].update(change)
     found = applied_mutation(replace(record, body=sample_body(Stage.DECIDED, body)), {})
     assert found.restated == ({("aws_x.a", "size")} if restated else set())
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"call": None}, {"call": {"service": "x", "operation": "Y"}, "effects": [3]}, {"call": 3}]
+)
+async def test_a_body_that_no_release_wrote_is_an_error(
+    ledger: SqlLedger, applied: Apply, body: dict[str, Json]
+) -> None:
+    await applied(("aws_sqs_queue.a", "size", 4, 6))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    torn = replace(record, body=unreadable(Stage.DECIDED, body))
+    with pytest.raises(TypeError, match="cannot be read"):
+        applied_mutation(torn, {})
+    assert not carried_out(torn)
+    assert [each.id for each in readable_mutations([torn, record], {})] == [record.mutation_id]
 
 
 async def test_what_a_call_only_implied_is_not_written_back(ledger: SqlLedger, applied: Apply) -> None:

@@ -12,13 +12,13 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import Call, Effect, EffectAction
 from gateway.core.model.outcome import Failed
 from gateway.core.ports import RecordQuery
-from gateway.core.records.record import Stage
+from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.backlog import Backlog
 from reconciler.model import Wanted
 from reconciler.terraform.plan import ResourceChange
 from tests.kit import nouns
-from tests.kit.bodies import sample_body, sample_record, written_back
+from tests.kit.bodies import sample_body, sample_record, unreadable, written_back
 from tests.kit.mutations import APPLIED, record_mutation
 from tests.kit.nouns import effect
 
@@ -198,6 +198,22 @@ async def test_what_was_left_stays_and_what_was_written_goes(ledger: SqlLedger, 
     assert backlog.committed == {f"{mutation}@{record.seq}": "c1"}
     assert not list(backlog.left_over())
     assert not backlog.decided
+
+
+async def test_a_record_that_cannot_be_read_does_not_stop_the_others(ledger: SqlLedger, applied: Apply) -> None:
+    good = await applied((QUEUE.format("a"), "delay_seconds", 0, 1))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    backlog = Backlog(stack="shop")
+    bodies: list[dict[str, Any]] = [
+        {"decision": {"carried_out": True}},
+        {"decision": 5},
+        {"decision": {"carried_out": True}, "call": 3},
+    ]
+    for members in bodies:
+        body = unreadable(Stage.DECIDED, members)
+        backlog._add(Record(at=record.at, mutation_id="mut_bad", stack="shop", body=body, seq=9))
+    await backlog.read(ledger)
+    assert _ids(backlog) == [good]
 
 
 async def test_who_approved_is_known(ledger: SqlLedger) -> None:

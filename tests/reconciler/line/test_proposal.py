@@ -9,7 +9,7 @@ import pytest
 
 from gateway.core.model.json import Json
 from gateway.core.records.write_backs import ReconciledBody
-from reconciler.line.proposal import Proposal, says
+from reconciler.line.proposal import Proposal, comparable_body
 from reconciler.model import Left, Proof, ProposedEdit, Wanted
 from tests.kit.bodies import written_back
 
@@ -111,4 +111,4 @@ def test_what_a_record_says_and_which_addresses_it_wrote() -> None:
     )
     assert body.edited_addresses == {"aws_x.a"}
     assert written_back({}).edited_addresses == set()
-    assert says(body) == ReconciledBody(edits=body.edits)
+    assert comparable_body(body) == ReconciledBody(edits=body.edits)

@@ -9,7 +9,7 @@ from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.backlog import Backlog
 from reconciler.publish.write_backs import WriteBacks
-from tests.kit.bodies import written_back
+from tests.kit.bodies import unreadable, written_back
 
 Apply = Callable[..., Awaitable[str]]
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -41,7 +41,7 @@ async def test_a_record_that_cannot_be_read_gives_a_story_without_it(ledger: Sql
 
     class Torn:
         async def records(self, query: RecordQuery) -> list[Record]:
-            return [replace(record, body=written_back({})) for record in await ledger.records(query)]
+            return [replace(record, body=unreadable(record.stage, {})) for record in await ledger.records(query)]
 
     story = await WriteBacks(queries=Torn(), backlog=Backlog(stack="shop")).of(mutation)  # type: ignore[arg-type]
     assert story.applied is None

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from enum import StrEnum
 
 import pytest
 from hypothesis import given
@@ -44,6 +45,44 @@ def test_the_order_of_members_does_not_matter(value: dict[str, object]) -> None:
 )
 def test_each_kind_of_value_has_one_form(value: object, form: bytes) -> None:
     assert canonical(value) == form
+
+
+class _Color(StrEnum):
+    RED = "röd"
+
+
+_ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+    | st.sampled_from(['\x00\x1f\x7f\u2028 "\\/', 10**30, 1e16, 1e-5, -0.0, _Color.RED, "\U0001f600\uffff"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.text(max_size=8) | st.sampled_from(["\uffff", "\U0001f600", _Color.RED]), inner, max_size=4
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(_ANYTHING)
+def test_it_is_written_as_python_does(value: object) -> None:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert canonical(value) == text.encode()
+
+
+@pytest.mark.parametrize("value", [{1: "a", 2: 0.5}, {None: 1}, {True: 1}])
+def test_a_key_that_is_no_text_becomes_one(value: dict[object, object]) -> None:
+    assert canonical(value) == json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("value", ["\ud800", {"\ud800": 1}, ["\ud800", 0.5]])
+def test_a_text_that_utf_8_does_not_have_is_refused(value: object) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        canonical(value)
 
 
 def test_a_value_without_a_form_is_refused() -> None:

@@ -45,6 +45,22 @@ def test_a_body_that_cannot_be_read_is_named(session: Session, body: str) -> Non
         Derivation(session).follow(row(Stage.DECIDED, body))
 
 
+def test_only_records_of_these_stages_change_no_table(session: Session) -> None:
+    followed = {stage for derive in DERIVED for stage in derive(session).handlers}
+    from_outside = {Stage.DRIFTED, Stage.DRIFT_DECIDED, Stage.DRIFT_SETTLED}
+    assert set(Stage) - followed == {
+        Stage.TURNED_AWAY,
+        Stage.PASSED,
+        Stage.PROPOSED,
+        Stage.PLAN_CHECKED,
+        Stage.NOTIFIED,
+        Stage.RESEND_ASKED,
+        Stage.CHAT_LINKED,
+        Stage.CHAT_LINK_ASKED,
+        *from_outside,
+    }
+
+
 def test_what_was_carried_out_must_be_in_the_tables(session: Session) -> None:
     derivation = Derivation(session)
     derivation.follow(row(Stage.DECIDED, encode(sample_body(Stage.DECIDED, {"decision": {"carried_out": True}}))))
