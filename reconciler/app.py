@@ -19,7 +19,7 @@ from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.terraform.config.backend import state_location
-from gateway.terraform.origin import code_origin
+from gateway.terraform.origins import code_origin
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
 from reconciler.changes.backlog import Backlog

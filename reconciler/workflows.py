@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import structlog
 from dbos import DBOS, DBOSConfig, SetWorkflowID
 from dbos import error as dbos_error
@@ -15,6 +16,8 @@ from dbos import error as dbos_error
 from gateway.core.errors import LedgerUnavailable, SentinelError
 from gateway.core.model.ids import new_id
 from gateway.core.model.json import Json
+from gateway.core.records.codec import body_of
+from gateway.core.records.write_backs import ReconciledBody
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.changes.backlog import Backlog
 from reconciler.drift.in_doubt.live_evidence import DoubtVerdict
@@ -108,9 +111,9 @@ class Worker:
         left_over = list(self.backlog.left_over())
         self.left_over.keep(frozenset(applied.id for applied in left_over))
         for applied in left_over:
-            recorded = self.backlog.left[applied.id].body.get("tried")
+            recorded = body_of(self.backlog.left[applied.id], ReconciledBody).tried
             now: dict[str, Json] = {"protected": head, "others": self.backlog.others(applied)}
-            if isinstance(recorded, Mapping) and "branch" in recorded:
+            if "branch" in recorded:
                 now["branch"] = await self.line.tip()
             if not self.left_over.due(applied.id, recorded, now):
                 continue
@@ -292,9 +295,10 @@ class Runner:
 
         async def publish(proposal: dict[str, Json]) -> dict[str, Json]:
             applied = await self._applied(worker, mutation_id, corrects)
-            return await worker.line.publish(applied, worker.backlog, Proposal.from_json(proposal))
+            return (await worker.line.publish(applied, worker.backlog, Proposal.from_json(proposal))).members
 
-        async def record(body: dict[str, Json]) -> None:
+        async def record(members: dict[str, Json]) -> None:
+            body = msgspec.convert(members, ReconciledBody)
             await worker.line.record(await self._applied(worker, mutation_id, corrects), body)
 
         proposal = await DBOS.run_step_async({"name": "prove"}, prove)

@@ -19,7 +19,7 @@ from gateway.line.checks.time_box import TimeBoxCheck
 from gateway.line.pipeline import Pipeline
 from gateway.line.survey import Survey
 from gateway.plans.check import PlanCheck
-from gateway.policy.engine import RunningEngine
+from gateway.policy.bundle import RunningEngine
 
 
 def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: "") -> CheckChain:

@@ -19,7 +19,7 @@ from gateway.aws.door.form_uploads import FormUploads
 from gateway.aws.door.reads import Reads
 from gateway.aws.door.uploads import Uploads
 from gateway.aws.door.urls import ReplyUrls
-from gateway.context.live import LiveReadThrough
+from gateway.context.live_values import LiveReadThrough
 from gateway.context.reader import ContextReader
 from gateway.core.http.body_budget import BodyBudget
 from gateway.core.http.strict_parsers import json_value
@@ -54,9 +54,8 @@ from gateway.line.checks.fairness import FairLimitsOf
 from gateway.line.data_plane import DataPlane
 from gateway.line.pipeline import Pipeline
 from gateway.plans.document import LARGEST_PLAN
-from gateway.signals.intake import SignalIntake
-from gateway.signals.sns import SnsMessages
-from gateway.signals.sns_endpoint import SnsEndpoint
+from gateway.signals.receiver import SignalReceiver
+from gateway.signals.sns import SnsEndpoint, SnsMessages
 
 
 def open_doors(parts: Parts, stack: AsyncExitStack) -> DoorRouter:
@@ -179,7 +178,7 @@ def api_context(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiP
         commands=parts.ledger,
         drift=parts.drift,
         readers=context_reader(parts),
-        intake=SignalIntake(
+        intake=SignalReceiver(
             sources=parts.signals.sources,
             ledger=parts.ledger,
             clock=parts.clock,

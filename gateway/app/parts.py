@@ -20,7 +20,7 @@ from gateway.core.model.masking import Masker
 from gateway.core.ports import Clock
 from gateway.core.service_models import ServiceModels
 from gateway.core.settings import Settings
-from gateway.drift.watch import DriftWatch
+from gateway.drift.decisions import DriftDecisions
 from gateway.effects.resolver import EffectResolver
 from gateway.identity.master_key import derived_key
 from gateway.ledger.keyring import SqlKeyRing
@@ -29,9 +29,10 @@ from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.line.data_plane import PassedCounts
 from gateway.line.stop_book import StopBook
 from gateway.line.wakeups import Wakeups
-from gateway.policy.engine import RunningEngine, open_engine
-from gateway.signals.book import SignalBook
+from gateway.policy.bundle import RunningEngine
+from gateway.policy.engine import open_engine
 from gateway.signals.files import SignalFiles
+from gateway.signals.open_signals import OpenSignals
 from gateway.telemetry.telemetry import Telemetry
 from gateway.terraform.pulled_states import PulledStates
 from gateway.terraform.stacks import Stacks
@@ -67,8 +68,8 @@ class Parts:
     masker: Masker
     digest_key: bytes
     console_key: bytes
-    drift: DriftWatch
-    signals: SignalBook
+    drift: DriftDecisions
+    signals: OpenSignals
     stops: StopBook
     telemetry: Telemetry = field(default_factory=Telemetry)
     wakeups: Wakeups = field(default_factory=Wakeups)
@@ -115,7 +116,7 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         masker=masker,
         digest_key=derived_key(master, "call digest"),
         console_key=derived_key(master, "console"),
-        drift=DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
+        drift=DriftDecisions(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
         signals=await _signal_book(settings, ledger, clock),
         stops=StopBook(ledger, clock),
         telemetry=telemetry,
@@ -168,11 +169,11 @@ def _credentials(settings: Settings, clock: Clock) -> CredentialsProvider:
     return DefaultChain(clock)
 
 
-async def _signal_book(settings: Settings, ledger: SqlLedger, clock: Clock) -> SignalBook:
+async def _signal_book(settings: Settings, ledger: SqlLedger, clock: Clock) -> OpenSignals:
     """The open signals. Raises `errors.SettingsInvalid` if a file of a source cannot be read."""
     sources = {each.name: each for each in settings.signals}
     files = SignalFiles(sources)
     await asyncio.to_thread(files.open_at_start, clock.now())
-    book = SignalBook(sources=sources, ledger=ledger, clock=clock, files=files)
+    book = OpenSignals(sources=sources, ledger=ledger, clock=clock, files=files)
     await book.refresh()
     return book

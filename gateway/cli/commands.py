@@ -115,7 +115,7 @@ PLACES: Final[Mapping[str, str]] = {
     "query": "gateway.cli.investigate:query",
     "export": "gateway.cli.export:export",
     "verify": "gateway.cli.verify:verify",
-    "config": "gateway.cli.verify:config",
+    "config": "gateway.cli.config:config",
     "key": "gateway.cli.keys:key_app",
     "policy": "gateway.cli.policy:policy_app",
 }

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json, time_of
 from gateway.cli.output import error_console, fail, log_to_stderr, show_json, show_table
-from gateway.cli.settings import config_file, require_ledger, settings_or_exit
 from gateway.core.errors import Malformed, SentinelError
 from gateway.core.settings import Settings
 from gateway.core.settings.exports import ExportFormatName, ExportSettings
 
 if TYPE_CHECKING:
-    from gateway.exports.continuous import OpenedLedger
+    from gateway.exports.exporter import OpenedLedger
 
 
 def export(
@@ -67,7 +67,7 @@ def export(
 
 
 def _opened(settings: Settings) -> "OpenedLedger":
-    from gateway.exports.continuous import OpenedLedger
+    from gateway.exports.exporter import OpenedLedger
 
     log_to_stderr()
     return OpenedLedger.open(settings)
@@ -100,7 +100,7 @@ def _once(ledger: "OpenedLedger", form: ExportFormatName, out: Path | None, sinc
 def _keep_up(
     ledger: "OpenedLedger", sinks: tuple[ExportSettings, ...], *, follow: bool, every: float, as_json: bool
 ) -> None:
-    from gateway.exports.continuous import keep_up
+    from gateway.exports.exporter import keep_up
 
     if not sinks:
         raise Malformed(
@@ -115,7 +115,7 @@ def _keep_up(
 
 
 def _show_status(ledger: "OpenedLedger", *, as_json: bool) -> None:
-    from gateway.exports.continuous import progress
+    from gateway.exports.exporter import progress
 
     shown = progress(ledger)
     if as_json:

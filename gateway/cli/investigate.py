@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from gateway.cli.client import call_api_as, mutation_path
+from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import As, Config, Json, time_of
 from gateway.cli.output import (
     console,
@@ -22,7 +23,6 @@ from gateway.cli.output import (
     show_pairs,
     show_table,
 )
-from gateway.cli.settings import config_file, require_ledger, settings_or_exit
 from gateway.cli.time_boxes import show_time_boxes
 from gateway.core.errors import Malformed, SentinelError
 from gateway.core.model.motive import Intent, Motivation

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from gateway.cli.config import config_file, require_ledger, settings_or_exit, sqlite_file
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, log_to_stderr, run, show_json, show_table
-from gateway.cli.settings import config_file, require_ledger, settings_or_exit, sqlite_file
 from gateway.core.errors import Malformed
 from gateway.core.http.motive_syntax import duration
 from gateway.core.model.caller import ActorKind
@@ -23,21 +23,24 @@ from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.presentation.serialize import time_to_json
 
-
-@asynccontextmanager
-async def open_keyring(settings: Settings) -> AsyncIterator[SqlKeyRing]:
-    """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
-    log_to_stderr()
-    async with open_sealed_ledger(settings) as ledger:
-        yield SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
-
-
 if TYPE_CHECKING:
+    from gateway.ledger.keyring import SqlKeyRing
     from gateway.ledger.store.rows import KeyRow
 
 key_app = typer.Typer(no_args_is_help=True, help="Issue, list and revoke keys.")
 
 T = TypeVar("T")
+
+
+@asynccontextmanager
+async def open_keyring(settings: Settings) -> AsyncIterator["SqlKeyRing"]:
+    """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
+    from gateway.ledger.keyring import SqlKeyRing
+
+    log_to_stderr()
+    async with open_sealed_ledger(settings) as ledger:
+        yield SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
+
 
 _ACTOR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/+-]{0,99}")
 

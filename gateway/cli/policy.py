@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from gateway.cli.config import config_file
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, fail, log_to_stderr, safe, show_json, show_table
-from gateway.cli.settings import config_file
 from gateway.core.errors import PolicyInvalid, SentinelError
 from gateway.core.model.path import AttributePath
 
@@ -26,9 +26,9 @@ async def numbers_in_force(path: Path | None, config: Path | None, stack: str) -
     """
     from gateway.core.settings import read_settings
     from gateway.line.checks.priorities import idle_layers, priorities_of
-    from gateway.policy.bundle_selection import select_bundle
+    from gateway.policy.bundle import select_bundle
     from gateway.policy.embedded import Embedded
-    from gateway.policy.layers import origins
+    from gateway.policy.priority_layers import origins
     from gateway.policy.sources import shipped
 
     settings = read_settings(config)
@@ -79,10 +79,9 @@ Directory = Annotated[
 @policy_app.command("build")
 def build_command(path: Directory = None, *, as_json: Json = False) -> None:
     """Compile the policies with opa and write the bundle to `bundle/` in their directory, if a gateway would run it."""
-    from gateway.policy.bundle import build, write_bundle
-    from gateway.policy.bundle_selection import SHIPPED
+    from gateway.policy.bundle import SHIPPED, build, write_bundle
+    from gateway.policy.bundle_check import try_bundle
     from gateway.policy.sources import read_sources, shipped
-    from gateway.policy.trial import try_bundle
 
     directory = path or shipped()
     try:
@@ -181,7 +180,7 @@ def numbers_command(
 
 
 async def _evaluate(directory: Path, entrypoint: str, text: str) -> object:
-    from gateway.policy.bundle_selection import select_bundle
+    from gateway.policy.bundle import select_bundle
     from gateway.policy.embedded import Embedded
 
     document = json.loads(text)

@@ -1,13 +1,11 @@
-"""`sentinel verify` checks the ledger; `sentinel config` shows the settings in force."""
+"""`sentinel verify` checks the ledger."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json
-from gateway.cli.output import console, run, safe, show_json, show_table
-from gateway.cli.settings import config_file, environment_variable, flatten, origins, require_ledger, settings_or_exit
-from gateway.core.settings import CONFIG_FILE, Settings, without_password
-from gateway.core.settings.signals import evidence_rule
+from gateway.cli.output import console, run, show_json
+from gateway.core.settings import Settings
 
 if TYPE_CHECKING:
     from gateway.ledger.chain.verification import Verification
@@ -61,34 +59,3 @@ async def _verify(settings: Settings) -> "Verification":
         return verify_ledger(store, keys.chain, CheckpointFile(checkpoint_path(settings), keys.signing))
     finally:
         store.close()
-
-
-def config(*, config: Config = None, as_json: Json = False) -> None:
-    """Show every setting in force and its origin: environment, file or default. Secrets are masked."""
-    file = config_file(config)
-    settings = settings_or_exit(file, as_json=as_json)
-    values = {name: _masked(value) for name, value in flatten(settings.model_dump(mode="json")).items()}
-    origin_of = origins(settings, file)
-    if as_json:
-        settings_to_json = {
-            name: {"value": value, "from": origin_of[name], "variable": environment_variable(name)}
-            for name, value in values.items()
-        }
-        rule = evidence_rule(settings.signals)
-        show_json({"file": str(file) if file else None, "settings": settings_to_json, "evidence": rule})
-        return
-    console.print(
-        f"Settings file: {safe(str(file)) if file else f'none (there is no {CONFIG_FILE} in this directory)'}"
-    )
-    rows = [[name, _cell(value), origin_of[name].value, environment_variable(name)] for name, value in values.items()]
-    show_table("Settings", ["setting", "value", "from", "environment variable"], rows)
-    console.print(safe(evidence_rule(settings.signals)))
-
-
-def _masked(value: Any) -> Any:
-    """The value, with a password in a URL masked."""
-    return without_password(value) if isinstance(value, str) else value
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gateway.context.entries import holder_of, motive_words
+from gateway.context.answer_parts import holder_of, motive_words
 from gateway.context.excerpt import excerpt
-from gateway.context.live import LiveAnswer
+from gateway.context.live_values import LiveAnswer
 from gateway.context.ports import KnownResource, LatestChange
 from gateway.core.model.caller import Caller
 from gateway.core.model.claim import Claim

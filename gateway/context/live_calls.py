@@ -6,8 +6,7 @@ from functools import cache
 from typing import Any, Final
 
 from gateway.core.model.json import Json, to_json
-from gateway.effects.matcher import match
-from gateway.effects.schema import TypeSchema, known_schemas
+from gateway.effects.schema import TypeSchema, known_schemas, match
 from gateway.effects.tags import tag_map
 from gateway.effects.values import NotUnderstood
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from gateway.context.applied_drift import APPLIED, FOREIGN, DriftQuery, applied_drift
-from gateway.context.attributes import MOST_ATTRIBUTES, AttributesOf
-from gateway.context.entries import (
+from gateway.context.answer_parts import (
     code_sources,
     dependant_entry,
     header,
@@ -17,16 +16,94 @@ from gateway.context.entries import (
     signal_entry,
     written_names,
 )
+from gateway.context.attributes import MOST_ATTRIBUTES, AttributesOf
+from gateway.context.excerpt import excerpt
 from gateway.context.health import DataHealth, DataSource, ReadStatus
-from gateway.context.live import LiveAnswer, LiveReadThrough
+from gateway.context.live_values import LiveAnswer, LiveReadThrough
 from gateway.context.lookup import FoundResource, ResourceQuery, find_resources, resource_at
-from gateway.context.ports import ContextLedger, HistoryQuery, KnownResource
+from gateway.context.ports import AppliedValue, ContextLedger, HistoryQuery, KnownResource
+from gateway.core.errors import Ambiguous
 from gateway.core.model.caller import Caller
+from gateway.core.model.equality import equal
+from gateway.core.model.json import Json, to_json
+from gateway.core.model.masking import holds_mask
 from gateway.core.model.path import WHOLE, put_all
 from gateway.core.model.signal import Signal
 from gateway.core.off_loop import off_loop
 from gateway.core.ports import Clock, PolicyEngine
 from gateway.terraform.stacks import Stacks
+
+APPLIED: Final = "applied"
+FOREIGN: Final = "foreign"
+MOST_APPLIED: Final = 500
+"""Applied values in one answer."""
+_PAGE: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftQuery:
+    """Which drift to list. Empty members do not restrict the result."""
+
+    stack: str = ""
+    cause: str = ""
+    """`applied` or `foreign`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedDrift:
+    """One value by which live and code differ because Sentinel applied it."""
+
+    stack: str
+    declared: Json
+    applied: AppliedValue
+
+    def to_json(self, caller: Caller) -> dict[str, Any]:
+        """The members that every drift has."""
+        at: datetime = self.applied.at
+        return {
+            "cause": APPLIED,
+            "since": to_json(at),
+            "stack": self.stack,
+            "address": self.applied.address,
+            "attribute": self.applied.attribute,
+            "live": excerpt(self.applied.value, caller),
+            "declared": excerpt(self.declared, caller),
+            "sensitive": holds_mask(self.applied.value),
+            "origin": {"mutation_id": self.applied.mutation_id},
+            "proposal": {"branch": self.applied.branch, "commit": self.applied.commit} if self.applied.commit else None,
+        }
+
+
+async def find_applied_drift(
+    stacks: Stacks, ledger: ContextLedger, query: DriftQuery
+) -> tuple[list[AppliedDrift], bool]:
+    """The applied values that the code does not declare, by address, and whether there are more. Raises `errors.LedgerUnavailable`."""
+    found: list[AppliedDrift] = []
+    after = ("", "")
+    while page := await ledger.applied(after=after, limit=_PAGE):
+        for value in page:
+            drift = _drift(stacks, value, query.stack)
+            if drift is not None and len(found) == MOST_APPLIED:
+                return found, True
+            if drift is not None:
+                found.append(drift)
+        after = (page[-1].address, page[-1].attribute)
+    return found, False
+
+
+def _drift(stacks: Stacks, value: AppliedValue, wanted: str) -> AppliedDrift | None:
+    """The drift by an applied value; None if the code declares it, or no stack (or another one) has the resource."""
+    try:
+        stack = stacks.declaring(value.address)
+    except Ambiguous:
+        return None
+    if stack is None or wanted not in ("", stack.name) or value.attribute == WHOLE:
+        return None
+    declared = stack.declared(value.address, value.attribute)
+    if declared is not None and equal(declared, value.value):
+        return None
+    return AppliedDrift(stack=stack.name, declared=declared, applied=value)
+
 
 MOST_DEPENDANTS: Final = 50
 """Dependants in one answer, the nearest first."""
@@ -120,7 +197,7 @@ class ContextReader:
     async def drift(self, caller: Caller, foreign: Sequence[Mapping[str, Any]], query: DriftQuery) -> dict[str, Any]:
         """By which values live and code differ: the changes from outside that the caller has read, and what Sentinel applied itself."""
         loaded = self.stacks.snapshot()
-        applied, more = await applied_drift(loaded, self.ledger, query) if query.cause != FOREIGN else ([], False)
+        applied, more = await find_applied_drift(loaded, self.ledger, query) if query.cause != FOREIGN else ([], False)
         shown = [each for each in foreign if query.stack in ("", each["stack"])] if query.cause != APPLIED else []
         error = "" if self.seeks_drift else "Nothing looks for changes from outside: `reconcile.drift_every` is 0."
         health = DataHealth(

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from gateway.core.model.json import Json
 from gateway.core.ports import LedgerQueries, RecordQuery
+from gateway.core.records.drift import DriftDecidedBody, DriftedBody, DriftSettledBody, RecordedOrigin
 from gateway.core.records.record import Record, Stage
 
 log = structlog.get_logger()
@@ -68,8 +69,8 @@ class ForeignDrift:
     """None for a secret."""
     declared: Json = None
     sensitive: bool = False
-    origin: Mapping[str, Any] | None = None
-    """Who did it (`actor`, `event`, `at`, `event_id`, `service`); None if that is not known."""
+    origin: RecordedOrigin | None = None
+    """Who did it; None if that is not known."""
     action: DriftAction | None = None
     """The latest decision; None before there is one."""
     rule: str = ""
@@ -152,50 +153,48 @@ class DriftBook:
 
     def add(self, record: Record) -> None:
         """Take one record into account; those of other stages and of drift that has ended change nothing."""
-        if record.stage is Stage.DRIFTED:
-            self.open[record.mutation_id] = _found(record)
-        elif (known := self.open.get(record.mutation_id)) is not None:
-            if record.stage is Stage.DRIFT_DECIDED:
-                self.open[known.id] = _decided(known, record)
-            elif record.stage is Stage.DRIFT_SETTLED:
-                self._settle(known, record)
+        known = self.open.get(record.mutation_id)
+        match record.body:
+            case DriftedBody() as body:
+                self.open[record.mutation_id] = _found(record, body)
+            case DriftDecidedBody() as body if known is not None:
+                self.open[known.id] = _decided(known, record, body)
+            case DriftSettledBody() as body if known is not None:
+                self._settle(known, body)
 
-    def _settle(self, known: ForeignDrift, record: Record) -> None:
-        outcome = DriftOutcome(str(record.body.get("outcome")))
-        commit = str(record.body.get("commit") or "")
-        if commit:
-            self.commits.setdefault(known.stack, set()).add(commit)
+    def _settle(self, known: ForeignDrift, body: DriftSettledBody) -> None:
+        outcome = DriftOutcome(body.outcome)
+        if body.commit:
+            self.commits.setdefault(known.stack, set()).add(body.commit)
         if outcome in ENDS:
             self.ended[known.key] += 1
             del self.open[known.id]
         else:
-            self.open[known.id] = replace(known, outcome=outcome, commit=commit)
+            self.open[known.id] = replace(known, outcome=outcome, commit=body.commit)
 
 
-def _found(record: Record) -> ForeignDrift:
-    body = record.body
-    origin = body.get("origin")
+def _found(record: Record, body: DriftedBody) -> ForeignDrift:
     return ForeignDrift(
         id=record.mutation_id,
         seq=record.seq,
         at=record.at,
         stack=record.stack,
-        address=str(body.get("address")),
-        attribute=str(body.get("attribute")),
-        resource_type=str(body.get("resource_type") or ""),
-        live=body.get("live"),
-        declared=body.get("declared"),
-        sensitive=body.get("sensitive") is True,
-        origin=origin if isinstance(origin, Mapping) else None,
+        address=body.address,
+        attribute=body.attribute,
+        resource_type=body.resource_type,
+        live=body.live,
+        declared=body.declared,
+        sensitive=body.sensitive,
+        origin=body.origin,
     )
 
 
-def _decided(known: ForeignDrift, record: Record) -> ForeignDrift:
+def _decided(known: ForeignDrift, record: Record, body: DriftDecidedBody) -> ForeignDrift:
     return replace(
         known,
-        action=DriftAction(str(record.body.get("action"))),
-        rule=str(record.body.get("rule") or ""),
-        reason=str(record.body.get("reason") or ""),
+        action=DriftAction(body.action),
+        rule=body.rule,
+        reason=body.reason,
         decided_by=record.actor,
         decided_at=record.at,
         decision=record.seq,

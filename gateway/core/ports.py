@@ -24,6 +24,7 @@ from gateway.core.model.stop import Stop, StopScope
 from gateway.core.model.time_box import TimeBoxPart, TimeBoxState
 from gateway.core.model.verdict import Decision
 from gateway.core.records.record import Record, Stage
+from gateway.core.records.write_backs import ReconciledBody
 
 # What the line needs ---------------------------------------------------------------------------------------------
 
@@ -361,7 +362,7 @@ class LedgerCommands(Protocol):
         """
         ...
 
-    async def record_reconciliation(self, mutation_id: str, *, at: datetime, body: Mapping[str, Json]) -> None:
+    async def record_reconciliation(self, mutation_id: str, *, at: datetime, body: ReconciledBody) -> None:
         """Append RECONCILED. The body holds branch, commit and files, or the reason why a person must take over."""
         ...
 

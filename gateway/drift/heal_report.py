@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from gateway.core.drift_book import DriftAction, DriftOutcome
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.drift import DriftDecidedBody, DriftedBody, DriftSettledBody
+from gateway.core.records.record import Record
 
 ROLLED_BACK_WITHIN: Final = timedelta(days=1)
 """A value that somebody sets again within this time after it was reverted was rolled back: the revert was not wanted."""
@@ -86,26 +87,22 @@ def heal_report(records: Iterable[Record]) -> HealReport:
 
 
 def _follow(lives: dict[str, _Life], record: Record) -> None:
-    body = record.body
-    if record.stage is Stage.DRIFTED:
-        origin = body.get("origin")
-        at = (
-            datetime.fromisoformat(str(origin["at"])) if isinstance(origin, Mapping) and origin.get("at") else record.at
-        )
-        key = record.stack, str(body.get("address")), str(body.get("attribute"))
-        lives[record.mutation_id] = _Life(found=record.at, changed=min(at, record.at), key=key, live=body.get("live"))
-    elif (life := lives.get(record.mutation_id)) is None:
-        return
-    elif record.stage is Stage.DRIFT_DECIDED:
-        life.action = str(body.get("action"))
-        if record.actor:
-            life.human = life.action
-        else:
-            life.by_policy = life.action
-    elif record.stage is Stage.DRIFT_SETTLED:
-        life.outcome = str(body.get("outcome"))
-        life.attempts += life.outcome == DriftOutcome.FAILED
-        life.ended = record.at if life.outcome in (DriftOutcome.REVERTED, DriftOutcome.GONE) else None
+    life = lives.get(record.mutation_id)
+    match record.body:
+        case DriftedBody() as body:
+            at = datetime.fromisoformat(body.origin.at) if body.origin else record.at
+            key = record.stack, body.address, body.attribute
+            lives[record.mutation_id] = _Life(found=record.at, changed=min(at, record.at), key=key, live=body.live)
+        case DriftDecidedBody() as body if life is not None:
+            life.action = body.action
+            if record.actor:
+                life.human = life.action
+            else:
+                life.by_policy = life.action
+        case DriftSettledBody() as body if life is not None:
+            life.outcome = body.outcome
+            life.attempts += life.outcome == DriftOutcome.FAILED
+            life.ended = record.at if life.outcome in (DriftOutcome.REVERTED, DriftOutcome.GONE) else None
 
 
 def _seconds(life: _Life) -> float:

@@ -6,10 +6,9 @@ from dataclasses import replace
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import AttributePath
-from gateway.effects.arguments import account_for
 from gateway.effects.call_context import CallContext, Target
-from gateway.effects.matcher import is_wrapper_in_block, match, match_member
-from gateway.effects.operation import Operation
+from gateway.effects.operation import Operation, account_for
+from gateway.effects.schema import is_wrapper_in_block, match, match_member
 from gateway.effects.values import NotUnderstood, in_kind
 
 _ON_THE_WHOLE = (EffectAction.DELETE, EffectAction.INVOKE)

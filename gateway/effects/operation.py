@@ -1,12 +1,67 @@
-"""One row of a service's table: what one AWS operation does to which resource, as data."""
+"""One row of a service's table: what one AWS operation does to which resource, as data, and how its parameters are accounted for.
 
-from collections.abc import Callable, Mapping
+A call that is not understood is held for a human. The parameters of a DELETE or INVOKE are listed as `arguments` only if the call then does
+nothing else than its name says.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, to_json
 from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import Argument
 from gateway.effects.call_context import CallContext, Target
+from gateway.effects.values import NotUnderstood
+
+CREATE, SET, DELETE, INVOKE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE, EffectAction.INVOKE
+"""The actions, as the tables write them."""
+
+Argument = Callable[[CallContext, Target, object], Json]
+"""What the effect on the target carries of a parameter's value. Raises `NotUnderstood`."""
+
+
+def any_value(_context: CallContext, _target: Target, value: object) -> Json:
+    """The value itself."""
+    return to_json(value)
+
+
+def only(*harmless: Json) -> Argument:
+    """One of these values; with any other the call does something that its name does not say."""
+
+    def argument(_context: CallContext, _target: Target, value: object) -> Json:
+        if value not in harmless:
+            raise NotUnderstood("a value that makes the operation do more than its name says")
+        return to_json(value)
+
+    return argument
+
+
+def as_recorded(attribute: str, *harmless: Json) -> Argument:
+    """The value that the code's owner gave to `attribute`, so that Terraform would send it too; or a harmless one, by default False."""
+
+    def argument(_context: CallContext, target: Target, value: object) -> Json:
+        if value not in (harmless or (False,)) and target.recorded.get(attribute) != value:
+            raise NotUnderstood(f"a value that {attribute} of the declared resource does not have")
+        return to_json(value)
+
+    return argument
+
+
+def account_for(
+    arguments: Mapping[str, Argument], others: Sequence[frozenset[str]], context: CallContext, target: Target
+) -> Json:
+    """What the effect on the target carries of the call; None if nothing.
+
+    `others` are the names of parameters that are accounted for elsewhere. Raises `NotUnderstood` for a parameter that nothing accounts for.
+    """
+    found: dict[str, Json] = {}
+    for name, value in context.call.parameters.items():
+        if value is None or any(name in known for known in others):
+            continue
+        if name not in arguments:
+            raise NotUnderstood(f"parameter {name}")
+        found[name] = arguments[name](context, target, value)
+    return found or None
+
 
 Identify = Callable[[CallContext, str], Mapping[str, str]]
 """Converts an identifying parameter to identifying attributes, e.g. a queue's URL to its name. Raises `NotUnderstood`."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from gateway.core.model.json import Json
 from gateway.effects.call_context import Target
-from gateway.effects.operation import Translate
+from gateway.effects.operation import Identify, Operation, Translate
 from gateway.effects.values import NotUnderstood
 
 _PAIR_NAMES = (("Key", "Value"), ("key", "value"), ("TagKey", "TagValue"))
@@ -36,6 +36,22 @@ def drop_tags(target: Target, keys: object) -> Mapping[str, Json]:
     if not isinstance(keys, (list, tuple)):
         raise NotUnderstood("tag keys that are not a list")
     return _changes(target, {key if isinstance(key, str) else _pair(key)[0]: None for key in keys})
+
+
+def tag_rows(
+    resource_type: str,
+    identity: Mapping[str, str | Identify],
+    *,
+    tag: str = "TagResource",
+    untag: str = "UntagResource",
+    tags: str = "Tags",
+    keys: str = "TagKeys",
+) -> dict[str, Operation]:
+    """The rows of the operations `tag` and `untag`, whose parameters `tags` and `keys` hold the tags and the keys to remove."""
+    return {
+        tag: Operation(resource_type=resource_type, identity=identity, attributes={tags: set_tags}),
+        untag: Operation(resource_type=resource_type, identity=identity, attributes={keys: drop_tags}),
+    }
 
 
 def all_tags(target: Target, value: object) -> Mapping[str, Json]:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from gateway.core.model.json import Json, canonical, to_json
 from gateway.effects.call_context import Target
 from gateway.effects.limits import refuse_long_list
-from gateway.effects.matcher import match
 from gateway.effects.operation import Translate
+from gateway.effects.schema import match
 from gateway.effects.values import NotUnderstood, in_kind
 
 

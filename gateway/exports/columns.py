@@ -90,7 +90,7 @@ def _cell(value: Any) -> Any:
 
 
 def column_line(record: ExportedRecord) -> bytes:
-    """The record's columns as one JSON object, from which Parquet is made."""
+    """The record's columns as one JSON object, from which Parquet is target."""
     return _encode(column_values(record))
 
 
@@ -125,18 +125,18 @@ def parquet_file(lines: bytes) -> bytes:
     Raises `errors.SettingsInvalid` if DuckDB is not installed.
     """
     with tempfile.TemporaryDirectory(prefix="sentinel-export-") as directory:
-        source, made = Path(directory) / "lines.json", Path(directory) / "made.parquet"
+        source, target = Path(directory) / "lines.json", Path(directory) / "lines.parquet"
         source.write_bytes(lines)
-        write_parquet(source, made)
-        return made.read_bytes()
+        write_parquet(source, target)
+        return target.read_bytes()
 
 
-def write_parquet(source: Path, made: Path) -> None:
+def write_parquet(source: Path, target: Path) -> None:
     """Write the lines of a file as Parquet to another. Raises `errors.SettingsInvalid` if DuckDB is not installed."""
     columns = ", ".join(f"{name}: '{kind}'" for name, (kind, _) in COLUMNS.items())
     read = f"read_json(?, format = 'newline_delimited', columns = {{{columns}}}, maximum_object_size = 67108864)"
     with open_duckdb() as connection:
-        copy = f"COPY (SELECT * FROM {read} ORDER BY seq) TO '{str(made).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd)"  # noqa: S608  names of ours
+        copy = f"COPY (SELECT * FROM {read} ORDER BY seq) TO '{str(target).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd)"  # noqa: S608  names of ours
         connection.execute(copy, [str(source)])
 
 

@@ -106,7 +106,7 @@ def chain_members(record: ExportedRecord) -> dict[str, Any]:
     }
 
 
-_CLASS: Final = 3004
+_ENTITY_MANAGEMENT: Final = 3004
 
 
 class _Entity(NamedTuple):
@@ -152,7 +152,7 @@ _ENTITIES: Final = {
     Stage.BREAKER: _Entity(*_UPDATE, "circuit breaker", _NOTICE, "of"),
 }
 _ANY_OTHER: Final = _Entity(99, "Other", "record")
-_SEVERITY_NAMES: Final = {1: "Informational", 3: "Medium", 4: "High"}
+_SEVERITY_NAMES: Final = {1: "Informational", 2: "Low", 3: "Medium", 4: "High"}
 
 
 def entity_management(record: ExportedRecord) -> dict[str, Any]:
@@ -161,13 +161,13 @@ def entity_management(record: ExportedRecord) -> dict[str, Any]:
     uid = str(record.body.get(entity.uid) or record.row.mutation_id or UNKNOWN)
     event = {
         **common_members(record),
-        "class_uid": _CLASS,
+        "class_uid": _ENTITY_MANAGEMENT,
         "class_name": "Entity Management",
         "category_uid": 3,
         "category_name": "Identity & Access Management",
         "activity_id": entity.activity_id,
         "activity_name": entity.activity,
-        "type_uid": _CLASS * 100 + entity.activity_id,
+        "type_uid": _ENTITY_MANAGEMENT * 100 + entity.activity_id,
         "type_name": f"Entity Management: {entity.activity}",
         "severity_id": entity.severity,
         "severity": _SEVERITY_NAMES[entity.severity],
@@ -188,7 +188,7 @@ def entity_management(record: ExportedRecord) -> dict[str, Any]:
 
 CALL_STAGES: Final = {Stage.DECIDED, Stage.SETTLED, Stage.TURNED_AWAY, Stage.PASSED, Stage.PLAN_CHECKED}
 """The stages whose records are about calls."""
-_OCSF_CALLS_CLASS: Final = 6003
+_API_ACTIVITY: Final = 6003
 _ACTIVITIES: Final = {"delete": (4, "Delete"), "create": (1, "Create"), "set": (3, "Update"), "invoke": (99, "Invoke")}
 """By the action of an effect. Of several, the first here names the event."""
 _READ: Final = (2, "Read")
@@ -197,7 +197,6 @@ _SEVERITIES: Final = {Verdict.ALLOW: 1, Verdict.HOLD: 2, Verdict.DENY: 3}
 _CRITICAL: Final = 4
 _NEVER: Final = "never."
 """What the names of rules begin with that hold in every mode."""
-_OCSF_CALLS_SEVERITY_NAMES: Final = {1: "Informational", 2: "Low", 3: "Medium", 4: "High"}
 _ALLOWED, _DENIED, _OBSERVED, _HELD = (1, "Allowed"), (2, "Denied"), (3, "Observed"), (99, "Held")
 _STATUSES: Final = {
     "applied": (1, "Success"),
@@ -216,16 +215,16 @@ def api_activity(record: ExportedRecord) -> dict[str, Any]:
     severity = _severity(record)
     event = {
         **common_members(record),
-        "class_uid": _OCSF_CALLS_CLASS,
+        "class_uid": _API_ACTIVITY,
         "class_name": "API Activity",
         "category_uid": 6,
         "category_name": "Application Activity",
         "activity_id": activity_id,
         "activity_name": activity,
-        "type_uid": _OCSF_CALLS_CLASS * 100 + activity_id,
+        "type_uid": _API_ACTIVITY * 100 + activity_id,
         "type_name": f"API Activity: {activity}",
         "severity_id": severity,
-        "severity": _OCSF_CALLS_SEVERITY_NAMES[severity],
+        "severity": _SEVERITY_NAMES[severity],
         "api": _api(record),
         "src_endpoint": _endpoint(record),
         "unmapped": {"sentinel": _unmapped(record)},

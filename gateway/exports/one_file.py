@@ -40,11 +40,11 @@ def export_once(
     if form.streams:
         return _write(form, out, records)
     with tempfile.TemporaryDirectory(prefix="sentinel-export-") as directory:
-        lines, made = Path(directory) / "lines.json", Path(directory) / "made.parquet"
+        lines, target = Path(directory) / "lines.json", Path(directory) / "lines.parquet"
         with lines.open("wb") as file:
             count = _write(form, file, records)
-        write_parquet(lines, made)
-        with made.open("rb") as content:
+        write_parquet(lines, target)
+        with target.open("rb") as content:
             shutil.copyfileobj(content, out)
     return count
 

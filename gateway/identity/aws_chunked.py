@@ -1,10 +1,8 @@
 """Decodes `aws-chunked` bodies, whole or while they pass, and verifies their chain of chunk signatures.
 
 Source: "Signature calculations: transferring payload in multiple chunks", S3 API Reference
-(https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html and sigv4-streaming-trailers.html). Works on complete bodies in memory.
-
-The same format and rules as `chunks.py`, which has the source and works on complete bodies. A chunk is passed on before its signature is
-verified: a reader must not pass on the end of the body before `finish` has returned.
+(https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-streaming.html and sigv4-streaming-trailers.html). A body that passes hands on a chunk
+before the chunk's signature is verified: a reader must not pass on the end of the body before `finish` has returned.
 """
 
 import base64

@@ -19,7 +19,7 @@ from gateway.core.model.mutation import Mutation
 from gateway.core.model.outcome import Sent
 from gateway.core.model.verdict import Decision
 from gateway.core.off_loop import mutation_size, off_loop
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Record
 from gateway.ledger.ask import context_ledger, lists, record_search, time_box_queries
 from gateway.ledger.ask.answers import answered
 from gateway.ledger.ask.blame import blame
@@ -269,7 +269,7 @@ class SqlLedger:
     async def _append_refusal(self, refusal: Refusal) -> None:
         suppressed = self._refusal_limit.take_suppressed()
         body = refusal_body(refusal, suppressed=suppressed)
-        record = Record(stage=Stage.TURNED_AWAY, at=refusal.at, actor=refusal.actor, body=body)
+        record = Record(at=refusal.at, actor=refusal.actor, body=body)
         try:
             await self.write(lambda transaction: transaction.append(record))
         except BaseException:

@@ -14,8 +14,8 @@ from gateway.core.model.path import WHOLE, AttributePath, Overlaps, put_all
 from gateway.core.model.signal import MotiveProof
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import Clock, Ledger, LedgerView, PolicyEngine
-from gateway.terraform.coupled import coupled_with
-from gateway.terraform.group_rules import GROUP_ID, groups_of, rules_beside
+from gateway.terraform.couplings import coupling_partners
+from gateway.terraform.security_group_rules import GROUP_ID, groups_of, rules_beside
 from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
 
@@ -83,7 +83,7 @@ class Survey:
         loaded = self._stacks.snapshot()
         stacks = {effect.address: loaded.declaring(effect.address) for effect in mutation.effects}
         dependants = {address: stack.dependants(address) if stack else () for address, stack in stacks.items()}
-        coupled = coupled_with(mutation.effects, stacks, dependants, self._couplings())
+        coupled = coupling_partners(mutation.effects, stacks, dependants, self._couplings())
         nearby = (dependant.address for group in dependants.values() for dependant in group)
         addresses = {*stacks, *nearby, *coupled.dependencies}
         others = _other_names(stacks, loaded)

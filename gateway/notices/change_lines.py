@@ -1,10 +1,12 @@
 """The lines that show what a held call changes, and whether they show all of it."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gateway.core.model.mutation import EffectAction
+from gateway.core.records.decided import RecordedCall, RecordedEffect
 from gateway.core.texts import visible
 
 MOST_LINES: Final = 10
@@ -23,19 +25,19 @@ class ChangeLines:
     """Whether nothing was left out."""
 
 
-def change_lines(effects: Sequence[Mapping[str, Any]]) -> ChangeLines:
+def change_lines(effects: Sequence[RecordedEffect[Any]]) -> ChangeLines:
     """The first effects, as `address.attribute: before → value`."""
     lines = [_change(effect) for effect in effects]
     text = code_text(lines[:MOST_LINES])
-    long = any(len(_json(effect.get(name))) > _VALUE for effect in effects for name in ("before", "value"))
+    long = any(len(_json(value)) > _VALUE for effect in effects for value in (effect.before, effect.value))
     return ChangeLines(
         text=text[:LONGEST_BLOCK], whole=len(lines) <= MOST_LINES and len(text) <= LONGEST_BLOCK and not long
     )
 
 
-def call_lines(call: Mapping[str, Any]) -> ChangeLines:
+def call_lines(call: RecordedCall) -> ChangeLines:
     """The parameters of the call as they are sent, with secrets masked: effects alone do not say what an action does."""
-    text = code_text(json.dumps(call.get("parameters"), ensure_ascii=False, indent=1).split("\n"))
+    text = code_text(json.dumps(call.parameters, ensure_ascii=False, indent=1).split("\n"))
     return ChangeLines(text=text[:LONGEST_BLOCK], whole=len(text) <= LONGEST_BLOCK)
 
 
@@ -50,15 +52,15 @@ def without_links(text: str) -> str:
     return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _change(effect: Mapping[str, Any]) -> str:
-    where = f"{effect.get('address')}.{effect.get('attribute')}"
-    if effect.get("action") != "set":
-        return f"{effect.get('action')} {where}"
-    return f"{where}: {_value(effect, 'before')} → {_value(effect, 'value')}"
+def _change(effect: RecordedEffect[Any]) -> str:
+    where = f"{effect.address}.{effect.attribute}"
+    if effect.action is not EffectAction.SET:
+        return f"{effect.action} {where}"
+    return f"{where}: {_value(effect, effect.before)} → {_value(effect, effect.value)}"
 
 
-def _value(effect: Mapping[str, Any], name: str) -> str:
-    text = "(secret)" if effect.get("sensitive") else _json(effect.get(name))
+def _value(effect: RecordedEffect[Any], value: Any) -> str:
+    text = "(secret)" if effect.sensitive else _json(value)
     return text if len(text) <= _VALUE else f"{text[:_VALUE]}…"
 
 

@@ -1,12 +1,21 @@
 """What each type of notice says. Values of secrets, and their digests, are never part of it; what people wrote stands under `requester_says`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from gateway.core.model.json import Json, items_of
+import msgspec
+
+from gateway.core.model.json import Json
 from gateway.core.model.masking import without_digests
+from gateway.core.model.verdict import Verdict
+from gateway.core.records.approvals import BrokeGlassBody, ConsentBody, RejectedBody
+from gateway.core.records.claims import ExpiredBody
+from gateway.core.records.decided import DecidedBody, RecordedEffect, RecordedFinding
+from gateway.core.records.drift import DriftedBody
+from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.notice import Notice, NoticeType, notice_id
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Record, to_members
+from gateway.core.records.settled import SettledBody
 
 MOST_EFFECTS: Final = 20
 """Effects and reasons that a notice names."""
@@ -16,88 +25,72 @@ _LONGEST: Final = 500
 
 def notice_of(record: Record) -> Notice | None:
     """What others are told of a record; None for a record that none of the types is about."""
-    tell = _TOLD.get(record.stage)
-    return tell(record) if tell is not None else None
+    match record.body:
+        case DecidedBody() as body:
+            return _decided(record, body)
+        case RejectedBody() as body:
+            return _rejected(record, body)
+        case SettledBody() as body:
+            kept = ("outcome", "request_id", "code", "message", "sent", "reason", "left_to_human", "settled_by", "why")
+            return _notice(record, NoticeType.SETTLED, _only(body, kept))
+        case ConsentBody() as body:
+            return _approved(record, body)
+        case ExpiredBody() as body:
+            return _notice(record, NoticeType.CLAIM_EXPIRED, _only(body, ("claim", "address", "attribute", "until")))
+        case DriftedBody() as body:
+            return _notice(record, NoticeType.DRIFT_FOUND, body.members)
+    return None
 
 
-def _decided(record: Record) -> Notice | None:
+def _decided(record: Record, body: DecidedBody[Any]) -> Notice | None:
     """A held call is told once: while it waits its agent repeats it, and each repeat has a record of its own that names the first."""
-    decision, caller, call = (_members(record.body.get(name)) for name in ("decision", "caller", "call"))
-    held = decision.get("verdict") == "hold" and not decision.get("carried_out")
-    if held and decision.get("attached"):
+    decision, caller, call = body.decision, body.caller, body.call
+    held = decision.verdict is Verdict.HOLD and not decision.carried_out
+    if held and decision.attached:
         return None
     data: dict[str, Json] = {
-        "verdict": decision.get("verdict"),
-        "carried_out": decision.get("carried_out") is True,
-        "mode": decision.get("mode"),
-        "kind": caller.get("kind"),
-        "on_behalf_of": caller.get("on_behalf_of") or None,
-        "call": {name: call.get(name) for name in ("service", "operation", "account", "region")},
-        "requester_says": _motive(_members(record.body.get("motive"))),
-        "effects": [_effect(_members(each)) for each in items_of(record.body.get("effects"))[:MOST_EFFECTS]],
-        "effects_in_all": len(items_of(record.body.get("effects"))),
-        "reasons": [_reason(_members(each)) for each in _objections(decision)[:MOST_EFFECTS]],
-        "ends_claims": list(items_of(decision.get("supersedes"))),
-        "dependants": list(items_of(_members(record.body.get("facts")).get("dependants"))),
-        "approvers": decision.get("needs"),
+        "verdict": decision.verdict.value,
+        "carried_out": decision.carried_out,
+        "mode": decision.mode.value,
+        "kind": caller.kind.value,
+        "on_behalf_of": caller.on_behalf_of or None,
+        "call": {name: getattr(call, name) for name in ("service", "operation", "account", "region")},
+        "requester_says": _motive(body.motive),
+        "effects": [_effect(each) for each in body.effects[:MOST_EFFECTS]],
+        "effects_in_all": len(body.effects),
+        "reasons": [_reason(each) for each in decision.objections[:MOST_EFFECTS]],
+        "ends_claims": decision.supersedes,
+        "dependants": body.facts.dependants,
+        "approvers": to_members(decision.needs),
     }
     kind = NoticeType.HELD if held else NoticeType.DECIDED
-    return _notice(record, kind, data, verdict=str(decision.get("verdict", "")))
+    return _notice(record, kind, data, verdict=decision.verdict.value)
 
 
-def _rejected(record: Record) -> Notice:
+def _rejected(record: Record, body: RejectedBody) -> Notice:
     """A person said no to a held call: that decides it."""
-    requester = str(record.body.get("requester", ""))
     data: dict[str, Json] = {
         "verdict": "deny",
         "carried_out": False,
         "rejected_by": record.actor,
-        "door": record.body.get("door"),
-        "reason": _text(record.body.get("reason")),
+        "door": body.door or None,
+        "reason": _text(body.reason),
     }
-    return _notice(record, NoticeType.DECIDED, data, actor=requester, verdict="deny")
+    return _notice(record, NoticeType.DECIDED, data, actor=body.requester, verdict="deny")
 
 
-def _settled(record: Record) -> Notice:
-    kept = ("outcome", "request_id", "code", "message", "sent", "reason", "left_to_human", "settled_by", "why")
-    data = {name: _text(record.body[name]) for name in kept if name in record.body}
-    return _notice(record, NoticeType.SETTLED, data)
-
-
-def _approved(record: Record) -> Notice:
-    body = record.body
+def _approved(record: Record, body: ConsentBody) -> Notice:
     data: dict[str, Json] = {
-        "approval": body.get("approval"),
+        "approval": body.approval,
         "approver": record.actor,
-        "approvers": [*items_of(body.get("others")), record.actor],
-        "missing": body.get("missing", 0),
-        "until": body.get("until"),
-        "broke_glass": record.stage is Stage.BROKE_GLASS,
-        "door": body.get("door"),
-        "reason": _text(body.get("reason")),
+        "approvers": [*body.others, record.actor],
+        "missing": body.missing,
+        "until": body.until,
+        "broke_glass": isinstance(body, BrokeGlassBody),
+        "door": body.door or None,
+        "reason": _text(body.reason) or None,
     }
-    return _notice(record, NoticeType.APPROVAL_GIVEN, data, actor=str(body.get("requester", "")))
-
-
-def _expired(record: Record) -> Notice:
-    data = {name: record.body.get(name) for name in ("claim", "address", "attribute", "until")}
-    return _notice(record, NoticeType.CLAIM_EXPIRED, data)
-
-
-def _drifted(record: Record) -> Notice:
-    kept = ("address", "attribute", "resource_type", "live", "declared", "sensitive", "origin")
-    return _notice(record, NoticeType.DRIFT_FOUND, {name: record.body.get(name) for name in kept})
-
-
-_TOLD: Final[Mapping[Stage, Callable[[Record], Notice | None]]] = {
-    Stage.DECIDED: _decided,
-    Stage.REJECTED: _rejected,
-    Stage.SETTLED: _settled,
-    Stage.APPROVED: _approved,
-    Stage.BROKE_GLASS: _approved,
-    Stage.EXPIRED: _expired,
-    Stage.DRIFTED: _drifted,
-}
+    return _notice(record, NoticeType.APPROVAL_GIVEN, data, actor=body.requester)
 
 
 def _notice(
@@ -125,29 +118,26 @@ def _notice(
     )
 
 
-def _effect(effect: Mapping[str, Any]) -> Json:
-    shown = {name: effect.get(name) for name in ("address", "attribute", "action", "resource_type", "before", "value")}
-    return {**shown, "before": None, "value": None, "sensitive": True} if effect.get("sensitive") else shown
+def _effect(effect: RecordedEffect[Any]) -> Json:
+    shown = _only(effect, ("address", "attribute", "action", "resource_type", "before", "value"))
+    return {**shown, "before": None, "value": None, "sensitive": True} if effect.sensitive else shown
 
 
-def _objections(decision: Mapping[str, Any]) -> list[Json]:
-    """The findings that are not an allowance."""
-    return [each for each in items_of(decision.get("findings")) if _members(each).get("verdict") != "allow"]
+def _reason(finding: RecordedFinding) -> Json:
+    kept = _only(finding, ("rule", "verdict", "title", "reason", "address", "attribute", "source"))
+    return {name: value for name, value in kept.items() if value}
 
 
-def _reason(finding: Mapping[str, Any]) -> Json:
-    kept = ("rule", "verdict", "title", "reason", "address", "attribute", "source")
-    return {name: _text(finding.get(name)) for name in kept if finding.get(name)}
+def _motive(motive: RecordedMotive | None) -> Json:
+    kept = _only(motive, ("intent", "motivation", "text", "evidence", "wanted_seconds")) if motive else {}
+    return {name: value for name, value in kept.items() if value} or None
 
 
-def _motive(motive: Mapping[str, Any]) -> Json:
-    kept = ("intent", "motivation", "text", "evidence", "wanted_seconds")
-    return {name: _text(motive[name]) for name in kept if motive.get(name)} or None
+def _only(part: msgspec.Struct, names: Sequence[str]) -> dict[str, Json]:
+    """These members of a part of a body, as far as it has them."""
+    members = to_members(part)
+    return {name: _text(members[name]) for name in names if name in members}
 
 
 def _text(value: Json) -> Json:
     return value if not isinstance(value, str) or len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
-
-
-def _members(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -3,41 +3,51 @@
 What others wrote stands in plain text or in a code block, so that no name, tag or motive can mention people, place links or look like ours.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
+import msgspec
+
+from gateway.core.model.approval import ApprovalRule
 from gateway.core.model.json import Json
 from gateway.core.model.masking import without_digests
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.approvals import BrokeGlassBody, ConsentBody, RejectedBody
+from gateway.core.records.decided import DecidedBody, RecordedCall, RecordedEffect, RecordedFinding
+from gateway.core.records.motive import RecordedMotive
+from gateway.core.records.record import Record
 from gateway.core.texts import visible
 from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, without_links
 
 _DOORS = {"api": "with the API or the command line", "console": "in the console", "chat": "in the chat"}
-_WORDS = 500
+_WORDS: Final = 500
+"""Characters of a text that others wrote."""
 
 
 def decides(record: Record) -> bool:
     """Whether the record ends the waiting of held calls. The consent of the first of several people does not."""
-    if record.stage is Stage.APPROVED:
-        return not record.body.get("missing")
-    return record.stage in (Stage.REJECTED, Stage.BROKE_GLASS)
+    body = record.body
+    return isinstance(body, RejectedBody) or (isinstance(body, ConsentBody) and not body.missing)
 
 
 def closing_of(record: Record) -> str:
-    """Who decided what, where and why, as a sentence."""
-    body: Any = record.body
-    where = _DOORS.get(str(body.get("door")), "")
+    """Who decided what, where and why, as a sentence; empty for a record of no such decision."""
+    body = record.body
+    if not isinstance(body, ConsentBody | RejectedBody):
+        return ""
+    where = _DOORS.get(body.door, "")
     by = f"by {record.actor}" + (f" {where}" if where else "")
-    reason = f": {visible(str(body['reason']))[:_WORDS]}" if body.get("reason") else "."
-    match record.stage:
-        case Stage.REJECTED:
+    reason = f": {visible(body.reason)[:_WORDS]}" if body.reason else "."
+    match body:
+        case RejectedBody():
             return f"Rejected {by}{reason}"
-        case Stage.BROKE_GLASS:
+        case BrokeGlassBody():
             return f"Passed in an emergency {by}{reason}"
-        case _:
-            both = " and ".join([*map(str, body.get("others") or ()), record.actor])
-            return f"Approved by {both}{f' {where}' if where else ''} until {body.get('until')}: the identical call passes once."
+        case ConsentBody():
+            both = " and ".join([*body.others, record.actor])
+            return (
+                f"Approved by {both}{f' {where}' if where else ''} until {body.until}: the identical call passes once."
+            )
 
 
 RIGHTS: Final = (
@@ -60,30 +70,27 @@ _ATTRIBUTES: Final = ("policy", "assume_role_policy", "ingress", "egress", "acce
 ELSEWHERE: Final = "Decide it with `sentinel approve`, or in the console."
 
 
-def no_buttons_reason(summary: Mapping[str, Any], longest: timedelta) -> str:
+def no_buttons_reason(held: DecidedBody[Any], longest: timedelta) -> str:
     """Why this held call may not be approved from a chat, as a sentence; empty if it may.
 
     What has no effect that we know, or is not shown whole, may not either: nobody could see what it is.
     """
-    effects: Sequence[Mapping[str, Any]] = summary.get("effects") or ()
-    call = summary.get("call") or {}
-    shown = call.get("whole") and call_lines(call).whole and change_lines(effects).whole
-    if "cut" in summary or not shown:
+    call, effects = held.call, held.effects
+    if held.cut or not (call.whole and call_lines(call).whole and change_lines(effects).whole):
         return f"Not all of this call can be shown here. {ELSEWHERE}"
     if not effects:
         return f"What this call changes is not known. {ELSEWHERE}"
     if not any(_gives_rights(effect) for effect in effects):
         return ""
-    wanted = (summary.get("motive") or {}).get("wanted_seconds")
-    if isinstance(wanted, int | float) and 0 < wanted <= longest.total_seconds():
+    wanted = held.motive.wanted_seconds if held.motive else None
+    if wanted is not None and 0 < wanted <= longest.total_seconds():
         return ""
     hours = longest.total_seconds() / 3600
     return f"This changes rights for longer than {hours:g} hours, which is not decided in a chat. {ELSEWHERE}"
 
 
-def _gives_rights(effect: Mapping[str, Any]) -> bool:
-    kind, attribute = str(effect.get("resource_type", "")), str(effect.get("attribute", ""))
-    first = attribute.partition(".")[0].partition("[")[0]
+def _gives_rights(effect: RecordedEffect[Any]) -> bool:
+    kind, first = effect.resource_type, effect.attribute.partition(".")[0].partition("[")[0]
     return kind.startswith(RIGHTS) or kind.endswith(_ENDS) or first in _ATTRIBUTES
 
 
@@ -96,7 +103,6 @@ LONGEST_REASON: Final = 1_000
 _MOST: Final = 10
 """Reasons, dependants and claims that a card shows."""
 _VALUE: Final = 260
-_SLACK_CARD_WORDS: Final = 500
 _SECTION: Final = 2_900
 """Characters; Slack refuses a section with more than 3,000."""
 _FIELD: Final = 1_900
@@ -109,57 +115,58 @@ def card(
     """The message about the DECIDED record of a held change. With `closing`, how it was decided, it has no buttons any more; a `note` says
     what has happened so far.
     """
-    body: Any = without_digests(record.body)
-    title = f"{body['call']['service']} {body['call']['operation']}"
+    shown: Any = without_digests(record.body.members)
+    body: DecidedBody[Any] = msgspec.convert(shown, DecidedBody)
+    title = f"{body.call.service} {body.call.operation}"
     blocks = [
         {"type": "header", "text": _plain(f"{'Decided' if closing else 'Held'}: {title}", _HEADER)},
         {"type": "section", "fields": _who(record, body)},
-        *_requester_says(body.get("motive")),
-        *_changes(body["effects"]),
-        _call(body["call"]),
-        *_listed("Why it is held", [_why(each) for each in _objections(body["decision"])]),
-        *_listed("Depends on it", list((body.get("facts") or {}).get("dependants") or ())),
-        *_listed("Ends the claims", list(body["decision"].get("supersedes") or ())),
-        {"type": "section", "text": _plain(_who_may(body["decision"].get("needs")), _SECTION)},
+        *_requester_says(body.motive),
+        *_changes(body.effects),
+        _call(body.call),
+        *_listed("Why it is held", [_why(each) for each in body.decision.objections]),
+        *_listed("Depends on it", body.facts.dependants),
+        *_listed("Ends the claims", body.decision.supersedes),
+        {"type": "section", "text": _plain(_who_may(body.decision.rule), _SECTION)},
         *([{"type": "section", "text": _plain(note, _SECTION)}] if note else []),
-        *_ending(record, no_buttons_reason(record.body, longest_grant), closing, public_url),
+        *_ending(record, no_buttons_reason(body, longest_grant), closing, public_url),
     ]
     return {"text": without_links(f"{title} by {record.actor} waits for a person."), "blocks": blocks}
 
 
-def _who(record: Record, body: Mapping[str, Any]) -> list[Json]:
-    caller, call, motive = body["caller"], body["call"], body.get("motive") or {}
-    on_behalf = f" on behalf of {caller['on_behalf_of']}" if caller.get("on_behalf_of") else ""
-    wanted = motive.get("wanted_seconds")
+def _who(record: Record, body: DecidedBody[Any]) -> list[Json]:
+    caller, call, motive = body.caller, body.call, body.motive
+    on_behalf = f" on behalf of {caller.on_behalf_of}" if caller.on_behalf_of else ""
+    wanted = motive.wanted_seconds if motive else None
     facts = {
-        "Asked by": f"{record.actor} ({caller['kind']}){on_behalf}",
+        "Asked by": f"{record.actor} ({caller.kind}){on_behalf}",
         "Stack": record.stack or "none",
-        "Account, region": f"{call['account'] or '–'}, {call['region'] or '–'}",
-        "Goal, why now": f"{motive.get('intent', 'not stated')}, {motive.get('motivation', 'not stated')}",
-        "Wanted": f"for {int(wanted)} s, then it goes back" if wanted else "for good",
+        "Account, region": f"{call.account or '–'}, {call.region or '–'}",
+        "Goal, why now": f"{motive.intent}, {motive.motivation}" if motive else "not stated, not stated",
+        "Wanted": f"for {wanted} s, then it goes back" if wanted else "for good",
         "Since": record.at.isoformat(timespec="seconds"),
     }
     return [_plain(f"{name}: {value}", _FIELD) for name, value in facts.items()]
 
 
-def _requester_says(motive: Mapping[str, Any] | None) -> list[dict[str, Json]]:
+def _requester_says(motive: RecordedMotive | None) -> list[dict[str, Json]]:
     """The requester's own words, marked as such."""
-    if not motive or not (motive.get("text") or motive.get("evidence")):
+    if motive is None or not (motive.text or motive.evidence):
         return []
-    evidence = ", ".join(str(each) for each in motive.get("evidence") or ()) or "none"
-    text = f"The requester says: “{_cut(str(motive.get('text') or '–'), _SLACK_CARD_WORDS)}” Evidence named: {_cut(evidence, _SLACK_CARD_WORDS)}"
+    evidence = ", ".join(motive.evidence) or "none"
+    text = f"The requester says: “{_cut(motive.text or '–', _WORDS)}” Evidence named: {_cut(evidence, _WORDS)}"
     return [{"type": "section", "text": _plain(text, _SECTION)}]
 
 
-def _changes(effects: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    made = change_lines(effects)
-    of = "" if made.whole else f", the first of {len(effects)}, not all of it shown"
-    return [_code(f"What it changes{of}", made.text)] if effects else []
+def _changes(effects: Sequence[RecordedEffect[Any]]) -> list[dict[str, Any]]:
+    shown = change_lines(effects)
+    of = "" if shown.whole else f", the first of {len(effects)}, not all of it shown"
+    return [_code(f"What it changes{of}", shown.text)] if effects else []
 
 
-def _call(call: Mapping[str, Any]) -> dict[str, Any]:
-    made = call_lines(call)
-    return _code("What is sent" if made.whole else "What is sent, not all of it shown", made.text)
+def _call(call: RecordedCall) -> dict[str, Any]:
+    shown = call_lines(call)
+    return _code("What is sent" if shown.whole else "What is sent, not all of it shown", shown.text)
 
 
 def _listed(title: str, lines: Sequence[str]) -> list[dict[str, Any]]:
@@ -174,18 +181,13 @@ def _code(title: str, text: str) -> dict[str, Any]:
     return {"type": "section", "text": {"type": "mrkdwn", "text": f"*{title}*\n```{text}```"}}
 
 
-def _objections(decision: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [each for each in decision["findings"] if each["verdict"] != "allow"]
+def _why(finding: RecordedFinding) -> str:
+    return f"{finding.rule}: {_cut(finding.reason, _WORDS)}"
 
 
-def _why(finding: Mapping[str, Any]) -> str:
-    return f"{finding['rule']}: {_cut(str(finding['reason']), _SLACK_CARD_WORDS)}"
-
-
-def _who_may(needs: Mapping[str, Any] | None) -> str:
-    rule = needs or {"roles": [["approver"]], "people": 1}
-    roles = " or ".join(" and ".join(wanted) for wanted in rule["roles"])
-    people = "A person" if rule["people"] == 1 else f"{rule['people']} people"
+def _who_may(rule: ApprovalRule) -> str:
+    roles = " or ".join(" and ".join(wanted) for wanted in rule.roles)
+    people = "A person" if rule.people == 1 else f"{rule.people} people"
     return f"{people} with the role {roles} may approve it; never the one who asks. An approval lets exactly this call pass, once."
 
 

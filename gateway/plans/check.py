@@ -13,14 +13,17 @@ from gateway.core.model.facts import Facts
 from gateway.core.model.ids import new_id
 from gateway.core.model.json import Json, is_ambiguous
 from gateway.core.model.masking import Masker, holds_mask
-from gateway.core.model.motive import Motive, ceiling_text, motive_to_json
+from gateway.core.model.motive import Motive, ceiling_text
 from gateway.core.model.mutation import Call, CallClass, Door, Effect, EffectAction, Mutation
 from gateway.core.model.path import WHOLE, AttributePath, Overlaps
 from gateway.core.model.plan import Plan, PlannedAction, PlannedChange
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.core.off_loop import BYTES_OF_AN_EFFECT, apart
 from gateway.core.ports import Clock, EventLedger, Ledger, PolicyEngine
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.motive import RecordedMotive
+from gateway.core.records.plans import PlanCheckedBody, PlanDecision, RecordedContest, RecordedObjection, RecordedPlan
+from gateway.core.records.record import Record
+from gateway.core.records.requests import KeyedCaller
 from gateway.line.checks.chain import CheckChain
 from gateway.line.survey import Survey
 from gateway.plans.document import refuse_large_plan
@@ -131,7 +134,6 @@ def plan_record(verdict: "PlanVerdict", *, at: datetime, origin: str) -> tuple[R
         *((each.claim.address, each.claim.attribute) for each in verdict.claims),
     ]
     record = Record(
-        stage=Stage.PLAN_CHECKED,
         at=at,
         mutation_id=verdict.id,
         actor=verdict.mutation.caller.actor,
@@ -141,45 +143,45 @@ def plan_record(verdict: "PlanVerdict", *, at: datetime, origin: str) -> tuple[R
     return record, list(dict.fromkeys(named))[:MOST_NAMED]
 
 
-def _body(verdict: "PlanVerdict", origin: str) -> Mapping[str, Json]:
+def _body(verdict: "PlanVerdict", origin: str) -> PlanCheckedBody:
     caller, decision = verdict.mutation.caller, verdict.decision
     objections = decision.objections
-    return {
-        "caller": {"kind": caller.kind.value, "key_id": caller.key_id, "on_behalf_of": caller.on_behalf_of},
-        "origin": origin,
-        "motive": motive_to_json(verdict.mutation.motive),
-        "plan": {
-            "digest": verdict.mutation.call.digest,
-            "terraform_version": verdict.plan.terraform_version,
-            "resources": len(verdict.plan.changes),
-            "effects": len(verdict.mutation.effects),
-        },
-        "decision": {
-            "verdict": decision.verdict.value,
-            "passes": verdict.passes,
-            "mode": decision.mode.value,
-            "bundle": decision.bundle,
-            "priorities": decision.priorities,
-            "code": decision.code,
-            "objections": [_objection(finding) for finding in objections[:MOST_NAMED]],
-            "more": max(0, len(objections) - MOST_NAMED),
-        },
-        "claims": [
-            {"id": each.claim.id, "fate": each.fate.value, "holder": each.claim.actor}
+    return PlanCheckedBody(
+        caller=KeyedCaller(kind=caller.kind, key_id=caller.key_id, on_behalf_of=caller.on_behalf_of),
+        origin=origin,
+        motive=RecordedMotive.of(verdict.mutation.motive),
+        plan=RecordedPlan(
+            digest=verdict.mutation.call.digest,
+            terraform_version=verdict.plan.terraform_version,
+            resources=len(verdict.plan.changes),
+            effects=len(verdict.mutation.effects),
+        ),
+        decision=PlanDecision(
+            verdict=decision.verdict,
+            passes=verdict.passes,
+            mode=decision.mode,
+            bundle=decision.bundle,
+            priorities=decision.priorities,
+            code=decision.code,
+            objections=tuple(_objection(finding) for finding in objections[:MOST_NAMED]),
+            more=max(0, len(objections) - MOST_NAMED),
+        ),
+        claims=tuple(
+            RecordedContest(id=each.claim.id, fate=each.fate.value, holder=each.claim.actor)
             for each in verdict.claims[:MOST_NAMED]
-        ],
-    }
+        ),
+    )
 
 
-def _objection(finding: Finding) -> Json:
-    return {
-        "check": finding.check,
-        "verdict": finding.verdict.value,
-        "rule": finding.rule,
-        "address": finding.address[:512],
-        "attribute": finding.attribute[:512],
-        "source": finding.source,
-    }
+def _objection(finding: Finding) -> RecordedObjection:
+    return RecordedObjection(
+        check=finding.check,
+        verdict=finding.verdict,
+        rule=finding.rule,
+        address=finding.address[:512],
+        attribute=finding.attribute[:512],
+        source=finding.source,
+    )
 
 
 class ClaimFate(StrEnum):

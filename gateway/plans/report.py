@@ -89,9 +89,9 @@ def plan_headline(report: Mapping[str, Any]) -> str:
 def plan_markdown(report: Mapping[str, Any]) -> str:
     """The whole report. Nothing in it is interpreted as markup, whatever a plan or a claim says."""
     parts = [f"### Sentinel: {_text(plan_headline(report))}"]
-    if rows := [_finding(each) for each in report["decision"]["findings"]]:
+    if rows := [_finding_row(each) for each in report["decision"]["findings"]]:
         parts.append(_table(("", "Rule", "Resource", "Why"), rows))
-    if rows := [_plan_markdown_claim(each) for each in report["claims"]]:
+    if rows := [_claim_row(each) for each in report["claims"]]:
         parts.append(_table(("Claimed by", "Resource", "Claim", "Plan", "After an apply"), rows))
     if note := unjudged_note(report):
         parts.append(_text(note))
@@ -116,7 +116,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + more
 
 
-def _finding(finding: Mapping[str, Any]) -> tuple[str, ...]:
+def _finding_row(finding: Mapping[str, Any]) -> tuple[str, ...]:
     where = _place(finding)
     return (
         "denied" if finding["verdict"] == Verdict.DENY else "held",
@@ -126,7 +126,7 @@ def _finding(finding: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _plan_markdown_claim(claim: Mapping[str, Any]) -> tuple[str, ...]:
+def _claim_row(claim: Mapping[str, Any]) -> tuple[str, ...]:
     motive = claim["motive"] or {}
     why = "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part)
     until = f"until {claim['until'][:19]}" if claim["until"] else "without end"

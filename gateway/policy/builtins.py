@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from gateway.policy.values import Term, go_float, to_text
+from gateway.policy.rego_values import Term, go_float, to_text
 
 Builtin: TypeAlias = Callable[..., Term]
 

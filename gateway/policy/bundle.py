@@ -1,4 +1,4 @@
-"""Policy bundles: compiled policy, data, titles of rules, and a manifest with the digests of the sources. Read, write and build."""
+"""Policy bundles: compiled policy, data, titles of rules, and a manifest with the digests of the sources. Selects, reads, writes and builds them."""
 
 import hashlib
 import json
@@ -6,20 +6,24 @@ import os
 import re
 import tarfile
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from gateway.core.errors import PolicyInvalid
 from gateway.core.model.claim import Couplings
+from gateway.core.model.json import Json
 from gateway.core.model.verdict import RuleText
 from gateway.policy import data_schema, opa_command
-from gateway.policy.guardrail_sources import check_guardrails
-from gateway.policy.sources import Sources
+from gateway.policy.opa_command import find_opa
+from gateway.policy.sources import Sources, check_guardrails, read_sources
 
 
 def rule_texts(policies: Path, tool: Path) -> dict[str, RuleText]:
@@ -81,7 +85,7 @@ class Manifest(BaseModel):
     """Title and place of each rule that has METADATA with an id, by that id."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: what is read from the data is kept
 class Bundle:
     """A bundle with verified digests and valid data."""
 
@@ -94,7 +98,7 @@ class Bundle:
         """The manifest as JSON, with sorted keys so that equal sources give equal bytes."""
         return json.dumps(self.manifest.model_dump(mode="json"), indent=2, sort_keys=True).encode() + b"\n"
 
-    @property
+    @cached_property
     def revision(self) -> str:
         """SHA-256 of the manifest, which contains all other digests; 64 hex digits."""
         return hashlib.sha256(self.manifest_bytes).hexdigest()
@@ -104,13 +108,13 @@ class Bundle:
         """Names of the guardrail packages."""
         return frozenset(self.manifest.packages)
 
-    @property
+    @cached_property
     def flip_window(self) -> timedelta:
         """How far back changes of an attribute's holder are counted (`data/priorities.json`: `oscillation.window_seconds`)."""
         priorities = json.loads(self.data)["data"]["priorities"]
         return timedelta(seconds=priorities["oscillation"]["window_seconds"])
 
-    @property
+    @cached_property
     def couplings(self) -> Couplings:
         """Which attributes belong together (`data/couplings.json`); none where the policies have no such data."""
         return Couplings.of(json.loads(self.data)["data"].get("couplings", {}).get("pairs", ()))
@@ -118,6 +122,54 @@ class Bundle:
     def built_from(self, sources: Sources) -> bool:
         """Whether this bundle was built from exactly these sources."""
         return dict(self.manifest.sources) == dict(sources.digests)
+
+
+class RunningEngine(ABC):
+    """An open policy engine: it evaluates a bundle, and tells of the one in force."""
+
+    @property
+    @abstractmethod
+    def bundle(self) -> Bundle:
+        """The bundle in force."""
+
+    @abstractmethod
+    async def ask(self, entrypoint: str, document: Json) -> Json:
+        """The value of a rule, with every list in canonical order (lists stand for sets). Raises `errors.PolicyUnavailable`."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Release the engine's resources. It cannot be used afterwards."""
+
+    @property
+    def revision(self) -> str:
+        """Digest of the bundle in force, 64 hex digits."""
+        return self.bundle.revision
+
+    @property
+    def flip_window(self) -> timedelta:
+        """How far back changes of an attribute's holder are counted, from the data in force."""
+        return self.bundle.flip_window
+
+    @property
+    def problem(self) -> str:
+        """A problem that does not stop the engine, as a sentence; empty if there is none."""
+        return ""
+
+    def couplings(self) -> Couplings:
+        """Which attributes belong together, from the data in force."""
+        return self.bundle.couplings
+
+    def packages(self) -> frozenset[str]:
+        """The guardrail packages in force. Each must be evaluated in every decision."""
+        return self.bundle.packages
+
+    def rules(self) -> Mapping[str, RuleText]:
+        """Title and place of each rule in force, by its id. A rule without METADATA is not among them."""
+        return self.bundle.manifest.rules
+
+    def answers(self, entrypoint: str) -> bool:
+        """Whether the policies in force have this entrypoint; some are optional."""
+        return entrypoint in self.bundle.manifest.entrypoints
 
 
 def read_bundle(directory: Path) -> Bundle:
@@ -209,3 +261,43 @@ def _validated(bundle: Bundle) -> Bundle:
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+SHIPPED = "bundle"
+"""Subdirectory of the policies' directory with the shipped bundle."""
+
+log = structlog.get_logger()
+
+
+def select_bundle(policies: Path, cache: Path) -> Bundle:
+    """The bundle built from these policies. If there is none, builds it with opa and stores it in `cache`. Never changes `policies`.
+
+    Raises `errors.PolicyInvalid` if they do not compile, or if they were changed and there is no opa to rebuild them.
+    """
+    sources = read_sources(policies)
+    refusals: list[str] = []
+    for directory in (policies / SHIPPED, cache):
+        try:
+            bundle = read_bundle(directory)
+        except PolicyInvalid as error:
+            refusals.append(str(error))
+            continue
+        if bundle.built_from(sources):
+            return bundle
+        refusals.append(_differs(bundle, sources))
+    tool = find_opa()
+    if tool is None:
+        raise PolicyInvalid(
+            f"{refusals[0]} There is no `opa` on PATH to rebuild it, and Sentinel refuses to run a policy bundle that does not match its sources. Install opa, or restore the files."
+        )
+    bundle = build(sources, tool)
+    write_bundle(bundle, cache)
+    log.info("policy_built", revision=bundle.revision, policies=str(policies), opa=bundle.manifest.opa)
+    return bundle
+
+
+def _differs(bundle: Bundle, sources: Sources) -> str:
+    before, now = dict(bundle.manifest.sources), dict(sources.digests)
+    names = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    shown = ", ".join(f"{sources.directory.name}/{name}" for name in names[:5]) + (" …" if len(names) > 5 else "")  # noqa: PLR2004  enough to see which
+    return f"{shown} changed, but the policy bundle was built from other sources."

@@ -12,10 +12,9 @@ from pathlib import Path
 
 from gateway.core.errors import PolicyInvalid
 from gateway.policy import opa_command
-from gateway.policy.bundle import build, read_bundle
-from gateway.policy.bundle_selection import SHIPPED
+from gateway.policy.bundle import SHIPPED, build, read_bundle
+from gateway.policy.bundle_check import try_bundle
 from gateway.policy.sources import read_sources, shipped, source_paths
-from gateway.policy.trial import try_bundle
 
 PINNED = "1.22.0"
 """The version of opa that builds the shipped bundle. Another version may produce other bytes."""

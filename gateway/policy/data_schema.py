@@ -11,7 +11,7 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation
 from gateway.core.ports import MOST_CLAIMS
-from gateway.policy.layers import layer_mistakes
+from gateway.policy.priority_layers import layer_mistakes
 
 Most = Annotated[StrictInt, Field(gt=0, le=10_000_000)]
 PerSpan = dict[Literal["minute", "hour"], Most]
@@ -94,7 +94,7 @@ class Priorities(_Strict):
     claims_per_actor: dict[ActorKind, Annotated[StrictInt, Field(gt=0, le=MOST_CLAIMS)]]
     oscillation: Oscillation
     layers: list[Any] = []
-    """What stacks override, from the lowest to the highest; see `gateway.policy.layers`."""
+    """What stacks override, from the lowest to the highest; see `gateway.policy.priority_layers`."""
 
 
 class ShortestPrefix(_Strict):

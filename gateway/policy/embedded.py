@@ -6,19 +6,16 @@ import threading
 import time
 import weakref
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 import structlog
 import wasmtime
 
 from gateway.core.errors import PolicyInvalid, PolicyUnavailable
-from gateway.core.model.claim import Couplings
 from gateway.core.model.json import Json, canonical
-from gateway.core.model.verdict import RuleText
-from gateway.policy.abi import HEADROOM, PolicyAborted, WasmInstance
 from gateway.policy.builtins import UnsupportedFormat
-from gateway.policy.bundle import ENTRYPOINTS, Bundle
+from gateway.policy.bundle import ENTRYPOINTS, Bundle, RunningEngine
+from gateway.policy.wasm_instance import HEADROOM, PolicyAborted, WasmInstance
 
 _KEPT = 4
 """Modules; one has one to two megabytes. Nothing is stored on disk: native code is not checked when it is loaded."""
@@ -62,7 +59,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 log = structlog.get_logger()
 
 
-class Embedded:
+class Embedded(RunningEngine):
     """Evaluates one bundle in the calling thread: an evaluation usually takes less than a millisecond.
 
     Thread-safe. Each thread has an instance of its own, so that the evaluation of a large input holds up nobody else's.
@@ -76,7 +73,6 @@ class Embedded:
         self._memory_bytes = memory_mb * 1024 * 1024
         self._instances = threading.local()
         self._last: tuple[Json, bytes] | None = None
-        self._revision = bundle.revision
         self._stop = threading.Event()
         self._end = weakref.finalize(self, self._stop.set)
         arguments = (self._engine, self._stop, self._deadline / _TICKS)
@@ -94,39 +90,11 @@ class Embedded:
             self._end()
             raise PolicyInvalid(f"The policy bundle has no {', '.join(sorted(missing))}.")
         self._instances.kept = instance
-        self._flip_window = bundle.flip_window
-        self._couplings = bundle.couplings
 
     @property
-    def revision(self) -> str:
-        """Digest of the bundle in force, 64 hex digits."""
-        return self._revision
-
-    @property
-    def flip_window(self) -> timedelta:
-        """How far back changes of an attribute's holder are counted, from the data of the bundle in force."""
-        return self._flip_window
-
-    def couplings(self) -> Couplings:
-        """Which attributes belong together, from the data of the bundle in force."""
-        return self._couplings
-
-    def packages(self) -> frozenset[str]:
-        """The guardrail packages of the bundle. Each must be evaluated in every decision."""
-        return self._bundle.packages
-
-    def rules(self) -> Mapping[str, RuleText]:
-        """Title and place of each rule of the bundle, by its id."""
-        return self._bundle.manifest.rules
-
-    def answers(self, entrypoint: str) -> bool:
-        """Whether the bundle has this entrypoint."""
-        return entrypoint in self._bundle.manifest.entrypoints
-
-    @property
-    def problem(self) -> str:
-        """Always empty: the bundle never changes."""
-        return ""
+    def bundle(self) -> Bundle:
+        """The one bundle that it was opened with."""
+        return self._bundle
 
     async def ask(self, entrypoint: str, document: Json) -> Json:
         """The value of a rule, with every list in canonical order (lists stand for sets).

@@ -1,50 +1,116 @@
-"""Opens the policy engine that the settings select."""
+"""Opens the policy engine that the settings select. The embedded one reloads an edited policy: an edit that compiles takes effect, any other changes nothing."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+import threading
+import weakref
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
-from gateway.core.errors import SettingsInvalid
-from gateway.core.model.claim import Couplings
-from gateway.core.model.verdict import RuleText
-from gateway.core.ports import PolicyEngine
+import structlog
+
+from gateway.core.errors import PolicyInvalid, SettingsInvalid
+from gateway.core.model.json import Json
 from gateway.core.settings import PolicyEngineKind, PolicySettings
-from gateway.policy.bundle_selection import select_bundle
-from gateway.policy.sources import shipped
-from gateway.policy.watch import Watched
+from gateway.policy.bundle import Bundle, RunningEngine, select_bundle
+from gateway.policy.bundle_check import check_answers
+from gateway.policy.embedded import Embedded
+from gateway.policy.sources import read_sources, shipped, source_paths
 
-BUNDLE_CACHE = "policy-bundle"
-"""Subdirectory of the data directory with the bundle that was built last."""
+log = structlog.get_logger()
+
+Fingerprint = Mapping[Path, tuple[int, int, int]]
+"""Modification time, size and inode of each file, by path; they differ if a file was changed."""
 
 
-class RunningEngine(PolicyEngine, Protocol):
-    """An open policy engine."""
+class ReloadingEngine(RunningEngine):
+    """An embedded engine for a directory of policies. A thread checks the sources every `poll_seconds`."""
 
-    def packages(self) -> Collection[str]:
-        """The guardrail packages in force. Each must be evaluated in every decision."""
-        ...
+    def __init__(
+        self, policies: Path, *, cache: Path, deadline_ms: int, memory_mb: int, poll_seconds: float = 1.0
+    ) -> None:
+        """Opens the engine. New builds are stored in the directory `cache`. Raises `errors.PolicyInvalid`."""
+        self._policies = policies
+        self._cache = cache
+        self._limits = (deadline_ms, memory_mb)
+        # Before the sources are read, so that an edit made meanwhile is noticed later.
+        self._fingerprint = _fingerprint(policies)
+        self._engine = self._open_engine()
+        self._problem = ""
+        self._stop = threading.Event()
+        self._end = weakref.finalize(self, self._stop.set)
+        thread = threading.Thread(
+            target=_poll, args=(weakref.ref(self), self._stop, poll_seconds), name="policy-watch", daemon=True
+        )
+        thread.start()
 
-    def couplings(self) -> Couplings:
-        """Which attributes belong together, by the data in force."""
-        ...
-
-    def rules(self) -> Mapping[str, RuleText]:
-        """Title and place of each rule in force, by its id. What has no METADATA is not there."""
-        ...
-
-    def answers(self, entrypoint: str) -> bool:
-        """Whether the policies in force have this entrypoint; some are optional."""
-        ...
+    @property
+    def bundle(self) -> Bundle:
+        """The bundle of the last valid sources."""
+        return self._engine.bundle
 
     @property
     def problem(self) -> str:
-        """A problem that does not stop the engine, e.g. an edited policy that does not compile; empty if there is none. For /readyz."""
-        ...
+        """Why the current sources are not in force; empty if they are."""
+        return self._problem
+
+    def ask(self, entrypoint: str, document: Json) -> Coroutine[Any, Any, Json]:
+        """The value of a rule, evaluated with the last valid sources. Raises `errors.PolicyUnavailable`."""
+        return self._engine.ask(entrypoint, document)
 
     async def close(self) -> None:
-        """Release the engine's resources."""
-        ...
+        """Stop the thread and close the engine."""
+        self._end()
+        await self._engine.close()
+
+    def reload_if_changed(self) -> None:
+        """Rebuild if the sources changed since the last call. If they are invalid, log it, set `problem` and keep the old bundle."""
+        fingerprint = _fingerprint(self._policies)
+        if fingerprint == self._fingerprint:
+            return
+        self._fingerprint = fingerprint
+        try:
+            engine = self._open_engine()
+        except PolicyInvalid as error:
+            self._problem = f"The changed policies are not in force; the previous ones still are. {error}"
+            log.error("policy_not_swapped", problem=self._problem, revision=self.revision)  # noqa: TRY400  an author's mistake needs no traceback
+            return
+        # A single assignment: a running evaluation finishes on the old engine, which is then garbage-collected.
+        before, self._engine = self._engine.revision, engine
+        self._problem = ""
+        log.info("policy_swapped", before=before, revision=engine.revision)
+
+    def _open_engine(self) -> Embedded:
+        deadline_ms, memory_mb = self._limits
+        engine = Embedded(select_bundle(self._policies, self._cache), deadline_ms=deadline_ms, memory_mb=memory_mb)
+        check_answers(engine, read_sources(self._policies).files)
+        return engine
+
+
+def _fingerprint(policies: Path) -> Fingerprint:
+    """The fingerprint of the sources; empty if they cannot be read."""
+    try:
+        stats = {path: path.stat() for path in source_paths(policies)}
+    except (OSError, PolicyInvalid):
+        return {}
+    return {path: (stat.st_mtime_ns, stat.st_size, stat.st_ino) for path, stat in stats.items()}
+
+
+def _poll(reloading: "weakref.ref[ReloadingEngine]", stop: threading.Event, seconds: float) -> None:
+    """Poll until stopped. Holds only a weak reference between polls, so the thread ends when the engine is garbage-collected."""
+    while not stop.wait(seconds):
+        engine = reloading()
+        if engine is None:
+            return
+        try:
+            engine.reload_if_changed()
+        except Exception:
+            log.exception("policy_watch_failed")
+        del engine
+
+
+BUNDLE_CACHE = "policy-bundle"
+"""Subdirectory of the data directory with the bundle that was built last."""
 
 
 async def open_engine(settings: PolicySettings, data: Path) -> RunningEngine:
@@ -57,20 +123,13 @@ async def open_engine(settings: PolicySettings, data: Path) -> RunningEngine:
     cache = data / BUNDLE_CACHE
     if settings.engine is PolicyEngineKind.EMBEDDED:
         return await asyncio.to_thread(
-            Watched, policies, cache=cache, deadline_ms=settings.deadline_ms, memory_mb=settings.memory_mb
+            ReloadingEngine, policies, cache=cache, deadline_ms=settings.deadline_ms, memory_mb=settings.memory_mb
         )
     if not settings.opa_url:
         raise SettingsInvalid('policy.engine = "opa" needs policy.opa_url, the URL of the OPA server.')
     bundle = await asyncio.to_thread(select_bundle, policies, cache)
     from gateway.policy.opa_server import OpaServer  # noqa: PLC0415  its HTTP client takes 18 MB and a quarter of a second to import
 
-    server = OpaServer(
-        settings.opa_url,
-        deadline_ms=settings.deadline_ms,
-        packages=lambda: bundle.packages,
-        flip_window=bundle.flip_window,
-        manifest=bundle.manifest,
-        couplings=bundle.couplings,
-    )
+    server = OpaServer(settings.opa_url, deadline_ms=settings.deadline_ms, bundle=bundle)
     await server.open()
     return server

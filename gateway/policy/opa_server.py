@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Mapping
-from datetime import timedelta
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,11 +10,9 @@ import aiohttp
 from opa_client.opa_async import AsyncOpaClient
 
 from gateway.core.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
-from gateway.core.model.claim import Couplings
 from gateway.core.model.json import Json
-from gateway.core.model.verdict import RuleText
 from gateway.core.outbound.addresses import is_loopback
-from gateway.policy.bundle import ENTRYPOINTS, OPTIONAL, Manifest
+from gateway.policy.bundle import ENTRYPOINTS, OPTIONAL, Bundle, RunningEngine
 from gateway.policy.embedded import sort_lists
 
 _QUERY = {"strict-builtin-errors": "true", "provenance": "true"}
@@ -23,29 +20,15 @@ _QUERY = {"strict-builtin-errors": "true", "provenance": "true"}
 _GUARDRAILS = "sentinel/guardrails/result"
 
 
-class OpaServer:
+class OpaServer(RunningEngine):
     """Evaluates rules on an OPA server. Never retries; anything but a defined result in time is a denial."""
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        deadline_ms: int,
-        packages: Callable[[], Collection[str]],
-        flip_window: timedelta,
-        manifest: Manifest | None = None,
-        couplings: Couplings | None = None,
-    ) -> None:
-        """`packages` returns the guardrail packages that the server must have; `flip_window`, `manifest` and `couplings` come from the
-        same bundle. Raises `errors.SettingsInvalid` for an invalid URL.
-        """
+    def __init__(self, url: str, *, deadline_ms: int, bundle: Bundle) -> None:
+        """`bundle` is the one that the server must have. Raises `errors.SettingsInvalid` for an invalid URL."""
         host, port, tls = _address(url)
         self._url = url
         self._deadline = deadline_ms / 1000
-        self._packages = packages
-        self._flip_window = flip_window
-        self._manifest = manifest
-        self._couplings = couplings or Couplings()
+        self._bundle = bundle
         client: Callable[..., Any] = AsyncOpaClient
         self._client = client(host=host, port=port, ssl=tls, retries=0, timeout=self._deadline)
         self._revision = "unknown"
@@ -74,30 +57,9 @@ class OpaServer:
         return self._revision
 
     @property
-    def flip_window(self) -> timedelta:
-        """How far back changes of an attribute's holder are counted, from the data of the bundle that the server must have."""
-        return self._flip_window
-
-    def couplings(self) -> Couplings:
-        """Which attributes belong together, from the data of the bundle that the server must have."""
-        return self._couplings
-
-    def packages(self) -> Collection[str]:
-        """The guardrail packages. Each must be evaluated in every decision."""
-        return self._packages()
-
-    def rules(self) -> Mapping[str, RuleText]:
-        """Title and place of each rule of the bundle that the server must have, by its id."""
-        return self._manifest.rules if self._manifest is not None else {}
-
-    def answers(self, entrypoint: str) -> bool:
-        """Whether the bundle that the server must have has this entrypoint."""
-        return self._manifest is not None and entrypoint in self._manifest.entrypoints
-
-    @property
-    def problem(self) -> str:
-        """Always empty: a problem of the server is an error of each call."""
-        return ""
+    def bundle(self) -> Bundle:
+        """The bundle that the server must have."""
+        return self._bundle
 
     async def ask(self, entrypoint: str, document: Json) -> Json:
         """The value of a rule, with every list in canonical order. Can be awaited on any event loop. Raises `errors.PolicyUnavailable`."""

@@ -1,11 +1,15 @@
-"""The source files of a policy bundle: every `.rego` file except tests, and `data/*.json`."""
+"""The source files of a policy bundle (every `.rego` file except tests, and `data/*.json`), and the check of its guardrail packages before a build."""
 
 import hashlib
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gateway.core.errors import PolicyInvalid
+from gateway.policy import opa_command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,3 +57,120 @@ def read_sources(directory: Path) -> Sources:
 
 def _is_excluded(path: Path) -> bool:
     return any(part.startswith(".") or part == "bundle" for part in path.parts)
+
+
+PREFIX = ("data", "sentinel", "rules")
+"""Where the guardrail packages are, as the steps of a Rego path."""
+_OF_GUARDRAILS = re.compile(r"^package\s.*sentinel.*rules", re.MULTILINE)
+_REQUIRED = frozenset({"id", "verdict", "message", "address", "attribute"})
+_OPTIONAL = frozenset({"holder", "retry_after_ns"})
+_VERDICTS = ("deny", "hold")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardrailSource:
+    """One parsed file of a guardrail package."""
+
+    package: str
+    """Dotted name below `sentinel.rules`."""
+    place: str
+    """`file:line` of the package clause."""
+    file: str
+    rules: tuple[Mapping[str, Any], ...]
+    """The rules as `opa parse` prints them."""
+
+    def at(self, rule: Mapping[str, Any]) -> str:
+        """`file:line` of one of the rules."""
+        return f"{self.file}:{rule['head']['location']['row']}"
+
+
+def check_guardrails(directory: Path, tool: Path) -> None:
+    """Raise `errors.PolicyInvalid`, with file and line of every mistake, if a guardrail package could not be evaluated.
+
+    Such a package would compile, load, and then have every change refused.
+    """
+    sources = tuple(guardrail_sources(directory, tool))
+    mistakes = [mistake for source in sources for mistake in _mistakes(source)]
+    found = {source.package for source in sources if any(_is_findings(rule) for rule in source.rules)}
+    first = {source.package: source for source in reversed(sources)}
+    mistakes += [
+        f"{source.place}: The package sentinel.rules.{name} has no findings, so it could never be evaluated. "
+        "Write `findings contains {…} if {…}`, or move what it holds to another package, such as sentinel.lib."
+        for name, source in first.items()
+        if name not in found
+    ]
+    if mistakes:
+        raise PolicyInvalid("The policies cannot be evaluated:\n" + "\n".join(f"  {each}" for each in mistakes))
+
+
+def guardrail_sources(directory: Path, tool: Path) -> Iterator[GuardrailSource]:
+    """The files of the guardrail packages, parsed. Raises `errors.PolicyInvalid` for one that opa cannot parse."""
+    for path in source_paths(directory):
+        if path.suffix == ".rego" and _OF_GUARDRAILS.search(path.read_text(encoding="utf-8", errors="replace")):
+            file = path.relative_to(directory).as_posix()
+            source = _parsed(directory, file, tool)
+            if source is not None:
+                yield source
+
+
+def _parsed(directory: Path, file: str, tool: Path) -> GuardrailSource | None:
+    options = ["parse", "--format", "json", "--json-include", "locations", file]
+    module = json.loads(opa_command.opa_output(tool, options, cwd=directory))
+    steps = tuple(str(step["value"]) for step in module["package"]["path"])
+    if steps[: len(PREFIX)] != PREFIX or steps == PREFIX:
+        return None
+    return GuardrailSource(
+        package=".".join(steps[len(PREFIX) :]),
+        place=f"{file}:{module['package']['location']['row']}",
+        file=file,
+        rules=tuple(module.get("rules", ())),
+    )
+
+
+def _mistakes(source: GuardrailSource) -> Iterator[str]:
+    if "." in source.package:
+        yield (
+            f"{source.place}: The package sentinel.rules.{source.package} is nested and would not be evaluated; "
+            "name it sentinel.rules.<name>, one level deep."
+        )
+    for rule in source.rules:
+        name = rule["head"]["ref"][0]["value"]
+        if name == "findings":
+            yield from _findings_mistakes(source, rule)
+        if name == "evaluated" and not _is_constantly_true(rule):
+            yield (
+                f"{source.at(rule)}: `evaluated` depends on the input, so changes would be refused where it is not true. "
+                "Leave it out: whether a package was evaluated is seen by its findings."
+            )
+
+
+def _findings_mistakes(source: GuardrailSource, rule: Mapping[str, Any]) -> Iterator[str]:
+    if not _is_findings(rule):
+        yield (
+            f"{source.at(rule)}: `findings` must be a set that is defined for every input: write `findings contains {{…}} if {{…}}`."
+        )
+        return
+    key = rule["head"]["key"]
+    if key["type"] != "object":
+        return
+    members = {name["value"]: value for name, value in key["value"] if name["type"] == "string"}
+    if unknown := sorted(set(members) - _REQUIRED - _OPTIONAL):
+        yield f"{source.at(rule)}: A finding has no member {', '.join(unknown)}. It has {', '.join(sorted(_REQUIRED))}."
+    if missing := sorted(_REQUIRED - set(members)):
+        yield f"{source.at(rule)}: The finding lacks {', '.join(missing)}."
+    verdict = members.get("verdict", {})
+    if verdict.get("type") == "string" and verdict["value"] not in _VERDICTS:
+        yield f"{source.at(rule)}: The verdict {verdict['value']!r} must be {' or '.join(_VERDICTS)}; a policy cannot allow."
+
+
+def _is_findings(rule: Mapping[str, Any]) -> bool:
+    """Whether the rule adds to the set `findings`."""
+    head = rule["head"]
+    is_set = len(head["ref"]) == 1 and "key" in head and "value" not in head
+    return bool(is_set and head["ref"][0]["value"] == "findings")
+
+
+def _is_constantly_true(rule: Mapping[str, Any]) -> bool:
+    value = rule["head"].get("value", {})
+    generated = all(expression.get("generated") for expression in rule["body"]) or rule.get("default", False)
+    return bool(generated and len(rule["head"]["ref"]) == 1 and value.get("type") == "boolean" and value["value"])

@@ -7,7 +7,9 @@ from typing import Any
 
 from gateway.core.model.json import to_json
 from gateway.core.model.verdict import Verdict
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.approvals import ConsentBody, RejectedBody
+from gateway.core.records.decided import DecidedBody, RecordedDecision, RecordedFinding
+from gateway.core.records.record import Record, to_members
 from gateway.core.times import utc_text
 from gateway.presentation.mutation_state import mutation_state
 from gateway.presentation.serialize import undone_lines, undone_values
@@ -190,101 +192,101 @@ def explanation_of(records: Sequence[Record], *, sees_all: bool) -> dict[str, An
 
     Callers that may not see all are not told other actors' motives, evidence and ranks, nor which motives would have won.
     """
-    decided = next(record for record in records if record.stage is Stage.DECIDED)
-    body: Any = to_json(decided.body)
-    decision = body["decision"]
+    decided, body = next((record, record.body) for record in records if isinstance(record.body, DecidedBody))
+    decision = body.decision
     document: dict[str, Any] = {
         "mutation_id": decided.mutation_id,
         "at": to_json(decided.at),
         "actor": decided.actor,
-        "kind": body["caller"]["kind"],
-        "on_behalf_of": body["caller"]["on_behalf_of"],
+        "kind": body.caller.kind.value,
+        "on_behalf_of": body.caller.on_behalf_of,
         "stack": decided.stack,
-        "operation": f"{body['call']['service']}:{body['call']['operation']}",
-        "motive": body["motive"],
-        "verdict": decision["verdict"],
-        "mode": decision["mode"],
+        "operation": body.call.name,
+        "motive": to_members(body.motive),
+        "verdict": decision.verdict.value,
+        "mode": decision.mode.value,
         "state": mutation_state(records),
-        "checks": _explanation_checks(decision["findings"]),
+        "checks": _explanation_checks(decision.findings),
         "facts": _explanation_facts(body),
-        "contest": contest_of(decision.get("contest"), sees_all=sees_all),
-        "nearest": _nearest(decision["findings"]),
+        "contest": contest_of(decision.contest, sees_all=sees_all),
+        "nearest": _nearest(decision.findings),
         "come_back": come_back(decision),
         "approval": _explanation_approval(decision, records),
-        "claims": body["claims"],
+        "claims": to_members(body.claims),
         "undone": undone_values(records),
-        "supersedes": decision["supersedes"],
-        "left_out": body.get("cut"),
+        "supersedes": list(decision.supersedes),
+        "left_out": to_members(body.cut),
         "records": [{"seq": record.seq, "stage": record.stage.value, "at": to_json(record.at)} for record in records],
     }
     return {**document, "text": explanation_text(document)}
 
 
-def _explanation_checks(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _explanation_checks(findings: Sequence[RecordedFinding]) -> list[dict[str, Any]]:
     """The checks in the order in which they ran, each with what its rules found."""
-    by_check: dict[str, list[dict[str, Any]]] = {}
+    by_check: dict[str, list[RecordedFinding]] = {}
     for finding in findings:
-        by_check.setdefault(finding["check"], []).append(_rule(finding))
-    return [{"check": name, "verdict": _strongest(rules), "rules": rules} for name, rules in by_check.items()]
-
-
-def _rule(finding: Mapping[str, Any]) -> dict[str, Any]:
-    offer = finding.get("offer") or {}
-    return {
-        **{name: finding[name] for name in ("rule", "verdict", "reason", "address", "attribute")},
-        "title": finding.get("title", ""),
-        "source": finding.get("source", ""),
-        "conflict": finding.get("conflict", ""),
-        "nearest": offer.get("nearest"),
-        "holder": offer.get("holder", ""),
-        "retry_after": offer.get("retry_after"),
-    }
-
-
-def _strongest(rules: Sequence[Mapping[str, Any]]) -> str:
-    verdicts = {rule["verdict"] for rule in rules}
-    return next(verdict.value for verdict in Verdict if verdict in verdicts)
-
-
-def _explanation_facts(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What the decision was based on: what is asked for, what was there before, and by which code and policies it was judged."""
-    facts: Mapping[str, Any] = body.get("facts", {})
-    contracts = facts.get("contracts", {})
-    shown = ("address", "attribute", "action", "before", "value", "declared", "in_code", "sensitive", "implied")
-    return {
-        "effects": [
-            {**{name: effect.get(name) for name in shown}, "contract": contracts.get(effect["address"], "")}
-            for effect in body["effects"]
-        ],
-        "claims": facts.get("claims", []),
-        "dependants": facts.get("dependants", []),
-        "flips": facts.get("flips", {}),
-        "open_claims": facts.get("open_claims", 0),
-        "code": body["decision"]["code"],
-        "policies": body["decision"]["bundle"],
-    }
-
-
-def _nearest(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The nearest legal value of each attribute whose value was refused."""
-    offers = (finding.get("offer") or {} for finding in findings)
+        by_check.setdefault(finding.check, []).append(finding)
     return [
-        {"address": offer["address"], "attribute": offer["attribute"], "value": offer["nearest"]}
-        for offer in offers
-        if offer.get("nearest") is not None
+        {"check": name, "verdict": _strongest(found), "rules": [_rule(finding) for finding in found]}
+        for name, found in by_check.items()
     ]
 
 
-def come_back(decision: Mapping[str, Any]) -> dict[str, Any]:
+def _rule(finding: RecordedFinding) -> dict[str, Any]:
+    offer = finding.offer
+    shown = ("rule", "verdict", "reason", "address", "attribute", "title", "source")
+    return {
+        **{name: to_members(getattr(finding, name)) for name in shown},
+        "conflict": finding.conflict.value if finding.conflict else "",
+        "nearest": to_members(offer.nearest) if offer else None,
+        "holder": offer.holder if offer else "",
+        "retry_after": offer.retry_after if offer else None,
+    }
+
+
+def _strongest(findings: Sequence[RecordedFinding]) -> str:
+    verdicts = {finding.verdict for finding in findings}
+    return next(verdict.value for verdict in Verdict if verdict in verdicts)
+
+
+def _explanation_facts(body: DecidedBody[Any]) -> dict[str, Any]:
+    """What the decision was based on: what is asked for, what was there before, and by which code and policies it was judged."""
+    facts = body.facts
+    shown = ("address", "attribute", "action", "before", "value", "declared", "in_code", "sensitive", "implied")
+    return {
+        "effects": [
+            {
+                **{name: to_members(getattr(effect, name)) for name in shown},
+                "contract": facts.contracts.get(effect.address, ""),
+            }
+            for effect in body.effects
+        ],
+        **{name: to_members(getattr(facts, name)) for name in ("claims", "dependants", "flips", "open_claims")},
+        "code": body.decision.code,
+        "policies": body.decision.bundle,
+    }
+
+
+def _nearest(findings: Sequence[RecordedFinding]) -> list[dict[str, Any]]:
+    """The nearest legal value of each attribute whose value was refused."""
+    offers = (finding.offer for finding in findings)
+    return [
+        {"address": offer.address, "attribute": offer.attribute, "value": to_members(offer.nearest)}
+        for offer in offers
+        if offer is not None and offer.nearest is not None
+    ]
+
+
+def come_back(decision: RecordedDecision) -> dict[str, Any]:
     """When the same call may pass: `at` is a time if only time is in the way, `needs` says what else is (`human`, `change`, `settled`)."""
-    against = [each for each in decision["findings"] if each["verdict"] == decision["verdict"]]
-    match decision["verdict"]:
+    match decision.verdict:
         case Verdict.ALLOW:
             return {"at": None, "needs": []}
         case Verdict.HOLD:
             return {"at": None, "needs": ["human"]}
-    times = [offer["retry_after"] for each in against if (offer := each.get("offer")) and offer.get("retry_after")]
-    waiting = [each for each in against if (each.get("offer") or {}).get("holder")]
+    against = [finding.offer for finding in decision.findings if finding.verdict is Verdict.DENY]
+    times = [offer.retry_after for offer in against if offer and offer.retry_after]
+    waiting = [offer for offer in against if offer and offer.holder]
     if len(times) == len(against):
         return {"at": max(times), "needs": []}
     if len(waiting) == len(against):
@@ -292,23 +294,23 @@ def come_back(decision: Mapping[str, Any]) -> dict[str, Any]:
     return {"at": None, "needs": ["change"]}
 
 
-def _explanation_approval(decision: Mapping[str, Any], records: Sequence[Record]) -> dict[str, Any]:
+def _explanation_approval(decision: RecordedDecision, records: Sequence[Record]) -> dict[str, Any]:
     """Who may approve it, who did or refused to, which claims end then, and the approval that it used itself."""
     answers = [
         {
             "stage": record.stage.value,
             "by": record.actor,
             "at": to_json(record.at),
-            "reason": record.body.get("reason", ""),
-            "door": record.body.get("door", ""),
+            "reason": record.body.reason,
+            "door": record.body.door,
         }
         for record in records
-        if record.stage in (Stage.APPROVED, Stage.REJECTED, Stage.BROKE_GLASS)
+        if isinstance(record.body, ConsentBody | RejectedBody)
     ]
     return {
-        "needs": decision.get("needs"),
+        "needs": to_members(decision.needs),
         "answers": answers,
-        "used": decision.get("consent"),
-        "held_as": decision.get("attached", ""),
-        "would_end": (decision.get("binding") or {}).get("contests", []),
+        "used": to_members(decision.consent),
+        "held_as": decision.attached,
+        "would_end": list(decision.binding.contests) if decision.binding else [],
     }

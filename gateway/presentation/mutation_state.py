@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from gateway.core.model.verdict import Verdict
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.approvals import ConsentBody, RejectedBody
+from gateway.core.records.decided import DecidedBody, RecordedDecision
+from gateway.core.records.record import Record
+from gateway.core.records.settled import SettledBody
 
 
 class MutationState(StrEnum):
@@ -24,30 +27,25 @@ class MutationState(StrEnum):
 
 UNDECIDED = frozenset({MutationState.HELD, MutationState.IN_FLIGHT, MutationState.IN_DOUBT})
 """The states that end by themselves or by the word of a human. A request that waits for a mutation waits while it is in one."""
-_OUTCOMES = {"applied": MutationState.APPLIED, "failed": MutationState.FAILED, "in_doubt": MutationState.IN_DOUBT}
 
 
 def mutation_state(records: Sequence[Record]) -> MutationState:
     """The state of a mutation that was decided, from its records, oldest first."""
     state = MutationState.DENIED
     for record in records:
-        match record.stage:
-            case Stage.DECIDED:
-                state = _decided(record)
-            case Stage.APPROVED if not record.body.get("missing"):
+        match record.body:
+            case DecidedBody() as body:
+                state = _decided(body.decision)
+            case ConsentBody() as body if not body.missing:
                 state = MutationState.APPROVED
-            case Stage.BROKE_GLASS:
-                state = MutationState.APPROVED
-            case Stage.REJECTED:
+            case RejectedBody():
                 state = MutationState.REJECTED
-            case Stage.SETTLED:
-                state = _OUTCOMES.get(str(record.body.get("outcome")), state)
+            case SettledBody() as body:
+                state = MutationState(body.outcome)
     return state
 
 
-def _decided(record: Record) -> MutationState:
-    decision = record.body.get("decision")
-    members = decision if isinstance(decision, dict) else {}
-    if members.get("carried_out"):
+def _decided(decision: RecordedDecision) -> MutationState:
+    if decision.carried_out:
         return MutationState.IN_FLIGHT
-    return MutationState.HELD if members.get("verdict") == Verdict.HOLD else MutationState.DENIED
+    return MutationState.HELD if decision.verdict is Verdict.HOLD else MutationState.DENIED

@@ -12,7 +12,8 @@ from gateway.core.model.motive import motive_to_json
 from gateway.core.model.mutation import Effect, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
 from gateway.core.model.verdict import Decision, Finding, Verdict
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.claims import UndoneBody
+from gateway.core.records.record import Record, to_members
 from gateway.core.times import utc_text
 
 
@@ -30,12 +31,12 @@ def undone_to_json(undone: Undone | None) -> dict[str, Any] | None:
 
 def undone_values(records: Sequence[Record]) -> list[dict[str, Any]]:
     """The claimed values of a mutation that are live no more, by its records, oldest first."""
-    latest = {str(record.body.get("claim")): record for record in records if record.stage is Stage.UNDONE}
+    latest = {record.body.claim: (record.at, record.body) for record in records if isinstance(record.body, UndoneBody)}
+    shown = ("claim", "address", "attribute", "conflict", "live", "by")
     return [
-        {name: to_json(record.body.get(name)) for name in ("claim", "address", "attribute", "conflict", "live", "by")}
-        | {"at": to_json(record.at)}
-        for record in latest.values()
-        if record.body.get("stands") is not True
+        {**{name: to_members(getattr(body, name)) for name in shown}, "at": to_json(at)}
+        for at, body in latest.values()
+        if not body.stands
     ]
 
 
@@ -146,7 +147,7 @@ def record_to_json(record: Record) -> dict[str, Any]:
         "mutation_id": record.mutation_id,
         "actor": record.actor,
         "stack": record.stack,
-        "body": to_json(record.body),
+        "body": record.body.members,
         "previous": record.previous,
         "hash": record.hash,
     }

@@ -12,9 +12,9 @@ from gateway.core.errors import Malformed, SettingsInvalid
 from gateway.core.json_reader import read_json
 from gateway.core.model.signal import Signal, SignalEvent, SignalState, references_of
 from gateway.core.settings.signals import FILES, SignalForm, SignalSourceSettings
-from gateway.signals.concerns import mapped
 from gateway.signals.forms import osv, tickets
-from gateway.signals.forms.osv import FiledSignal
+from gateway.signals.forms.fields import FiledSignal
+from gateway.signals.scopes import mapped
 
 log = structlog.get_logger()
 

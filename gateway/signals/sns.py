@@ -1,13 +1,14 @@
-"""Verifies messages of Amazon SNS by their signature, and confirms a subscription. Nothing in a message chooses a host that is asked."""
+"""Verifies messages of Amazon SNS by their signature, and confirms subscriptions. The host that is asked follows from the settings, never from a message."""
 
 import base64
 import binascii
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol
+from urllib.parse import urlencode
 
 import structlog
 from cryptography import x509
@@ -16,9 +17,11 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 
-from gateway.core.errors import Malformed
+from gateway.core.errors import Malformed, UpstreamUnavailable
+from gateway.core.outbound.client import OutboundClient
+from gateway.core.outbound.response import OutboundFailure, ResponseTooLong
 from gateway.core.settings.signals import SignalSourceSettings, topic_region
-from gateway.signals.verify import refused
+from gateway.signals.message_proof import refused
 
 log = structlog.get_logger()
 
@@ -131,3 +134,44 @@ def _is_signed(certificate: bytes, envelope: Mapping[str, Any], names: tuple[str
     except (InvalidSignature, binascii.Error, ValueError):
         return False
     return True
+
+
+_CLIENT: Final = OutboundClient(seconds=10.0, most_bytes=64 * 1024)
+_OK: Final = 200
+
+
+def sns_url(region: str) -> str:
+    """The URL of SNS in a region."""
+    return f"https://sns.{region}.amazonaws.com{'.cn' if region.startswith('cn-') else ''}"
+
+
+class SnsEndpoint:
+    """Amazon SNS, asked without credentials: both requests are public."""
+
+    def __init__(self, url_of: Callable[[str], str] = sns_url) -> None:
+        """`url_of` gives the URL of a region."""
+        self._url_of = url_of
+
+    async def certificate(self, region: str, name: str) -> bytes:
+        """A signing certificate in PEM form. Raises `errors.UpstreamUnavailable`."""
+        return await self._get(f"{self._url_of(region)}/{name}")
+
+    async def confirm(self, topic: str, token: str) -> None:
+        """Confirm the subscription to a topic. Raises `errors.UpstreamUnavailable`."""
+        query = urlencode({"Action": "ConfirmSubscription", "TopicArn": topic, "Token": token})
+        await self._get(f"{self._url_of(topic_region(topic))}/?{query}")
+
+    async def _get(self, url: str) -> bytes:
+        try:
+            reply = await _CLIENT.request("GET", url)
+            if reply.status == _OK:
+                return reply.body
+            reason = f"answered {reply.status}"
+        except ResponseTooLong as error:
+            reason = f"answered {error}"
+        except OutboundFailure as error:
+            reason = f"did not answer ({error})"
+        raise UpstreamUnavailable(
+            f"{url.partition('?')[0]} {reason}, so the message was not taken; SNS will repeat it. A gateway that cannot reach SNS needs `certificate` "
+            "in the settings of the source, and a person who confirms the subscription."
+        )

@@ -12,7 +12,7 @@ from gateway.core.settings.telemetry import TelemetrySettings
 from gateway.ledger.ask.gauges import LedgerGauges, ledger_gauges
 from gateway.ledger.ledger import SqlLedger
 from gateway.line.pipeline import Pipeline
-from gateway.policy.engine import RunningEngine
+from gateway.policy.bundle import RunningEngine
 from gateway.telemetry.spans import NoSpans, Spans, otlp_spans
 
 if TYPE_CHECKING:

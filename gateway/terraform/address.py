@@ -1,4 +1,4 @@
-"""Parses and writes Terraform resource addresses.
+"""Parses and writes Terraform resource addresses, and matches them against the globs of contracts.
 
 Source: developer.hashicorp.com/terraform/cli/state/resource-addressing. A string key is written as an HCL string.
 """
@@ -68,6 +68,12 @@ def resource_type_of(text: str) -> str:
     return address.resource_type if address else ""
 
 
+def type_of_named(name: str) -> str:
+    """The type of the resource that the gateway calls so; of one that no stack declares, what stands before the brace."""
+    local = split_stack(name)[1]
+    return resource_type_of(local) or local.partition("{")[0]
+
+
 @functools.lru_cache(maxsize=65536)
 def parse_address(text: str) -> Address | None:
     """The address in `text`; None if it is not an address, as `aws_sqs_queue{name=x}`, which stands for an undeclared resource."""
@@ -106,3 +112,25 @@ def _parse_key(written: str | None) -> Key:
         return int(inner)
     plain = re.sub(r"\\(.)", lambda found: _UNESCAPES.get(found[1], found[1]), inner[1:-1])
     return plain.replace("$${", "${").replace("%%{", "%{")
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Whether the text fits a glob of `*` and `?` only: brackets are literal, because addresses contain them.
+
+    Takes at most pattern times text steps: only the last `*` is ever tried again, whereas a regular expression would try them all.
+    """
+    if pattern == "*" or not ("*" in pattern or "?" in pattern):
+        return pattern in ("*", text)
+    at, place, star, resumed = 0, 0, -1, 0
+    while place < len(text):
+        mark = pattern[at] if at < len(pattern) else ""
+        if mark == "*":
+            star, resumed, at = at, place, at + 1
+        elif mark in ("?", text[place]):
+            at, place = at + 1, place + 1
+        elif star >= 0:
+            resumed += 1
+            at, place = star + 1, resumed
+        else:
+            return False
+    return not pattern[at:].strip("*")

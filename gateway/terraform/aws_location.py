@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gateway.core.model.json import Json
-from gateway.terraform.code import Code
 from gateway.terraform.config.module import Module, ResourceInstance, attributes
 from gateway.terraform.lang.evaluate import value_of
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.values import Unknown
+from gateway.terraform.stack_code import Code
 from gateway.terraform.state import State
 
 GLOBAL_TYPES = ("aws_iam_", "aws_route53_", "aws_s3_", "aws_cloudfront_")

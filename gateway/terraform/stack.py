@@ -10,18 +10,17 @@ from gateway.core.model.facts import Dependant
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.model.verdict import Mode
-from gateway.terraform.address import in_stack, split_stack
+from gateway.core.settings.stacks import StackSettings
+from gateway.terraform.address import fits, in_stack, split_stack
 from gateway.terraform.aws_location import AwsLocations
-from gateway.terraform.code import Code
 from gateway.terraform.config.module import attributes, declared
 from gateway.terraform.contracts.conditions import CodeConditions
-from gateway.terraform.contracts.glob import fits
 from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.graph import Graph
-from gateway.terraform.identity_index import IdentityIndex, only_match
 from gateway.terraform.lang.evaluate import Unknown
-from gateway.terraform.origin import StackSource
+from gateway.terraform.resource_index import ResourceIndex, only_match
 from gateway.terraform.secrets import masked
+from gateway.terraform.stack_code import Code
 from gateway.terraform.state import State, StateLookup
 
 
@@ -37,9 +36,9 @@ class Stack:
     """SHA-256 over code, contracts and state."""
     code: Code = field(repr=False)
     state: State = field(repr=False)
-    recorded_index: IdentityIndex = field(repr=False)
+    recorded_index: ResourceIndex = field(repr=False)
     """Recorded resources by identity."""
-    pending_index: IdentityIndex = field(repr=False)
+    pending_index: ResourceIndex = field(repr=False)
     """Resources that the code declares and the state does not have yet, by identity."""
     graph: Graph = field(repr=False)
     contracts: Contracts = field(repr=False)
@@ -139,7 +138,7 @@ class Stack:
         )
 
 
-def stack_of(source: StackSource, region: str, code: Code, state: State, revision: str) -> Stack:
+def stack_of(source: StackSettings, region: str, code: Code, state: State, revision: str) -> Stack:
     """The stack of these settings, code and state. `region` is the region of resources for which nothing else says it."""
     pending = {address: it for address, it in code.instances.items() if address not in state.resources}
 
@@ -154,11 +153,11 @@ def stack_of(source: StackSource, region: str, code: Code, state: State, revisio
         revision=revision,
         code=code,
         state=state,
-        recorded_index=IdentityIndex(
+        recorded_index=ResourceIndex(
             ((resource.where.resource_type, address) for address, resource in state.resources.items()),
             lambda address: state.resources[address].attributes,
         ),
-        pending_index=IdentityIndex(((it.resource_type, address) for address, it in pending.items()), declares),
+        pending_index=ResourceIndex(((it.resource_type, address) for address, it in pending.items()), declares),
         graph=Graph(state.resources.values(), code.instances, code.references),
         contracts=Contracts(
             root=code.module,

@@ -10,20 +10,27 @@ from gateway.core.errors import Ambiguous, CodeInvalid
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, Masker
 from gateway.core.model.verdict import Mode
+from gateway.core.settings.stacks import StackSettings
 from gateway.terraform.aws_location import AwsLocation
-from gateway.terraform.code import Code
-from gateway.terraform.identity_index import only_match
-from gateway.terraform.origin import CodeOrigin, StackSource, Version, code_origin
+from gateway.terraform.origins import (
+    CodeOrigin,
+    RemoteStates,
+    StateOrigin,
+    Version,
+    code_origin,
+    state_origin,
+)
+from gateway.terraform.resource_index import only_match
 from gateway.terraform.stack import Stack, stack_of
+from gateway.terraform.stack_code import Code
 from gateway.terraform.state import State, parse_state
-from gateway.terraform.state_origin import RemoteStates, StateOrigin, state_origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
     """The last valid version of a stack, and the last version that was checked."""
 
-    source: StackSource
+    source: StackSettings
     origin: CodeOrigin
     stack: Stack
     code_version: Version
@@ -49,7 +56,7 @@ class Stacks:
     @classmethod
     def load(
         cls,
-        settings: Sequence[StackSource],
+        settings: Sequence[StackSettings],
         *,
         default_mode: Mode,
         default_region: str = "",
@@ -203,7 +210,7 @@ def _with_shared(loaded: Sequence[_Loaded]) -> tuple[_Loaded, ...]:
 
 
 def _load(
-    source: StackSource,
+    source: StackSettings,
     region: str,
     origin: CodeOrigin,
     code: Code | None = None,

@@ -5,18 +5,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.mutation import CallClass, Effect, EffectAction
 from gateway.core.model.path import WHOLE
+from gateway.core.records.codec import body_of
+from gateway.core.records.decided import DecidedBody, RecordedEffect
 from gateway.core.records.record import Record
 from gateway.terraform.address import split_stack
 
 if TYPE_CHECKING:
     # It imports the ports of the ledger, which a run without a gateway need not wait for.
     from gateway.core.drift_book import ForeignDrift
-
-_DATA = "data"
-"""The class of calls on the data plane: they change what is in a resource, never an attribute that code declares."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,110 +90,72 @@ class AppliedMutation:
 
 def carried_out(record: Record) -> bool:
     """Whether a DECIDED record allowed the mutation."""
-    return bool(_table(record.body.get("decision")).get("carried_out"))
+    return body_of(record, DecidedBody).decision.carried_out
 
 
 def changes_attributes(record: Record) -> bool:
     """Whether a DECIDED record is of a call that may change an attribute. Data-plane traffic does not, and is told apart cheaply."""
-    if _table(record.body.get("call")).get("class") == _DATA:
-        return False
-    effects = [_table(effect) for effect in _rows(record.body.get("effects"))]
-    return any(effect.get("action") != EffectAction.INVOKE or effect.get("attribute") != WHOLE for effect in effects)
+    body = body_of(record, DecidedBody)
+    return body.call.call_class is not CallClass.DATA and any(
+        effect.action is not EffectAction.INVOKE or effect.attribute != WHOLE for effect in body.effects
+    )
 
 
 def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMutation:
-    """The mutation of a DECIDED record; `approvers` maps the id of an approval to the person who gave it.
-
-    Raises KeyError, TypeError or ValueError for a body that no release of the ledger wrote.
-    """
-    call, motive = _table(record.body["call"]), _table(record.body.get("motive"))
-    caller, decision = _table(record.body.get("caller")), _table(record.body.get("decision"))
-    effects = list(_of_stack(record))
+    """The mutation of a DECIDED record; `approvers` maps the id of an approval to the person who gave it."""
+    body = body_of(record, DecidedBody)
+    call, motive, caller = body.call, body.motive, body.caller
+    effects = list(_of_stack(record, body))
     return AppliedMutation(
         id=record.mutation_id,
         seq=record.seq,
         stack=record.stack,
         actor=record.actor,
-        kind=str(caller.get("kind") or ""),
-        on_behalf_of=str(caller.get("on_behalf_of") or ""),
+        kind=caller.kind.value,
+        on_behalf_of=caller.on_behalf_of,
         at=record.at,
-        operation=f"{call['service']}:{call['operation']}",
-        account=str(call.get("account") or ""),
-        region=str(call.get("region") or ""),
-        effects=tuple(_effect_from_json(effect) for effect in effects if not effect.get("implied")),
-        implied=tuple(_effect_from_json(effect) for effect in effects if effect.get("implied")),
-        before={_key(effect): effect.get("before") for effect in effects},
-        restated=frozenset(
-            _key(effect) for effect in effects if effect.get("changes") is False and effect.get("declared") is None
-        ),
-        intent=str(motive.get("intent") or ""),
-        motivation=str(motive.get("motivation") or ""),
-        text=str(motive.get("text") or ""),
-        evidence=tuple(str(reference) for reference in _rows(motive.get("evidence"))),
-        wanted_seconds=motive.get("wanted_seconds"),
-        puts_back=str(_table(record.body.get("puts_back")).get("mutation") or ""),
-        approver=approvers.get(str(decision.get("approval") or ""), ""),
+        operation=call.name,
+        account=call.account,
+        region=call.region,
+        effects=tuple(effect.to_effect() for effect in effects if not effect.implied),
+        implied=tuple(effect.to_effect() for effect in effects if effect.implied),
+        before={effect.key: effect.before for effect in effects},
+        restated=frozenset(effect.key for effect in effects if not effect.changes and effect.declared is None),
+        intent=motive.intent.value if motive else "",
+        motivation=motive.motivation.value if motive else "",
+        text=motive.text if motive else "",
+        evidence=motive.evidence if motive else (),
+        wanted_seconds=motive.wanted_seconds if motive else None,
+        puts_back=body.puts_back.mutation if body.puts_back else "",
+        approver=approvers.get(body.decision.approval, ""),
         settled_at=record.at,
     )
 
 
-def _of_stack(record: Record) -> Iterator[Mapping[str, Any]]:
+def _of_stack(record: Record, body: DecidedBody[Any]) -> Iterator[RecordedEffect[Any]]:
     """The effects on the record's stack, each with the address that the resource has there."""
-    for effect in map(_table, _rows(record.body.get("effects"))):
-        stack, address = split_stack(str(effect["address"]))
+    for effect in body.effects:
+        stack, address = split_stack(effect.address)
         if stack in ("", record.stack):
-            yield {**effect, "address": address}
-
-
-def _key(effect: Mapping[str, Any]) -> tuple[str, str]:
-    return str(effect["address"]), str(effect["attribute"])
-
-
-def _effect_from_json(form: Mapping[str, Any]) -> Effect:
-    return Effect(
-        address=str(form["address"]),
-        attribute=str(form["attribute"]),
-        action=EffectAction(form["action"]),
-        value=form.get("value"),
-        resource_type=str(form["resource_type"]),
-        identity={str(key): str(value) for key, value in _table(form.get("identity")).items()},
-        declared=bool(form["in_code"]),
-        sensitive=bool(form["sensitive"]),
-    )
-
-
-def _table(value: Any) -> Mapping[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        message = f"a table was expected in the record, not {type(value).__name__}"
-        raise TypeError(message)
-    return value
-
-
-def _rows(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else []
+            yield structs.replace(effect, address=address)
 
 
 def mutation_of_drift(drift: "ForeignDrift", *beside: "ForeignDrift") -> AppliedMutation:
     """A change from outside in the form in which the line writes changes back; those `beside` it are written back together with it."""
-    origin: Mapping[str, Any] = drift.origin or {}
-    at = datetime.fromisoformat(str(origin["at"])) if origin.get("at") else drift.at
+    origin = drift.origin
     told = f" Together with {', '.join(each.id for each in beside)}." if beside else ""
     all_of_it = (drift, *beside)
     return AppliedMutation(
         id=drift.id,
         seq=drift.seq,
         stack=drift.stack,
-        actor=str(origin.get("actor") or "unknown"),
-        at=at,
-        operation=str(origin.get("event") or "unknown"),
+        actor=(origin.actor if origin else "") or "unknown",
+        at=datetime.fromisoformat(origin.at) if origin else drift.at,
+        operation=(origin.event if origin else "") or "unknown",
         effects=tuple(_effect_of_drift(each) for each in all_of_it),
         before={(each.address, each.attribute): each.declared for each in all_of_it},
         text=f"It was changed from outside. {drift.rule}: {drift.reason}{told}",
-        evidence=tuple(
-            str(each.origin["event_id"]) for each in all_of_it if each.origin and each.origin.get("event_id")
-        ),
+        evidence=tuple(each.origin.event_id for each in all_of_it if each.origin and each.origin.event_id),
         approver=drift.decided_by,
         settled_at=drift.at,
     )

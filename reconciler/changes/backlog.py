@@ -3,22 +3,23 @@
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-
-import structlog
+from typing import Any
 
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE, AttributePath, overlaps
 from gateway.core.ports import LedgerQueries, RecordQuery
-from gateway.core.records.record import Record, Stage
-from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, carried_out, changes_attributes
+from gateway.core.records.approvals import ApprovedBody
+from gateway.core.records.decided import DecidedBody
+from gateway.core.records.record import Record
+from gateway.core.records.settled import SettledBody
+from gateway.core.records.write_backs import ReconciledBody
+from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, changes_attributes
 from reconciler.changes.last_changes import LastChanges
 from reconciler.changes.replacements import creates_resource, deleted_addresses
 from reconciler.model import Wanted
 from reconciler.terraform.plan import ResourceChange
 
 _PAGE = 1_000
-
-log = structlog.get_logger()
 
 
 @dataclass(slots=True)
@@ -116,78 +117,70 @@ class Backlog:
         return ""
 
     def _add(self, record: Record) -> None:
-        if record.stage is Stage.APPROVED:
-            self._add_approval(record)
+        if isinstance(record.body, ApprovedBody):
+            self.approvers[record.body.approval] = record.actor
         elif record.stack and record.stack != self.stack:
             return
-        elif record.stage is Stage.DECIDED:
-            self._add_decided(record)
-        elif record.stage is Stage.SETTLED:
-            self._add_settled(record)
-        elif record.stage is Stage.RECONCILED:
-            self._add_reconciled(record)
+        match record.body:
+            case DecidedBody() as body:
+                self._add_decided(record, body)
+            case SettledBody() as body:
+                self._add_settled(record, body)
+            case ReconciledBody() as body:
+                self._add_reconciled(record, body)
 
-    def _add_decided(self, record: Record) -> None:
-        try:
-            if record.stack != self.stack or not carried_out(record) or not changes_attributes(record):
-                return
-            applied = applied_mutation(record, self.approvers)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            # One unreadable record must not keep the others from being written back.
-            log.error("record_unreadable", seq=record.seq, mutation=record.mutation_id, error=repr(error))  # noqa: TRY400  one line
+    def _add_decided(self, record: Record, body: DecidedBody[Any]) -> None:
+        if record.stack != self.stack or not body.decision.carried_out or not changes_attributes(record):
             return
+        applied = applied_mutation(record, self.approvers)
         self.in_flight[applied.id] = applied
         if applied.concerns_code:
             self.decided[applied.id] = applied
 
-    def _add_settled(self, record: Record) -> None:
-        outcome = record.body.get("outcome")
-        if outcome not in ("failed", "applied"):
+    def _add_settled(self, record: Record, body: SettledBody) -> None:
+        if body.outcome == "in_doubt":
             return
         flown = self.in_flight.pop(record.mutation_id, None)
-        if outcome == "failed":
+        if body.outcome == "failed":
             self.decided.pop(record.mutation_id, None)
             return
         if flown is not None:
             self.last_changes.add(flown)
         if record.mutation_id in self.decided:
             self.settled[record.mutation_id] = record
-            applied = self.decided[record.mutation_id]
-            self.decided[applied.id] = applied = replace(
-                applied, settled_at=record.at, made=str(record.body.get("made") or "")
-            )
+            applied = replace(self.decided[record.mutation_id], settled_at=record.at, made=body.made)
+            self.decided[applied.id] = applied
             self.deletions |= dict.fromkeys(deleted_addresses(applied), applied.id)
             if creates_resource(applied):
                 self.creations[applied.id] = applied
 
-    def _add_reconciled(self, record: Record) -> None:
-        mutation, body = record.mutation_id, record.body
+    def _add_reconciled(self, record: Record, body: ReconciledBody) -> None:
+        mutation = record.mutation_id
         self.settled.pop(mutation, None)
-        corrects = body.get("corrects")
-        key = trailer_key(mutation, corrects if isinstance(corrects, int) else 0)
-        if body.get("merged") is True:
+        key = trailer_key(mutation, body.corrects)
+        if body.merged:
             self.committed.pop(key, None)
             self.creations.pop(mutation, None)
             self.deletions = {address: each for address, each in self.deletions.items() if each != mutation}
-        elif "commit" in body:
-            self.committed[key] = str(body["commit"])
-        if isinstance(commit := body.get("commit"), str):
-            self.commits.add(commit)
-        if body.get("merged") is True and "nothing_to_do" not in body:
+        elif body.commit:
+            self.committed[key] = body.commit
+        if body.commit:
+            self.commits.add(body.commit)
+        if body.merged and not body.nothing_to_do:
             return  # it only says that an earlier commit was merged
-        self._keep_what_was_left(record)
+        self._keep_what_was_left(record, body)
 
-    def _keep_what_was_left(self, record: Record) -> None:
+    def _keep_what_was_left(self, record: Record, body: ReconciledBody) -> None:
         """Of a mutation that is written, keep the effects that its record left to a human; one that is not written stays whole."""
-        mutation, body = record.mutation_id, record.body
+        mutation = record.mutation_id
         self.left.pop(mutation, None)
         applied = self.decided.get(mutation)
-        if "nothing_to_do" in body:
+        if body.nothing_to_do:
             self.creations.pop(mutation, None)
         if applied is None:
             return
-        if "commit" in body or "nothing_to_do" in body:
-            left = _left_keys(body)
+        if body.commit or body.nothing_to_do:
+            left = {(each.address, each.attribute) for each in body.left}
             effects = tuple(effect for effect in applied.effects if (effect.address, effect.attribute) in left)
             applied = replace(applied, effects=effects)
         if applied.effects:
@@ -196,21 +189,10 @@ class Backlog:
         else:
             del self.decided[mutation]
 
-    def _add_approval(self, record: Record) -> None:
-        approval, approver = record.body.get("approval"), record.body.get("approver")
-        if isinstance(approval, str) and approval:
-            self.approvers[approval] = approver if isinstance(approver, str) else record.actor
-
 
 def trailer_key(mutation: str, corrects: int) -> str:
     """What names one write-back of a mutation: its id, and for a correction the number of the record that it corrects."""
     return f"{mutation}@{corrects}" if corrects else mutation
-
-
-def _left_keys(body: Mapping[str, Json]) -> set[tuple[Json, Json]]:
-    rows = body.get("left")
-    listed = rows if isinstance(rows, list | tuple) else ()
-    return {(row.get("address"), row.get("attribute")) for row in listed if isinstance(row, Mapping)}
 
 
 def _changes(applied: AppliedMutation, address: str, attribute: str) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gateway.core.drift_book import DriftOutcome, ForeignDrift
-from gateway.core.model.json import Json
+from gateway.core.records.drift import DriftSettledBody, RecordedHealing
 from reconciler.errors import TerraformFailed
 from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.plan import read_plan
@@ -136,7 +136,7 @@ class Healer:
     replaceable: Sequence[str] = ()
     """Addresses, with `*`, that may be replaced."""
 
-    async def heal(self, drift: ForeignDrift) -> dict[str, Json]:
+    async def heal(self, drift: ForeignDrift) -> DriftSettledBody:
         """Set the declared value again; the outcome as members of a DRIFT_SETTLED record.
 
         May be repeated after a kill: what was applied is then seen by the plan. Raises `errors.TerraformFailed`, `errors.GitFailed` and
@@ -159,7 +159,7 @@ class Healer:
             return self._without_apply(drift, choice, place)
         return await self._apply(root, drift, choice, SavedPlan(file=kept, changes=saved.changes), place)
 
-    def _without_apply(self, drift: ForeignDrift, choice: HealChoice, place: Path) -> dict[str, Json]:
+    def _without_apply(self, drift: ForeignDrift, choice: HealChoice, place: Path) -> DriftSettledBody:
         if choice.refused:
             return self._body(DriftOutcome.FAILED, drift, choice, place, reason=choice.reason)
         done = (place / _STARTED).exists()
@@ -168,7 +168,7 @@ class Healer:
 
     async def _apply(
         self, root: Path, drift: ForeignDrift, choice: HealChoice, saved: SavedPlan, place: Path
-    ) -> dict[str, Json]:
+    ) -> DriftSettledBody:
         _keep(place / _STARTED, {"action": choice.action.value})
         done = await self.terraform.apply_and_log(root, saved.file, state=self.state, lock_seconds=_LOCK_SECONDS)
         output = done.out.decode(errors="replace") + done.err
@@ -197,19 +197,19 @@ class Healer:
 
     def _body(
         self, outcome: DriftOutcome, drift: ForeignDrift, choice: HealChoice, place: Path, *, reason: str
-    ) -> dict[str, Json]:
-        digests: dict[str, Json] = {
+    ) -> DriftSettledBody:
+        digests = {
             name: hashlib.sha256((place / name).read_bytes()).hexdigest()
             for name in ("plan", "plan.json", "decision.json", "apply.log")
             if (place / name).exists()
         }
-        return {
-            "outcome": outcome.value,
-            "address": drift.address,
-            "attribute": drift.attribute,
-            "reason": reason,
-            "healing": {"action": choice.action.value, "directory": str(place), "sha256": digests},
-        }
+        return DriftSettledBody(
+            outcome=outcome.value,
+            address=drift.address,
+            attribute=drift.attribute,
+            reason=reason,
+            healing=RecordedHealing(action=choice.action.value, directory=str(place), sha256=digests),
+        )
 
 
 def _redacted(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Somebody went past Sentinel, or a later change of the resource had a consequence
 declares is no drift, so plans do not show it; only the claim tells that somebody wanted it otherwise.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -17,7 +17,9 @@ from gateway.core.model.json import Json, canonical
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath, overlaps
 from gateway.core.ports import Clock, LedgerQueries, RecordQuery
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.codec import body_of
+from gateway.core.records.record import Stage
+from gateway.core.records.settled import SettledBody
 from gateway.terraform.address import split_stack
 from gateway.terraform.secrets import may_hold_secret, shows_secret
 from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, carried_out
@@ -107,8 +109,8 @@ class ImplicitConflicts:
 
     async def _decided(self, mutation_id: str) -> AppliedMutation | None:
         query = RecordQuery(mutation_id=mutation_id, stage=Stage.DECIDED, limit=1)
-        applied = next(_readable(await self.queries.records(query)), None)
-        return applied if applied is not None and applied.stack == self.stack else None
+        found = (applied_mutation(record, {}) for record in await self.queries.records(query))
+        return next((applied for applied in found if applied.stack == self.stack), None)
 
     async def _seen(self, claimed: _Claimed, live: Refreshed, origins: Origins) -> SeenValue:
         claim = claimed.claim
@@ -127,7 +129,7 @@ class ImplicitConflicts:
             resource=claimed.claim.address, stage=Stage.DECIDED, after_seq=claimed.applied.seq, limit=_MOST_LATER
         )
         records = [record for record in await self.queries.records(query) if carried_out(record)]
-        for later in _readable(records):
+        for later in (applied_mutation(record, {}) for record in records):
             touched = later.stack == self.stack and any(
                 each.address == claimed.effect.address for each in later.changed
             )
@@ -137,7 +139,7 @@ class ImplicitConflicts:
 
     async def _was_applied(self, later: AppliedMutation) -> bool:
         query = RecordQuery(mutation_id=later.id, stage=Stage.SETTLED, limit=1)
-        return any(record.body.get("outcome") == "applied" for record in await self.queries.records(query))
+        return any(body_of(record, SettledBody).outcome == "applied" for record in await self.queries.records(query))
 
 
 def _is_of(effect: Effect, claim: Claim) -> bool:
@@ -165,12 +167,3 @@ def _may_be_shown(effect: Effect, value: Json) -> bool:
 def _live_value(claimed: _Claimed, live: Refreshed) -> Json:
     attributes: Mapping[str, Json] = live.objects.get(claimed.effect.address, {})
     return AttributePath(claimed.effect.attribute).value_at(attributes)
-
-
-def _readable(records: Sequence[Record]) -> Iterator[AppliedMutation]:
-    """The mutations of DECIDED records. One that cannot be read says nothing, and the log names it."""
-    for record in records:
-        try:
-            yield applied_mutation(record, {})
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            log.error("record_unreadable", seq=record.seq, mutation=record.mutation_id, error=repr(error))  # noqa: TRY400  one line

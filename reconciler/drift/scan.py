@@ -4,17 +4,19 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
 from gateway.core.drift_book import DriftAction, DriftBook, DriftOutcome, ForeignDrift
-from gateway.core.errors import LedgerUnavailable, Stopped
+from gateway.core.errors import Stopped
 from gateway.core.model.json import Json
 from gateway.core.model.path import overlaps
 from gateway.core.model.stop import Reach, Stop, in_the_way
 from gateway.core.ports import EventLedger, RecordQuery, StopLedger
+from gateway.core.records.drift import DriftedBody, DriftSettledBody, RecordedOrigin
 from gateway.core.records.record import Record, Stage
+from gateway.core.records.write_backs import WriteBackBody
 from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, mutation_of_drift
 from reconciler.changes.backlog import Backlog
 from reconciler.changes.cloudtrail import origins
@@ -23,7 +25,6 @@ from reconciler.drift.foreign_drift import OutsideChange, outside_changes, with_
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
 from reconciler.line.loop import Line
-from reconciler.line.proposal import edited_addresses
 from reconciler.model import Wanted, is_replacement
 from reconciler.publish.git import mutations_in
 from reconciler.terraform.plan import TerraformPlan
@@ -97,13 +98,8 @@ class DriftScan:
             await self._record_found(drift_id, outside)
         for drift in list(self.book.open.values()):
             if drift.stack == self.line.stack and drift.id not in found and not self._in_flight(drift):
-                await self._settle(
-                    drift,
-                    {
-                        "outcome": DriftOutcome.GONE.value,
-                        "reason": "Live and code agree again, or a mutation set the value since.",
-                    },
-                )
+                reason = "Live and code agree again, or a mutation set the value since."
+                await self._settle(drift, _settled(drift, DriftOutcome.GONE, reason))
         if self.claimed is not None:
             known = {(each.change.address, each.change.attribute): each.origin for each in found.values()}
             await self.claimed.look({key: origin for key, origin in known.items() if origin is not None})
@@ -123,7 +119,7 @@ class DriftScan:
             raise Stopped(f"{stops[0].sentence} Nothing was set back.")
         body = await self._codify(drift) if drift.action is DriftAction.CODIFY else await self._revert(drift)
         await self._settle(drift, body)
-        return body
+        return body.members
 
     async def _stopped(self) -> tuple[Stop, ...]:
         """The stops of all changes, and of those in this stack. The gateway itself refuses what others are about."""
@@ -151,25 +147,24 @@ class DriftScan:
 
     async def _record_found(self, drift_id: str, outside: OutsideChange) -> None:
         change, origin = outside.change, outside.origin
-        body: dict[str, Json] = {
-            "address": change.address,
-            "attribute": change.attribute,
-            "resource_type": change.resource_type,
-            "live": None if change.sensitive else change.live,
-            "declared": None if change.sensitive else change.other,
-            "sensitive": change.sensitive,
-            "origin": None
+        body = DriftedBody(
+            address=change.address,
+            attribute=change.attribute,
+            resource_type=change.resource_type,
+            live=None if change.sensitive else change.live,
+            declared=None if change.sensitive else change.other,
+            sensitive=change.sensitive,
+            origin=None
             if origin is None
-            else {
-                "actor": origin.actor,
-                "event": origin.event,
-                "at": origin.at.isoformat(),
-                "event_id": origin.event_id,
-                "service": origin.actor.endswith(".amazonaws.com"),
-            },
-        }
+            else RecordedOrigin(
+                actor=origin.actor,
+                event=origin.event,
+                at=origin.at.isoformat(),
+                event_id=origin.event_id,
+                service=origin.actor.endswith(".amazonaws.com"),
+            ),
+        )
         record = Record(
-            stage=Stage.DRIFTED,
             at=self.line.clock.now(),
             mutation_id=drift_id,
             actor=origin.actor if origin else "",
@@ -186,7 +181,7 @@ class DriftScan:
                 by=origin.actor if origin else "unknown",
             )
 
-    async def _codify(self, drift: ForeignDrift) -> dict[str, Json]:
+    async def _codify(self, drift: ForeignDrift) -> DriftSettledBody:
         """Propose the live value for the code, with all its proofs, on the stack's branch.
 
         What was replaced is proposed together with the rest that was, since one may belong to the other.
@@ -195,24 +190,18 @@ class DriftScan:
         applied = mutation_of_drift(drift, *beside)
         proposal = await self.line.prove(applied, self.backlog)
         body = await self.line.publish(applied, self.backlog, proposal)
-        left = body.get("left")
-        reasons = (
-            [str(each.get("reason")) for each in left if isinstance(each, Mapping)] if isinstance(left, list) else []
-        )
+        reasons = [each.reason for each in body.left]
         outcome = DriftOutcome.FAILED if reasons else DriftOutcome.CODIFIED
-        reason = " ".join(reasons) or str(body.get("nothing_to_do") or "It is proposed for the code.")
         # A commit that an earlier run made, before it was killed, may not have what was found since: that waits for its own turn.
-        written = edited_addresses(body)
         for each in beside if not reasons else ():
-            if each.address in written:
+            if each.address in body.edited_addresses:
                 await self._settle(each, _with_it(drift, each, body))
-        return {
-            **body,
-            "outcome": outcome.value,
-            "reason": reason,
-            "address": drift.address,
-            "attribute": drift.attribute,
-        }
+        return _settled(
+            drift,
+            outcome,
+            " ".join(reasons) or body.nothing_to_do or "It is proposed for the code.",
+            **{name: getattr(body, name) for name in WriteBackBody.__struct_fields__},
+        )
 
     def _replaced_too(self, drift: ForeignDrift) -> list[ForeignDrift]:
         """The other resources that were replaced and are to be codified too, if this one was replaced."""
@@ -221,36 +210,24 @@ class DriftScan:
         others = (each for each in self.book.open.values() if each.stack == drift.stack and each.id != drift.id)
         return [each for each in others if each.waits and each.action is DriftAction.CODIFY and _is_replaced(each)]
 
-    async def _revert(self, drift: ForeignDrift) -> dict[str, Json]:
+    async def _revert(self, drift: ForeignDrift) -> DriftSettledBody:
         if self.healer is None:
-            return {
-                "outcome": DriftOutcome.FAILED.value,
-                "reason": _NO_HEALER,
-                "address": drift.address,
-                "attribute": drift.attribute,
-            }
+            return _settled(drift, DriftOutcome.FAILED, _NO_HEALER)
         return await self.healer.heal(drift)
 
-    async def _settle(self, drift: ForeignDrift, body: Mapping[str, Json]) -> None:
-        record = Record(
-            stage=Stage.DRIFT_SETTLED, at=self.line.clock.now(), mutation_id=drift.id, stack=drift.stack, body=body
-        )
+    async def _settle(self, drift: ForeignDrift, body: DriftSettledBody) -> None:
+        record = Record(at=self.line.clock.now(), mutation_id=drift.id, stack=drift.stack, body=body)
         await self.book.read(self.line.queries)
         current = self.book.open.get(drift.id)
-        if current is None or (current.outcome == body["outcome"] and current.decision == drift.decision):
+        if current is None or (current.outcome == body.outcome and current.decision == drift.decision):
             return  # a run that was killed had recorded it
         await self.events.record_event(record, resources=[(drift.address, drift.attribute)], repeat=True)
-        log.info("drift_settled", stack=drift.stack, drift=drift.id, outcome=body["outcome"], reason=body.get("reason"))
+        log.info("drift_settled", stack=drift.stack, drift=drift.id, outcome=body.outcome, reason=body.reason)
 
     async def _recall(self, mutation: str) -> AppliedMutation | None:
         query = RecordQuery(mutation_id=mutation, stage=Stage.DECIDED, limit=1)
         for record in await self.line.queries.records(query):
-            try:
-                return applied_mutation(record, {})
-            except (AttributeError, KeyError, TypeError, ValueError) as error:
-                raise LedgerUnavailable(
-                    f"Record {record.seq} cannot be read, so it is not known what is ours."
-                ) from error
+            return applied_mutation(record, {})
         return None
 
 
@@ -258,13 +235,13 @@ def _is_replaced(drift: ForeignDrift) -> bool:
     return is_replacement(Wanted(address=drift.address, attribute=drift.attribute, value=drift.live))
 
 
-def _with_it(drift: ForeignDrift, each: ForeignDrift, body: Mapping[str, Json]) -> dict[str, Json]:
+def _with_it(drift: ForeignDrift, each: ForeignDrift, body: WriteBackBody) -> DriftSettledBody:
     """What came of a change that was proposed together with another one."""
-    commit: dict[str, Json] = {name: body[name] for name in ("commit", "branch") if name in body}
-    return {
-        **commit,
-        "outcome": DriftOutcome.CODIFIED.value,
-        "reason": f"It is proposed for the code together with {drift.id}.",
-        "address": each.address,
-        "attribute": each.attribute,
-    }
+    reason = f"It is proposed for the code together with {drift.id}."
+    return _settled(each, DriftOutcome.CODIFIED, reason, commit=body.commit, branch=body.branch)
+
+
+def _settled(drift: ForeignDrift, outcome: DriftOutcome, reason: str, **members: Any) -> DriftSettledBody:
+    return DriftSettledBody(
+        outcome=outcome.value, reason=reason, address=drift.address, attribute=drift.attribute, **members
+    )

@@ -8,11 +8,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN
 from gateway.core.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
+from gateway.core.records.codec import body_of
 from gateway.core.records.record import Stage
+from gateway.core.records.write_backs import ReconciledBody
 from gateway.terraform.config.source import parsed_once
 from gateway.terraform.secrets import masked_text
 from reconciler.changes.applied_mutation import AppliedMutation
@@ -23,11 +26,10 @@ from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
 from reconciler.line.merged_state import update_merged_state
 from reconciler.line.proposal import (
     Proposal,
-    comparable_body,
-    edited_addresses,
     name_superseding,
     proposal_with_edits,
     proposal_without_edits,
+    says,
 )
 from reconciler.line.replacement import (
     CombinedMutation,
@@ -93,7 +95,7 @@ class Line:
     refresh_state: bool = True
     """Whether the state is brought up to date when the protected branch has taken a value in."""
 
-    async def reconcile(self, applied: AppliedMutation, backlog: Backlog) -> Mapping[str, Json]:
+    async def reconcile(self, applied: AppliedMutation, backlog: Backlog) -> ReconciledBody:
         """Run the whole line for one mutation; returns the body of its RECONCILED record."""
         proposal = await self.prove(applied, backlog)
         body = await self.publish(applied, backlog, proposal)
@@ -246,7 +248,7 @@ class Line:
             recorded=lambda: read_recorded(self.terraform, branch.root, self.state),
         )
 
-    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> dict[str, Json]:
+    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> ReconciledBody:
         """Commit the proposal once and return the body of RECONCILED.
 
         A commit that an earlier run made is found by its trailer. If the branch moved on since the proof, prove again.
@@ -267,15 +269,15 @@ class Line:
         diff = masked_text(await branch.diff(commit), PER_RUN) if commit else ""
         return proposal.record_body(branch=self.branch, commit=commit, diff=diff)
 
-    async def record(self, applied: AppliedMutation, body: Mapping[str, Json]) -> None:
+    async def record(self, applied: AppliedMutation, body: ReconciledBody) -> None:
         """Append RECONCILED, unless an earlier run did so before it was killed, or a correction would only say the same again."""
         earlier = await self.queries.records(RecordQuery(mutation_id=applied.id, stage=Stage.RECONCILED))
         if not applied.corrects:
             needed = not earlier
         else:
-            done = any(record.body.get("corrects") == applied.corrects for record in earlier)
-            corrected = next((record.body for record in earlier if record.seq == applied.corrects), {})
-            needed = not done and comparable_body(body) != comparable_body(corrected)
+            done = any(body_of(record, ReconciledBody).corrects == applied.corrects for record in earlier)
+            corrected = [body_of(record, ReconciledBody) for record in earlier if record.seq == applied.corrects]
+            needed = not done and not any(says(body) == says(each) for each in corrected)
         if needed:
             await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body)
 
@@ -316,18 +318,17 @@ class Line:
         state = await self._update_state(list(taken_in)) if taken_in and self.refresh_state else {}
         for key, commit in taken_in.items():
             mutation, _, corrects = key.partition("@")
-            body: dict[str, Json] = {"merged": True, "branch": self.branch, "commit": commit, **state}
-            body |= {"corrects": int(corrects)} if corrects else {}
+            body = ReconciledBody(merged=True, branch=self.branch, commit=commit, corrects=int(corrects or 0), **state)
             await self.commands.record_reconciliation(mutation, at=self.clock.now(), body=body)
 
-    async def _update_state(self, keys: list[str]) -> dict[str, Json]:
+    async def _update_state(self, keys: list[str]) -> dict[str, Any]:
         """Bring the state up to date with the protected code; what the record of the merge says about it. Raises `errors.GitFailed`."""
         addresses: set[str] = set()
         for key in keys:
             for record in await self.queries.records(
                 RecordQuery(mutation_id=key.partition("@")[0], stage=Stage.RECONCILED)
             ):
-                addresses |= edited_addresses(record.body)
+                addresses |= body_of(record, ReconciledBody).edited_addresses
         failed = await self.update_state(sorted(addresses))
         return {"state_not_refreshed": failed} if failed else {"state_refreshed": True}
 

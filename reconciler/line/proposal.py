@@ -6,7 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec import structs
+
 from gateway.core.model.json import Json
+from gateway.core.records.write_backs import ReconciledBody, RecordedEdit, RecordedLeft, RecordedProof
+from reconciler import model
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.changes.classification import ClassifiedDrift, superseded_reason
 from reconciler.model import (
@@ -97,34 +102,31 @@ class Proposal:
             corrects=form["corrects"],
         )
 
-    def record_body(self, *, branch: str, commit: str, diff: str) -> dict[str, Json]:
-        """The body of the RECONCILED record; `commit` and `diff` are empty if nothing was committed.
-
-        With a commit: `edits`, `proofs`, `branch`, `commit`, `files`, `diff`. `left` lists what a human must look at and
-        `kept_out` what does not belong in code, each with address, attribute, value, reason and chain. `nothing_to_do`
-        says why nothing was written although nothing is left; `merged` is true if the protected branch declares the values.
-        `superseded_by` lists the mutations that set values again since, `noted` the differences that were there before. `tried`
-        says in which circumstances something was left, and `corrects` which earlier record this one replaces.
-        """
-        form = self.to_json()
-        unwritten = {name: form[name] for name in ("left", "kept_out", "noted", "tried", "corrects") if form[name]}
-        if superseded_by := self._superseded_by:
-            unwritten["superseded_by"] = list(superseded_by)
+    def record_body(self, *, branch: str, commit: str, diff: str) -> ReconciledBody:
+        """The body of the RECONCILED record; `commit` and `diff` are empty if nothing was committed."""
+        body = ReconciledBody(
+            left=tuple(map(_recorded, self.left)),
+            kept_out=tuple(map(_recorded, self.kept_out)),
+            noted=self.noted,
+            tried=self.tried,
+            corrects=self.corrects,
+            superseded_by=self._superseded_by,
+        )
         if commit:
-            return {
-                **unwritten,
-                "edits": form["edits"],
-                "proofs": form["proofs"],
-                "branch": branch,
-                "commit": commit,
-                "files": sorted(str(path) for path in self.files),
-                "diff": diff[:_LONGEST_DIFF],
-            }
+            return structs.replace(
+                body,
+                edits=tuple(msgspec.convert(model.edit_to_json(edit), RecordedEdit) for edit in self.edits),
+                proofs=tuple(RecordedProof(name=each.name, held=each.held, detail=each.detail) for each in self.proofs),
+                branch=branch,
+                commit=commit,
+                files=tuple(sorted(str(path) for path in self.files)),
+                diff=diff[:_LONGEST_DIFF],
+            )
         if self.nothing_to_do:
-            return {**unwritten, "nothing_to_do": self.nothing_to_do, "merged": self.merged}
+            return structs.replace(body, nothing_to_do=self.nothing_to_do, merged=self.merged)
         if not self.left:
-            return {**unwritten, "nothing_to_do": self._why_nothing, "merged": False}
-        return unwritten
+            return structs.replace(body, nothing_to_do=self._why_nothing, merged=False)
+        return body
 
     @property
     def _superseded_by(self) -> tuple[str, ...]:
@@ -197,3 +199,12 @@ def name_superseding(proposal: Proposal, superseded: Mapping[tuple[str, str], st
     by = [(entry, superseded[entry.wanted.key]) for entry in proposal.left if entry.wanted.key in superseded]
     named = (replace(entry, reason=superseded_reason(later), superseded_by=later) for entry, later in by)
     return replace(proposal, left=left, kept_out=(*proposal.kept_out, *named))
+
+
+def says(body: ReconciledBody) -> ReconciledBody:
+    """What a RECONCILED record says, without when and why it was looked at."""
+    return structs.replace(body, corrects=0, tried={}, claims_ended=None, noted=())
+
+
+def _recorded(left: Left) -> RecordedLeft:
+    return msgspec.convert(model.left_to_json(left), RecordedLeft)

@@ -5,12 +5,14 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Protocol
 
+import msgspec
 import structlog
 
 from gateway.core.errors import SentinelError
 from gateway.core.model.ids import digest_id
 from gateway.core.model.json import Json
 from gateway.core.ports import Clock, RecordQuery
+from gateway.core.records.notices import NotifiedBody, ResendAskedBody
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings import Settings
 from gateway.notices.content import notice_of
@@ -115,7 +117,7 @@ class ReceiverWorker:
             await self._append(Outbox(read=end), [])
             last = await self._last()
         if last is not None:
-            self.outbox = replace(Outbox.from_json(last.body), based_on=last.seq)
+            self.outbox = replace(Outbox.from_json(last.body.members), based_on=last.seq)
             self.recorded = self.outbox.read
 
     async def read_on(self) -> None:
@@ -132,10 +134,9 @@ class ReceiverWorker:
 
     def _notices_of(self, record: Record) -> Sequence[OpenNotice]:
         """The notices of a record for this receiver: one, or none."""
-        if record.stage is Stage.RESEND_ASKED:
-            seq = record.body.get("seq")
-            mine = record.body.get("receiver") == self.receiver.name and isinstance(seq, int)
-            return [OpenNotice(seq=int(str(seq)), mutation_id="", asked=record.seq)] if mine else []
+        if isinstance(record.body, ResendAskedBody):
+            mine = record.body.receiver == self.receiver.name
+            return [OpenNotice(seq=record.body.seq, mutation_id="", asked=record.seq)] if mine else []
         notice = notice_of(record)
         if notice is None or not self.receiver.fits(notice):
             return []
@@ -161,8 +162,8 @@ class ReceiverWorker:
         if (last.seq if last else 0) != outbox.based_on:
             log.warning("notices_recorded_already", receiver=self.receiver.name)
             return
-        body: dict[str, Json] = {"receiver": self.receiver.name, **outbox.to_json(), "results": results}
-        record = Record(stage=Stage.NOTIFIED, at=self.clock.now(), mutation_id=self.id, body=body)
+        body = msgspec.convert({"receiver": self.receiver.name, **outbox.to_json(), "results": results}, NotifiedBody)
+        record = Record(at=self.clock.now(), mutation_id=self.id, body=body)
         await self.ledger.record_event(record, repeat=True)
 
     async def _last(self) -> Record | None:

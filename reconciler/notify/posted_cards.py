@@ -1,12 +1,16 @@
 """Finds the cards that a decision makes stale: those of the held call, and of its other holds that the same word decided."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
+from gateway.core.records.approvals import ConsentBody, RejectedBody
+from gateway.core.records.codec import body_of
+from gateway.core.records.decided import DecidedBody
 from gateway.core.records.notice import DeliveryState
+from gateway.core.records.notices import NotifiedBody
 from gateway.core.records.record import Record, Stage
 
 _MOST_HOLDS: Final = 50
@@ -53,7 +57,7 @@ async def _holds(ledger: CardLedger, end: Record) -> Sequence[Record]:
     """The held call that was decided, and its other holds."""
     own = await ledger.records(RecordQuery(mutation_id=end.mutation_id, stage=Stage.DECIDED, limit=1))
     query = RecordQuery(
-        actor=str(end.body.get("requester", "")),
+        actor=end.body.requester if isinstance(end.body, ConsentBody | RejectedBody) else "",
         stage=Stage.DECIDED,
         verdict=Verdict.HOLD.value,
         before_seq=end.seq,
@@ -65,20 +69,14 @@ async def _holds(ledger: CardLedger, end: Record) -> Sequence[Record]:
 
 def _same(held: Record, end: Record) -> bool:
     """Whether one word decided both, by the ledger's rules: a rejection is about every hold of the call, a consent about its circumstances."""
-    decision: Any = held.body.get("decision") or {}
-    call: Any = held.body.get("call") or {}
-    waited = not decision.get("carried_out") and not decision.get("attached")
-    alike = waited and call.get("digest") == end.body.get("digest")
-    return alike and (end.stage is Stage.REJECTED or decision.get("binding") == end.body.get("binding"))
+    decided, said = body_of(held, DecidedBody), end.body
+    waited = not decided.decision.carried_out and not decided.decision.attached
+    if not waited or not isinstance(said, ConsentBody | RejectedBody) or said.digest != decided.call.digest:
+        return False
+    return isinstance(said, RejectedBody) or decided.decision.binding == said.binding
 
 
 def _messages(batches: Sequence[Record], seq: int) -> Sequence[str]:
     """Where the chat has the cards of one record."""
-    results: list[Mapping[str, Any]] = [each for batch in batches for each in _results(batch)]
-    taken = [each for each in results if each["seq"] == seq and each["state"] == DeliveryState.DELIVERED]
-    return [str(each.get("message") or "") for each in taken]
-
-
-def _results(batch: Record) -> Sequence[Mapping[str, Any]]:
-    results: Any = batch.body.get("results")
-    return results or ()
+    results = (each for batch in batches for each in body_of(batch, NotifiedBody).results)
+    return [each.message for each in results if each.seq == seq and each.state == DeliveryState.DELIVERED]

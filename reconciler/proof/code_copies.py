@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from os.path import commonpath
 from pathlib import Path
 
-from gateway.terraform.config import workspace as selected
+from gateway.terraform import file_tree as selected
 from gateway.terraform.config.source import DIRECTORY
 from reconciler.rewrite.surroundings import Surroundings, reached_directories, repository_of, surroundings
 
@@ -70,9 +70,9 @@ def link_downloaded(root: Path, data: Path | None) -> None:
 
 def select_workspace(root: Path, data: Path | None, workspace: str) -> None:
     """Let `workspace` be selected in the root module at `root`, our own copy; if it is empty, the one of the data directory `data`."""
-    known = data / selected.FILE if data is not None else None
+    known = data / selected.WORKSPACE_FILE if data is not None else None
     name = workspace or (known.read_text(encoding="utf-8").strip() if known is not None and known.is_file() else "")
     if name:
-        target = root / selected.DIRECTORY / selected.FILE
+        target = root / selected.DATA_DIRECTORY / selected.WORKSPACE_FILE
         target.parent.mkdir(exist_ok=True)
         target.write_text(name, encoding="utf-8")

@@ -1,12 +1,12 @@
 """The texts of a pull request: its title, its description, and its comments."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from gateway.core.model.ids import digest_id
-from gateway.core.model.json import Json
+from gateway.core.records.write_backs import RecordedEdit, RecordedProof, WriteBackBody
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.publish.commit_message import one_line, value_text
 from reconciler.suggest.question import ChangedOutside, NamedIntent
@@ -28,24 +28,28 @@ class WriteBack:
 
     key: str
     """The mutation's id, with `@NUMBER` if it corrects a record."""
-    commit: str
     applied: AppliedMutation | None
-    """None if its record cannot be read; the commit says what it is."""
-    body: Mapping[str, Any] = field(default_factory=dict)
-    """The record that names the commit."""
+    """None if its record is not there; the commit says what it is."""
+    body: WriteBackBody
+    """What the record that names the commit says."""
+
+    @property
+    def commit(self) -> str:
+        """The commit; empty if no record names it."""
+        return self.body.commit
 
     @property
     def files(self) -> tuple[str, ...]:
         """The changed files, relative to the stack's directory."""
-        return tuple(str(path) for path in self.body.get("files") or ())
+        return self.body.files
 
 
 def title_of(stack: str, written: Sequence[WriteBack]) -> str:
     """The title: what the one change is, or how many there are."""
-    if len(written) == 1 and (edits := written[0].body.get("edits")):
+    if len(written) == 1 and (edits := written[0].body.edits):
         first = edits[0]
-        more = f" and {len(edits) - 1} more" if len(edits) > 1 else f" → {value_text(first.get('value'))}"
-        return one_line(f"{stack}: {first.get('address')}.{first.get('attribute')}{more}", _TITLE)
+        more = f" and {len(edits) - 1} more" if len(edits) > 1 else f" → {value_text(first.value)}"
+        return one_line(f"{stack}: {first.address}.{first.attribute}{more}", _TITLE)
     return one_line(f"{stack}: write back {len(written)} changes that were applied", _TITLE)
 
 
@@ -129,27 +133,22 @@ def _comment(keys: Sequence[str], parts: Sequence[str]) -> str:
 
 def _summary(written: WriteBack) -> str:
     who = written.applied.actor if written.applied else "unknown"
-    changes = ", ".join(_change(edit) for edit in (written.body.get("edits") or [])[:3]) or code_span(
-        written.commit[:12]
-    )
+    changes = ", ".join(_change(edit) for edit in written.body.edits[:3]) or code_span(written.commit[:12])
     return f"- {changes} by {code_span(who)} ({code_span(written.key)})"
 
 
 def _story(written: WriteBack) -> str:
     lines = [f"**{code_span(written.key)}** in {written.commit}", *_told(written.applied)]
+    lines += [f"- changed: {_change(edit)} in {code_span(edit.path)}" for edit in written.body.edits[:50]]
     lines += [
-        f"- changed: {_change(edit)} in {code_span(str(edit.get('path')))}"
-        for edit in (written.body.get("edits") or [])[:50]
+        f"- proof {code_span(proof.name)}: {'held' if proof.held else 'did not hold'}{_detail(proof)}"
+        for proof in written.body.proofs
     ]
     lines += [
-        f"- proof {code_span(str(proof.get('name')))}: {'held' if proof.get('held') else 'did not hold'}{_detail(proof)}"
-        for proof in written.body.get("proofs") or []
+        f"- left to a human: {code_span(f'{left.address}.{left.attribute}')}: {code_span(left.reason)}"
+        for left in written.body.left[:20]
     ]
-    for left in (written.body.get("left") or [])[:20]:
-        lines.append(
-            f"- left to a human: {code_span(str(left.get('address')) + '.' + str(left.get('attribute')))}: {code_span(str(left.get('reason')))}"
-        )
-    lines += [f"- noted: {code_span(str(note))}" for note in (written.body.get("noted") or [])[:10]]
+    lines += [f"- noted: {code_span(note)}" for note in written.body.noted[:10]]
     return "\n".join(lines)[: LONGEST - 2_000]
 
 
@@ -171,12 +170,12 @@ def _told(applied: AppliedMutation | None) -> list[str]:
     return lines
 
 
-def _change(edit: Mapping[str, Json]) -> str:
-    return code_span(f"{edit.get('address')}.{edit.get('attribute')} = {value_text(edit.get('value'))}")
+def _change(edit: RecordedEdit) -> str:
+    return code_span(f"{edit.address}.{edit.attribute} = {value_text(edit.value)}")
 
 
-def _detail(proof: Mapping[str, Json]) -> str:
-    return f" ({code_span(str(proof['detail']))})" if proof.get("detail") else ""
+def _detail(proof: RecordedProof) -> str:
+    return f" ({code_span(proof.detail)})" if proof.detail else ""
 
 
 def outside_changes_among(written: Sequence[WriteBack]) -> tuple[ChangedOutside, ...]:

@@ -11,9 +11,9 @@ from typing import Any
 import structlog
 
 from gateway.core.model.ids import digest_id
-from gateway.core.model.json import Json
 from gateway.core.ports import Clock, EventLedger
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Record
+from gateway.core.records.write_backs import ProposedBody
 from reconciler.publish.codeowners import Owners, owners_of, read_rules
 from reconciler.publish.github import Forge, GitHubApi, PullRequest
 from reconciler.publish.pull_request_text import (
@@ -129,7 +129,11 @@ class StackPullRequest:
         if changed := {name: text for name, text in wanted.items() if text.split() != now[name].split()}:
             await forge.change(current.number, **changed)
         await self._record(
-            "open", current, commit=published, mutations=[each.key for each in written], reviewers=sorted(asked)
+            "open",
+            current,
+            commit=published,
+            mutations=tuple(each.key for each in written),
+            reviewers=tuple(sorted(asked)),
         )
 
     async def _name_intent(
@@ -179,18 +183,17 @@ class StackPullRequest:
     ) -> None:
         """Append PROPOSED, once for each state of each commit."""
         number = current.number if current else 0
-        body: dict[str, Json] = {
-            "state": state,
-            "repository": self.repository,
-            "branch": self.remote.branch,
-            "base": self.base,
+        body = ProposedBody(
+            state=state,
+            repository=self.repository,
+            branch=self.remote.branch,
+            base=self.base,
+            number=number or None,
+            url=current.url if current else "",
             **members,
-        }
-        if current is not None:
-            body |= {"number": number, "url": current.url}
+        )
         parts = (self.repository, self.remote.branch, str(number), state, *(digest or (str(members.get("commit")),)))
         record = Record(
-            stage=Stage.PROPOSED,
             at=self.clock.now(),
             mutation_id=digest_id("prp", *parts),
             stack=self.stack,

@@ -3,16 +3,14 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-import structlog
-
 from gateway.core.drift_book import DriftBook
 from gateway.core.ports import LedgerQueries, RecordQuery
+from gateway.core.records.drift import DriftSettledBody
 from gateway.core.records.record import Record, Stage
+from gateway.core.records.write_backs import ReconciledBody
 from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, mutation_of_drift
 from reconciler.changes.backlog import Backlog
 from reconciler.publish.pull_request_text import WriteBack
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +35,7 @@ class WriteBacks:
         mutation, _, corrects = key.partition("@")
         records = await self.queries.records(RecordQuery(mutation_id=mutation, newest_first=False, limit=1_000))
         written = _record_of_commit(records, int(corrects) if corrects else 0)
-        body = written.body if written else {}
-        return WriteBack(key=key, commit=str(body.get("commit") or ""), applied=self._applied(records), body=body)
+        return WriteBack(key=key, applied=self._applied(records), body=written or ReconciledBody())
 
     async def _of_drift(self, key: str) -> WriteBack:
         """The story of a change from outside that is proposed for the code."""
@@ -47,22 +44,19 @@ class WriteBacks:
         for record in records:
             book.add(record)
         drift = book.open.get(key)
-        written = next((record for record in reversed(records) if "commit" in record.body), None)
-        body = written.body if written else {}
-        applied = mutation_of_drift(drift) if drift else None
-        return WriteBack(key=key, commit=str(body.get("commit") or ""), applied=applied, body=body)
+        bodies = [record.body for record in reversed(records) if isinstance(record.body, DriftSettledBody)]
+        written = next((body for body in bodies if body.commit), None)
+        return WriteBack(key=key, applied=mutation_of_drift(drift) if drift else None, body=written or ReconciledBody())
 
     def _applied(self, records: Sequence[Record]) -> AppliedMutation | None:
-        for record in records:
-            if record.stage is Stage.DECIDED:
-                try:
-                    return applied_mutation(record, self.backlog.approvers)
-                except (AttributeError, KeyError, TypeError, ValueError) as error:
-                    log.error("record_unreadable", seq=record.seq, mutation=record.mutation_id, error=repr(error))  # noqa: TRY400  one line
-        return None
+        decided = (record for record in records if record.stage is Stage.DECIDED)
+        return next((applied_mutation(record, self.backlog.approvers) for record in decided), None)
 
 
-def _record_of_commit(records: Sequence[Record], corrects: int) -> Record | None:
+def _record_of_commit(records: Sequence[Record], corrects: int) -> ReconciledBody | None:
     """The record that names the commit of this write-back."""
-    named = (record for record in records if record.stage is Stage.RECONCILED and "commit" in record.body)
-    return next((record for record in named if (record.body.get("corrects") or 0) == corrects), None)
+    bodies = (record.body for record in records)
+    return next(
+        (body for body in bodies if isinstance(body, ReconciledBody) and body.commit and body.corrects == corrects),
+        None,
+    )

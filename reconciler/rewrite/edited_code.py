@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gateway.terraform.config.carried import Carried
-from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
+from gateway.terraform.config.earlier_version import EarlierVersion
+from gateway.terraform.config.edit_reach import AllDefinitions, all_definitions, module_after_edit
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.hcl import Document, file_bytes, parse, parse_template
@@ -33,7 +33,7 @@ class EditedCode:
     module: Module
     definitions: AllDefinitions
     edits: tuple[Edit, ...] = ()
-    carried: tuple[Carried | None, ...] = ()
+    carried: tuple[EarlierVersion | None, ...] = ()
     """What each of the edits carried over; None if that is not known."""
     around: Surroundings = field(default_factory=Surroundings)
     """Which code outside of the stack's own directory may be edited."""
@@ -54,7 +54,7 @@ class EditedCode:
         now = document_after(document, change.apply(document.source))
         content = file_bytes(now)
         sources = {**self.sources, path: content}
-        changed = changed_module(self.module, self.definitions, {path: now})
+        changed = module_after_edit(self.module, self.definitions, {path: now})
         module = load_module(self.root, sources, self.module) if changed is None else changed[0]
         definitions = all_definitions(module) if changed is None else changed[1]
         made = _as_edit(path, file_bytes(document), content, wanted, chain)

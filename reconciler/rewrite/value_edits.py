@@ -10,7 +10,7 @@ from typing import assert_never
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
-from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
+from gateway.terraform.config.edit_reach import AllDefinitions, all_definitions, module_after_edit
 from gateway.terraform.config.module import Module, ResourceInstance, informed, load_module
 from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
 from gateway.terraform.lang.hcl import Document, file_bytes
@@ -142,7 +142,7 @@ def _load(
 def _after(state: _State, files: Mapping[Path, Document]) -> _State:
     """The state after a change; only what that can reach will be evaluated, unless it changes which modules there are."""
     sources = {**state.sources, **{path: file_bytes(document) for path, document in files.items()}}
-    changed = changed_module(state.module, state.definitions, files)
+    changed = module_after_edit(state.module, state.definitions, files)
     if changed is None:
         return _load(state.root, sources, state.around, state.live, state.module)
     module, definitions = changed

@@ -30,7 +30,7 @@ from gateway.core.model.mutation import Call, CallClass
 from gateway.core.model.outcome import Applied, Reply, Sent
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import Prepared, Request
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.core.settings import PolicySettings, StackSettings
 from gateway.core.times import SystemClock
 from gateway.effects.resolver import EffectResolver
@@ -46,6 +46,7 @@ from gateway.policy.engine import open_engine
 from gateway.terraform.stacks import Stacks
 from tests.bench.figure import quantile, show
 from tests.bench.stack import write_stack
+from tests.kit.bodies import sample_record
 from tests.kit.stores import KEYS
 
 FEW = 10
@@ -164,12 +165,12 @@ async def _fill(ledger: SqlLedger, world: World) -> None:
 def _append(transaction: Transaction, start: int) -> None:
     now = datetime.now(UTC)
     for number in range(start, start + _PAGE):
-        record = Record(
+        record = sample_record(
             stage=Stage.DECIDED,
             at=now,
             mutation_id=f"mut_{number}",
             actor=f"actor-{number % 97}",
-            body={"x": "y" * 900},
+            body={"call": {"parameters": {"x": "y" * 900}}},
         )
         transaction.append(record, resources=[(f"aws_sqs_queue.q{number % 1009}", "tags")])
 

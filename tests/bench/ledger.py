@@ -27,6 +27,7 @@ from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.store.transaction import Transaction
 from tests.bench.bare import BareCommits
 from tests.bench.figure import quantile, show
+from tests.kit.bodies import sample_body
 from tests.kit.stores import KEYS
 
 CALLERS = 16
@@ -85,17 +86,17 @@ async def _load(ledger: SqlLedger, *, each: int = 100) -> None:
 
 
 async def _grow(ledger: SqlLedger, records: int) -> None:
-    body: dict[str, Json] = {
-        "call": {"service": "autoscaling", "operation": "SetDesiredCapacity"},
-        "padding": "x" * 1_000,
+    call: Json = {
+        "service": "autoscaling",
+        "operation": "SetDesiredCapacity",
+        "parameters": {"padding": "x" * 1_000},
     }
+    body = sample_body(Stage.DECIDED, {"call": call})
     now = datetime.now(UTC)
 
     def work(transaction: Transaction, start: int) -> None:
         for number in range(start, start + 1_000):
-            record = Record(
-                stage=Stage.DECIDED, at=now, mutation_id=f"mut_{number}", actor=f"actor-{number % 97}", body=body
-            )
+            record = Record(at=now, mutation_id=f"mut_{number}", actor=f"actor-{number % 97}", body=body)
             transaction.append(record, resources=[(f"aws_sqs_queue.q{number % 1_009}", "tags")])
 
     for start in range(0, records, 1_000):

@@ -25,7 +25,8 @@ from gateway.core.settings import PolicySettings
 from gateway.line.checks.arbitration import ENTRYPOINT as ARBITRATION
 from gateway.line.checks.policy import ENTRYPOINT as GUARDRAILS
 from gateway.line.checks.policy_input import policy_input
-from gateway.policy.engine import RunningEngine, open_engine
+from gateway.policy.bundle import RunningEngine
+from gateway.policy.engine import open_engine
 from tests.bench.figure import quantile, show
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -171,7 +171,7 @@ async def _beside_traffic(directory: Path, terraform: Terraform, root: Path, gro
                 await asyncio.sleep(0.05)
             seconds = time.perf_counter() - began
             stop.set()
-    if "commit" not in found[0].body:
+    if "commit" not in found[0].body.members:
         sys.exit(f"It did not write the change back: {found[0].body}")
     return seconds
 

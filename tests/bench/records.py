@@ -14,10 +14,11 @@ from typing import Final
 
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.core.settings import Settings
 from gateway.ledger.sealed_ledger import open_sealed_ledger
 from gateway.ledger.store.transaction import Transaction
+from tests.kit.bodies import sample_record
 
 _BEAT: Final = 0.25
 _AT_ONCE: Final = 500
@@ -37,7 +38,7 @@ def append_records(transaction: Transaction, start: int, count: int) -> None:
         stage = {6: Stage.SETTLED, 7: Stage.SETTLED, 9: Stage.TURNED_AWAY}.get(number % 10, Stage.DECIDED)
         motive = _MOTIVES[number % 3] if stage is Stage.DECIDED else None
         verdict = "" if motive is None else "deny" if number % 10 == 8 else "allow"
-        record = Record(
+        record = sample_record(
             stage=stage,
             at=now,
             mutation_id=f"mut_{number}",
@@ -49,7 +50,7 @@ def append_records(transaction: Transaction, start: int, count: int) -> None:
 
 def _body(number: int, motive: Motive | None, verdict: str, address: str) -> dict[str, Json]:
     if motive is None:
-        return {"caller": {"kind": "agent"}, "outcome": "applied", "padding": "x" * 700}
+        return {"outcome": "applied", "reason": "x" * 700}
     effect: Json = {"address": address, "attribute": "tags", "action": "set", "value": number, "before": None}
     finding: Json = {"check": "bounds", "verdict": verdict, "rule": "bounds.max", "reason": "Told.", "address": address}
     told: dict[str, Json] = {"intent": motive.intent.value, "motivation": motive.motivation.value, "text": ""}

@@ -20,9 +20,9 @@ from tests.kit.gate import ASG, Gate
 
 _ROOT: Final = Path(gateway.__file__).resolve().parent
 _FIRST: Final = ("gateway.doors.router", "DoorRouter.__call__")
-_VALUES: Final = ("gateway.model", "gateway.core.model", "gateway.core.errors", "gateway.core.times")
+_VALUES: Final = ("gateway.core.model", "gateway.core.errors", "gateway.core.times")
 """Modules of values and their questions: nobody follows a mutation into them."""
-_BACKGROUND: Final = "gateway.app.running.background"
+_BACKGROUND: Final = "gateway.app.background"
 _VALUES_SET: Final = (5, 6) * 5
 """The first call warms the gateway up; of the others the one that had least company by background work counts."""
 

@@ -60,7 +60,7 @@ def test_a_person_who_cancels_reads_why_they_are_not_in(both: tuple[Gate, OidcSt
         page.get_by_role("link", name=f"Sign in with 127.0.0.1:{stub.port}").click()
         page.get_by_role("button", name="I am human").click()
         page.wait_for_url("**/console/feed")
-    assert "cancelled" in str([record.body["reason"] for record in gate.records(stage=Stage.TURNED_AWAY)])
+    assert "cancelled" in str([record.body.members["reason"] for record in gate.records(stage=Stage.TURNED_AWAY)])
 
 
 def test_another_site_cannot_sign_a_person_in_as_somebody_else(both: tuple[Gate, OidcStub], browser: Browser) -> None:

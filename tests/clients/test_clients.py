@@ -118,7 +118,7 @@ def _check_simulated_aws(client: str, upstream: MotoUpstream) -> None:
 
 def _check_records(gate: Gate) -> None:
     """The last four decisions are those of the client, with the motives of its keys."""
-    decided = [record.body for record in gate.records() if record.stage == "decided"][-4:]
+    decided = [record.body.members for record in gate.records() if record.stage == "decided"][-4:]
     found: list[Any] = [(body["decision"], body["motive"]) for body in decided]
     assert [decision["verdict"] for decision, _ in found] == ["allow", "deny", "hold", "allow"]
     assert [motive["evidence"] for _, motive in found] == [["A-1"], ["A-1"], ["A-1"], ["A-2"]]

@@ -104,6 +104,6 @@ def test_terraform_sees_the_same_verdicts(terraform: Terraform, upstream: MotoUp
     assert terraform.apply("data.aws_s3_objects.pages", "output.pages") == "ok"
     assert terraform.output("pages") == 5
     assert terraform.apply("aws_s3_bucket.waiter") == "ok"
-    decided: list[Any] = [record.body for record in gate.records() if record.stage == "decided"]
+    decided: list[Any] = [record.body.members for record in gate.records() if record.stage == "decided"]
     verdicts = [body["decision"]["verdict"] for body in decided if body["call"]["service"] in ("logs", "autoscaling")]
     assert verdicts[-4:] == ["allow", "deny", "hold", "allow"]

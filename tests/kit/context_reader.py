@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from gateway.context.live import LiveReadThrough, LiveTarget
+from gateway.context.live_values import LiveReadThrough, LiveTarget
 from gateway.context.ports import AppliedValue, HistoryQuery, KnownResource, SentChange
 from gateway.context.reader import ContextReader
 from gateway.core.model.claim import Claim

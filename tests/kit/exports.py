@@ -9,7 +9,7 @@ import msgspec
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.data_plane import DataTreatment, PassedCalls
 from gateway.core.model.mutation import CallClass, Door
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.ledger.ask.exports import ExportedRecord, exported_records
 from gateway.ledger.chain.hashes import START, ChainRow
 from gateway.ledger.decide.events import EVENTS
@@ -17,6 +17,7 @@ from gateway.ledger.ledger import open_ledger
 from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.transaction import queried
+from tests.kit.bodies import sample_body, sample_record
 from tests.kit.history import NOW, History
 from tests.kit.stores import KEYS
 
@@ -45,7 +46,9 @@ async def write_history(url: str) -> None:
         await ledger.record_passed([passed], NOW)
         body: dict[str, Any] = {"address": "aws_sqs_queue.orders", "attribute": "delay", "reason": "=1+1"}
         for stage in sorted(EVENTS):
-            told = Record(stage=stage, at=NOW, mutation_id=f"fgn_{stage}", actor="carol", stack="shop", body=body)
+            told = sample_record(
+                stage=stage, at=NOW, mutation_id=f"fgn_{stage}", actor="carol", stack="shop", body=body
+            )
             await ledger.record_event(told, resources=[("aws_sqs_queue.orders", "delay")])
 
 
@@ -76,7 +79,7 @@ def record(
         "intent": "",
         "motivation": "",
         "verdict": "",
-        **queried(stage, body),
+        **queried(sample_body(stage, body)),
         "body": msgspec.json.encode(body).decode(),
         "previous": "0" * 64,
         "hash": "ab" * 32,

@@ -21,6 +21,7 @@ from gateway.core.model.verdict import Verdict
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from tests.kit import nouns
+from tests.kit.bodies import written_back
 from tests.kit.nouns import BOUND
 from tests.kit.stores import MASTER
 
@@ -105,7 +106,9 @@ class History:
         await self.ledger.expire(NOW + HOUR)
         merged = self.mutation(effect("v", "merged"))
         await self.execute(merged)
-        await self.ledger.record_reconciliation(merged.id, at=NOW, body={"merged": True, "commit": "c0ffee"})
+        await self.ledger.record_reconciliation(
+            merged.id, at=NOW, body=written_back({"merged": True, "commit": "c0ffee"})
+        )
         [unneeded] = await self.execute(self.mutation(effect("w", "unneeded")))
         await self.ledger.end_unneeded([unneeded.id], NOW + HOUR)
         gone = self.mutation(effect(None, "*", action=EffectAction.DELETE, address="aws_sqs_queue.old"))

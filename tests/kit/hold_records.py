@@ -3,7 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
+from gateway.core.records.decided import RecordedEffect
 from gateway.core.records.record import Record, Stage
+from tests.kit.bodies import sample_record
 from tests.kit.doubles import NOW
 
 HELD = "mut_01m7xz6hz9jtmrenb3s98tt6vc"
@@ -26,6 +30,13 @@ def effect(address: str = "aws_sqs_queue.jobs", attribute: str = "delay_seconds"
         "implied": False,
         **more,
     }
+
+
+def recorded_effect(
+    address: str = "aws_sqs_queue.jobs", attribute: str = "delay_seconds", **more: Any
+) -> RecordedEffect[Any]:
+    """The same as notices read it."""
+    return msgspec.convert(effect(address, attribute, **more), RecordedEffect)
 
 
 def held_record(*effects: dict[str, Any], seq: int = 7, **changes: Any) -> Record:
@@ -64,7 +75,7 @@ def record(stage: Stage, body: dict[str, Any], **members: Any) -> Record:
 
 
 def _record(stage: Stage, body: dict[str, Any], *, seq: int) -> Record:
-    return Record(
+    return sample_record(
         stage=stage,
         at=NOW,
         mutation_id=HELD,

@@ -1,17 +1,19 @@
 """Fills a ledger with records of many kinds, actors and resources, and tells without SQL which of them fit a query."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
 from gateway.core.model.json import Json
-from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.motive import Intent, Motivation, Motive, motive_to_json
 from gateway.core.ports import RecordQuery
+from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.transaction import Transaction
+from tests.kit.bodies import sample_record
 
 NOON: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ACTORS: Final = ("ana", "bot", "cron")
@@ -40,12 +42,13 @@ def _append(transaction: Transaction, *, drawn: random.Random, start: int, count
         verdict = drawn.choice(VERDICTS) if decided else ""
         actor = drawn.choice(ACTORS)
         addresses = {f"aws_sqs_queue.q{drawn.randrange(resources)}" for _ in range(drawn.randrange(3))}
-        record = Record(
+        record = sample_record(
             stage=Stage.DECIDED if decided else drawn.choice(_OTHERS),
             at=NOON + timedelta(seconds=number),
             mutation_id=f"mut_{number // 2}",
             actor=actor,
-            body=_body(motive, verdict, sorted(addresses), key_of(actor) if decided else ""),
+            stack=" ".join(sorted(addresses)),
+            body=_body(motive, verdict, addresses, key_of(actor)) if decided else {},
         )
         pairs = [(address, attribute) for address in addresses for attribute in ("tags", "delay")]
         transaction.append(record, motive=motive, verdict=verdict, resources=pairs)
@@ -56,18 +59,13 @@ def key_of(actor: str) -> str:
     return f"SNTL{actor}"
 
 
-def _body(motive: Motive | None, verdict: str, addresses: Sequence[str], key_id: str) -> dict[str, Json]:
-    told: Json = None
-    if motive is not None:
-        told = {
-            "intent": motive.intent.value,
-            "motivation": motive.motivation.value,
-            "evidence": list(motive.evidence),
-        }
+def _body(motive: Motive | None, verdict: str, addresses: Collection[str], key_id: str) -> dict[str, Json]:
     # Half of the parameters look like a motive without evidence, and like another key.
     decoy: Json = {"evidence": [], "key_id": key_of("ana")} if len(addresses) == 1 else {}
-    caller: dict[str, Json] = {"caller": {"key_id": key_id}} if key_id else {}
-    return {"motive": told, "verdict": verdict, "addresses": list(addresses), "call": {"parameters": decoy}, **caller}
+    caller: Json = {"key_id": key_id}
+    # A hold that is attached to another one has no row of its own.
+    decision: Json = {"verdict": verdict, "attached": "mut_0"}
+    return {"motive": motive_to_json(motive), "caller": caller, "decision": decision, "call": {"parameters": decoy}}
 
 
 def fitting(records: Sequence[Record], query: RecordQuery) -> list[int]:
@@ -77,17 +75,15 @@ def fitting(records: Sequence[Record], query: RecordQuery) -> list[int]:
 
 
 def _key_id(record: Record) -> str:
-    caller = record.body.get("caller")
-    return str(caller["key_id"]) if isinstance(caller, dict) else ""
+    return record.body.caller.key_id if isinstance(record.body, DecidedBody) else ""
 
 
 def _fits(record: Record, query: RecordQuery) -> bool:
-    motive = record.body["motive"]
-    told = motive if isinstance(motive, dict) else {}
-    addresses = record.body["addresses"]
-    assert isinstance(addresses, list)
+    body = record.body if isinstance(record.body, DecidedBody) else None
+    told = motive_to_json(body.motive.motive) or {} if body and body.motive else {}
+    addresses = record.stack.split()
     asked = (query.actor, query.stage or "", query.verdict, query.intent, query.motivation, query.mutation_id)
-    verdict = record.body["verdict"]
+    verdict = body.decision.verdict if body else ""
     own = (record.actor, record.stage, verdict, told.get("intent"), told.get("motivation"), record.mutation_id)
     return (
         all(wanted in ("", value) for wanted, value in zip(asked, own, strict=True))

@@ -16,7 +16,7 @@ from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction, M
 from gateway.core.model.outcome import Applied, Reply
 from gateway.core.model.time_box import TimeBoxPart
 from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
-from gateway.terraform.coupled import resource_type_of
+from gateway.terraform.address import type_of_named
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 QUEUE = "aws_sqs_queue.orders"
@@ -42,7 +42,7 @@ def approver(actor: str = "alice", *roles: str) -> Caller:
 
 def effect(address: str = QUEUE, attribute: str = "delay_seconds", value: Json = None, **members: Any) -> Effect:
     """A declared resource's attribute is set."""
-    usual: dict[str, Any] = {"action": EffectAction.SET, "resource_type": resource_type_of(address)}
+    usual: dict[str, Any] = {"action": EffectAction.SET, "resource_type": type_of_named(address)}
     return Effect(address=address, attribute=attribute, value=value, **(usual | members))
 
 

@@ -20,9 +20,9 @@ from gateway.core.model.claim import Claim
 from gateway.core.records.record import Stage
 from gateway.core.settings import PolicyEngineKind, PolicySettings, StackSettings
 from gateway.core.settings.signals import ConcernSettings, SignalForm, SignalSourceSettings
-from gateway.policy.bundle import read_bundle
-from gateway.policy.bundle_selection import SHIPPED
+from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.sources import shipped
+from tests.kit.bodies import written_back
 from tests.kit.gate import Gate
 from tests.kit.opa import opa_server
 from tests.policies.arbitration_cases import CASES, Case, Decided, Wish, decided_cases
@@ -68,7 +68,7 @@ def court(
     directory = tmp_path_factory.mktemp(request.param)
     stacks = tuple(_copied(name, directory / name) for name in ("shop", "dev_shop"))
     with pytest.MonkeyPatch.context() as patch, opa_server(policies) as url:
-        patch.setattr("gateway.app.running.running.SystemClock", lambda: clock)
+        patch.setattr("gateway.app.running.SystemClock", lambda: clock)
         engine = PolicySettings(
             engine=PolicyEngineKind(request.param),
             path=policies,
@@ -164,7 +164,7 @@ class Court:
             self._release(first["mutation"]["id"], first["wish"])
         elif event == "first is merged into code":
             record = self.gate.ledger.record_reconciliation
-            self.gate.run(record(first["mutation"]["id"], at=self.clock.now(), body={"merged": True}))
+            self.gate.run(record(first["mutation"]["id"], at=self.clock.now(), body=written_back({"merged": True})))
         elif settled := re.fullmatch(r"a human finds out that first was (applied|failed)", event):
             path = f"/v1/mutations/{first['mutation']['id']}/settle"
             self._done(path, {"outcome": settled[1], "reason": "I looked."})
@@ -261,7 +261,7 @@ class Verdict:
     def _decision(self, reply: Any) -> Any:
         # A call that attaches to what is held is answered with that mutation's id.
         found = self.gate.records(stage=Stage.DECIDED, mutation_id=reply["mutation"]["id"])
-        return found[-1].body["decision"]
+        return found[-1].body.members["decision"]
 
 
 @pytest.mark.parametrize("decided", decided_cases(), ids=lambda each: each.id)

@@ -25,8 +25,7 @@ from gateway.effects.resolver import EffectResolver
 from gateway.line.checks.bounds import BoundsCheck
 from gateway.line.checks.call_class import CallClassCheck
 from gateway.line.checks.policy import GuardrailsCheck
-from gateway.policy.bundle import read_bundle
-from gateway.policy.bundle_selection import SHIPPED
+from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.embedded import Embedded
 from gateway.policy.sources import shipped
 from tests.gateway.effects.conftest import FakeInventory

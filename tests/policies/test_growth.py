@@ -9,10 +9,9 @@ import wasmtime
 
 from gateway.line.checks.arbitration import ENTRYPOINT as ARBITRATION
 from gateway.line.checks.policy import ENTRYPOINT
-from gateway.policy.abi import WasmInstance
-from gateway.policy.bundle import read_bundle
-from gateway.policy.bundle_selection import SHIPPED
+from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.sources import shipped
+from gateway.policy.wasm_instance import WasmInstance
 from tests.policies.documents import document, effect
 
 PLENTY = 10**12

@@ -25,6 +25,7 @@ from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.ledger.decide.claims import TRANSITIONS, ClaimState
 from gateway.ledger.ledger import SqlLedger
 from tests.kit import nouns
+from tests.kit.bodies import written_back
 from tests.kit.nouns import BOUND
 from tests.kit.stores import KEYS
 
@@ -191,7 +192,9 @@ class ClaimLife(RuleBasedStateMachine):
     def merge(self, data: st.DataObject) -> None:
         """The code declares what a mutation set."""
         one = data.draw(st.sampled_from(self.sent))
-        self.command(self.ledger.record_reconciliation(one.mutation.id, at=self.now, body={"merged": True}))
+        self.command(
+            self.ledger.record_reconciliation(one.mutation.id, at=self.now, body=written_back({"merged": True}))
+        )
 
     @precondition(lambda self: self.claims)
     @rule(data=st.data())

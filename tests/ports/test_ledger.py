@@ -101,7 +101,7 @@ async def test_the_decided_record_holds_the_call_whole_with_its_secrets_masked(l
     change = mutation(secret, effect())
     await ledger.record_decision(change, facts(change, before="hunter3"), nouns.decision())
     [record] = await ledger.records(RecordQuery())
-    body: Any = record.body
+    body: Any = record.body.members
     values = ["{'hmac_sha256': 'ab'}", "6"]
     assert body["call"]["parameters"] == {"Name": "kafka", "Secret": "***", "Value": values}
     assert body["call"]["whole"] is True
@@ -142,7 +142,7 @@ async def test_a_restated_attribute_is_claimed_only_while_the_call_is_under_way(
     await ledger.record_outcome(change, APPLIED, NOW)
     assert [claim.attribute for claim in await held_claims(ledger)] == ["desired_capacity"]
     [settled] = await ledger.records(RecordQuery(stage=Stage.SETTLED))
-    assert settled.body["claims_ended"] == [claim.id for claim in claims if claim.attribute == "min_size"]
+    assert settled.body.members["claims_ended"] == [claim.id for claim in claims if claim.attribute == "min_size"]
 
 
 @pytest.mark.parametrize(
@@ -241,8 +241,8 @@ async def test_a_failure_ends_its_claim_frees_its_key_and_reopens_superseded_cla
     again = mutation(effect(9), actor="b", key="k")
     await execute(ledger, again, supersedes=(old.id,))
     [record] = await ledger.records(RecordQuery(mutation_id=change.id, stage=Stage.SETTLED))
-    assert record.body["claims_reopened"] == [old.id]
-    assert len(str(record.body["message"])) == 2_000
+    assert record.body.members["claims_reopened"] == [old.id]
+    assert len(str(record.body.members["message"])) == 2_000
 
 
 @pytest.mark.parametrize("outcome", [APPLIED, FAILED], ids=["applied", "failed"])
@@ -465,4 +465,4 @@ async def test_a_message_of_aws_is_kept_only_where_it_cannot_repeat_a_secret(
     reply = Reply(status=400, headers=(), body=b"")
     await execute(ledger, change, Failed(code="ValidationError", message="'hunter2' is too short", reply=reply))
     settled = (await ledger.records(RecordQuery()))[0]
-    assert ("hunter2" in str(settled.body["message"])) is not sensitive
+    assert ("hunter2" in str(settled.body.members["message"])) is not sensitive

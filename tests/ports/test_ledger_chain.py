@@ -12,10 +12,11 @@ from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.store.tables import METADATA
 from gateway.ledger.store.transaction import Transaction
+from tests.kit.bodies import sample_record
 from tests.kit.stores import KEYS
 
 COUNT = 20
@@ -46,7 +47,7 @@ async def fill(ledger: SqlLedger) -> None:
 
     def work(transaction: Transaction) -> None:
         for number in range(COUNT):
-            record = Record(
+            record = sample_record(
                 stage=Stage.DECIDED,
                 at=datetime(2026, 3, 1, tzinfo=UTC),
                 actor=f"a{number}",
@@ -165,7 +166,7 @@ async def test_a_store_of_a_newer_sentinel_is_left_alone(store_url: str) -> None
 
 async def test_work_that_fails_does_not_affect_other_work_in_its_batch(ledger: SqlLedger) -> None:
     def bad(transaction: Transaction) -> None:
-        transaction.append(Record(stage=Stage.DECIDED, at=datetime(2026, 3, 1, tzinfo=UTC)))
+        transaction.append(sample_record(stage=Stage.DECIDED, at=datetime(2026, 3, 1, tzinfo=UTC)))
         transaction.command("SELECT * FROM nowhere")
 
     ends = await asyncio.gather(

@@ -23,6 +23,7 @@ from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from tests.kit import nouns
+from tests.kit.bodies import written_back
 from tests.kit.nouns import BOUND
 from tests.kit.stores import MASTER
 
@@ -98,7 +99,9 @@ async def test_a_decision_says_through_which_door_it_came(ledger: SqlLedger) -> 
     await ledger.reject(second, approver=ALICE, reason="No.", at=NOW, door=Door.CONSOLE)
     await ledger.break_glass(third, human=on_call, reason="Fire.", at=NOW, door=Door.API)
     await ledger.approve(fourth, approver=ALICE, at=NOW, lasts=HOUR)
-    doors = [(await ledger.records(RecordQuery(mutation_id=change.id)))[0].body.get("door") for change in changes]
+    doors = [
+        (await ledger.records(RecordQuery(mutation_id=change.id)))[0].body.members.get("door") for change in changes
+    ]
     assert doors == ["chat", "console", "api", None]
     assert await ledger.verify()
 
@@ -119,7 +122,7 @@ async def test_approving_the_same_call_in_other_circumstances_replaces_the_appro
     with pytest.raises(NotAllowed, match="replaced"):
         await ledger.approve(first.id, approver=ALICE, at=NOW, lasts=HOUR)
     records = await ledger.records(RecordQuery(stage=Stage.APPROVED, newest_first=False))
-    assert [binding_from_json(record.body["binding"]) for record in records] == [BOUND, later]  # type: ignore[arg-type]  # JSON
+    assert [binding_from_json(record.body.members["binding"]) for record in records] == [BOUND, later]
 
 
 async def test_what_an_approver_cannot_have_seen_is_not_approved(ledger: SqlLedger) -> None:
@@ -202,7 +205,7 @@ _ACTS: dict[str, Callable[[SqlLedger, str], Awaitable[object]]] = {
     "approve": lambda ledger, name: ledger.approve(name, approver=ALICE, at=NOW, lasts=HOUR),
     "reject": lambda ledger, name: ledger.reject(name, approver=ALICE, reason="", at=NOW),
     "release": lambda ledger, name: ledger.release(name, caller=ALICE, at=NOW),
-    "reconciled": lambda ledger, name: ledger.record_reconciliation(name, at=NOW, body={}),
+    "reconciled": lambda ledger, name: ledger.record_reconciliation(name, at=NOW, body=written_back({})),
 }
 
 
@@ -240,10 +243,12 @@ async def test_what_is_in_doubt_is_released_only_by_an_approver(ledger: SqlLedge
 async def test_only_a_merge_ends_claim_and_value(ledger: SqlLedger) -> None:
     change = mutation()
     [claim] = await execute(ledger, change)
-    await ledger.record_reconciliation(change.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
+    await ledger.record_reconciliation(
+        change.id, at=NOW, body=written_back({"branch": "sentinel/shop", "commit": "c0ffee"})
+    )
     view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW, flip_window=DAY)
     assert (view.claims, dict(view.values)) == ((claim,), {(QUEUE, "delay"): 6})
-    await ledger.record_reconciliation(change.id, at=NOW, body={"merged": True})
+    await ledger.record_reconciliation(change.id, at=NOW, body=written_back({"merged": True}))
     view = await ledger.view(addresses=[QUEUE], actor="", call_digest="", now=NOW, flip_window=DAY)
     assert (view.claims, dict(view.values)) == ((), {})
     assert [each.end for each in await ledger.claims(open_only=False)] == [ClaimEnd.MERGED]
@@ -265,7 +270,9 @@ async def test_blame_names_actor_motive_approver_and_what_was_replaced(ledger: S
     await decide(ledger, held, Verdict.HOLD)
     approval = await ledger.approve(held.id, approver=ALICE, at=NOW, lasts=HOUR)
     await execute(ledger, change, at=NOW + timedelta(seconds=1), approval=approval.id, supersedes=(old.id,))
-    await ledger.record_reconciliation(change.id, at=NOW, body={"branch": "sentinel/shop", "commit": "c0ffee"})
+    await ledger.record_reconciliation(
+        change.id, at=NOW, body=written_back({"branch": "sentinel/shop", "commit": "c0ffee"})
+    )
     found = await ledger.blame(QUEUE, "delay")
     assert found is not None
     assert (found.actor, found.kind, found.on_behalf_of, found.approver) == ("agent", "agent", "carol", "alice")
@@ -359,8 +366,8 @@ async def test_refusals_are_recorded_at_a_limited_rate_and_the_others_counted(le
     await refuse(NOW, "10.0.0.2")
     records = await ledger.records(RecordQuery(stage=Stage.TURNED_AWAY))
     assert len(records) == 51
-    assert records[0].body["suppressed"] == 10
+    assert records[0].body.members["suppressed"] == 10
     assert "AKIAIOSFODNN7EXAMPLE" not in str(records)
-    assert str(records[0].body["key_id"]).startswith("…MPLE sha256:")
+    assert str(records[0].body.members["key_id"]).startswith("…MPLE sha256:")
     await refuse(NOW + timedelta(seconds=1))
-    assert (await ledger.records(RecordQuery()))[0].body["suppressed"] == 0
+    assert (await ledger.records(RecordQuery()))[0].body.members["suppressed"] == 0

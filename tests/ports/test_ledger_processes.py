@@ -31,7 +31,11 @@ async def test_a_gateway_killed_before_the_outcome_leaves_a_mutation_in_doubt(st
     async with open_ledger(store_url, KEYS) as ledger:
         assert await ledger.recover(datetime.now(UTC)) == 1
         settled, decided = await ledger.records(RecordQuery())
-        assert (decided.stage, settled.stage, settled.body["outcome"]) == (Stage.DECIDED, Stage.SETTLED, "in_doubt")
+        assert (decided.stage, settled.stage, settled.body.members["outcome"]) == (
+            Stage.DECIDED,
+            Stage.SETTLED,
+            "in_doubt",
+        )
         assert len(await ledger.claims()) == 1
         assert await ledger.verify() == 2
 

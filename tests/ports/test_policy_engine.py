@@ -22,8 +22,7 @@ from gateway.line.checks.arbitration import ENTRYPOINT as ARBITRATION
 from gateway.line.checks.contest import ENTRYPOINT as EXPLANATION
 from gateway.line.checks.policy import ENTRYPOINT as GUARDRAILS
 from gateway.line.checks.policy_input import policy_input
-from gateway.policy.bundle import read_bundle
-from gateway.policy.bundle_selection import SHIPPED
+from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.embedded import Embedded
 from gateway.policy.opa_server import OpaServer
 from gateway.policy.sources import shipped
@@ -202,7 +201,7 @@ def _findings(answer: Json) -> list[dict[str, Any]]:
 @pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_embedded_and_server_give_the_same_answers(embedded: Embedded, opa_url: str) -> None:
-    server = OpaServer(opa_url, deadline_ms=5000, packages=embedded.packages, flip_window=embedded.flip_window)
+    server = OpaServer(opa_url, deadline_ms=5000, bundle=embedded.bundle)
     await server.open()
     assert server.flip_window == embedded.flip_window
     seen: set[str] = set()
@@ -230,7 +229,7 @@ async def test_embedded_and_server_give_the_same_answers(embedded: Embedded, opa
 @pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_both_explain_contests_and_name_approvers_alike(embedded: Embedded, opa_url: str) -> None:
-    server = OpaServer(opa_url, deadline_ms=5000, packages=embedded.packages, flip_window=embedded.flip_window)
+    server = OpaServer(opa_url, deadline_ms=5000, bundle=embedded.bundle)
     await server.open()
     contested = two = 0
     try:
@@ -287,7 +286,7 @@ async def test_embedded_refuses_an_undefined_rule(embedded: Embedded) -> None:
 @pytest.mark.opa
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_server_refuses_an_undefined_rule(opa_url: str) -> None:
-    server = OpaServer(opa_url, deadline_ms=5000, packages=lambda: (), flip_window=timedelta(days=1))
+    server = OpaServer(opa_url, deadline_ms=5000, bundle=read_bundle(shipped() / SHIPPED))
     await server.open()
     try:
         await _undefined(server)

@@ -4,7 +4,6 @@ import json
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -86,7 +85,7 @@ def opa_url(policies: Path) -> Iterator[str]:
 
 @pytest.fixture
 async def server(opa_url: str, bundle: Bundle) -> AsyncIterator[OpaServer]:
-    made = OpaServer(opa_url, deadline_ms=10_000, packages=lambda: bundle.packages, flip_window=timedelta(days=1))
+    made = OpaServer(opa_url, deadline_ms=10_000, bundle=bundle)
     await made.open()
     yield made
     await made.close()
@@ -122,7 +121,7 @@ def test_the_layer_decides_through_the_whole_line_and_is_recorded(tmp_path: Path
         )
         decided = gate.records(stage=Stage.DECIDED)
     # In the base, availability would have kept the attribute (see CASES).
-    decision = decided[-1].body["decision"]
+    decision = decided[-1].body.members["decision"]
     assert isinstance(decision, dict)
     assert (decision["verdict"], len(decision["supersedes"])) == ("allow", 1)
     assert str(decision["priorities"]).startswith("thrifty@")

@@ -1,7 +1,6 @@
 """Whatever a filter combines, the records it finds are those that fit, on both databases."""
 
 import random
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -10,10 +9,11 @@ import pytest
 
 from gateway.core.model.json import Json
 from gateway.core.ports import RecordQuery
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.ledger.ask import record_search
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.transaction import Transaction
+from tests.kit.bodies import sample_record
 from tests.kit.many_records import ACTORS, NOON, VERDICTS, append_many, fitting
 
 RECORDS = 400
@@ -70,12 +70,9 @@ async def test_the_newest_report_about_a_mutation_says_what_is_left(ledger: SqlL
     )
     for mutation, each in reports:
         actor = "bot" if mutation == "other actor" else "ana"
-        body = each if isinstance(each, dict) else {"left": each}
-        record = Record(
-            stage=Stage.RECONCILED, at=NOON, mutation_id=mutation, actor=actor, body={"about": body, **body}
-        )
-        decoyed = replace(record, body={"about": body}) if mutation == "decoy" else record
-        await ledger.write(partial(Transaction.append, record=decoyed))
+        body: dict[str, Json] = {"tried": each} if isinstance(each, dict) else {"left": each}
+        record = sample_record(stage=Stage.RECONCILED, at=NOON, mutation_id=mutation, actor=actor, body=body)
+        await ledger.write(partial(Transaction.append, record=record))
     found = await ledger.records(RecordQuery(left=True))
     assert [record.mutation_id for record in found] == ["other actor", "left"]
     assert [record.seq for record in await ledger.records(RecordQuery(left=True, actor="ana"))] == [3]

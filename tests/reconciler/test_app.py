@@ -212,7 +212,7 @@ async def _reconciled(ledger: SqlLedger, mutation: str) -> Any:
         while True:
             found = await ledger.records(RecordQuery(mutation_id=mutation, stage=Stage.RECONCILED))
             if found:
-                return found[0].body
+                return found[0].body.members
             await asyncio.sleep(0.2)
 
 

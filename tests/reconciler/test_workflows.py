@@ -18,6 +18,7 @@ from gateway.core.model.mutation import Call, EffectAction
 from gateway.core.model.outcome import InDoubt
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
+from gateway.core.records.write_backs import ReconciledBody
 from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.applied_mutation import AppliedMutation
@@ -67,12 +68,11 @@ class FakeLine(Line):
     async def record_merges(self, backlog: Backlog) -> None:
         self.looked.append(len(backlog.committed))
 
-    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> dict[str, Json]:
+    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> ReconciledBody:
         self.published.append(applied.id)
         if proposal.left:
             return proposal.record_body(branch=self.branch, commit="", diff="")
-        corrects: dict[str, Json] = {"corrects": proposal.corrects} if proposal.corrects else {}
-        return {"commit": "c0ffee", "files": [], **corrects}
+        return ReconciledBody(commit="c0ffee", corrects=proposal.corrects)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ async def test_what_needs_no_code_is_recorded_at_once_and_without_a_workflow(
     assert [workflow.workflow_id for workflow in ran] == [change]
     records = await _reconciled(ledger)
     assert len(records) == 31
-    assert all("was created" in str(record.body["left"]) for record in records if record.mutation_id != change)
+    assert all("was created" in str(record.body.members["left"]) for record in records if record.mutation_id != change)
 
 
 async def test_what_was_left_is_tried_again_when_the_code_changed_and_only_then(
@@ -203,7 +203,7 @@ async def test_what_was_left_is_tried_again_when_the_code_changed_and_only_then(
 
     assert line.began == [mutation] * 3
     corrected = (await _reconciled(ledger, mutation))[-1]
-    assert (corrected.body["commit"], corrected.body["corrects"]) == ("c0ffee", first.seq)
+    assert (corrected.body.members["commit"], corrected.body.members["corrects"]) == ("c0ffee", first.seq)
     assert not worker.backlog.left
 
 
@@ -255,9 +255,9 @@ async def test_what_was_left_and_is_superseded_since_is_corrected_without_a_plan
 
     assert line.began == [first, second]
     wrong, right = await _reconciled(ledger, first)
-    assert "left" in wrong.body
-    assert (right.body["superseded_by"], right.body["corrects"]) == ([second], wrong.seq)
-    assert "left" not in right.body
+    assert "left" in wrong.body.members
+    assert (right.body.members["superseded_by"], right.body.members["corrects"]) == ([second], wrong.seq)
+    assert "left" not in right.body.members
 
 
 async def test_one_that_fails_does_not_stop_the_others_and_is_tried_again(
@@ -352,7 +352,7 @@ async def test_a_doubt_seen_by_a_killed_process_is_recorded_by_the_next_and_once
         await second.run_once(runner)
 
     settled = await ledger.records(RecordQuery(stage=Stage.SETTLED, newest_first=False))
-    assert [record.body["outcome"] for record in settled] == ["in_doubt", "applied"]
+    assert [record.body.members["outcome"] for record in settled] == ["in_doubt", "applied"]
     assert read
 
 

@@ -129,7 +129,7 @@ async def test_killed_while_aws_works_it_is_in_doubt_and_never_sent_again(tmp_pa
     assert other.status_code in (200, 403, 409)
     records, verified = await _records(settings)
     assert [record.stage for record in records][:2] == ["decided", "settled"]
-    assert records[1].body["outcome"] == "in_doubt"
+    assert records[1].body.members["outcome"] == "in_doubt"
     assert verified
     assert upstream.asked.count("SetDesiredCapacity") == 1 + (other.status_code == 200)
     await runner.cleanup()

@@ -148,7 +148,7 @@ class Client:
             if not reply.complete:
                 async with asyncio.timeout(self._reply_seconds):
                     return await whole_response(head, reply.parts(), MAX_REPLY_BYTES)
-            content = await reply.read()
+            content = reply.take()
         except TimeoutError as error:
             raise NoAnswer("no whole reply in time") from error
         finally:

@@ -62,22 +62,26 @@ class HttpReply:
     async def arrive(self) -> None:
         """Wait for the head, without a limit: the request may still be on its way. Raises `NoAnswer`."""
         while not self._head_arrived:
-            await self._next()
+            await self._more()
 
     async def parts(self) -> AsyncIterator[bytes]:
         """The body in pieces, as they arrive and not decompressed. Raises `NoAnswer` if it ends early, or stops without an end."""
         while True:
             if self._body:
-                yield self._taken()
+                yield self.take()
             elif self.complete:
                 return
             else:
-                await self._next(self._silence_seconds)
+                timer = asyncio.get_running_loop().call_later(self._silence_seconds, self._fall_silent)
+                try:
+                    await self._more()
+                finally:
+                    timer.cancel()
 
     async def read(self) -> bytes:
         """The whole body. Raises `NoAnswer`."""
         if self.complete and self._error is None:
-            return self._taken()
+            return self.take()
         return b"".join([part async for part in self.parts()])
 
     def abandon(self) -> None:
@@ -85,26 +89,20 @@ class HttpReply:
         if not self.complete:
             self._abandon()
 
-    def _taken(self) -> bytes:
+    def take(self) -> bytes:
+        """The part of the body that has arrived and was not taken yet: of a complete reply the rest of it."""
         body, self._body = self._body, []
         if self._waiting_bytes > MAX_WAITING_BYTES:
             self._set_reading(True)
         self._waiting_bytes = 0
         return body[0] if len(body) == 1 else b"".join(body)
 
-    async def _next(self, seconds: float | None = None) -> None:
-        """Wait until more has arrived, at most so many seconds. Raises `NoAnswer`."""
+    def _more(self) -> asyncio.Future[None]:
+        """To be awaited: done when more of the reply has arrived, or it has ended. Raises `NoAnswer` if it ended before."""
         if self._error is not None:
             raise self._error
-        loop = asyncio.get_running_loop()
-        self._waiter = loop.create_future()
-        timer = None if seconds is None else loop.call_later(seconds, self._fall_silent)
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
-            if timer is not None:
-                timer.cancel()
+        self._waiter = asyncio.get_running_loop().create_future()
+        return self._waiter
 
     def _fall_silent(self) -> None:
         if not self.complete and self._error is None:

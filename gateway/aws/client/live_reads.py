@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from botocore.parsers import ResponseParserFactory
 
 from gateway.aws.client.mutations import Aws
-from gateway.context.live import LiveTarget
 from gateway.context.live_calls import LIVE_CALLS, live_attributes
+from gateway.context.live_values import LiveTarget
 from gateway.core.errors import UpstreamUnavailable
 from gateway.core.model.ids import new_id
 from gateway.core.model.json import Json

@@ -169,7 +169,9 @@ class AwsDecoder:
                     code="duplicate_parameter",
                 )
             _check_charset(head)
-            body = await self._body(inbound, head, None)
+            body = await inbound.read_body()
+            if _is_compressed(head):
+                body = await self._decompressed(body, head)
             fields = await off_loop(len(body), partial(form, body))
         routed = self._router.route(head, candidates, fields)
         if fields is None and routed.protocol in (Protocol.EC2, Protocol.QUERY):
@@ -193,7 +195,9 @@ class AwsDecoder:
     ) -> dict[str, Any]:
         _check_charset(head)
         _check_payload(inbound, head)
-        body = b"" if fields is not None else await self._body(inbound, head, routed)
+        body = b"" if fields is not None else await inbound.read_body()
+        if fields is None and _is_compressed(head) and not _takes_content_encoding(routed):
+            body = await self._decompressed(body, head, routed)
         shape = await self._models.input_of(routed.service.name, routed.operation)
         size = len(body) if fields is None else _BYTES_OF_A_FIELD * len(fields)
         parameters = await off_loop(size, partial(_parse, routed, shape, head, body, fields))
@@ -201,15 +205,12 @@ class AwsDecoder:
             parameters["QueueUrl"] = aws_queue_url(parameters["QueueUrl"], head.scope.region)
         return parameters
 
-    async def _body(self, inbound: Inbound, head: RequestHead, routed: Routed | None) -> bytes:
-        """The body, decompressed if the operation accepts compression. `routed` is None if the body names the operation."""
-        encoding = head.headers.get("content-encoding", "").strip().lower()
-        body = await inbound.read_body()
-        if head.payload.chunked:
-            return body
-        if not encoding or (routed is not None and _takes_content_encoding(routed)):
-            return body
-        if encoding != "gzip":
+    async def _decompressed(self, body: bytes, head: RequestHead, routed: Routed | None = None) -> bytes:
+        """The body without its compression. `routed` is None if the body names the operation.
+
+        Raises `errors.Malformed` for another encoding than gzip, and for an operation that does not accept a compressed body.
+        """
+        if _content_encoding(head) != "gzip":
             raise Malformed(
                 "Sentinel does not accept this Content-Encoding here.",
                 aws_code="UnsupportedMediaTypeException",
@@ -311,6 +312,15 @@ def _check_compressible(routed: Routed) -> None:
             aws_code="UnsupportedMediaTypeException",
             code="content_encoding",
         )
+
+
+def _content_encoding(head: RequestHead) -> str:
+    return head.headers.get("content-encoding", "").strip().lower()
+
+
+def _is_compressed(head: RequestHead) -> bool:
+    """Whether the body has a content encoding beside the chunked one, which has signatures of its own."""
+    return bool(_content_encoding(head)) and not head.payload.chunked
 
 
 def _takes_content_encoding(routed: Routed) -> bool:

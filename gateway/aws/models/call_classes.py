@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from gateway.core.model.mutation import Call, CallClass
-from gateway.effects.partiql import statements_of
+from gateway.effects.partiql_statements import statements_of
 
 SHIPPED = Path(__file__).with_name("classes.json")
 

@@ -20,6 +20,7 @@ from rich.status import Status
 
 from gateway.cli.aws_environment import aws_variables
 from gateway.cli.client import UP_DIRECTORY
+from gateway.cli.config import SettingOrigin, environment_variable, flatten, origins
 from gateway.cli.demo.credentials import credentials_text, demo_keys
 from gateway.cli.demo.processes import ChildDied, Children
 from gateway.cli.demo.stack import apply_stack, example, init_stack, prepare_stack
@@ -32,7 +33,6 @@ from gateway.cli.demo.workspace import (
     write_private,
 )
 from gateway.cli.output import OsCallFailed, console, fail, run, safe
-from gateway.cli.settings import SettingOrigin, environment_variable, flatten, origins
 from gateway.core.outbound.blocking import blocking_request
 from gateway.core.outbound.response import OutboundFailure
 from gateway.core.ports import Key

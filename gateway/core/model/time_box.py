@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
-from gateway.core.model.json import Json, to_json
+from gateway.core.model.json import Json
 from gateway.core.model.mutation import Call
 
 
@@ -80,19 +79,3 @@ class TimeBox:
     """The call that puts all of it back."""
     refusal: str = ""
     """Why it cannot be put back, as a sentence; empty if it can."""
-
-
-def call_to_json(call: Call) -> dict[str, Json]:
-    """The call in the record of the decision."""
-    return {
-        "service": call.service,
-        "operation": call.operation,
-        "account": call.account,
-        "region": call.region,
-        "parameters": to_json(call.parameters),
-    }
-
-
-def call_from_json(form: Mapping[str, Any]) -> Call:
-    """The inverse of `call_to_json`."""
-    return Call(**{name: form[name] for name in ("service", "operation", "account", "region", "parameters")})

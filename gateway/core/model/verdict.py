@@ -124,18 +124,3 @@ class Decision:
     def objections(self) -> tuple[Finding, ...]:
         """The findings that deny or hold, denials first."""
         return tuple(f for verdict in (Verdict.DENY, Verdict.HOLD) for f in self.findings if f.verdict is verdict)
-
-
-def finding_to_json(finding: Finding) -> dict[str, Json]:
-    """A finding without its counter-offer, which records and replies show in different detail."""
-    found: dict[str, Json] = {
-        "check": finding.check,
-        "verdict": finding.verdict.value,
-        "rule": finding.rule,
-        "reason": finding.reason,
-        "address": finding.address,
-        "attribute": finding.attribute,
-        "source": finding.source,
-        "title": finding.title,
-    }
-    return {**found, "conflict": finding.conflict.value} if finding.conflict else found

@@ -1,11 +1,14 @@
-"""A `Record` of the ledger and its stages. New fields are added only at the end, with a default, so that old records stay readable."""
+"""A `Record` of the ledger, its stages, and what the bodies of all stages have in common."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
+from typing import Any, ClassVar, Final
 
-from gateway.core.model.json import Json
+import msgspec
+
+from gateway.core.model.json import to_json
 
 
 class Stage(StrEnum):
@@ -62,21 +65,53 @@ class Stage(StrEnum):
     """A person wants such a link, with their key; the user of the chat has yet to confirm it."""
 
 
+class Body(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The details of a record. `gateway.core.records` has one type for each stage; a member with a default is absent where it has that value.
+
+    Never holds a secret.
+    """
+
+    stage: ClassVar[Stage]
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The members as JSON values, for those who show them all."""
+        members: dict[str, Any] = to_members(self)
+        return members
+
+
+def to_members(part: object) -> Any:
+    """A part of a body as JSON values: dicts, lists, texts, numbers."""
+    return to_json(unpacked(part))
+
+
+def unpacked(part: object) -> Any:
+    """A part of a body as dicts and tuples, with values in them that only `model.json.to_json` makes JSON of."""
+    return msgspec.to_builtins(part, builtin_types=_AS_THEY_ARE, enc_hook=to_json)
+
+
+_AS_THEY_ARE: Final = (bytes, bytearray, datetime, Decimal)
+"""Types that `model.json.to_json` writes in another way than msgspec."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One event. The ledger sets `seq`, `previous` and `hash` when it appends the record."""
 
-    stage: Stage
     at: datetime
     mutation_id: str = ""
     """Empty for a request that was refused before it became a mutation."""
     actor: str = ""
     stack: str = ""
-    body: Mapping[str, Json] = field(default_factory=dict)
-    """The details of this stage; `docs/investigators.md` lists the members. Never holds a secret."""
+    body: Body
     version: int = 2
     seq: int = 0
     """1, 2, 3 … without gaps; 0 until it is appended."""
     previous: str = ""
     """Hash of the preceding record, 64 hex digits; 64 zeros for the first record."""
     hash: str = ""
+
+    @property
+    def stage(self) -> Stage:
+        """The stage, which the type of the body tells."""
+        return self.body.stage

@@ -4,13 +4,13 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
 
-from gateway.context.applied_drift import FOREIGN, DriftQuery
+from gateway.context.reader import FOREIGN, DriftQuery
 from gateway.core.drift_book import DriftAction, ForeignDrift
 from gateway.core.errors import NotAllowed
 from gateway.core.model.caller import Caller
 from gateway.core.model.json import to_json
 from gateway.core.ports import RecordQuery
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Record, Stage, to_members
 from gateway.doors.api.schemas import DriftBody, body_of, openapi_body
 from gateway.doors.api.shared import ApiPorts, told
 from gateway.drift.heal_report import heal_report
@@ -73,7 +73,7 @@ def drift_to_json(drift: ForeignDrift) -> dict[str, Any]:
         "live": to_json(drift.live),
         "declared": to_json(drift.declared),
         "sensitive": drift.sensitive,
-        "origin": to_json(drift.origin),
+        "origin": to_members(drift.origin),
         "action": drift.action.value if drift.action else "",
         "rule": drift.rule,
         "reason": drift.reason,

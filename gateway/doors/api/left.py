@@ -6,7 +6,11 @@ from typing import Any
 from gateway.core.model.json import to_json
 from gateway.core.model.time_box import TimeBoxPart
 from gateway.core.ports import DoubtLedger, LedgerQueries, RecordQuery, TimeBoxLedger
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.codec import body_of
+from gateway.core.records.record import Record, Stage, to_members
+from gateway.core.records.settled import SettledBody
+from gateway.core.records.time_boxes import AttributeKey, NotPutBackBody
+from gateway.core.records.write_backs import ReconciledBody
 from gateway.presentation.serialize import time_to_json
 
 MOST_RECORDS = 10_000
@@ -24,7 +28,7 @@ async def left_to_humans(
         for doubt in await doubts.in_doubt()
         if doubt.left_to_human
         and (records := await queries.records(_settled_query(doubt.mutation_id, actor)))
-        and records[0].body.get("left_to_human")
+        and body_of(records[0], SettledBody).left_to_human
     ]
     not_put_back = await _not_put_back(queries, boxes, actor) if boxes is not None else []
     return sorted([*unwritten, *unsettled, *not_put_back], key=lambda entry: str(entry["since"]), reverse=True)
@@ -42,12 +46,8 @@ async def _not_put_back(queries: LedgerQueries, boxes: TimeBoxLedger, actor: str
 
 def _about(records: Sequence[Record], part: TimeBoxPart) -> Record | None:
     """The newest record about this attribute."""
-    wanted = {"address": part.address, "attribute": part.attribute}
-    for record in records:
-        attributes: Any = record.body.get("attributes", ())
-        if wanted in attributes:
-            return record
-    return None
+    wanted = AttributeKey(address=part.address, attribute=part.attribute)
+    return next((record for record in records if wanted in body_of(record, NotPutBackBody).attributes), None)
 
 
 def _kept(part: TimeBoxPart, record: Record | None) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _kept(part: TimeBoxPart, record: Record | None) -> dict[str, Any]:
         "attribute": part.attribute,
         "value": to_json(part.value),
         "goes_back_to": to_json(part.base),
-        "reason": str(record.body.get("reason", "")) if record else "",
+        "reason": body_of(record, NotPutBackBody).reason if record else "",
     }
 
 
@@ -70,12 +70,12 @@ def _settled_query(mutation_id: str, actor: str) -> RecordQuery:
 
 
 def _unwritten(record: Record) -> list[dict[str, Any]]:
-    left: Any = to_json(record.body.get("left", ()))
+    left = to_members(body_of(record, ReconciledBody).left)
     return [{**_common(record), "kind": "write_back", **entry} for entry in left]
 
 
 def _unsettled(record: Record) -> dict[str, Any]:
-    return {**_common(record), "kind": "in_doubt", "reason": record.body.get("reason", "")}
+    return {**_common(record), "kind": "in_doubt", "reason": body_of(record, SettledBody).reason or ""}
 
 
 def _common(record: Record) -> dict[str, Any]:

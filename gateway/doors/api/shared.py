@@ -1,7 +1,7 @@
 """What the API's routes share: the ports, authentication, the form of AWS's replies, waiting for a mutation, and which records a caller may see."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Protocol
@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from botocore.model import OperationModel
 from botocore.parsers import ResponseParserFactory
 from fastapi import Request as HttpRequest
+from msgspec import structs
 
 from gateway.context.reader import ContextReader
 from gateway.core.errors import Malformed, NotAllowed, NotFound
@@ -31,6 +32,7 @@ from gateway.core.ports import (
     RecordQuery,
     Request,
 )
+from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record, Stage
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.run_task import HcpRunTask
@@ -38,7 +40,7 @@ from gateway.doors.api.schemas import SessionBody
 from gateway.doors.api.time_box_commands import TimeBoxes
 from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.doors.chat.slack_chat import SlackChat
-from gateway.drift.watch import DriftWatch
+from gateway.drift.decisions import DriftDecisions
 from gateway.identity.caller import active
 from gateway.line.checks.fairness import FairLimitsOf
 from gateway.line.pipeline import Pipeline
@@ -47,7 +49,7 @@ from gateway.line.wakeups import Wakeups
 from gateway.plans.check import PlanCheck
 from gateway.presentation.mutation_state import UNDECIDED, mutation_state
 from gateway.presentation.serialize import record_to_json, time_to_json
-from gateway.signals.intake import SignalIntake
+from gateway.signals.receiver import SignalReceiver
 
 _PARSERS = ResponseParserFactory()
 
@@ -130,11 +132,10 @@ def told(caller: Caller, answer: dict[str, Any]) -> dict[str, Any]:
 
 def without_contest(record: Record) -> Record:
     """The record without the contest of its decision, which shows other actors' motives and how to outrank them."""
-    decision = record.body.get("decision")
-    if not isinstance(decision, Mapping) or "contest" not in decision:
+    body = record.body
+    if not isinstance(body, DecidedBody) or body.decision.contest is None:
         return record
-    kept = {name: value for name, value in decision.items() if name != "contest"}
-    return replace(record, body={**record.body, "decision": kept})
+    return replace(record, body=structs.replace(body, decision=structs.replace(body.decision, contest=None)))
 
 
 class Blamer(Protocol):
@@ -155,10 +156,10 @@ class ApiPorts:
     queries: LedgerQueries
     doubts: DoubtLedger
     blamer: Blamer
-    drift: DriftWatch
+    drift: DriftDecisions
     readers: ContextReader
     time_boxes: TimeBoxes
-    intake: SignalIntake
+    intake: SignalReceiver
     stops: StopBook
     budgets: BudgetLedger
     limits: FairLimitsOf

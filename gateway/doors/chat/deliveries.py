@@ -1,6 +1,6 @@
 """What became of notices, from the records of the reconciler, and how a person has one sent again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,8 +8,10 @@ from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.ids import digest_id, new_id
 from gateway.core.ports import Clock, RecordQuery
+from gateway.core.records.codec import body_of
 from gateway.core.records.notice import notice_id, seq_of
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.notices import NotifiedBody, ResendAskedBody
+from gateway.core.records.record import Record, Stage, to_members
 from gateway.doors.chat.links import OPERATOR, LinkLedger
 from gateway.presentation.serialize import time_to_json
 
@@ -59,30 +61,28 @@ class DeliveryBook:
         )
         if not found or found[0].seq != seq or notice_id(found[0]) != identifier:
             raise NotFound(f"There is no notice {identifier[:64]!r}; `sentinel deliveries` lists them.")
-        asked: dict[str, Any] = {"receiver": receiver, "seq": seq, "id": identifier}
-        record = Record(
-            stage=Stage.RESEND_ASKED, at=self.clock.now(), mutation_id=new_id("rsd"), actor=caller.actor, body=asked
-        )
+        asked = ResendAskedBody(receiver=receiver, seq=seq, id=identifier)
+        record = Record(at=self.clock.now(), mutation_id=new_id("rsd"), actor=caller.actor, body=asked)
         await self.ledger.record_event(record)
-        return {"asked": record.mutation_id, **asked}
+        return {"asked": record.mutation_id, **asked.members}
 
     async def _summary(self, name: str) -> dict[str, Any]:
         query = RecordQuery(stage=Stage.NOTIFIED, mutation_id=digest_id("whk", name), limit=1)
         last = await self.ledger.records(query)
         if not last:
             return {"receiver": name, "begun": False, "position": None, "waiting": 0, "failures": 0, "at": None}
-        body: Mapping[str, Any] = last[0].body
+        body = body_of(last[0], NotifiedBody)
         return {
             "receiver": name,
             "begun": True,
-            "position": body["read"],
-            "waiting": len(body["open"]),
-            "failures": body["failures"],
+            "position": body.read,
+            "waiting": len(body.open),
+            "failures": body.failures,
             "at": time_to_json(last[0].at),
         }
 
 
 def _attempts(record: Record) -> list[dict[str, Any]]:
-    body: Mapping[str, Any] = record.body
-    told = {"receiver": body["receiver"], "at": time_to_json(record.at)}
-    return [{**told, **result} for result in body["results"]]
+    body = body_of(record, NotifiedBody)
+    told = {"receiver": body.receiver, "at": time_to_json(record.at)}
+    return [{**told, **result} for result in to_members(body.results)]

@@ -13,6 +13,9 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Door
 from gateway.core.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
+from gateway.core.records.approvals import ConsentBody, RejectedBody
+from gateway.core.records.codec import body_of
+from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings.notices import SlackSettings
 from gateway.doors.chat.links import ChatLinks
@@ -40,7 +43,6 @@ _LASTS: Final = timedelta(hours=1)
 _LAST_SECONDS: Final = 10.0
 _LEAST_REASON: Final = 8
 """Letters and digits of a reason, so that a dot is none."""
-_DECIDING: Final = (Stage.APPROVED, Stage.REJECTED, Stage.BROKE_GLASS)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -124,7 +126,7 @@ class SlackChat:
         longest = timedelta(hours=self.settings.longest_grant_hours)
         if request.action is ChatAction.REJECT:
             return self._answer(request, record, await self._rejected(request, person))
-        if refused := no_buttons_reason(record.body, longest):
+        if refused := no_buttons_reason(body_of(record, DecidedBody), longest):
             raise NotAllowed(refused)
         return await self._approved(request, person, record)
 
@@ -182,10 +184,11 @@ class SlackChat:
     async def _first_decision(self, hold: Hold) -> str:
         """Who decided before; a second click changes nothing."""
         query = RecordQuery(mutation_id=hold.mutation_id)
-        found = [record for record in await self.queries.records(query) if record.stage in _DECIDING]
-        by = f" by {found[0].actor}" if found else ", with another hold of the same call"
-        reason = f": {found[0].body['reason']}" if found and found[0].body.get("reason") else ""
-        return f"Already {hold.state.value}{by}{reason}."
+        for record in await self.queries.records(query):
+            if isinstance(record.body, ConsentBody | RejectedBody):
+                reason = f": {record.body.reason}" if record.body.reason else ""
+                return f"Already {hold.state.value} by {record.actor}{reason}."
+        return f"Already {hold.state.value}, with another hold of the same call."
 
     def _answer(self, request: ChatRequest, record: Record, closing: str = "", note: str = "") -> dict[str, Any]:
         if not request.on_card:

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import structlog
 
-from gateway.context.applied_drift import DriftQuery
 from gateway.context.lookup import ResourceQuery
 from gateway.context.ports import HistoryQuery
+from gateway.context.reader import DriftQuery
 from gateway.core.errors import NotFound, SentinelError
 from gateway.doors.api.answers import claims_answer, context_answer, history_answer, resources_answer
 from gateway.doors.api.drift import drift_answer

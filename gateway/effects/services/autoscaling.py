@@ -6,19 +6,29 @@ belongs to, so they are not understood. Operations that change the capacity to a
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 from gateway.core.model.json import Json, to_json
-from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import Argument, carried
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import attributes
-from gateway.effects.operation import Identify, Operation, Translate, controls
+from gateway.effects.operation import (
+    CREATE,
+    DELETE,
+    INVOKE,
+    Argument,
+    Identify,
+    Operation,
+    Translate,
+    any_value,
+    controls,
+)
 from gateway.effects.translators import added, comma_list, recorded_list, removed
 from gateway.effects.values import NotUnderstood
 
 _GROUP = "aws_autoscaling_group"
 _CAPACITY = "desired_capacity"
-_NAME = {"AutoScalingGroupName": "name"}
+_on_group = partial(Operation, resource_type=_GROUP, identity={"AutoScalingGroupName": "name"})
 _PROCESSES = (
     "Launch", "Terminate", "AddToLoadBalancer", "AlarmNotification", "AZRebalance", "HealthCheck", "InstanceRefresh",
     "ReplaceUnhealthy", "ScheduledActions",
@@ -88,8 +98,8 @@ def _execute_policy(context: CallContext) -> tuple[Effect, ...]:
         raise NotUnderstood("a policy of another group than the call names")
     group = identity["autoscaling_group_name"]
     return (
-        context.target("aws_autoscaling_policy", identity).whole(EffectAction.INVOKE),
-        context.target(_GROUP, {"name": group}).put(_CAPACITY, None, action=EffectAction.INVOKE),
+        context.target("aws_autoscaling_policy", identity).whole(INVOKE),
+        context.target(_GROUP, {"name": group}).put(_CAPACITY, None, action=INVOKE),
     )
 
 
@@ -101,10 +111,7 @@ def _refresh(context: CallContext) -> tuple[Effect, ...]:
     configured = attributes(_REFRESHED, target, wanted) if isinstance(wanted, Mapping) else ()
     how = {name: to_json(context.call.parameters.get(name)) for name in ("Strategy", "Preferences")}
     asked = {name: value for name, value in how.items() if value is not None}
-    return (
-        target.whole(EffectAction.INVOKE, asked or None),
-        *(target.put(name, value) for name, value in configured),
-    )
+    return (target.whole(INVOKE, asked or None), *(target.put(name, value) for name, value in configured))
 
 
 def _declared_instances(context: CallContext, _target: Target, value: object) -> Json:
@@ -131,82 +138,54 @@ _GROUP_ATTRIBUTES: Mapping[str, str | Translate] = {
 }
 _REFRESHED = Operation(resource_type=_GROUP, attributes=_GROUP_ATTRIBUTES)
 _POLICY: Mapping[str, str | Identify] = {"AutoScalingGroupName": "autoscaling_group_name", "PolicyName": _policy_name}
+_on_policy = partial(Operation, resource_type="aws_autoscaling_policy", identity=_POLICY)
 _SCHEDULE = {"AutoScalingGroupName": "autoscaling_group_name", "ScheduledActionName": "scheduled_action_name"}
+_on_schedule = partial(Operation, resource_type="aws_autoscaling_schedule", identity=_SCHEDULE)
 _HOOK = {"AutoScalingGroupName": "autoscaling_group_name", "LifecycleHookName": "name"}
+_on_hook = partial(Operation, resource_type="aws_autoscaling_lifecycle_hook", identity=_HOOK)
 
 
 def _invoked(*after_unknown: str, **arguments: Argument) -> Operation:
-    return Operation(
-        resource_type=_GROUP,
-        identity=_NAME,
-        action=EffectAction.INVOKE,
-        after_unknown=after_unknown,
-        arguments=arguments,
-    )
+    return _on_group(action=INVOKE, after_unknown=after_unknown, arguments=arguments)
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "CreateAutoScalingGroup": Operation(
-        resource_type=_GROUP, identity=_NAME, action=EffectAction.CREATE, attributes=_GROUP_ATTRIBUTES
+    "CreateAutoScalingGroup": _on_group(action=CREATE, attributes=_GROUP_ATTRIBUTES),
+    "UpdateAutoScalingGroup": _on_group(
+        attributes=_GROUP_ATTRIBUTES, overwrites={"LaunchTemplate": {"launch_template.version": "$Default"}}
     ),
-    "UpdateAutoScalingGroup": Operation(
-        resource_type=_GROUP,
-        identity=_NAME,
-        attributes=_GROUP_ATTRIBUTES,
-        overwrites={"LaunchTemplate": {"launch_template.version": "$Default"}},
-    ),
-    "SetDesiredCapacity": Operation(resource_type=_GROUP, identity=_NAME, controls=controls("HonorCooldown")),
-    "DeleteAutoScalingGroup": Operation(
-        resource_type=_GROUP,
-        identity=_NAME,
-        action=EffectAction.DELETE,
-        arguments={"ForceDelete": carried},
-    ),
+    "SetDesiredCapacity": _on_group(controls=controls("HonorCooldown")),
+    "DeleteAutoScalingGroup": _on_group(action=DELETE, arguments={"ForceDelete": any_value}),
     "CreateOrUpdateTags": Operation(resource_type=_GROUP, handler=_tags),
     "DeleteTags": Operation(resource_type=_GROUP, handler=_tags),
     "SuspendProcesses": Operation(resource_type=_GROUP, handler=_processes),
     "ResumeProcesses": Operation(resource_type=_GROUP, handler=_processes),
-    "EnableMetricsCollection": Operation(
-        resource_type=_GROUP,
-        identity=_NAME,
+    "EnableMetricsCollection": _on_group(
         attributes={"Metrics": added("enabled_metrics"), "Granularity": "metrics_granularity"},
         obliged=frozenset({"Granularity"}),
     ),
-    "DisableMetricsCollection": Operation(
-        resource_type=_GROUP,
-        identity=_NAME,
-        constants={"enabled_metrics": []},
-        attributes={"Metrics": removed("enabled_metrics")},
+    "DisableMetricsCollection": _on_group(
+        constants={"enabled_metrics": []}, attributes={"Metrics": removed("enabled_metrics")}
     ),
-    "AttachLoadBalancerTargetGroups": Operation(
-        resource_type=_GROUP, identity=_NAME, attributes={"TargetGroupARNs": added("target_group_arns")}
-    ),
-    "DetachLoadBalancerTargetGroups": Operation(
-        resource_type=_GROUP, identity=_NAME, attributes={"TargetGroupARNs": removed("target_group_arns")}
-    ),
-    "PutWarmPool": Operation(
-        resource_type=_GROUP,
-        identity=_NAME,
+    "AttachLoadBalancerTargetGroups": _on_group(attributes={"TargetGroupARNs": added("target_group_arns")}),
+    "DetachLoadBalancerTargetGroups": _on_group(attributes={"TargetGroupARNs": removed("target_group_arns")}),
+    "PutWarmPool": _on_group(
         attributes={
             "InstanceReusePolicy.ReuseOnScaleIn": "warm_pool.instance_reuse_policy.reuse_on_scale_in",
             "MaxGroupPreparedCapacity": "warm_pool.max_group_prepared_capacity",
             "MinSize": "warm_pool.min_size",
             "PoolState": "warm_pool.pool_state",
-        },
+        }
     ),
-    "DeleteWarmPool": Operation(
-        resource_type=_GROUP, identity=_NAME, constants={"warm_pool": []}, controls=controls("ForceDelete")
-    ),
+    "DeleteWarmPool": _on_group(constants={"warm_pool": []}, controls=controls("ForceDelete")),
     "AttachInstances": _invoked(_CAPACITY, InstanceIds=_declared_instances),
-    "DetachInstances": _invoked(_CAPACITY, InstanceIds=carried, ShouldDecrementDesiredCapacity=carried),
-    "EnterStandby": _invoked(_CAPACITY, InstanceIds=carried, ShouldDecrementDesiredCapacity=carried),
-    "ExitStandby": _invoked(_CAPACITY, InstanceIds=carried),
+    "DetachInstances": _invoked(_CAPACITY, InstanceIds=any_value, ShouldDecrementDesiredCapacity=any_value),
+    "EnterStandby": _invoked(_CAPACITY, InstanceIds=any_value, ShouldDecrementDesiredCapacity=any_value),
+    "ExitStandby": _invoked(_CAPACITY, InstanceIds=any_value),
     "StartInstanceRefresh": Operation(resource_type=_GROUP, handler=_refresh),
-    "CancelInstanceRefresh": _invoked(WaitForTransitioningInstances=carried),
+    "CancelInstanceRefresh": _invoked(WaitForTransitioningInstances=any_value),
     "RollbackInstanceRefresh": _invoked("launch_template"),
-    "PutScalingPolicy": Operation(
-        resource_type="aws_autoscaling_policy",
-        identity=_POLICY,
+    "PutScalingPolicy": _on_policy(
         upserts=True,
         overwrites={"TargetTrackingConfiguration": {"target_tracking_configuration.disable_scale_in": False}},
         attributes={
@@ -215,26 +194,14 @@ OPERATIONS: Mapping[str, Operation] = {
             )
         },
     ),
-    "DeletePolicy": Operation(resource_type="aws_autoscaling_policy", identity=_POLICY, action=EffectAction.DELETE),
+    "DeletePolicy": _on_policy(action=DELETE),
     "ExecutePolicy": Operation(resource_type=_GROUP, other_types=("aws_autoscaling_policy",), handler=_execute_policy),
-    "PutScheduledUpdateGroupAction": Operation(
-        # What the call omits stays as it is (API reference, PutScheduledUpdateGroupAction); so for a hook.
-        resource_type="aws_autoscaling_schedule",
-        identity=_SCHEDULE,
-        upserts=True,
-        obliged=frozenset(),
-    ),
-    "DeleteScheduledAction": Operation(
-        resource_type="aws_autoscaling_schedule", identity=_SCHEDULE, action=EffectAction.DELETE
-    ),
-    "PutLifecycleHook": Operation(
-        resource_type="aws_autoscaling_lifecycle_hook",
-        identity=_HOOK,
+    "PutScheduledUpdateGroupAction": _on_schedule(upserts=True, obliged=frozenset()),
+    "DeleteScheduledAction": _on_schedule(action=DELETE),
+    "PutLifecycleHook": _on_hook(
         upserts=True,
         obliged=frozenset(),
         attributes={"NotificationTargetARN": "notification_target_arn", "RoleARN": "role_arn"},
     ),
-    "DeleteLifecycleHook": Operation(
-        resource_type="aws_autoscaling_lifecycle_hook", identity=_HOOK, action=EffectAction.DELETE
-    ),
+    "DeleteLifecycleHook": _on_hook(action=DELETE),
 }

@@ -5,16 +5,17 @@ caller that wants to change one attribute and keep the others must send them all
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import EffectAction
-from gateway.effects.arguments import carried
 from gateway.effects.naming import arn_of
-from gateway.effects.operation import Operation
-from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.operation import DELETE, INVOKE, Operation, any_value
+from gateway.effects.tags import set_tags, tag_rows
 from gateway.effects.translators import name_value_map
 
 _ALARM = "aws_cloudwatch_metric_alarm"
+_on_alarms = partial(Operation, resource_type=_ALARM, identity={"AlarmNames": "alarm_name"})
+_on_alarm = partial(Operation, resource_type=_ALARM, identity={"AlarmName": "alarm_name"})
 _BY_ARN = {"ResourceARN": arn_of("alarm", "alarm_name")}
 
 _DEFAULTS: Mapping[str, Json] = {
@@ -40,9 +41,7 @@ _DEFAULTS: Mapping[str, Json] = {
 """Attribute → its value if `PutMetricAlarm` omits it (CloudWatch API reference, PutMetricAlarm)."""
 
 OPERATIONS: Mapping[str, Operation] = {
-    "PutMetricAlarm": Operation(
-        resource_type=_ALARM,
-        identity={"AlarmName": "alarm_name"},
+    "PutMetricAlarm": _on_alarm(
         upserts=True,
         defaults=_DEFAULTS,
         attributes={
@@ -53,28 +52,17 @@ OPERATIONS: Mapping[str, Operation] = {
             "Tags": set_tags,
         },
     ),
-    "DeleteAlarms": Operation(resource_type=_ALARM, identity={"AlarmNames": "alarm_name"}, action=EffectAction.DELETE),
-    "EnableAlarmActions": Operation(
-        resource_type=_ALARM, identity={"AlarmNames": "alarm_name"}, constants={"actions_enabled": True}
+    "DeleteAlarms": _on_alarms(action=DELETE),
+    "EnableAlarmActions": _on_alarms(constants={"actions_enabled": True}),
+    "DisableAlarmActions": _on_alarms(constants={"actions_enabled": False}),
+    "SetAlarmState": _on_alarm(
+        action=INVOKE, arguments={"StateValue": any_value}, content=frozenset({"StateReason", "StateReasonData"})
     ),
-    "DisableAlarmActions": Operation(
-        resource_type=_ALARM, identity={"AlarmNames": "alarm_name"}, constants={"actions_enabled": False}
-    ),
-    "SetAlarmState": Operation(
-        resource_type=_ALARM,
-        identity={"AlarmName": "alarm_name"},
-        action=EffectAction.INVOKE,
-        arguments={"StateValue": carried},
-        content=frozenset({"StateReason", "StateReasonData"}),
-    ),
-    "TagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"Tags": set_tags}),
-    "UntagResource": Operation(resource_type=_ALARM, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
+    **tag_rows(_ALARM, _BY_ARN),
     "PutDashboard": Operation(
         resource_type="aws_cloudwatch_dashboard", identity={"DashboardName": "dashboard_name"}, upserts=True
     ),
     "DeleteDashboards": Operation(
-        resource_type="aws_cloudwatch_dashboard",
-        identity={"DashboardNames": "dashboard_name"},
-        action=EffectAction.DELETE,
+        resource_type="aws_cloudwatch_dashboard", identity={"DashboardNames": "dashboard_name"}, action=DELETE
     ),
 }

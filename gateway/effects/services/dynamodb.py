@@ -1,20 +1,21 @@
 """The operations of DynamoDB. Writing items is an INVOKE of the table."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import block_of, interpret
 from gateway.effects.naming import arn_of, name_or_arn
-from gateway.effects.operation import Operation, Translate
-from gateway.effects.partiql import statements_of
-from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.operation import CREATE, DELETE, INVOKE, Operation, Translate
+from gateway.effects.partiql_statements import statements_of
+from gateway.effects.tags import set_tags, tag_rows
 from gateway.effects.translators import ignored_if, recorded_list
 from gateway.effects.values import NotUnderstood
 
 _TABLE = "aws_dynamodb_table"
-_NAME = {"TableName": name_or_arn("name", "table")}
+_on_table = partial(Operation, resource_type=_TABLE, identity={"TableName": name_or_arn("name", "table")})
 _BY_ARN = {"ResourceArn": arn_of("table", "name")}
 _KEYS: Mapping[str, str] = {"HASH": "hash_key", "RANGE": "range_key"}
 
@@ -29,11 +30,7 @@ def _key_schema(_target: Target, value: object) -> Mapping[str, Json]:
 
 
 def _index(parameter: str, attribute: str) -> Mapping[str, str | Translate]:
-    return {
-        parameter: attribute,
-        f"{parameter}.IndexName": f"{attribute}.name",
-        f"{parameter}.KeySchema": _key_schema,
-    }
+    return {parameter: attribute, f"{parameter}.IndexName": f"{attribute}.name", f"{parameter}.KeySchema": _key_schema}
 
 
 def _global_index(parameter: str) -> Mapping[str, str | Translate]:
@@ -85,7 +82,7 @@ def _batch(context: CallContext) -> tuple[Effect, ...]:
     tables = context.call.parameters.get("RequestItems")
     if not isinstance(tables, Mapping):
         raise NotUnderstood("requests that are not a map")
-    return tuple(_table(context, str(name)).whole(EffectAction.INVOKE) for name in tables)
+    return tuple(_table(context, str(name)).whole(INVOKE) for name in tables)
 
 
 def _transaction(context: CallContext) -> tuple[Effect, ...]:
@@ -93,14 +90,14 @@ def _transaction(context: CallContext) -> tuple[Effect, ...]:
     context.allow_only("TransactItems", "ClientRequestToken", *_METRICS)
     items = context.call.parameters.get("TransactItems")
     requests = [request for item in items for request in item.values()] if isinstance(items, (list, tuple)) else []
-    return tuple(_table(context, str(request["TableName"])).whole(EffectAction.INVOKE) for request in requests)
+    return tuple(_table(context, str(request["TableName"])).whole(INVOKE) for request in requests)
 
 
 def _statements(context: CallContext) -> tuple[Effect, ...]:
     """PartiQL, in which each statement names its table."""
     context.allow_only(*_STATEMENT)
     tables = dict.fromkeys(statement.table for statement in statements_of(context.call))
-    return tuple(_table(context, name).whole(EffectAction.INVOKE) for name in tables)
+    return tuple(_table(context, name).whole(INVOKE) for name in tables)
 
 
 def _table(context: CallContext, name: str) -> Target:
@@ -130,17 +127,13 @@ def _definitions(target: Target, value: object) -> Mapping[str, Json]:
     return {"attribute": list(definitions.values())}
 
 
-_UPDATE = Operation(
-    resource_type=_TABLE,
-    identity=_NAME,
+_UPDATE = _on_table(
     attributes={
         **{path: rule for path, rule in _ATTRIBUTES.items() if not path.startswith("AttributeDefinitions.")},
         "AttributeDefinitions": _definitions,
         "GlobalSecondaryIndexUpdates": _index_updates,
     },
-    # Both capacities are required, and so are the attributes of an index's keys.
     obliged=frozenset({"AttributeDefinitions", "ProvisionedThroughput"}),
-    # Without a key, AWS's own key encrypts the table.
     overwrites={"SSESpecification": {"server_side_encryption.kms_key_arn": ""}},
 )
 _ITEM = frozenset({
@@ -148,46 +141,41 @@ _ITEM = frozenset({
     "ExpressionAttributeValues", "Item", "Key", "ReturnConsumedCapacity", "ReturnItemCollectionMetrics", "ReturnValues",
     "ReturnValuesOnConditionCheckFailure", "UpdateExpression",
 })  # fmt: skip
-_INVOKED = Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.INVOKE, content=_ITEM)
+_INVOKED = _on_table(action=INVOKE, content=_ITEM)
 _STATEMENT = frozenset({
     "ClientRequestToken", "ConsistentRead", "Limit", "NextToken", "Parameters", "ReturnConsumedCapacity",
     "ReturnValuesOnConditionCheckFailure", "Statement", "Statements", "TransactStatements",
 })  # fmt: skip
-_PARTIQL = Operation(resource_type=_TABLE, action=EffectAction.INVOKE, handler=_statements, content=_STATEMENT)
+_PARTIQL = Operation(resource_type=_TABLE, action=INVOKE, handler=_statements, content=_STATEMENT)
 _METRICS = ("ReturnConsumedCapacity", "ReturnItemCollectionMetrics")
 
 OPERATIONS: Mapping[str, Operation] = {
-    "CreateTable": Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.CREATE, attributes=_ATTRIBUTES),
-    "DeleteTable": Operation(resource_type=_TABLE, identity=_NAME, action=EffectAction.DELETE),
-    "UpdateTable": Operation(resource_type=_TABLE, identity=_NAME, attributes=_UPDATE.attributes, handler=_update),
-    "UpdateTimeToLive": Operation(
-        resource_type=_TABLE,
-        identity=_NAME,
+    "CreateTable": _on_table(action=CREATE, attributes=_ATTRIBUTES),
+    "DeleteTable": _on_table(action=DELETE),
+    "UpdateTable": _on_table(attributes=_UPDATE.attributes, handler=_update),
+    "UpdateTimeToLive": _on_table(
         attributes={
             "TimeToLiveSpecification.AttributeName": "ttl.attribute_name",
             "TimeToLiveSpecification.Enabled": "ttl.enabled",
         },
         obliged=frozenset({"TimeToLiveSpecification"}),
     ),
-    "UpdateContinuousBackups": Operation(
-        resource_type=_TABLE,
-        identity=_NAME,
+    "UpdateContinuousBackups": _on_table(
         attributes={
             "PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled": "point_in_time_recovery.enabled",
             "PointInTimeRecoverySpecification.RecoveryPeriodInDays": "point_in_time_recovery.recovery_period_in_days",
         },
         defaults={"point_in_time_recovery.recovery_period_in_days": 35},
     ),
-    "TagResource": Operation(resource_type=_TABLE, identity=_BY_ARN, attributes={"Tags": set_tags}),
-    "UntagResource": Operation(resource_type=_TABLE, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
+    **tag_rows(_TABLE, _BY_ARN),
     "PutItem": _INVOKED,
     "UpdateItem": _INVOKED,
     "DeleteItem": _INVOKED,
     "BatchWriteItem": Operation(
-        resource_type=_TABLE, action=EffectAction.INVOKE, handler=_batch, content=frozenset({"RequestItems"})
+        resource_type=_TABLE, action=INVOKE, handler=_batch, content=frozenset({"RequestItems"})
     ),
     "TransactWriteItems": Operation(
-        resource_type=_TABLE, action=EffectAction.INVOKE, handler=_transaction, content=frozenset({"TransactItems"})
+        resource_type=_TABLE, action=INVOKE, handler=_transaction, content=frozenset({"TransactItems"})
     ),
     "ExecuteStatement": _PARTIQL,
     "BatchExecuteStatement": _PARTIQL,

@@ -3,21 +3,35 @@
 import base64
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import AttributePath
-from gateway.effects.arguments import Argument, as_recorded, carried
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import effects_on
-from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.operation import (
+    CREATE,
+    DELETE,
+    INVOKE,
+    SET,
+    Argument,
+    Operation,
+    Translate,
+    any_value,
+    as_recorded,
+    controls,
+)
 from gateway.effects.services import security_groups
 from gateway.effects.tags import drop_tags, set_tags, specified_tags, tag_map
 from gateway.effects.values import NotUnderstood
 
-_CREATE, _SET, _DELETE, _INVOKE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE, EffectAction.INVOKE
 _REQUEST_CONTROLS = controls("ClientToken", "DryRun")
+_on_gateway = partial(
+    Operation, resource_type="aws_internet_gateway", identity={"InternetGatewayId": "id"}, controls=_REQUEST_CONTROLS
+)
 _INSTANCE, _VOLUME, _TEMPLATE = "aws_instance", "aws_ebs_volume", "aws_launch_template"
+_on_instance = partial(Operation, resource_type=_INSTANCE, identity={"InstanceId": "id"})
 _VPC, _SUBNET, _ROUTE = "aws_vpc", "aws_subnet", "aws_route"
 _TYPE_BY_PREFIX = {
     "eipalloc": "aws_eip", "eni": "aws_network_interface", "i": _INSTANCE, "igw": "aws_internet_gateway",
@@ -120,12 +134,12 @@ def _create_and_delete(
     return {
         f"Create{noun}": Operation(
             resource_type=resource_type,
-            action=_CREATE,
+            action=CREATE,
             attributes={"TagSpecifications": specified_tags(kind), **attributes},
             controls=_REQUEST_CONTROLS,
         ),
         f"Delete{noun}": Operation(
-            resource_type=resource_type, identity={parameter: "id"}, action=_DELETE, controls=_REQUEST_CONTROLS
+            resource_type=resource_type, identity={parameter: "id"}, action=DELETE, controls=_REQUEST_CONTROLS
         ),
     }
 
@@ -135,7 +149,7 @@ def _on_instances(action: EffectAction, *arguments: str, **constants: Json) -> O
         resource_type=_INSTANCE,
         identity={"InstanceIds": "id"},
         action=action,
-        arguments=dict.fromkeys(arguments, carried),
+        arguments=dict.fromkeys(arguments, any_value),
         constants=constants,
         controls=_REQUEST_CONTROLS,
     )
@@ -165,13 +179,8 @@ _TEMPLATE_OPTIONS: Mapping[str, str | Translate] = {
 }
 _TEMPLATE_ID = {"LaunchTemplateId": "id", "LaunchTemplateName": "name"}
 _ONE_TEMPLATE = frozenset(_TEMPLATE_ID)
-_VERSION = Operation(
-    resource_type=_TEMPLATE,
-    identity=_TEMPLATE_ID,
-    one_of=_ONE_TEMPLATE,
-    attributes=_TEMPLATE_OPTIONS,
-    controls=_REQUEST_CONTROLS | controls("SourceVersion"),
-)
+_on_template = partial(Operation, resource_type=_TEMPLATE, identity=_TEMPLATE_ID, one_of=_ONE_TEMPLATE)
+_VERSION = _on_template(attributes=_TEMPLATE_OPTIONS, controls=_REQUEST_CONTROLS | controls("SourceVersion"))
 _NOT_IN_VERSIONS = {
     "arn", "default_version", "description", "id", "latest_version", "name", "name_prefix", "tags", "tags_all",
     "update_default_version",
@@ -183,6 +192,7 @@ _BY_ROUTE = {
     "DestinationPrefixListId": "destination_prefix_list_id",
     "RouteTableId": "route_table_id",
 }
+_on_route = partial(Operation, resource_type=_ROUTE, identity=_BY_ROUTE, controls=_REQUEST_CONTROLS)
 _ROUTE_TARGETS = (
     "carrier_gateway_id", "core_network_arn", "egress_only_gateway_id", "gateway_id", "local_gateway_id",
     "nat_gateway_id", "network_interface_id", "transit_gateway_id", "vpc_endpoint_id", "vpc_peering_connection_id",
@@ -199,58 +209,44 @@ _TAGGING = Operation(
 )
 _FORCED: Mapping[str, Argument] = {"Force": as_recorded("force_detach")}
 _ATTACHMENT_ID = {"VolumeId": "volume_id", "InstanceId": "instance_id", "Device": "device_name"}
+_on_attachment = partial(
+    Operation, resource_type="aws_volume_attachment", identity=_ATTACHMENT_ID, controls=_REQUEST_CONTROLS
+)
 
 OPERATIONS: Mapping[str, Operation] = {
     **security_groups.OPERATIONS,
     "RunInstances": Operation(
         resource_type=_INSTANCE,
-        action=_CREATE,
+        action=CREATE,
         attributes=_INSTANCE_OPTIONS,
         controls=_REQUEST_CONTROLS | controls("MaxCount", "MinCount"),
     ),
-    "StartInstances": _on_instances(_INVOKE),
-    "StopInstances": _on_instances(_INVOKE, "Force", "Hibernate", "SkipOsShutdown"),
-    "RebootInstances": _on_instances(_INVOKE),
-    "TerminateInstances": _on_instances(_DELETE, "Force", "SkipOsShutdown"),
-    "MonitorInstances": _on_instances(_SET, monitoring=True),
-    "UnmonitorInstances": _on_instances(_SET, monitoring=False),
-    "ModifyInstanceAttribute": Operation(
-        resource_type=_INSTANCE,
-        identity={"InstanceId": "id"},
-        attributes={"Groups": "vpc_security_group_ids", "UserData": _user_data},
-        controls=_REQUEST_CONTROLS,
+    "StartInstances": _on_instances(INVOKE),
+    "StopInstances": _on_instances(INVOKE, "Force", "Hibernate", "SkipOsShutdown"),
+    "RebootInstances": _on_instances(INVOKE),
+    "TerminateInstances": _on_instances(DELETE, "Force", "SkipOsShutdown"),
+    "MonitorInstances": _on_instances(SET, monitoring=True),
+    "UnmonitorInstances": _on_instances(SET, monitoring=False),
+    "ModifyInstanceAttribute": _on_instance(
+        attributes={"Groups": "vpc_security_group_ids", "UserData": _user_data}, controls=_REQUEST_CONTROLS
     ),
-    "ModifyInstanceMetadataOptions": Operation(
-        resource_type=_INSTANCE,
-        identity={"InstanceId": "id"},
+    "ModifyInstanceMetadataOptions": _on_instance(
         attributes={name: f"metadata_options.{attribute}" for name, attribute in _METADATA_NAMES.items()},
         controls=_REQUEST_CONTROLS,
     ),
-    "AssociateIamInstanceProfile": Operation(
-        resource_type=_INSTANCE,
-        identity={"InstanceId": "id"},
-        attributes={"IamInstanceProfile.Name": "iam_instance_profile"},
-    ),
+    "AssociateIamInstanceProfile": _on_instance(attributes={"IamInstanceProfile.Name": "iam_instance_profile"}),
     "CreateTags": _TAGGING,
     "DeleteTags": _TAGGING,
     "CreateLaunchTemplate": Operation(
         resource_type=_TEMPLATE,
         identity={"LaunchTemplateName": "name"},
-        action=_CREATE,
+        action=CREATE,
         attributes=_TEMPLATE_OPTIONS,
         controls=_REQUEST_CONTROLS,
     ),
     "CreateLaunchTemplateVersion": replace(_VERSION, handler=_new_version),
-    "ModifyLaunchTemplate": Operation(
-        resource_type=_TEMPLATE, identity=_TEMPLATE_ID, one_of=_ONE_TEMPLATE, controls=_REQUEST_CONTROLS
-    ),
-    "DeleteLaunchTemplate": Operation(
-        resource_type=_TEMPLATE,
-        identity=_TEMPLATE_ID,
-        one_of=_ONE_TEMPLATE,
-        action=_DELETE,
-        controls=_REQUEST_CONTROLS,
-    ),
+    "ModifyLaunchTemplate": _on_template(controls=_REQUEST_CONTROLS),
+    "DeleteLaunchTemplate": _on_template(action=DELETE, controls=_REQUEST_CONTROLS),
     **_create_and_delete(_VOLUME, "VolumeId", "volume", VolumeType="type"),
     "ModifyVolume": Operation(
         resource_type=_VOLUME,
@@ -258,52 +254,29 @@ OPERATIONS: Mapping[str, Operation] = {
         attributes={"VolumeType": "type"},
         controls=_REQUEST_CONTROLS,
     ),
-    "AttachVolume": Operation(
-        resource_type="aws_volume_attachment",
-        identity=_ATTACHMENT_ID,
-        action=_CREATE,
-        controls=_REQUEST_CONTROLS,
-    ),
-    "DetachVolume": Operation(
-        resource_type="aws_volume_attachment",
-        identity=_ATTACHMENT_ID,
-        action=_DELETE,
-        arguments=_FORCED,
-        controls=_REQUEST_CONTROLS,
-    ),
+    "AttachVolume": _on_attachment(action=CREATE),
+    "DetachVolume": _on_attachment(action=DELETE, arguments=_FORCED),
     **_create_and_delete(_VPC, "VpcId", "vpc", AmazonProvidedIpv6CidrBlock="assign_generated_ipv6_cidr_block"),
     "ModifyVpcAttribute": Operation(resource_type=_VPC, identity={"VpcId": "id"}),
     **_create_and_delete(_SUBNET, "SubnetId", "subnet"),
     "ModifySubnetAttribute": Operation(resource_type=_SUBNET, identity={"SubnetId": "id"}),
     **_create_and_delete("aws_route_table", "RouteTableId", "route-table"),
     **_create_and_delete("aws_internet_gateway", "InternetGatewayId", "internet-gateway"),
-    "AttachInternetGateway": Operation(
-        resource_type="aws_internet_gateway",
-        identity={"InternetGatewayId": "id"},
-        attributes={"VpcId": "vpc_id"},
-        controls=_REQUEST_CONTROLS,
-    ),
-    "DetachInternetGateway": Operation(
-        resource_type="aws_internet_gateway",
-        identity={"InternetGatewayId": "id"},
-        attributes={"VpcId": lambda _target, _vpc: {"vpc_id": None}},
-        controls=_REQUEST_CONTROLS,
-    ),
+    "AttachInternetGateway": _on_gateway(attributes={"VpcId": "vpc_id"}),
+    "DetachInternetGateway": _on_gateway(attributes={"VpcId": lambda _target, _vpc: {"vpc_id": None}}),
     "AssociateRouteTable": Operation(
         resource_type="aws_route_table_association",
         identity={"RouteTableId": "route_table_id", "SubnetId": "subnet_id", "GatewayId": "gateway_id"},
-        action=_CREATE,
+        action=CREATE,
         controls=_REQUEST_CONTROLS,
     ),
     "DisassociateRouteTable": Operation(
         resource_type="aws_route_table_association",
         identity={"AssociationId": "id"},
-        action=_DELETE,
+        action=DELETE,
         controls=_REQUEST_CONTROLS,
     ),
-    "CreateRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, action=_CREATE, controls=_REQUEST_CONTROLS),
-    "ReplaceRoute": Operation(
-        resource_type=_ROUTE, identity=_BY_ROUTE, controls=_REQUEST_CONTROLS, defaults=dict.fromkeys(_ROUTE_TARGETS, "")
-    ),
-    "DeleteRoute": Operation(resource_type=_ROUTE, identity=_BY_ROUTE, action=_DELETE, controls=_REQUEST_CONTROLS),
+    "CreateRoute": _on_route(action=CREATE),
+    "ReplaceRoute": _on_route(defaults=dict.fromkeys(_ROUTE_TARGETS, "")),
+    "DeleteRoute": _on_route(action=DELETE),
 }

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from functools import partial
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import as_recorded
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import name_or_arn
-from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.operation import CREATE, DELETE, INVOKE, SET, Operation, Translate, as_recorded, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import as_json_text, mapped
 from gateway.effects.values import NotUnderstood
@@ -109,7 +109,7 @@ _ATTRIBUTES: Mapping[str, str | Translate] = {
     "tags": set_tags,
 }
 _NAME = {"clusterName": "name"}
-_BY_NAME = {"cluster": name_or_arn("name", "cluster")}
+_on_cluster = partial(Operation, resource_type=_CLUSTER, identity={"cluster": name_or_arn("name", "cluster")})
 
 
 def _compact(value: Json) -> str:
@@ -133,31 +133,23 @@ _REVISION: Mapping[str, Json] = {
 """Attribute → its value in a new revision of a task definition that omits it (ECS API reference, RegisterTaskDefinition)."""
 
 OPERATIONS: Mapping[str, Operation] = {
-    "CreateService": _of_service("serviceName", EffectAction.CREATE),
-    "UpdateService": _of_service("service", EffectAction.SET),
-    "DeleteService": _of_service("service", EffectAction.DELETE),
+    "CreateService": _of_service("serviceName", CREATE),
+    "UpdateService": _of_service("service", SET),
+    "DeleteService": _of_service("service", DELETE),
     "RegisterTaskDefinition": Operation(
         resource_type=_TASK,
         identity={"family": "family"},
         upserts=True,
         defaults=_REVISION,
-        attributes={
-            "containerDefinitions": as_json_text("container_definitions", _compact),
-            "tags": set_tags,
-        },
+        attributes={"containerDefinitions": as_json_text("container_definitions", _compact), "tags": set_tags},
     ),
-    "DeregisterTaskDefinition": Operation(
-        resource_type=_TASK, identity={"taskDefinition": _family}, action=EffectAction.INVOKE
-    ),
+    "DeregisterTaskDefinition": Operation(resource_type=_TASK, identity={"taskDefinition": _family}, action=INVOKE),
     "CreateCluster": Operation(
-        resource_type=_CLUSTER,
-        identity=_NAME,
-        action=EffectAction.CREATE,
-        attributes={"settings": "setting", "tags": set_tags},
+        resource_type=_CLUSTER, identity=_NAME, action=CREATE, attributes={"settings": "setting", "tags": set_tags}
     ),
-    "UpdateCluster": Operation(resource_type=_CLUSTER, identity=_BY_NAME, attributes={"settings": "setting"}),
-    "UpdateClusterSettings": Operation(resource_type=_CLUSTER, identity=_BY_NAME, attributes={"settings": "setting"}),
-    "DeleteCluster": Operation(resource_type=_CLUSTER, identity=_BY_NAME, action=EffectAction.DELETE),
+    "UpdateCluster": _on_cluster(attributes={"settings": "setting"}),
+    "UpdateClusterSettings": _on_cluster(attributes={"settings": "setting"}),
+    "DeleteCluster": _on_cluster(action=DELETE),
     "TagResource": _tagging("tags", set_tags),
     "UntagResource": _tagging("tagKeys", drop_tags),
 }

@@ -1,13 +1,13 @@
 """The operations of Elastic Load Balancing (v2). Registering and deregistering targets is an INVOKE of their target group."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from gateway.core.model.json import Json, to_json
-from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import carried
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import arn
-from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.operation import CREATE, DELETE, INVOKE, Operation, Translate, any_value, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import first_of, keyed, mapped
 from gateway.effects.values import NotUnderstood
@@ -16,7 +16,6 @@ _BALANCER = "aws_lb"
 _GROUP = "aws_lb_target_group"
 _LISTENER = "aws_lb_listener"
 _RULE = "aws_lb_listener_rule"
-_CREATE, _DELETE, _INVOKE = EffectAction.CREATE, EffectAction.DELETE, EffectAction.INVOKE
 _TYPE_BY_KIND = {"loadbalancer": _BALANCER, "targetgroup": _GROUP, "listener": _LISTENER, "listener-rule": _RULE}
 
 _BALANCER_KEYS = {
@@ -109,7 +108,7 @@ def _create_in(
         resource_type=resource_type,
         identity={parent: attribute},
         find_target=find_target,
-        action=_CREATE,
+        action=CREATE,
         attributes=attributes,
         controls=_FIELD,
     )
@@ -182,40 +181,34 @@ _RULE_ATTRIBUTES: Mapping[str, str | Translate] = {
     "Tags": set_tags,
     **_actions("Actions", "action"),
 }
-_BY_BALANCER = {"LoadBalancerArn": arn}
-_BY_GROUP = {"TargetGroupArn": arn}
-_BY_LISTENER = {"ListenerArn": arn}
-_BY_RULE = {"RuleArn": arn}
+_on_balancer = partial(Operation, resource_type=_BALANCER, identity={"LoadBalancerArn": arn})
+_on_group = partial(Operation, resource_type=_GROUP, identity={"TargetGroupArn": arn})
+_on_listener = partial(Operation, resource_type=_LISTENER, identity={"ListenerArn": arn})
+_on_rule = partial(Operation, resource_type=_RULE, identity={"RuleArn": arn})
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateLoadBalancer": Operation(
-        resource_type=_BALANCER, identity={"Name": "name"}, action=_CREATE, attributes=_BALANCER_ATTRIBUTES
+        resource_type=_BALANCER, identity={"Name": "name"}, action=CREATE, attributes=_BALANCER_ATTRIBUTES
     ),
-    "DeleteLoadBalancer": Operation(resource_type=_BALANCER, identity=_BY_BALANCER, action=_DELETE),
-    "ModifyLoadBalancerAttributes": Operation(
-        resource_type=_BALANCER, identity=_BY_BALANCER, attributes=_BALANCER_ATTRIBUTES
-    ),
-    "SetSecurityGroups": Operation(resource_type=_BALANCER, identity=_BY_BALANCER),
-    "SetSubnets": Operation(resource_type=_BALANCER, identity=_BY_BALANCER),
-    "SetIpAddressType": Operation(resource_type=_BALANCER, identity=_BY_BALANCER),
+    "DeleteLoadBalancer": _on_balancer(action=DELETE),
+    "ModifyLoadBalancerAttributes": _on_balancer(attributes=_BALANCER_ATTRIBUTES),
+    "SetSecurityGroups": _on_balancer(),
+    "SetSubnets": _on_balancer(),
+    "SetIpAddressType": _on_balancer(),
     "CreateTargetGroup": Operation(
-        resource_type=_GROUP, identity={"Name": "name"}, action=_CREATE, attributes=_GROUP_ATTRIBUTES
+        resource_type=_GROUP, identity={"Name": "name"}, action=CREATE, attributes=_GROUP_ATTRIBUTES
     ),
-    "ModifyTargetGroup": Operation(resource_type=_GROUP, identity=_BY_GROUP, attributes=_GROUP_ATTRIBUTES),
-    "ModifyTargetGroupAttributes": Operation(resource_type=_GROUP, identity=_BY_GROUP, attributes=_GROUP_ATTRIBUTES),
-    "DeleteTargetGroup": Operation(resource_type=_GROUP, identity=_BY_GROUP, action=_DELETE),
-    "RegisterTargets": Operation(
-        resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE, arguments={"Targets": _declared_targets}
-    ),
-    "DeregisterTargets": Operation(
-        resource_type=_GROUP, identity=_BY_GROUP, action=_INVOKE, arguments={"Targets": carried}
-    ),
+    "ModifyTargetGroup": _on_group(attributes=_GROUP_ATTRIBUTES),
+    "ModifyTargetGroupAttributes": _on_group(attributes=_GROUP_ATTRIBUTES),
+    "DeleteTargetGroup": _on_group(action=DELETE),
+    "RegisterTargets": _on_group(action=INVOKE, arguments={"Targets": _declared_targets}),
+    "DeregisterTargets": _on_group(action=INVOKE, arguments={"Targets": any_value}),
     "CreateListener": _create_in(_LISTENER, "LoadBalancerArn", "load_balancer_arn", "Port", _LISTENER_ATTRIBUTES),
-    "ModifyListener": Operation(resource_type=_LISTENER, identity=_BY_LISTENER, attributes=_LISTENER_ATTRIBUTES),
-    "DeleteListener": Operation(resource_type=_LISTENER, identity=_BY_LISTENER, action=_DELETE),
+    "ModifyListener": _on_listener(attributes=_LISTENER_ATTRIBUTES),
+    "DeleteListener": _on_listener(action=DELETE),
     "CreateRule": _create_in(_RULE, "ListenerArn", "listener_arn", "Priority", _RULE_ATTRIBUTES),
-    "ModifyRule": Operation(resource_type=_RULE, identity=_BY_RULE, attributes=_RULE_ATTRIBUTES, controls=_FIELD),
-    "DeleteRule": Operation(resource_type=_RULE, identity=_BY_RULE, action=_DELETE),
+    "ModifyRule": _on_rule(attributes=_RULE_ATTRIBUTES, controls=_FIELD),
+    "DeleteRule": _on_rule(action=DELETE),
     "AddTags": _tagging("Tags", set_tags),
     "RemoveTags": _tagging("TagKeys", drop_tags),
 }

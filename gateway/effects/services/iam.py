@@ -1,15 +1,14 @@
 """The operations of IAM. A policy document is kept as the text in the call. Names are unique in an account, whatever the path."""
 
 from collections.abc import Mapping
+from functools import partial
 
-from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import carried
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext
-from gateway.effects.operation import Operation, Translate
-from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.operation import CREATE, DELETE, INVOKE, Operation, Translate, any_value
+from gateway.effects.tags import set_tags, tag_rows
 from gateway.effects.values import NotUnderstood
 
-_CREATE, _DELETE = EffectAction.CREATE, EffectAction.DELETE
 _POLICY = "aws_iam_policy"
 _PROFILE = "aws_iam_instance_profile"
 
@@ -28,14 +27,17 @@ def _create_version(context: CallContext) -> tuple[Effect, ...]:
     target = context.target(_POLICY, _policy(context, context.text("PolicyArn")))
     if context.call.parameters.get("SetAsDefault") is True:
         return (target.put("policy", context.text("PolicyDocument")),)
-    return (target.whole(EffectAction.INVOKE),)
+    return (target.whole(INVOKE),)
 
 
 _DOCUMENT: Mapping[str, str | Translate] = {"PolicyDocument": "policy"}
 _ROLE = {"RoleName": "name"}
+_on_role = partial(Operation, resource_type="aws_iam_role", identity=_ROLE)
 _USER = {"UserName": "name"}
 _PROFILE_NAME = {"InstanceProfileName": "name"}
+_on_profile = partial(Operation, resource_type=_PROFILE, identity=_PROFILE_NAME)
 _BY_ARN = {"PolicyArn": _policy}
+_on_policy = partial(Operation, resource_type=_POLICY, identity=_BY_ARN)
 
 
 def _principal(kind: str, parameter: str, name: Mapping[str, str], create: Mapping[str, str]) -> dict[str, Operation]:
@@ -48,11 +50,10 @@ def _principal(kind: str, parameter: str, name: Mapping[str, str], create: Mappi
     attached = {parameter: kind, "PolicyArn": "policy_arn"}
     return {
         f"Create{noun}": Operation(
-            resource_type=resource, identity=name, action=_CREATE, attributes={**create, "Tags": set_tags}
+            resource_type=resource, identity=name, action=CREATE, attributes={**create, "Tags": set_tags}
         ),
-        f"Delete{noun}": Operation(resource_type=resource, identity=name, action=_DELETE),
-        f"Tag{noun}": Operation(resource_type=resource, identity=name, attributes={"Tags": set_tags}),
-        f"Untag{noun}": Operation(resource_type=resource, identity=name, attributes={"TagKeys": drop_tags}),
+        f"Delete{noun}": Operation(resource_type=resource, identity=name, action=DELETE),
+        **tag_rows(resource, name, tag=f"Tag{noun}", untag=f"Untag{noun}"),
         f"Put{noun}PermissionsBoundary": Operation(resource_type=resource, identity=name),
         f"Delete{noun}PermissionsBoundary": Operation(
             resource_type=resource, identity=name, constants={"permissions_boundary": None}
@@ -60,12 +61,12 @@ def _principal(kind: str, parameter: str, name: Mapping[str, str], create: Mappi
         f"Put{noun}Policy": Operation(
             resource_type=f"{resource}_policy", identity=inline, attributes=_DOCUMENT, upserts=True
         ),
-        f"Delete{noun}Policy": Operation(resource_type=f"{resource}_policy", identity=inline, action=_DELETE),
+        f"Delete{noun}Policy": Operation(resource_type=f"{resource}_policy", identity=inline, action=DELETE),
         f"Attach{noun}Policy": Operation(
-            resource_type=f"{resource}_policy_attachment", identity=attached, action=_CREATE
+            resource_type=f"{resource}_policy_attachment", identity=attached, action=CREATE
         ),
         f"Detach{noun}Policy": Operation(
-            resource_type=f"{resource}_policy_attachment", identity=attached, action=_DELETE
+            resource_type=f"{resource}_policy_attachment", identity=attached, action=DELETE
         ),
     }
 
@@ -74,48 +75,28 @@ OPERATIONS: Mapping[str, Operation] = {
     **_principal("role", "RoleName", _ROLE, {"AssumeRolePolicyDocument": "assume_role_policy"}),
     **_principal("user", "UserName", _USER, {}),
     # A call without the longest session sets it to an hour (IAM API reference, UpdateRole).
-    "UpdateRole": Operation(resource_type="aws_iam_role", identity=_ROLE, defaults={"max_session_duration": 3600}),
-    "UpdateRoleDescription": Operation(resource_type="aws_iam_role", identity=_ROLE),
-    "UpdateAssumeRolePolicy": Operation(
-        resource_type="aws_iam_role", identity=_ROLE, attributes={"PolicyDocument": "assume_role_policy"}
-    ),
+    "UpdateRole": _on_role(defaults={"max_session_duration": 3600}),
+    "UpdateRoleDescription": _on_role(),
+    "UpdateAssumeRolePolicy": _on_role(attributes={"PolicyDocument": "assume_role_policy"}),
     "CreatePolicy": Operation(
         resource_type=_POLICY,
         identity={"PolicyName": "name"},
-        action=_CREATE,
+        action=CREATE,
         attributes={**_DOCUMENT, "Tags": set_tags},
     ),
-    "DeletePolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, action=_DELETE),
+    "DeletePolicy": _on_policy(action=DELETE),
     "CreatePolicyVersion": Operation(resource_type=_POLICY, handler=_create_version),
-    "SetDefaultPolicyVersion": Operation(
-        resource_type=_POLICY,
-        identity=_BY_ARN,
-        action=EffectAction.INVOKE,
-        after_unknown=("policy",),
-        arguments={"VersionId": carried},
-    ),
-    "DeletePolicyVersion": Operation(
-        resource_type=_POLICY, identity=_BY_ARN, action=EffectAction.INVOKE, arguments={"VersionId": carried}
-    ),
-    "TagPolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, attributes={"Tags": set_tags}),
-    "UntagPolicy": Operation(resource_type=_POLICY, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
-    "CreateInstanceProfile": Operation(
-        resource_type=_PROFILE, identity=_PROFILE_NAME, action=_CREATE, attributes={"Tags": set_tags}
-    ),
-    "DeleteInstanceProfile": Operation(resource_type=_PROFILE, identity=_PROFILE_NAME, action=_DELETE),
-    "AddRoleToInstanceProfile": Operation(
-        resource_type=_PROFILE, identity=_PROFILE_NAME, attributes={"RoleName": "role"}
-    ),
-    "RemoveRoleFromInstanceProfile": Operation(
-        resource_type=_PROFILE, identity=_PROFILE_NAME, attributes={"RoleName": lambda _target, _role: {"role": None}}
-    ),
-    "TagInstanceProfile": Operation(resource_type=_PROFILE, identity=_PROFILE_NAME, attributes={"Tags": set_tags}),
-    "UntagInstanceProfile": Operation(
-        resource_type=_PROFILE, identity=_PROFILE_NAME, attributes={"TagKeys": drop_tags}
-    ),
+    "SetDefaultPolicyVersion": _on_policy(action=INVOKE, after_unknown=("policy",), arguments={"VersionId": any_value}),
+    "DeletePolicyVersion": _on_policy(action=INVOKE, arguments={"VersionId": any_value}),
+    **tag_rows(_POLICY, _BY_ARN, tag="TagPolicy", untag="UntagPolicy"),
+    "CreateInstanceProfile": _on_profile(action=CREATE, attributes={"Tags": set_tags}),
+    "DeleteInstanceProfile": _on_profile(action=DELETE),
+    "AddRoleToInstanceProfile": _on_profile(attributes={"RoleName": "role"}),
+    "RemoveRoleFromInstanceProfile": _on_profile(attributes={"RoleName": lambda _target, _role: {"role": None}}),
+    **tag_rows(_PROFILE, _PROFILE_NAME, tag="TagInstanceProfile", untag="UntagInstanceProfile"),
     "CreateServiceLinkedRole": Operation(
         resource_type="aws_iam_service_linked_role",
         identity={"AWSServiceName": "aws_service_name", "CustomSuffix": "custom_suffix"},
-        action=_CREATE,
+        action=CREATE,
     ),
 }

@@ -1,48 +1,38 @@
 """The operations of KMS."""
 
 from collections.abc import Mapping
+from functools import partial
 
-from gateway.core.model.mutation import EffectAction
-from gateway.effects.arguments import carried
 from gateway.effects.naming import kms_key
-from gateway.effects.operation import Operation, controls
-from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.operation import CREATE, DELETE, INVOKE, Operation, any_value, controls
+from gateway.effects.tags import set_tags, tag_rows
 from gateway.effects.translators import ignored_if
 
 _KEY = "aws_kms_key"
 _ALIAS = "aws_kms_alias"
 _ID = {"KeyId": kms_key}
-_NAME = {"AliasName": "name"}
+_on_key = partial(Operation, resource_type=_KEY, identity=_ID)
+_on_alias = partial(Operation, resource_type=_ALIAS, identity={"AliasName": "name"})
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateKey": Operation(
         resource_type=_KEY,
-        action=EffectAction.CREATE,
-        attributes={
-            "KeySpec": "customer_master_key_spec",
-            "Origin": ignored_if("AWS_KMS"),
-            "Tags": set_tags,
-        },
+        action=CREATE,
+        attributes={"KeySpec": "customer_master_key_spec", "Origin": ignored_if("AWS_KMS"), "Tags": set_tags},
     ),
-    "ScheduleKeyDeletion": Operation(
-        resource_type=_KEY, identity=_ID, action=EffectAction.DELETE, arguments={"PendingWindowInDays": carried}
+    "ScheduleKeyDeletion": _on_key(action=DELETE, arguments={"PendingWindowInDays": any_value}),
+    "CancelKeyDeletion": _on_key(action=INVOKE),
+    "EnableKeyRotation": _on_key(constants={"enable_key_rotation": True}),
+    "DisableKeyRotation": _on_key(constants={"enable_key_rotation": False}),
+    "RotateKeyOnDemand": _on_key(action=INVOKE),
+    "EnableKey": _on_key(constants={"is_enabled": True}),
+    "DisableKey": _on_key(constants={"is_enabled": False}),
+    "PutKeyPolicy": _on_key(
+        attributes={"PolicyName": ignored_if("default")}, controls=controls("BypassPolicyLockoutSafetyCheck")
     ),
-    "CancelKeyDeletion": Operation(resource_type=_KEY, identity=_ID, action=EffectAction.INVOKE),
-    "EnableKeyRotation": Operation(resource_type=_KEY, identity=_ID, constants={"enable_key_rotation": True}),
-    "DisableKeyRotation": Operation(resource_type=_KEY, identity=_ID, constants={"enable_key_rotation": False}),
-    "RotateKeyOnDemand": Operation(resource_type=_KEY, identity=_ID, action=EffectAction.INVOKE),
-    "EnableKey": Operation(resource_type=_KEY, identity=_ID, constants={"is_enabled": True}),
-    "DisableKey": Operation(resource_type=_KEY, identity=_ID, constants={"is_enabled": False}),
-    "PutKeyPolicy": Operation(
-        resource_type=_KEY,
-        identity=_ID,
-        attributes={"PolicyName": ignored_if("default")},
-        controls=controls("BypassPolicyLockoutSafetyCheck"),
-    ),
-    "UpdateKeyDescription": Operation(resource_type=_KEY, identity=_ID),
-    "TagResource": Operation(resource_type=_KEY, identity=_ID, attributes={"Tags": set_tags}),
-    "UntagResource": Operation(resource_type=_KEY, identity=_ID, attributes={"TagKeys": drop_tags}),
-    "CreateAlias": Operation(resource_type=_ALIAS, identity=_NAME, action=EffectAction.CREATE),
-    "UpdateAlias": Operation(resource_type=_ALIAS, identity=_NAME),
-    "DeleteAlias": Operation(resource_type=_ALIAS, identity=_NAME, action=EffectAction.DELETE),
+    "UpdateKeyDescription": _on_key(),
+    **tag_rows(_KEY, _ID),
+    "CreateAlias": _on_alias(action=CREATE),
+    "UpdateAlias": _on_alias(),
+    "DeleteAlias": _on_alias(action=DELETE),
 }

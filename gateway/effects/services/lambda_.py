@@ -5,19 +5,20 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.arguments import carried
 from gateway.effects.call_context import CallContext, Target
-from gateway.effects.operation import Operation, Translate, controls
-from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.operation import CREATE, DELETE, INVOKE, SET, Operation, Translate, any_value, controls
+from gateway.effects.tags import set_tags, tag_rows
 from gateway.effects.values import NotUnderstood
 
 _FUNCTION = "aws_lambda_function"
 _PERMISSION = "aws_lambda_permission"
 _ALIAS = "aws_lambda_alias"
 _MAPPING = "aws_lambda_event_source_mapping"
+_on_mapping = partial(Operation, resource_type=_MAPPING, identity={"UUID": "uuid"})
 _URL = "aws_lambda_function_url"
 _PROVISIONED = "aws_lambda_provisioned_concurrency_config"
 _QUALIFIER = {"Qualifier": "qualifier"}
@@ -126,15 +127,12 @@ def _child_row(
     )
 
 
-_CREATE, _SET, _DELETE, _INVOKE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE, EffectAction.INVOKE
-_UNQUALIFIED = {"FunctionName": _unqualified}
-_ANY_QUALIFIER = {"FunctionName": _function}
+_on_function = partial(Operation, resource_type=_FUNCTION, identity={"FunctionName": _unqualified})
+_on_version = partial(Operation, resource_type=_FUNCTION, identity={"FunctionName": _function})
 _BY_ARN = {"Resource": _unqualified}
-_INVOKED = Operation(
-    resource_type=_FUNCTION,
-    identity=_ANY_QUALIFIER,
-    action=_INVOKE,
-    arguments={"InvocationType": carried, "Qualifier": _qualifier},
+_INVOKED = _on_version(
+    action=INVOKE,
+    arguments={"InvocationType": any_value, "Qualifier": _qualifier},
     content=frozenset({"ClientContext", "InvokeArgs", "LogType", "Payload"}),
 )
 _ATTRIBUTES: Mapping[str, str | Translate] = {
@@ -158,10 +156,8 @@ _CORS: Mapping[str, Json] = {
 }  # fmt: skip
 
 OPERATIONS: Mapping[str, Operation] = {
-    "CreateFunction": Operation(resource_type=_FUNCTION, identity=_UNQUALIFIED, action=_CREATE, attributes=_ATTRIBUTES),
-    "UpdateFunctionConfiguration": Operation(
-        resource_type=_FUNCTION,
-        identity=_UNQUALIFIED,
+    "CreateFunction": _on_function(action=CREATE, attributes=_ATTRIBUTES),
+    "UpdateFunctionConfiguration": _on_function(
         attributes=_ATTRIBUTES,
         controls=controls("RevisionId"),
         overwrites={
@@ -173,48 +169,31 @@ OPERATIONS: Mapping[str, Operation] = {
             "VpcConfig": {"vpc_config.security_group_ids": [], "vpc_config.subnet_ids": []},
         },
     ),
-    "UpdateFunctionCode": Operation(
-        resource_type=_FUNCTION,
-        identity=_UNQUALIFIED,
-        attributes=_ATTRIBUTES,
-        controls=controls("RevisionId", "DryRun"),
-    ),
-    "DeleteFunction": Operation(
-        resource_type=_FUNCTION, identity=_ANY_QUALIFIER, action=_DELETE, arguments={"Qualifier": _qualifier}
-    ),
-    "PutFunctionConcurrency": Operation(resource_type=_FUNCTION, identity=_UNQUALIFIED),
-    "DeleteFunctionConcurrency": Operation(
-        resource_type=_FUNCTION, identity=_UNQUALIFIED, constants={"reserved_concurrent_executions": -1}
-    ),
-    "PublishVersion": Operation(
-        resource_type=_FUNCTION,
-        identity=_UNQUALIFIED,
-        action=_INVOKE,
-        controls=controls("CodeSha256", "Description", "RevisionId"),
-    ),
+    "UpdateFunctionCode": _on_function(attributes=_ATTRIBUTES, controls=controls("RevisionId", "DryRun")),
+    "DeleteFunction": _on_version(action=DELETE, arguments={"Qualifier": _qualifier}),
+    "PutFunctionConcurrency": _on_function(),
+    "DeleteFunctionConcurrency": _on_function(constants={"reserved_concurrent_executions": -1}),
+    "PublishVersion": _on_function(action=INVOKE, controls=controls("CodeSha256", "Description", "RevisionId")),
     "Invoke": _INVOKED,
     "InvokeAsync": _INVOKED,
     "InvokeWithResponseStream": _INVOKED,
-    "TagResource": Operation(resource_type=_FUNCTION, identity=_BY_ARN, attributes={"Tags": set_tags}),
-    "UntagResource": Operation(resource_type=_FUNCTION, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
-    "AddPermission": _child_row(_PERMISSION, _CREATE, _STATEMENT),
-    "RemovePermission": _child_row(_PERMISSION, _DELETE, _STATEMENT),
-    "CreateAlias": _child_row(_ALIAS, _CREATE, _NAME),
-    "UpdateAlias": _child_row(_ALIAS, _SET, _NAME),
-    "DeleteAlias": _child_row(_ALIAS, _DELETE, _NAME),
-    "PutProvisionedConcurrencyConfig": _child_row(_PROVISIONED, _SET, _QUALIFIER, upserts=True),
-    "DeleteProvisionedConcurrencyConfig": _child_row(_PROVISIONED, _DELETE, _QUALIFIER),
-    "CreateFunctionUrlConfig": _child_row(_URL, _CREATE, {}, _AUTH),
-    "UpdateFunctionUrlConfig": replace(_child_row(_URL, _SET, {}, _AUTH), overwrites={"Cors": _CORS}),
-    "DeleteFunctionUrlConfig": _child_row(_URL, _DELETE, {}),
+    **tag_rows(_FUNCTION, _BY_ARN),
+    "AddPermission": _child_row(_PERMISSION, CREATE, _STATEMENT),
+    "RemovePermission": _child_row(_PERMISSION, DELETE, _STATEMENT),
+    "CreateAlias": _child_row(_ALIAS, CREATE, _NAME),
+    "UpdateAlias": _child_row(_ALIAS, SET, _NAME),
+    "DeleteAlias": _child_row(_ALIAS, DELETE, _NAME),
+    "PutProvisionedConcurrencyConfig": _child_row(_PROVISIONED, SET, _QUALIFIER, upserts=True),
+    "DeleteProvisionedConcurrencyConfig": _child_row(_PROVISIONED, DELETE, _QUALIFIER),
+    "CreateFunctionUrlConfig": _child_row(_URL, CREATE, {}, _AUTH),
+    "UpdateFunctionUrlConfig": replace(_child_row(_URL, SET, {}, _AUTH), overwrites={"Cors": _CORS}),
+    "DeleteFunctionUrlConfig": _child_row(_URL, DELETE, {}),
     "CreateEventSourceMapping": Operation(
         resource_type=_MAPPING,
         identity={"EventSourceArn": "event_source_arn", "FunctionName": _as_given},
-        action=_CREATE,
+        action=CREATE,
         attributes=_MAPPING_ATTRIBUTES,
     ),
-    "UpdateEventSourceMapping": Operation(
-        resource_type=_MAPPING, identity={"UUID": "uuid"}, attributes=_MAPPING_ATTRIBUTES
-    ),
-    "DeleteEventSourceMapping": Operation(resource_type=_MAPPING, identity={"UUID": "uuid"}, action=_DELETE),
+    "UpdateEventSourceMapping": _on_mapping(attributes=_MAPPING_ATTRIBUTES),
+    "DeleteEventSourceMapping": _on_mapping(action=DELETE),
 }

@@ -1,24 +1,34 @@
 """The operations of RDS. Passwords are secret: an effect carries only their hash."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import EffectAction
-from gateway.effects.arguments import Argument, as_recorded, carried
 from gateway.effects.call_context import Target
 from gateway.effects.naming import arn_of, plain
-from gateway.effects.operation import Operation, Translate, controls
-from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.operation import (
+    CREATE,
+    DELETE,
+    INVOKE,
+    Argument,
+    Operation,
+    Translate,
+    any_value,
+    as_recorded,
+    controls,
+)
+from gateway.effects.tags import set_tags, tag_rows
 from gateway.effects.translators import joined, recorded_list, without
 from gateway.effects.values import NotUnderstood
 
 _INSTANCE = "aws_db_instance"
 _CLUSTER = "aws_rds_cluster"
 _SUBNETS = "aws_db_subnet_group"
-_CREATE, _DELETE = EffectAction.CREATE, EffectAction.DELETE
 _NAME = {"DBInstanceIdentifier": plain("identifier", lower=True)}
+_on_instance = partial(Operation, resource_type=_INSTANCE, identity=_NAME)
 _CLUSTER_NAME = {"DBClusterIdentifier": plain("cluster_identifier", lower=True)}
-_SUBNETS_NAME = {"DBSubnetGroupName": plain("name", lower=True)}
+_on_cluster = partial(Operation, resource_type=_CLUSTER, identity=_CLUSTER_NAME)
+_on_subnets = partial(Operation, resource_type=_SUBNETS, identity={"DBSubnetGroupName": plain("name", lower=True)})
 _BY_ARN = {"ResourceName": arn_of("db", "identifier")}
 
 
@@ -63,62 +73,34 @@ _CLUSTER_ATTRIBUTES: Mapping[str, str | Translate] = {
 
 _LAST_SNAPSHOT: Mapping[str, Argument] = {
     "DeleteAutomatedBackups": as_recorded("delete_automated_backups"),
-    "FinalDBSnapshotIdentifier": carried,
+    "FinalDBSnapshotIdentifier": any_value,
     "SkipFinalSnapshot": as_recorded("skip_final_snapshot"),
 }
 
 
 def _invoked(*arguments: str) -> Operation:
-    return Operation(
-        resource_type=_INSTANCE,
-        identity=_NAME,
-        action=EffectAction.INVOKE,
-        arguments=dict.fromkeys(arguments, carried),
-    )
+    return _on_instance(action=INVOKE, arguments=dict.fromkeys(arguments, any_value))
 
 
 OPERATIONS: Mapping[str, Operation] = {
-    "CreateDBInstance": Operation(
-        resource_type=_INSTANCE,
-        identity=_NAME,
-        action=_CREATE,
-        attributes=_ATTRIBUTES,
-        secrets=frozenset({"password"}),
+    "CreateDBInstance": _on_instance(action=CREATE, attributes=_ATTRIBUTES, secrets=frozenset({"password"})),
+    "ModifyDBInstance": _on_instance(
+        attributes=_ATTRIBUTES, controls=controls("ApplyImmediately"), secrets=frozenset({"password"})
     ),
-    "ModifyDBInstance": Operation(
-        resource_type=_INSTANCE,
-        identity=_NAME,
-        attributes=_ATTRIBUTES,
-        controls=controls("ApplyImmediately"),
-        secrets=frozenset({"password"}),
-    ),
-    "DeleteDBInstance": Operation(resource_type=_INSTANCE, identity=_NAME, action=_DELETE, arguments=_LAST_SNAPSHOT),
+    "DeleteDBInstance": _on_instance(action=DELETE, arguments=_LAST_SNAPSHOT),
     "RebootDBInstance": _invoked("ForceFailover"),
     "StartDBInstance": _invoked(),
     "StopDBInstance": _invoked("DBSnapshotIdentifier"),
-    "AddTagsToResource": Operation(resource_type=_INSTANCE, identity=_BY_ARN, attributes={"Tags": set_tags}),
-    "RemoveTagsFromResource": Operation(resource_type=_INSTANCE, identity=_BY_ARN, attributes={"TagKeys": drop_tags}),
-    "ModifyDBCluster": Operation(
-        resource_type=_CLUSTER,
-        identity=_CLUSTER_NAME,
-        attributes=_CLUSTER_ATTRIBUTES,
-        controls=controls("ApplyImmediately"),
-        secrets=frozenset({"master_password"}),
+    **tag_rows(_INSTANCE, _BY_ARN, tag="AddTagsToResource", untag="RemoveTagsFromResource"),
+    "ModifyDBCluster": _on_cluster(
+        attributes=_CLUSTER_ATTRIBUTES, controls=controls("ApplyImmediately"), secrets=frozenset({"master_password"})
     ),
-    "DeleteDBCluster": Operation(
-        resource_type=_CLUSTER, identity=_CLUSTER_NAME, action=_DELETE, arguments=_LAST_SNAPSHOT
+    "DeleteDBCluster": _on_cluster(action=DELETE, arguments=_LAST_SNAPSHOT),
+    "CreateDBSubnetGroup": _on_subnets(
+        action=CREATE, attributes={"DBSubnetGroupDescription": "description", "Tags": set_tags}
     ),
-    "CreateDBSubnetGroup": Operation(
-        resource_type=_SUBNETS,
-        identity=_SUBNETS_NAME,
-        action=_CREATE,
-        attributes={"DBSubnetGroupDescription": "description", "Tags": set_tags},
+    "ModifyDBSubnetGroup": _on_subnets(
+        attributes={"DBSubnetGroupDescription": "description"}, obliged=frozenset({"SubnetIds"})
     ),
-    "ModifyDBSubnetGroup": Operation(
-        resource_type=_SUBNETS,
-        identity=_SUBNETS_NAME,
-        attributes={"DBSubnetGroupDescription": "description"},
-        obliged=frozenset({"SubnetIds"}),
-    ),
-    "DeleteDBSubnetGroup": Operation(resource_type=_SUBNETS, identity=_SUBNETS_NAME, action=_DELETE),
+    "DeleteDBSubnetGroup": _on_subnets(action=DELETE),
 }

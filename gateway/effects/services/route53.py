@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gateway.core.model.json import Json, to_json
-from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import hosted_zone
-from gateway.effects.operation import Operation, controls
+from gateway.effects.operation import CREATE, DELETE, SET, Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.values import NotUnderstood
 
@@ -38,7 +38,7 @@ def _change_records(context: CallContext) -> tuple[Effect, ...]:
     for change in batch["Changes"]:
         target = records.target(change["ResourceRecordSet"])
         if change["Action"] == "DELETE":
-            deleted[target.address] = target.whole(EffectAction.DELETE)
+            deleted[target.address] = target.whole(DELETE)
         elif change["Action"] in ("CREATE", "UPSERT"):
             # A deletion and a creation in one batch replace the record: the batch is atomic.
             replaces = deleted.pop(target.address, None) is not None
@@ -50,7 +50,7 @@ def _change_records(context: CallContext) -> tuple[Effect, ...]:
 
 def _set(target: Target, record: Mapping[str, object], may_exist: bool) -> Iterator[Effect]:
     creates = not (may_exist and target.recorded)
-    action = EffectAction.CREATE if creates else EffectAction.SET
+    action = CREATE if creates else SET
     if creates:
         yield target.whole(action)
     given = dict(_attributes(record))
@@ -136,7 +136,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "CreateHostedZone": Operation(
         resource_type=_ZONE,
         identity={"Name": "name"},
-        action=EffectAction.CREATE,
+        action=CREATE,
         attributes={
             "HostedZoneConfig.Comment": "comment",
             "VPC.VPCId": lambda _target, value: {"vpc": [{"vpc_id": str(value)}]},
@@ -144,6 +144,6 @@ OPERATIONS: Mapping[str, Operation] = {
         controls=controls("CallerReference", "HostedZoneConfig.PrivateZone", "VPC.VPCRegion"),
     ),
     "UpdateHostedZoneComment": Operation(resource_type=_ZONE, identity={"Id": hosted_zone}),
-    "DeleteHostedZone": Operation(resource_type=_ZONE, identity={"Id": hosted_zone}, action=EffectAction.DELETE),
+    "DeleteHostedZone": Operation(resource_type=_ZONE, identity={"Id": hosted_zone}, action=DELETE),
     "ChangeTagsForResource": Operation(resource_type=_ZONE, handler=_change_tags),
 }

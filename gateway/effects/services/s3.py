@@ -4,11 +4,21 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 from gateway.core.model.json import Json, to_json
-from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import Argument, account_for, carried, only
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import kms_key, plain
-from gateway.effects.operation import Operation, Translate, controls
+from gateway.effects.operation import (
+    CREATE,
+    DELETE,
+    INVOKE,
+    Argument,
+    Operation,
+    Translate,
+    account_for,
+    any_value,
+    controls,
+    only,
+)
 from gateway.effects.tags import all_tags, tag_map
 from gateway.effects.values import NotUnderstood
 
@@ -42,12 +52,12 @@ def _object(context: CallContext) -> tuple[Effect, ...]:
     """An object is content, not infrastructure, unless the code declares it."""
     bucket = context.target(_BUCKET, plain("bucket")(context, context.text("Bucket")))
     accounted = (frozenset({"Bucket", "Key"}), _CONTROLS, _CONTENT)
-    effects = [bucket.whole(EffectAction.INVOKE, account_for(_OBJECT_ARGUMENTS, accounted, context, bucket))]
+    effects = [bucket.whole(INVOKE, account_for(_OBJECT_ARGUMENTS, accounted, context, bucket))]
     deletes = context.call.operation in ("DeleteObject", "DeleteObjects")
     for key in _keys(context):
         target = context.target("aws_s3_object", {"bucket": bucket.identity["bucket"], "key": key})
         if target.declared:
-            effects.append(target.whole(EffectAction.DELETE if deletes else EffectAction.INVOKE))
+            effects.append(target.whole(DELETE if deletes else INVOKE))
     return tuple(effects)
 
 
@@ -100,7 +110,7 @@ _OBJECT_ARGUMENTS: Mapping[str, Argument] = {
     "Delete": _deleted,
     "RestoreRequest": _restored,
     "SSEKMSKeyId": _encrypted_with,
-    "VersionId": carried,
+    "VersionId": any_value,
 }
 
 
@@ -139,7 +149,7 @@ def _put(
 
 
 def _delete(resource_type: str) -> Operation:
-    return Operation(resource_type=resource_type, identity=_NAME, action=EffectAction.DELETE, controls=_CONTROLS)
+    return Operation(resource_type=resource_type, identity=_NAME, action=DELETE, controls=_CONTROLS)
 
 
 _VERSIONING = "aws_s3_bucket_versioning"
@@ -159,7 +169,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "CreateBucket": Operation(
         resource_type=_BUCKET,
         identity=_NAME,
-        action=EffectAction.CREATE,
+        action=CREATE,
         attributes={"ObjectLockEnabledForBucket": "object_lock_enabled"},
         controls=controls("CreateBucketConfiguration.LocationConstraint"),
     ),
@@ -187,11 +197,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteBucketEncryption": _delete(_ENCRYPTION),
     "PutBucketLifecycleConfiguration": _put(
         _LIFECYCLE,
-        {
-            _RULES: "rule",
-            f"{_RULES}.Filter.Tag": _one_tag,
-            f"{_RULES}.Filter.And.Tags": _tags("tags"),
-        },
+        {_RULES: "rule", f"{_RULES}.Filter.Tag": _one_tag, f"{_RULES}.Filter.And.Tags": _tags("tags")},
         {"transition_default_minimum_object_size": "all_storage_classes_128K"},
     ),
     "DeleteBucketLifecycle": _delete(_LIFECYCLE),
@@ -207,7 +213,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             resource_type=_BUCKET,
             other_types=("aws_s3_object", "aws_kms_alias", "aws_kms_key"),
-            action=EffectAction.INVOKE,
+            action=INVOKE,
             handler=_object,
             content=_CONTENT,
         ),

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from gateway.core.model.json import Json, to_json
-from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import carried
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import interpret
 from gateway.effects.naming import secret_id
-from gateway.effects.operation import Identify, Operation, controls
-from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.operation import CREATE, DELETE, INVOKE, SET, Identify, Operation, any_value, controls
+from gateway.effects.tags import set_tags, tag_rows
 from gateway.effects.values import NotUnderstood
 
 _SECRET = "aws_secretsmanager_secret"  # noqa: S105  a resource type
@@ -19,6 +19,7 @@ _ROTATION = "aws_secretsmanager_secret_rotation"
 _POLICY = "aws_secretsmanager_secret_policy"
 _VALUES = {"SecretString": "secret_string", "SecretBinary": "secret_binary"}
 _ID = {"SecretId": secret_id}
+_on_secret = partial(Operation, resource_type=_SECRET, identity=_ID)
 _NAME = {"Name": "name"}
 _TOKEN = controls("ClientRequestToken")
 _WITH_VALUE = _TOKEN | controls(*_VALUES)
@@ -36,6 +37,11 @@ def _by_secret(attribute: str) -> Identify:
     return identify
 
 
+_on_policy = partial(
+    Operation, resource_type=_POLICY, identity={"SecretId": _by_secret("secret_arn")}, other_types=(_SECRET,)
+)
+
+
 def _value(context: CallContext, name: str) -> tuple[Effect, ...]:
     """The effects of the secret's new value; none if the call has no value."""
     given: dict[str, Json] = {
@@ -46,8 +52,8 @@ def _value(context: CallContext, name: str) -> tuple[Effect, ...]:
     if not given:
         return ()
     target = context.target(_VERSION, {"secret_id": _arn_or_name(context, name)})
-    action = EffectAction.SET if target.recorded else EffectAction.CREATE
-    whole = () if target.recorded else (target.whole(EffectAction.CREATE),)
+    action = SET if target.recorded else CREATE
+    whole = () if target.recorded else (target.whole(CREATE),)
     return (*whole, *(target.put(key, value, action=action, secret=True) for key, value in given.items()))
 
 
@@ -76,23 +82,20 @@ def _put_value(context: CallContext) -> tuple[Effect, ...]:
 _CREATE = Operation(
     resource_type=_SECRET,
     identity=_NAME,
-    action=EffectAction.CREATE,
+    action=CREATE,
     attributes={"AddReplicaRegions": "replica", "Tags": set_tags},
     controls=_WITH_VALUE,
 )
-_UPDATE = Operation(resource_type=_SECRET, identity=_ID, controls=_WITH_VALUE)
+_UPDATE = _on_secret(controls=_WITH_VALUE)
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateSecret": replace(_CREATE, handler=_create, other_types=(_VERSION,)),
     "UpdateSecret": replace(_UPDATE, handler=_update, other_types=(_VERSION,)),
     "PutSecretValue": Operation(resource_type=_VERSION, other_types=(_SECRET,), handler=_put_value),
-    "DeleteSecret": Operation(
-        resource_type=_SECRET,
-        identity=_ID,
-        action=EffectAction.DELETE,
-        arguments={"ForceDeleteWithoutRecovery": _for_good, "RecoveryWindowInDays": carried},
+    "DeleteSecret": _on_secret(
+        action=DELETE, arguments={"ForceDeleteWithoutRecovery": _for_good, "RecoveryWindowInDays": any_value}
     ),
-    "RestoreSecret": Operation(resource_type=_SECRET, identity=_ID, action=EffectAction.INVOKE),
+    "RestoreSecret": _on_secret(action=INVOKE),
     "RotateSecret": Operation(
         resource_type=_ROTATION,
         other_types=(_SECRET,),
@@ -102,19 +105,7 @@ OPERATIONS: Mapping[str, Operation] = {
         upserts=True,
         obliged=frozenset(),
     ),
-    "PutResourcePolicy": Operation(
-        resource_type=_POLICY,
-        other_types=(_SECRET,),
-        identity={"SecretId": _by_secret("secret_arn")},
-        attributes={"ResourcePolicy": "policy"},
-        upserts=True,
-    ),
-    "DeleteResourcePolicy": Operation(
-        resource_type=_POLICY,
-        other_types=(_SECRET,),
-        identity={"SecretId": _by_secret("secret_arn")},
-        action=EffectAction.DELETE,
-    ),
-    "TagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"Tags": set_tags}),
-    "UntagResource": Operation(resource_type=_SECRET, identity=_ID, attributes={"TagKeys": drop_tags}),
+    "PutResourcePolicy": _on_policy(attributes={"ResourcePolicy": "policy"}, upserts=True),
+    "DeleteResourcePolicy": _on_policy(action=DELETE),
+    **tag_rows(_SECRET, _ID),
 }

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
-from gateway.effects.operation import Operation
+from gateway.effects.operation import CREATE, DELETE, Operation
 from gateway.effects.services.inline_rules import SingleRule, ports_of, protocol_of, with_rules, without_rules
 from gateway.effects.tags import specified_tags
 from gateway.effects.translators import as_list, recorded_list
@@ -57,12 +57,7 @@ def _single_rules(permission: Mapping[str, object], group_id: str, account: str)
     for member, source in given:
         kind, value, description = _source(member, source, group_id, account)
         yield SingleRule(
-            protocol=protocol,
-            from_port=ports[0],
-            to_port=ports[1],
-            kind=kind,
-            source=value,
-            description=description,
+            protocol=protocol, from_port=ports[0], to_port=ports[1], kind=kind, source=value, description=description
         )
 
 
@@ -151,12 +146,12 @@ def _create_rule(
     values = {"security_group_id": group_id, **values}
     identity = {key: str(value) for key, value in values.items() if key != "description" and value not in ("", None)}
     target = context.target(resource_type, identity)
-    yield target.whole(EffectAction.CREATE)
+    yield target.whole(CREATE)
     unrecorded = _unrecorded(context, (rule,))
-    for effect in target.put_all(values, action=EffectAction.CREATE):
+    for effect in target.put_all(values, action=CREATE):
         yield replace(effect, unrecorded=unrecorded)
     if not legacy and (tags := context.call.parameters.get("TagSpecifications")):
-        yield from target.put_all(specified_tags("security-group-rule")(target, tags), action=EffectAction.CREATE)
+        yield from target.put_all(specified_tags("security-group-rule")(target, tags), action=CREATE)
 
 
 def _unrecorded(context: CallContext, rules: Iterable[SingleRule]) -> tuple[str, ...]:
@@ -198,7 +193,7 @@ def _revoke(direction: str) -> Operation:
         group = _group(context)
         group_id = str(group.recorded.get("id") or context.call.parameters.get("GroupId") or "")
         ids = context.call.parameters.get("SecurityGroupRuleIds") or []
-        effects = [rule_by_id(context, str(rule_id)).whole(EffectAction.DELETE) for rule_id in ids]  # type: ignore[attr-defined]  # a list in botocore's model
+        effects = [rule_by_id(context, str(rule_id)).whole(DELETE) for rule_id in ids]  # type: ignore[attr-defined]  # a list in botocore's model
         if ids and not context.call.parameters.get("IpPermissions"):
             return tuple(effects)
         rules = _rules_of_call(context, group_id)
@@ -241,7 +236,7 @@ class _RuleResources:
             rule_id = self._rules.get((*_rule_ports(attributes), _SOURCE_ATTRIBUTE[rule.kind], rule.source))
             legacy = None if rule_id else self._legacy.get((*rule.ports, rule.kind, rule.source))
             if rule_id is not None:
-                yield self._context.target(self._resource_type, {"id": rule_id}).whole(EffectAction.DELETE)
+                yield self._context.target(self._resource_type, {"id": rule_id}).whole(DELETE)
             elif legacy is not None:
                 target = self._context.target(LEGACY_RULE, {"id": legacy[0]})
                 sources = dict.fromkeys(map(str, as_list(legacy[1].get(rule.kind))))
@@ -249,9 +244,9 @@ class _RuleResources:
             else:
                 values = {"security_group_id": self._group_id, **attributes}
                 identity = {name: str(value) for name, value in values.items() if name != "description"}
-                yield self._context.target(self._resource_type, identity).whole(EffectAction.DELETE)
+                yield self._context.target(self._resource_type, identity).whole(DELETE)
         for target, kind, sources in left.values():
-            yield target.put(kind, list(sources)) if sources else target.whole(EffectAction.DELETE)
+            yield target.put(kind, list(sources)) if sources else target.whole(DELETE)
 
 
 def _rule_ports(rule: Mapping[str, Json]) -> tuple[Json, Json, Json]:
@@ -326,7 +321,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "CreateSecurityGroup": Operation(
         resource_type=GROUP,
         identity={"GroupName": "name"},
-        action=EffectAction.CREATE,
+        action=CREATE,
         attributes={"TagSpecifications": specified_tags("security-group")},
         controls=frozenset({"DryRun"}),
     ),
@@ -334,7 +329,7 @@ OPERATIONS: Mapping[str, Operation] = {
         resource_type=GROUP,
         identity={"GroupId": "id", "GroupName": "name"},
         one_of=frozenset({"GroupId", "GroupName"}),
-        action=EffectAction.DELETE,
+        action=DELETE,
         controls=frozenset({"DryRun"}),
     ),
 }

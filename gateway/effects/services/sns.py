@@ -1,18 +1,19 @@
 """The operations of SNS. A topic's policy is an effect on `aws_sns_topic_policy` if the state records one for the topic, else on the topic."""
 
 from collections.abc import Mapping
+from functools import partial
 
-from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext
 from gateway.effects.naming import arn, topic
-from gateway.effects.operation import Operation, controls
-from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.operation import CREATE, DELETE, INVOKE, Operation, controls
+from gateway.effects.tags import set_tags, tag_rows
 from gateway.effects.translators import keyed, keyed_value
 
 _TOPIC = "aws_sns_topic"
 _SUBSCRIPTION = "aws_sns_topic_subscription"
 _POLICY = "aws_sns_topic_policy"
-_ARN = {"TopicArn": topic}
+_on_topic = partial(Operation, resource_type=_TOPIC, identity={"TopicArn": topic})
 _NAMES = {"SubscriptionRoleArn": "subscription_role_arn"}
 
 
@@ -33,40 +34,29 @@ def _set_subscription(context: CallContext) -> tuple[Effect, ...]:
     return (target.put(*keyed_value(target, _NAMES, key, value)),)
 
 
-_PUBLISHED = Operation(
-    resource_type=_TOPIC,
-    identity=_ARN,
-    action=EffectAction.INVOKE,
-    # A phone number or another target beside the topic is no content.
-    content=frozenset({
+_PUBLISHED = _on_topic(action=INVOKE, content=frozenset({
         "Message", "MessageAttributes", "MessageDeduplicationId", "MessageGroupId", "MessageStructure",
         "PublishBatchRequestEntries", "Subject",
-    }),
-)  # fmt: skip
+    }))  # fmt: skip
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateTopic": Operation(
         resource_type=_TOPIC,
         identity={"Name": "name"},
-        action=EffectAction.CREATE,
+        action=CREATE,
         attributes={"Attributes": keyed(_NAMES), "Tags": set_tags},
     ),
-    "DeleteTopic": Operation(resource_type=_TOPIC, identity=_ARN, action=EffectAction.DELETE),
+    "DeleteTopic": _on_topic(action=DELETE),
     "SetTopicAttributes": Operation(resource_type=_TOPIC, other_types=(_POLICY,), handler=_set_topic),
-    "TagResource": Operation(resource_type=_TOPIC, identity={"ResourceArn": topic}, attributes={"Tags": set_tags}),
-    "UntagResource": Operation(
-        resource_type=_TOPIC, identity={"ResourceArn": topic}, attributes={"TagKeys": drop_tags}
-    ),
+    **tag_rows(_TOPIC, {"ResourceArn": topic}),
     "Subscribe": Operation(
         resource_type=_SUBSCRIPTION,
         identity={"TopicArn": "topic_arn", "Protocol": "protocol", "Endpoint": "endpoint"},
-        action=EffectAction.CREATE,
+        action=CREATE,
         attributes={"Attributes": keyed(_NAMES)},
         controls=controls("ReturnSubscriptionArn"),
     ),
-    "Unsubscribe": Operation(
-        resource_type=_SUBSCRIPTION, identity={"SubscriptionArn": arn}, action=EffectAction.DELETE
-    ),
+    "Unsubscribe": Operation(resource_type=_SUBSCRIPTION, identity={"SubscriptionArn": arn}, action=DELETE),
     "SetSubscriptionAttributes": Operation(resource_type=_SUBSCRIPTION, handler=_set_subscription),
     "Publish": _PUBLISHED,
     "PublishBatch": _PUBLISHED,

@@ -1,18 +1,19 @@
 """The operations of SQS. A policy is an effect on its separate resource if the state records one for the queue, else on the queue."""
 
 from collections.abc import Mapping
+from functools import partial
 
-from gateway.core.model.mutation import Effect, EffectAction
-from gateway.effects.arguments import carried
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import queue_url
-from gateway.effects.operation import Operation
-from gateway.effects.tags import drop_tags, set_tags
+from gateway.effects.operation import CREATE, DELETE, INVOKE, Operation, any_value
+from gateway.effects.tags import set_tags, tag_rows
 from gateway.effects.translators import keyed, keyed_value
 from gateway.effects.values import NotUnderstood
 
 _QUEUE = "aws_sqs_queue"
 _URL = {"QueueUrl": queue_url}
+_on_queue = partial(Operation, resource_type=_QUEUE, identity=_URL)
 _NAMES = {
     "MaximumMessageSize": "max_message_size",
     "MessageRetentionPeriod": "message_retention_seconds",
@@ -56,29 +57,22 @@ _MESSAGES = frozenset({
     "MessageBody", "MessageDeduplicationId", "MessageGroupId", "MessageSystemAttributeNames", "MessageSystemAttributes",
     "ReceiptHandle", "ReceiveRequestAttemptId", "WaitTimeSeconds",
 })  # fmt: skip
-_INVOKED = Operation(
-    resource_type=_QUEUE,
-    identity=_URL,
-    action=EffectAction.INVOKE,
-    arguments={"VisibilityTimeout": carried},
-    content=_MESSAGES,
-)
+_INVOKED = _on_queue(action=INVOKE, arguments={"VisibilityTimeout": any_value}, content=_MESSAGES)
 
 OPERATIONS: Mapping[str, Operation] = {
     "CreateQueue": Operation(
         resource_type=_QUEUE,
         identity={"QueueName": "name"},
-        action=EffectAction.CREATE,
+        action=CREATE,
         attributes={"Attributes": keyed(_NAMES), "tags": set_tags},
     ),
-    "DeleteQueue": Operation(resource_type=_QUEUE, identity=_URL, action=EffectAction.DELETE),
+    "DeleteQueue": _on_queue(action=DELETE),
     "SetQueueAttributes": Operation(
         resource_type=_QUEUE,
         other_types=tuple(name for name, _ in _SEPARATE_RESOURCE.values()),
         handler=_set_attributes,
     ),
-    "TagQueue": Operation(resource_type=_QUEUE, identity=_URL, attributes={"Tags": set_tags}),
-    "UntagQueue": Operation(resource_type=_QUEUE, identity=_URL, attributes={"TagKeys": drop_tags}),
+    **tag_rows(_QUEUE, _URL, tag="TagQueue", untag="UntagQueue"),
     "PurgeQueue": _INVOKED,
     "SendMessage": _INVOKED,
     "SendMessageBatch": _INVOKED,

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
-from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext
 from gateway.effects.interpreter import interpret
-from gateway.effects.operation import Operation, controls
+from gateway.effects.operation import DELETE, Operation, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import ignored_if
 from gateway.effects.values import NotUnderstood
@@ -27,10 +28,8 @@ def _name(context: CallContext, text: str) -> dict[str, str]:
     return {"name": path if path.count("/") > 1 else path.removeprefix("/")}
 
 
-_NAME = {"Name": _name}
-_PUT = Operation(
-    resource_type=_PARAMETER,
-    identity=_NAME,
+_on_parameter = partial(Operation, resource_type=_PARAMETER, identity={"Name": _name})
+_PUT = _on_parameter(
     upserts=True,
     obliged=frozenset({"Value", "Type"}),
     attributes={"Tags": set_tags, "Policies": ignored_if("", "[]")},
@@ -63,17 +62,14 @@ def _tagging(parameter: str) -> Operation:
     return Operation(
         resource_type=_PARAMETER,
         identity={"ResourceId": _name},
-        attributes={
-            "ResourceType": ignored_if("Parameter"),
-            parameter: set_tags if parameter == "Tags" else drop_tags,
-        },
+        attributes={"ResourceType": ignored_if("Parameter"), parameter: set_tags if parameter == "Tags" else drop_tags},
     )
 
 
 OPERATIONS: Mapping[str, Operation] = {
     "PutParameter": replace(_PUT, handler=_put),
-    "DeleteParameter": Operation(resource_type=_PARAMETER, identity=_NAME, action=EffectAction.DELETE),
-    "DeleteParameters": Operation(resource_type=_PARAMETER, identity={"Names": _name}, action=EffectAction.DELETE),
+    "DeleteParameter": _on_parameter(action=DELETE),
+    "DeleteParameters": Operation(resource_type=_PARAMETER, identity={"Names": _name}, action=DELETE),
     "AddTagsToResource": _tagging("Tags"),
     "RemoveTagsFromResource": _tagging("TagKeys"),
 }

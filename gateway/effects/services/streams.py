@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from gateway.core.model.mutation import Effect, EffectAction
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext
 from gateway.effects.naming import arn_of, name_or_arn, plain
-from gateway.effects.operation import Operation, controls
+from gateway.effects.operation import INVOKE, Operation, controls
 from gateway.effects.values import NotUnderstood
 
 _BUS = "aws_cloudwatch_event_bus"
@@ -20,20 +20,18 @@ def _put(context: CallContext) -> tuple[Effect, ...]:
         raise NotUnderstood("entries in an unknown form")
     named = dict.fromkeys(str(entry.get("EventBusName") or _DEFAULT) for entry in entries)
     identify = name_or_arn("name", "event-bus")
-    return tuple(context.target(_BUS, identify(context, name)).whole(EffectAction.INVOKE) for name in named)
+    return tuple(context.target(_BUS, identify(context, name)).whole(INVOKE) for name in named)
 
 
 EVENT_BUSES: Mapping[str, Operation] = {
-    "PutEvents": Operation(
-        resource_type=_BUS, action=EffectAction.INVOKE, handler=_put, content=frozenset({"Entries"})
-    ),
+    "PutEvents": Operation(resource_type=_BUS, action=INVOKE, handler=_put, content=frozenset({"Entries"}))
 }
 
 
 _PUT = Operation(
     resource_type="aws_kinesis_firehose_delivery_stream",
     identity={"DeliveryStreamName": plain("name")},
-    action=EffectAction.INVOKE,
+    action=INVOKE,
     content=frozenset({"Record", "Records"}),
 )
 
@@ -43,7 +41,7 @@ FIREHOSE: Mapping[str, Operation] = {"PutRecord": _PUT, "PutRecordBatch": _PUT}
 _KINESIS_PUT = Operation(
     resource_type="aws_kinesis_stream",
     identity={"StreamName": plain("name"), "StreamARN": arn_of("stream", "name")},
-    action=EffectAction.INVOKE,
+    action=INVOKE,
     controls=controls("DryRun"),
     content=frozenset({"Data", "ExplicitHashKey", "PartitionKey", "Records", "SequenceNumberForOrdering"}),
 )
@@ -55,7 +53,7 @@ TIMESTREAM: Mapping[str, Operation] = {
     "WriteRecords": Operation(
         resource_type="aws_timestreamwrite_table",
         identity={"DatabaseName": plain("database_name"), "TableName": plain("table_name")},
-        action=EffectAction.INVOKE,
+        action=INVOKE,
         content=frozenset({"CommonAttributes", "Records"}),
-    ),
+    )
 }

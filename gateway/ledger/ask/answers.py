@@ -2,11 +2,13 @@
 
 import json
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam
 
 from gateway.core.model.approval import Answered, Binding, HoldState, Rejection, binding_from_json
+from gateway.core.records.approvals import RejectedBody
+from gateway.core.records.codec import decode_as
 from gateway.core.records.record import Stage
 from gateway.ledger.store.statements import Query, Session
 from gateway.ledger.store.tables import HOLDS, RECORDS
@@ -58,11 +60,10 @@ def _rejection(session: Session, row: AlikeHoldRow) -> Rejection | None:
     record = session.row(_REJECTED, {"mutation": row.mutation_id})
     if record is None:
         return None
-    body: Any = json.loads(record.body)
     return Rejection(
         mutation_id=row.mutation_id,
         by=record.actor,
-        reason=body["reason"],
+        reason=decode_as(RejectedBody, record.body).reason,
         at=from_text(record.at),
         binding=_binding(row),
     )

@@ -1,7 +1,6 @@
 """Who set a value: the actor, time, motive and approver of the last change of an attribute, and what it replaced."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -10,7 +9,11 @@ from sqlalchemy import Connection, bindparam, select
 
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE, AttributePath
+from gateway.core.records.codec import decode_as
+from gateway.core.records.decided import DecidedBody, RecordedEffect
+from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Stage
+from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, RECORDS, RESOURCES
@@ -101,7 +104,7 @@ def blame(session: Session, address: str, attribute: str) -> Blame | None:
     if not rows:
         return None
     row = rows[0]
-    body = json.loads(row.body)
+    body = decode_as(DecidedBody, row.body)
     effect = _effect(body, address, attributes)
     reconciled = _reconciled(connection, row.mutation_id)
     claim = connection.execute(
@@ -111,24 +114,24 @@ def blame(session: Session, address: str, attribute: str) -> Blame | None:
     before = rows[1] if len(rows) > 1 else None
     return Blame(
         address=address,
-        attribute=effect["attribute"],
-        value=effect["value"],
-        action=effect["action"],
+        attribute=effect.attribute,
+        value=effect.value,
+        action=effect.action.value,
         actor=row.actor,
-        kind=body["caller"]["kind"],
-        on_behalf_of=body["caller"]["on_behalf_of"],
+        kind=body.caller.kind.value,
+        on_behalf_of=body.caller.on_behalf_of,
         at=from_text(row.at),
         mutation_id=row.mutation_id,
         outcome=AttemptState(row.state),
-        operation=f"{body['call']['service']}:{body['call']['operation']}",
-        **_motive(body["motive"]),
-        approver=_approver(connection, body["decision"]["approval"]),
-        previous=effect["before"],
+        operation=body.call.name,
+        **_motive(body.motive),
+        approver=_approver(connection, body.decision.approval),
+        previous=effect.before,
         previous_actor=before.actor if before is not None else "",
         previous_mutation_id=before.mutation_id if before is not None else "",
         previous_at=from_text(before.at) if before is not None else None,
-        branch=str(reconciled.get("branch") or ""),
-        commit=str(reconciled.get("commit") or ""),
+        branch=reconciled.branch,
+        commit=reconciled.commit,
         claim_open=claim is not None and (until is None or until > datetime.now(UTC)),
         claim_until=until,
         undone=json.loads(claim.undone) if claim is not None and claim.undone else None,
@@ -140,24 +143,22 @@ def _covering(attribute: str) -> list[str]:
     return [*AttributePath(attribute).enclosing, WHOLE]
 
 
-def _effect(body: Mapping[str, Any], address: str, attributes: list[str]) -> Mapping[str, Any]:
+def _effect(body: DecidedBody[Any], address: str, attributes: list[str]) -> RecordedEffect[Any]:
     """The nearest effect that covers the attribute. There is one, because the record was found by it."""
-    by_attribute = {effect["attribute"]: effect for effect in body["effects"] if effect["address"] == address}
+    by_attribute = {effect.attribute: effect for effect in body.effects if effect.address == address}
     return next(by_attribute[attribute] for attribute in attributes if attribute in by_attribute)
 
 
-def _motive(form: Mapping[str, Any] | None) -> dict[str, Any]:
-    if form is None:
+def _motive(motive: RecordedMotive | None) -> dict[str, Any]:
+    if motive is None:
         return {}
-    known = {name: form[name] for name in ("intent", "motivation", "text")}
-    return {**known, "evidence": tuple(form["evidence"])}
+    return {name: getattr(motive, name) for name in ("intent", "motivation", "text", "evidence")}
 
 
 def _approver(connection: Connection, approval: str) -> str:
     return str(connection.execute(_APPROVER, {"approval": approval}).scalar() or "") if approval else ""
 
 
-def _reconciled(connection: Connection, mutation_id: str) -> Mapping[str, Any]:
+def _reconciled(connection: Connection, mutation_id: str) -> ReconciledBody:
     body = connection.execute(_RECONCILED, {"mutation": mutation_id}).scalar()
-    found: Mapping[str, Any] = json.loads(body) if body else {}
-    return found
+    return decode_as(ReconciledBody, body) if body else ReconciledBody()

@@ -1,6 +1,5 @@
 """The history of a resource: every mutation of it that AWS did not refuse, newest first, and where it was written into the code."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -9,7 +8,10 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
 from gateway.context.ports import HistoryQuery, SentChange
 from gateway.core.model.json import canonical_text
 from gateway.core.model.path import WHOLE, AttributePath
-from gateway.core.records.record import Stage
+from gateway.core.records.codec import decode_as
+from gateway.core.records.decided import DecidedBody
+from gateway.core.records.record import Stage, to_members
+from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.store.statements import Among, Query, Session, SqlValue, unindexed
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, RECORDS, RESOURCES
@@ -94,10 +96,10 @@ def changes_of(session: Session, query: HistoryQuery) -> list[SentChange]:
     rows = session.rows(_OF_ATTRIBUTE if query.attribute else _OF_RESOURCE, values)
     rows.sort(key=lambda row: row.seq, reverse=True)
     commits = commits_of(session, [row.mutation_id for row in rows])
-    bodies = [json.loads(row.body) for row in rows]
-    approvers = _approvers(session, [body["decision"]["approval"] for body in bodies])
+    bodies = [decode_as(DecidedBody, row.body) for row in rows]
+    approvers = _approvers(session, [body.decision.approval for body in bodies])
     return [
-        _change(row, body, query, approvers.get(body["decision"]["approval"], ""), commits.get(row.mutation_id))
+        _change(row, body, query, approvers.get(body.decision.approval, ""), commits.get(row.mutation_id))
         for row, body in zip(rows, bodies, strict=True)
     ]
 
@@ -107,13 +109,13 @@ def commits_of(session: Session, mutations: Sequence[str]) -> Mapping[str, tuple
     found: dict[str, tuple[str, str]] = {}
     if mutations:
         for row in session.rows(_RECONCILED, {"mutations": canonical_text(sorted(set(mutations)))}):
-            body = json.loads(row.body)
-            found[row.mutation_id] = str(body.get("branch") or ""), str(body.get("commit") or "")
+            body = decode_as(ReconciledBody, row.body)
+            found[row.mutation_id] = body.branch, body.commit
     return found
 
 
 def _change(
-    row: ChangeRow, body: Mapping[str, Any], query: HistoryQuery, approver: str, written: tuple[str, str] | None
+    row: ChangeRow, body: DecidedBody[Any], query: HistoryQuery, approver: str, written: tuple[str, str] | None
 ) -> SentChange:
     branch, commit = written or ("", "")
     return SentChange(
@@ -121,15 +123,15 @@ def _change(
         at=from_text(row.at),
         mutation_id=row.mutation_id,
         actor=row.actor,
-        kind=body["caller"]["kind"],
-        on_behalf_of=body["caller"]["on_behalf_of"],
+        kind=body.caller.kind.value,
+        on_behalf_of=body.caller.on_behalf_of,
         outcome=row.state,
-        operation=f"{body['call']['service']}:{body['call']['operation']}",
-        motive=body["motive"],
+        operation=body.call.name,
+        motive=to_members(body.motive),
         changes=tuple(
-            {name: effect[name] for name in ("attribute", "action", "value", "before")}
-            for effect in body["effects"]
-            if effect["address"] in query.addresses and _is_about(effect["attribute"], query.attribute)
+            {name: to_members(getattr(effect, name)) for name in ("attribute", "action", "value", "before")}
+            for effect in body.effects
+            if effect.address in query.addresses and _is_about(effect.attribute, query.attribute)
         ),
         approver=approver,
         branch=branch,

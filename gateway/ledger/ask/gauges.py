@@ -1,15 +1,16 @@
 """Counts what a ledger holds now, and the deliveries of notices. Indexes answer the counts, so their cost does not grow with the records."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import bindparam, func, select
 
 from gateway.core.model.approval import HoldState
 from gateway.core.model.ids import digest_id
+from gateway.core.records.codec import decode_as
 from gateway.core.records.notice import DeliveryState
+from gateway.core.records.notices import NotifiedBody
 from gateway.core.records.record import Stage
 from gateway.ledger.ask.exports import last_record, positions
 from gateway.ledger.store.statements import Session, Statement
@@ -40,10 +41,10 @@ def delivery_figures(session: Session, receivers: Sequence[str]) -> Mapping[str,
 
 def _figures(session: Session, receiver: str) -> DeliveryFigures:
     found = session.fetch(_LAST, {"receiver": digest_id("whk", receiver)})
-    body: Mapping[str, Any] = json.loads(found[0][0]) if found else {}
-    totals: Mapping[str, int] = body["totals"] if body else {}
+    body = decode_as(NotifiedBody, found[0][0]) if found else None
     return DeliveryFigures(
-        waiting=len(body.get("open", ())), totals={state: int(totals.get(state, 0)) for state in DeliveryState}
+        waiting=len(body.open) if body else 0,
+        totals={state: body.totals.get(state, 0) if body else 0 for state in DeliveryState},
     )
 
 

@@ -1,7 +1,7 @@
 """Lists time-boxed changes, and says for each one whose end has come whether its values are put back."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -12,8 +12,10 @@ from gateway.core.errors import NotFound
 from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import Call
 from gateway.core.model.path import overlaps
-from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState, call_from_json
+from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState
 from gateway.core.ports import DueChange
+from gateway.core.records.codec import decode_as
+from gateway.core.records.decided import DecidedBody
 from gateway.ledger.store.rows import AppliedValueRow, ClaimRow, TimeBoxRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.states import AttemptState
@@ -158,9 +160,10 @@ def due(session: Session, now: datetime, mutation_id: str) -> DueChange | None:
 def put_back_call(session: Session, mutation_id: str) -> Call:
     """The call that puts all of a time-boxed change back. Raises `errors.NotFound`."""
     rows = rows_of_mutation(session, mutation_id)
-    if not rows:
+    body = _body(session, rows[0].seq) if rows else None
+    if body is None or body.time_box is None:
         raise NotFound(f"Mutation {mutation_id} is not a change for a time.")
-    return call_from_json(_body(session, rows[0].seq)["time_box"]["call"])
+    return body.time_box.call.to_call()
 
 
 def declared_before(session: Session, parts: Sequence[TimeBoxPart]) -> dict[tuple[str, str], Json]:
@@ -168,15 +171,17 @@ def declared_before(session: Session, parts: Sequence[TimeBoxPart]) -> dict[tupl
     found: dict[tuple[str, str], Json] = {}
     for part in parts:
         rows = rows_of_mutation(session, part.root)
-        for effect in _body(session, rows[0].seq)["effects"] if rows else ():
-            if (effect["address"], effect["attribute"]) == part.key:
-                found[part.key] = effect["declared"]
+        body = _body(session, rows[0].seq) if rows else None
+        for effect in body.effects if body else ():
+            if effect.key == part.key:
+                found[part.key] = effect.declared
     return found
 
 
 def granted_seconds(session: Session, seq: int) -> float | None:
     """How long policy granted the claims of a decision; None if without end."""
-    granted = _body(session, seq)["decision"].get("obligations", {}).get("claim_seconds")
+    body = _body(session, seq)
+    granted = body.decision.obligations.get("claim_seconds") if body else None
     return granted if isinstance(granted, int | float) else None
 
 
@@ -235,7 +240,6 @@ def fate_of(session: Session, row: TimeBoxRow, now: datetime) -> tuple[TimeBoxSt
     return TimeBoxState.STANDING, ""
 
 
-def _body(session: Session, seq: int) -> Mapping[str, Any]:
+def _body(session: Session, seq: int) -> DecidedBody[Any] | None:
     found = session.scalar(_BODY, {"seq": seq})
-    body: Mapping[str, Any] = json.loads(found) if found else {"effects": []}
-    return body
+    return decode_as(DecidedBody, found) if found else None

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import bindparam, insert, update
 
@@ -13,7 +13,6 @@ from gateway.core.model.approval import (
     HoldState,
     approval_rule_from_json,
     binding_from_json,
-    binding_to_json,
     glass_objection,
     objection,
     own_objection,
@@ -21,9 +20,10 @@ from gateway.core.model.approval import (
 from gateway.core.model.caller import Caller
 from gateway.core.model.facts import Approval
 from gateway.core.model.ids import new_id
-from gateway.core.model.json import Json, canonical_text
+from gateway.core.model.json import canonical_text
 from gateway.core.model.stop import Reach
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.approvals import ApprovedBody, BrokeGlassBody
+from gateway.core.records.record import Record
 from gateway.ledger.decide.lookup import approval_from_row
 from gateway.ledger.decide.stops import refuse_stopped
 from gateway.ledger.store.rows import ApprovalRow, HoldRow
@@ -110,11 +110,11 @@ def approve(
         return replace(approval_from_row(standing), missing=missing)
     approval = _with_consent(standing, hold, mutation_id, approver, rule, until=at + min(lasts, rule.longest))
     _store(transaction, approval, hold, at, added=standing is not None)
-    given: dict[str, Json] = {"others": list(approval.others), "missing": approval.missing}
-    if reason:
-        given["reason"] = reason[:2_000]
-    given |= through(door)
-    _append(transaction, Record(stage=Stage.APPROVED, at=at, mutation_id=mutation_id, body=given), approval, hold)
+    body = ApprovedBody(
+        **_consent(approval, hold, reason=reason, door=door), others=approval.others, missing=approval.missing
+    )
+    record = Record(at=at, mutation_id=mutation_id, actor=approval.approver, stack=hold.stack, body=body)
+    transaction.append(record)
     return approval
 
 
@@ -148,8 +148,9 @@ def break_glass(
         broke_glass=True,
     )
     _store(transaction, approval, hold, at, added=False)
-    why: dict[str, Json] = {"reason": reason[:2_000], **through(door)}
-    _append(transaction, Record(stage=Stage.BROKE_GLASS, at=at, mutation_id=mutation_id, body=why), approval, hold)
+    body = BrokeGlassBody(**_consent(approval, hold, reason=reason, door=door))
+    record = Record(at=at, mutation_id=mutation_id, actor=approval.approver, stack=hold.stack, body=body)
+    transaction.append(record)
     return approval
 
 
@@ -163,11 +164,6 @@ def held(transaction: Transaction, mutation_id: str, approver: Caller) -> HoldRo
     if refused := own_objection(approver, mutation_id, (hold.actor, hold.on_behalf_of)):
         raise NotAllowed(refused)
     return hold
-
-
-def through(door: str) -> dict[str, Json]:
-    """The member of a record that says through which door a person decided; none where the caller did not say it."""
-    return {"door": str(door)} if door else {}
 
 
 def refuse_stopped_hold(transaction: Transaction, hold: HoldRow, person: Caller) -> None:
@@ -265,17 +261,17 @@ def _store(transaction: Transaction, approval: Approval, hold: HoldRow, at: date
         transaction.change(_OPEN_ALIKE, alike)
 
 
-def _append(transaction: Transaction, record: Record, approval: Approval, hold: HoldRow) -> None:
-    """Append the record of a consent, with what the approval's row holds added to its body."""
-    body: dict[str, Json] = {
+def _consent(approval: Approval, hold: HoldRow, *, reason: str, door: str) -> dict[str, Any]:
+    """What the record of a consent says: what the approval's row holds, why, and through which door."""
+    return {
         "approval": approval.id,
         "requester": hold.actor,
         "digest": hold.call_digest,
         "until": to_text(approval.until),
-        "binding": binding_to_json(approval.binding),
-        **record.body,
+        "binding": approval.binding,
+        "reason": reason[:2_000],
+        "door": str(door),
     }
-    transaction.append(replace(record, actor=approval.approver, stack=hold.stack, body=body))
 
 
 def _refuse_unseen(mutation_id: str, hold: HoldRow) -> None:

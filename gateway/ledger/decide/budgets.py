@@ -4,10 +4,9 @@ So no two gateways on a ledger spend the same budget twice, and what fails with 
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, delete, insert, select
 
@@ -15,7 +14,6 @@ from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.budget import (
     Breaker,
     BreakerState,
-    FairShare,
     Levels,
     Used,
     charged,
@@ -24,20 +22,22 @@ from gateway.core.model.budget import (
     refuse_if_spent,
 )
 from gateway.core.model.caller import Caller
-from gateway.core.model.json import Json, canonical_text
+from gateway.core.model.json import canonical_text
 from gateway.core.model.verdict import Decision, Mode, Verdict
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.codec import decode_as
+from gateway.core.records.decided import DecidedBody
+from gateway.core.records.operators import BreakerBody
+from gateway.core.records.record import Record
+from gateway.core.records.settled import SettledBody
 from gateway.ledger.decide.claims import open_claims_of_all
 from gateway.ledger.decide.stops import require_operator
 from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import AttemptRow
 from gateway.ledger.store.statements import Query, Session, Statement
+from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import BUDGETS, RECORDS
 from gateway.ledger.store.timestamps import from_text, to_text
 from gateway.ledger.store.transaction import Transaction
-
-COUNTED: Final = "refused_in_a_row"
-"""Member of a record that changes the count: how many refusals and failures there are in a row after it."""
 
 
 class BudgetRow(NamedTuple):
@@ -55,8 +55,8 @@ class BudgetRow(NamedTuple):
 class Accounted:
     """What a decision or an outcome meant for its actor."""
 
-    members: Mapping[str, Json] = field(default_factory=dict)
-    """Members of its record."""
+    refused_in_a_row: int | None = None
+    """How many refusals and failures there are in a row after it, if it changes that count: a member of its record."""
     transition: Record | None = None
     """To be appended after it, if the breaker's state changed."""
 
@@ -95,36 +95,37 @@ def account_decision(transaction: Transaction, write: WriteSet) -> Accounted:
         if sent and share.breaker is not None:
             refuse_if_shut(before.breaker, write.mutation, at)
         refuse_if_spent(before.levels, share.charges, actor, at, sent=sent)
-    breaker, members = before.breaker, {}
+    breaker, count = before.breaker, None
     if sent and share.breaker is not None and decision.mode is Mode.ENFORCE:
         breaker = breaker.tried_by(write.mutation.id)
     elif not sent and counts(decision) and write.mutation.puts_back is None:
         breaker = breaker.refused(at, share.breaker)
-        members = {COUNTED: breaker.in_a_row}
+        count = breaker.in_a_row
     after = Used(levels=charged(before.levels, share.charges, at, sent=sent), breaker=breaker)
     _store(transaction, actor, before, after)
     return Accounted(
-        members=members, transition=_transition(actor, before, after, at, write.mutation.id, stack=write.facts.stack)
+        refused_in_a_row=count,
+        transition=_transition(actor, before, after, at, write.mutation.id, stack=write.facts.stack),
     )
 
 
-def account_outcome(transaction: Transaction, attempt: AttemptRow, body: Mapping[str, Json], at: datetime) -> Accounted:
+def account_outcome(transaction: Transaction, attempt: AttemptRow, body: SettledBody, at: datetime) -> Accounted:
     """Count a failure, or a success that ends a row of refusals. What is found out after a doubt is no second failure, and a put-back that
     fails is none of the reconciler's.
     """
     before = used_by(transaction, attempt.actor)
     breaker, mutation = before.breaker, attempt.mutation_id
-    if body["outcome"] == "applied":
+    if body.outcome == AttemptState.APPLIED:
         breaker = breaker.succeeded(mutation)
-    elif "settled_by" not in body and not body.get("left_to_human"):
-        decided = json.loads(transaction.scalar(_DECIDED, {"seq": attempt.seq}))
-        if "puts_back" not in decided:
-            breaker = breaker.failed(at, mutation, _share_of(decided).breaker)
+    elif body.settled_by is None and not body.left_to_human:
+        decided = decode_as(DecidedBody, transaction.scalar(_DECIDED, {"seq": attempt.seq}))
+        if decided.puts_back is None:
+            breaker = breaker.failed(at, mutation, fair_share_from_json(decided.decision.obligations).breaker)
     after = replace(before, breaker=breaker)
     _store(transaction, attempt.actor, before, after)
     counted = breaker.in_a_row != before.breaker.in_a_row
     return Accounted(
-        members={COUNTED: breaker.in_a_row} if counted else {},
+        refused_in_a_row=breaker.in_a_row if counted else None,
         transition=_transition(attempt.actor, before, after, at, mutation, stack=attempt.stack),
     )
 
@@ -175,11 +176,6 @@ def levels_text(levels: Levels) -> str:
     return canonical_text({name: to_text(full) for name, full in levels.items()})
 
 
-def _share_of(decided: Mapping[str, Any]) -> FairShare:
-    """The share that a decision recorded."""
-    return fair_share_from_json(decided["decision"].get("obligations") or {})
-
-
 def _store(transaction: Transaction, actor: str, before: Used, after: Used) -> None:
     if after == before:
         return
@@ -209,12 +205,12 @@ def _record(
     actor: str, breaker: Breaker, at: datetime, *, mutation: str = "", stack: str = "", by: str = "", reason: str = ""
 ) -> Record:
     """The record of a breaker's new state: after a decision or an outcome of `mutation`, or by a person."""
-    body: dict[str, Json] = {
-        "of": actor,
-        "state": breaker.state.value,
-        COUNTED: breaker.in_a_row,
-        "until": to_text(breaker.until) if breaker.until else None,
-        "trial": breaker.trial,
-        "reason": reason,
-    }
-    return Record(stage=Stage.BREAKER, at=at, mutation_id=mutation, actor=by or actor, stack=stack, body=body)
+    body = BreakerBody(
+        of=actor,
+        state=breaker.state,
+        refused_in_a_row=breaker.in_a_row,
+        until=to_text(breaker.until) if breaker.until else None,
+        trial=breaker.trial,
+        reason=reason,
+    )
+    return Record(at=at, mutation_id=mutation, actor=by or actor, stack=stack, body=body)

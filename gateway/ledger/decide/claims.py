@@ -13,7 +13,10 @@ from gateway.core.errors import ImpossibleTransition
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import canonical_text
 from gateway.core.ports import MOST_CLAIMS
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.claims import ExpiredBody, UnneededBody
+from gateway.core.records.codec import decode_as
+from gateway.core.records.decided import DecidedBody
+from gateway.core.records.record import Record
 from gateway.ledger.store.rows import ClaimRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, RECORDS
@@ -201,8 +204,8 @@ def end_expired(transaction: Transaction, rows: Sequence[ClaimRow], at: datetime
     """End expired claims, with one EXPIRED record for each."""
     end_claims(transaction, rows, at, ClaimEnd.EXPIRED)
     for row in rows:
-        body = {"claim": row.id, "address": row.address, "attribute": row.attribute, "until": row.until}
-        record = Record(stage=Stage.EXPIRED, at=at, mutation_id=row.mutation_id, actor=row.actor, body=body)
+        body = ExpiredBody(claim=row.id, address=row.address, attribute=row.attribute, until=row.until)
+        record = Record(at=at, mutation_id=row.mutation_id, actor=row.actor, body=body)
         transaction.append(record, resources=[(row.address, row.attribute)])
 
 
@@ -237,13 +240,10 @@ def end_unneeded(transaction: Transaction, claims: Sequence[str], at: datetime) 
     ended = [row for row in rows if not _was_declared(transaction, row)]
     end_claims(transaction, ended, at, ClaimEnd.UNNEEDED)
     for row in ended:
-        body = {
-            "claim": row.id,
-            "address": row.address,
-            "attribute": row.attribute,
-            "reason": "The code declares the value now.",
-        }
-        record = Record(stage=Stage.UNNEEDED, at=at, mutation_id=row.mutation_id, actor=row.actor, body=body)
+        body = UnneededBody(
+            claim=row.id, address=row.address, attribute=row.attribute, reason="The code declares the value now."
+        )
+        record = Record(at=at, mutation_id=row.mutation_id, actor=row.actor, body=body)
         transaction.append(record, resources=[(row.address, row.attribute)])
     return len(ended)
 
@@ -254,9 +254,6 @@ def _was_declared(transaction: Transaction, row: ClaimRow) -> bool:
     if body is None:
         return True
     value = json.loads(row.value)
-    declared = [
-        effect.get("declared")
-        for effect in json.loads(body)["effects"]
-        if (effect["address"], effect["attribute"]) == (row.address, row.attribute)
-    ]
+    effects = decode_as(DecidedBody, body).effects
+    declared = [effect.declared for effect in effects if effect.key == (row.address, row.attribute)]
     return not declared or value in declared

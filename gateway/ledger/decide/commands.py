@@ -1,18 +1,22 @@
 """Commands of humans and of the reconciler on held mutations and claims. Each appends its record in the same transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from msgspec import structs
 from sqlalchemy import bindparam, delete, update
 
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.approval import HoldState
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim, ClaimEnd
-from gateway.core.model.json import Json, canonical_text
-from gateway.core.records.record import Record, Stage
-from gateway.ledger.decide.approvals import held, standing_approval, through, withdraw
+from gateway.core.model.json import canonical_text
+from gateway.core.records.approvals import RejectedBody
+from gateway.core.records.claims import ReleasedBody
+from gateway.core.records.record import Record
+from gateway.core.records.write_backs import ReconciledBody
+from gateway.ledger.decide.approvals import held, standing_approval, withdraw
 from gateway.ledger.decide.claims import end_claims, open_claims_of, settle_claims
 from gateway.ledger.decide.outcome import attempt_of_mutation
 from gateway.ledger.store.rows import ClaimRow, HoldRow
@@ -53,16 +57,14 @@ def reject(
     if unused is not None:
         withdraw(transaction, unused)
     _mark_holds(transaction, hold, HoldState.REJECTED, [HoldState.OPEN, HoldState.APPROVED])
-    body: dict[str, Json] = {
-        "reason": reason[:2_000],
-        "requester": hold.actor,
-        "digest": hold.call_digest,
-        "withdrawn": unused.id if unused is not None else "",
-        **through(door),
-    }
-    transaction.append(
-        Record(stage=Stage.REJECTED, at=at, mutation_id=mutation_id, actor=approver.actor, stack=hold.stack, body=body)
+    body = RejectedBody(
+        reason=reason[:2_000],
+        requester=hold.actor,
+        digest=hold.call_digest,
+        withdrawn=unused.id if unused is not None else "",
+        door=str(door),
     )
+    transaction.append(Record(at=at, mutation_id=mutation_id, actor=approver.actor, stack=hold.stack, body=body))
 
 
 def release(transaction: Transaction, mutation_id: str, *, caller: Caller, at: datetime) -> tuple[Claim, ...]:
@@ -77,37 +79,29 @@ def release(transaction: Transaction, mutation_id: str, *, caller: Caller, at: d
         )
     end_claims(transaction, rows, at, ClaimEnd.RELEASED)
     settle_claims(transaction, mutation_id)
-    body: dict[str, Json] = {"claims": ids(rows), "holder": attempt.actor}
+    body = ReleasedBody(claims=tuple(ids(rows)), holder=attempt.actor)
     resources = [(row.address, row.attribute) for row in rows]
     transaction.append(
-        Record(
-            stage=Stage.RELEASED, at=at, mutation_id=mutation_id, actor=caller.actor, stack=attempt.stack, body=body
-        ),
+        Record(at=at, mutation_id=mutation_id, actor=caller.actor, stack=attempt.stack, body=body),
         resources=resources,
     )
     return tuple(claim_from_row(row) for row in transaction.rows(_CLAIMS_BY_ID, {"ids": canonical_text(ids(rows))}))
 
 
-def record_reconciliation(
-    transaction: Transaction, mutation_id: str, *, at: datetime, body: Mapping[str, Json]
-) -> None:
-    """Record what the reconciler did about a mutation. If `body["merged"]` is true, the code now declares its values, so its
-    claims and applied values end.
+def record_reconciliation(transaction: Transaction, mutation_id: str, *, at: datetime, body: ReconciledBody) -> None:
+    """Record what the reconciler did about a mutation. If it is merged, the code now declares its values, so its claims and applied
+    values end.
     """
     attempt = attempt_of_mutation(transaction, mutation_id)
     if attempt is None:
         raise NotFound(f"Mutation {mutation_id} was never carried out, so there is nothing to write back.")
     rows: Sequence[ClaimRow] = ()
-    if body.get("merged") is True and attempt.state == AttemptState.APPLIED:
+    if body.merged and attempt.state == AttemptState.APPLIED:
         rows = open_claims_of(transaction, mutation_id)
         end_claims(transaction, rows, at, ClaimEnd.MERGED)
         transaction.change(_MERGED_VALUES, {"mutation": mutation_id})
-    full = {**body, "claims_ended": ids(rows)}
-    transaction.append(
-        Record(
-            stage=Stage.RECONCILED, at=at, mutation_id=mutation_id, actor=attempt.actor, stack=attempt.stack, body=full
-        )
-    )
+    full = structs.replace(body, claims_ended=tuple(ids(rows)))
+    transaction.append(Record(at=at, mutation_id=mutation_id, actor=attempt.actor, stack=attempt.stack, body=full))
 
 
 def _mark_holds(transaction: Transaction, hold: HoldRow, state: HoldState, from_states: Sequence[HoldState]) -> None:

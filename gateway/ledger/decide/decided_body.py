@@ -1,112 +1,216 @@
-"""The body of a DECIDED record. `docs/investigators.md` lists its members."""
+"""Makes the body of a DECIDED record."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, Final
 
-from gateway.core.model.approval import approval_rule_to_json, binding_to_json
+import msgspec
+
+from gateway.core.model.approval import approval_rule_to_json
 from gateway.core.model.claim import Claim
-from gateway.core.model.facts import Subject
+from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import Json
-from gateway.core.model.motive import motive_to_json
-from gateway.core.model.mutation import CallClass, Mutation
-from gateway.core.model.verdict import Decision, Verdict
+from gateway.core.model.mutation import CallClass, Effect, Mutation
+from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
+from gateway.core.records.decided import (
+    DecidedBody,
+    RecordedAttempt,
+    RecordedCall,
+    RecordedCaller,
+    RecordedClaim,
+    RecordedDecision,
+    RecordedEffect,
+    RecordedEvidence,
+    RecordedFacts,
+    RecordedFinding,
+    RecordedOffer,
+    RecordedRule,
+    RecordedSender,
+)
+from gateway.core.records.motive import RecordedMotive
+from gateway.core.records.time_boxes import BoxedAttribute, PutsBack, RecordedPutBack, RecordedTimeBox
 from gateway.effects.masking import bounded_parameters
-from gateway.ledger.store.serialize import recorded_effect, recorded_finding
 from gateway.ledger.store.timestamps import to_text
 
 MAX_PARAMETERS: Final = 64 * 1024
 """Most characters of a call's parameters kept in its record. A held call with more cannot be approved, because nobody can see all of it."""
 MAX_DENIED_PARAMETERS: Final = 4 * 1024
 """The same for a denied call, so that a refusal costs the ledger little."""
+MOST_NAMED: Final = 20
+"""Most contracts, claims, dependants and attributes that the facts of a record name."""
 
 
 def decided_body(
     mutation: Mutation,
+    facts: Facts,
     decision: Decision,
     subjects: Sequence[Subject | None],
     claims: Sequence[Claim],
-    digest: str,
     *,
-    account: str = "",
-) -> Mapping[str, Json]:
-    """The body: who asked, for what call and why, what it does, what was decided, and which claims it takes.
+    owner: str = "",
+) -> DecidedBody[Any]:
+    """The body: who asked, for what call and why, what it does, what was decided on which facts, and which claims it takes.
+
+    `owner` is the gateway that will send the call.
+    """
+    caller, sender = mutation.caller, mutation.sender
+    sent = decision.carried_out
+    return DecidedBody(
+        caller=RecordedCaller(
+            kind=caller.kind, key_id=caller.key_id, roles=caller.roles, on_behalf_of=caller.on_behalf_of
+        ),
+        call=_call(mutation, decision, facts.account),
+        door=mutation.door,
+        sender=RecordedSender(peer=sender.peer, user_agent=sender.user_agent),
+        motive=RecordedMotive.of(mutation.motive),
+        effects=tuple(
+            recorded_effect(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)
+        ),
+        decision=_decision(decision),
+        facts=recorded_facts(facts),
+        claims=tuple(
+            RecordedClaim(
+                id=claim.id,
+                address=claim.address,
+                attribute=claim.attribute,
+                until=to_text(claim.until) if claim.until else None,
+                proof=claim.proof,
+            )
+            for claim in claims
+        ),
+        evidence=_evidence(mutation, facts),
+        time_box=_time_box(mutation, facts) if sent and mutation.puts_back is None else None,
+        puts_back=_puts_back(mutation) if sent else None,
+        attempt=RecordedAttempt(idempotency_key=mutation.idempotency_key, owner=owner, signature=mutation.signature)
+        if sent
+        else None,
+    )
+
+
+def recorded_effect(effect: Effect, subject: Subject | None) -> RecordedEffect[Json]:
+    """An effect with the value it replaces (`before`) and the value in the code (`declared`). For a secret both are null."""
+    known = subject if subject is not None and not effect.sensitive else None
+    return RecordedEffect(
+        address=effect.address,
+        attribute=effect.attribute,
+        action=effect.action,
+        value=effect.value,
+        before=known.before if known else None,
+        declared=known.declared if known else None,
+        changes=subject.changes if subject else True,
+        resource_type=effect.resource_type,
+        identity=effect.identity,
+        in_code=effect.declared,
+        sensitive=effect.sensitive,
+        implied=effect.implied,
+    )
+
+
+def recorded_finding(finding: Finding) -> RecordedFinding:
+    """A finding with its whole counter-offer, or null."""
+    return RecordedFinding(
+        check=finding.check,
+        verdict=finding.verdict,
+        rule=finding.rule,
+        reason=finding.reason,
+        address=finding.address,
+        attribute=finding.attribute,
+        source=finding.source,
+        title=finding.title,
+        conflict=finding.conflict,
+        offer=_offer(finding.offer) if finding.offer else None,
+    )
+
+
+def recorded_facts(facts: Facts) -> RecordedFacts:
+    """Contracts by address, ids of the claims that were seen, dependants, flips and what the caller had of them, its open claims."""
+    subjects = facts.subjects[:MOST_NAMED]
+    dependants = {each.address for subject in subjects for each in subject.dependants[:MOST_NAMED]}
+    return RecordedFacts(
+        contracts={each.effect.address: each.contract.source for each in subjects if each.contract.source},
+        claims=tuple(standing.claim.id for standing in facts.claims[:MOST_NAMED]),
+        dependants=tuple(sorted(dependants)[:MOST_NAMED]),
+        flips=dict(islice(facts.flips.items(), MOST_NAMED)),
+        held_before=tuple(sorted(facts.held_before)[:MOST_NAMED]),
+        open_claims=facts.open_claims,
+    )
+
+
+def _call(mutation: Mutation, decision: Decision, account: str) -> RecordedCall:
+    """The call with its parameters, secrets masked: whole unless they are very large, the call is denied, or a mask hides what it runs.
 
     `account` is that of the states, which a call is about if no setting names its account.
     """
-    caller = mutation.caller
-    return {
-        "caller": {
-            "kind": caller.kind.value,
-            "key_id": caller.key_id,
-            "roles": list(caller.roles),
-            "on_behalf_of": caller.on_behalf_of,
-        },
-        "call": {**_call_to_json(mutation, decision, digest), "account": mutation.call.account or account},
-        "door": mutation.door.value,
-        "sender": {"peer": mutation.sender.peer, "user_agent": mutation.sender.user_agent},
-        "motive": motive_to_json(mutation.motive),
-        "effects": [
-            recorded_effect(effect, subject) for effect, subject in zip(mutation.effects, subjects, strict=True)
-        ],
-        "decision": _decision_to_json(decision),
-        "claims": [
-            {
-                "id": claim.id,
-                "address": claim.address,
-                "attribute": claim.attribute,
-                "until": to_text(claim.until) if claim.until else None,
-                **({"proof": list(claim.proof)} if claim.proof else {}),
-            }
-            for claim in claims
-        ],
-    }
-
-
-def _call_to_json(mutation: Mutation, decision: Decision, digest: str) -> Mapping[str, Json]:
-    """The call with its parameters, secrets masked: whole unless they are very large, the call is denied, or a mask hides what it runs."""
     call = mutation.call
     denied = decision.verdict is Verdict.DENY and not decision.carried_out
     most = MAX_DENIED_PARAMETERS if denied else MAX_PARAMETERS
     parameters, whole = bounded_parameters(call, most, runs=mutation.call_class is CallClass.EXECUTE)
-    return {
-        "service": call.service,
-        "operation": call.operation,
-        "region": call.region,
-        "class": mutation.call_class.value,
-        "digest": digest,
-        "parameters": parameters,
-        "whole": whole,
-    }
+    return RecordedCall(
+        service=call.service,
+        operation=call.operation,
+        account=call.account or account,
+        region=call.region,
+        call_class=mutation.call_class,
+        digest=call.digest,
+        parameters=parameters,
+        whole=whole,
+    )
 
 
-def _decision_to_json(decision: Decision) -> Json:
-    return {
-        "verdict": decision.verdict.value,
-        "carried_out": decision.carried_out,
-        "findings": [recorded_finding(finding) for finding in decision.findings],
-        "supersedes": list(decision.supersedes),
-        "mode": decision.mode.value,
-        "approval": decision.approval,
-        "bundle": decision.bundle,
-        "priorities": decision.priorities,
-        "code": decision.code,
-        "obligations": decision.obligations,
-        "binding": binding_to_json(decision.binding),
-        **_if_given(
-            needs=approval_rule_to_json(decision.needs),
-            consent=decision.consent,
-            contest=decision.contest,
-            attached=decision.attached or None,
+def _decision(decision: Decision) -> RecordedDecision:
+    return RecordedDecision(
+        verdict=decision.verdict,
+        carried_out=decision.carried_out,
+        findings=tuple(recorded_finding(finding) for finding in decision.findings),
+        supersedes=decision.supersedes,
+        mode=decision.mode,
+        approval=decision.approval,
+        bundle=decision.bundle,
+        priorities=decision.priorities,
+        code=decision.code,
+        obligations=decision.obligations,
+        binding=decision.binding,
+        needs=msgspec.convert(approval_rule_to_json(decision.needs), RecordedRule) if decision.needs else None,
+        consent=decision.consent,
+        contest=decision.contest,
+        attached=decision.attached,
+    )
+
+
+def _offer(offer: CounterOffer) -> RecordedOffer:
+    return RecordedOffer(
+        address=offer.address,
+        attribute=offer.attribute,
+        nearest=offer.nearest,
+        holder=offer.holder,
+        retry_after=to_text(offer.retry_after) if offer.retry_after else None,
+    )
+
+
+def _evidence(mutation: Mutation, facts: Facts) -> RecordedEvidence | None:
+    """Whether open signals prove the motive, and which do; None where its motivation is not checked."""
+    proven = facts.proof.proves(mutation.motive, [effect.address for effect in mutation.effects])
+    if proven is None:
+        return None
+    return RecordedEvidence(proven=proven, signals=tuple(signal.id for signal in facts.proof.signals))
+
+
+def _time_box(mutation: Mutation, facts: Facts) -> RecordedTimeBox[Json] | None:
+    """What is put back at the end of a change for a time, and by which call."""
+    box = facts.time_box
+    if box is None or box.until is None or box.call is None:
+        return None
+    values = {(effect.address, effect.attribute): effect.value for effect in mutation.effects}
+    return RecordedTimeBox(
+        until=to_text(box.until),
+        call=RecordedPutBack.of(box.call),
+        attributes=tuple(
+            BoxedAttribute(address=key[0], attribute=key[1], value=values[key], base=base, root=box.roots.get(key, ""))
+            for key, base in box.bases.items()
         ),
-    }
+    )
 
 
-def _if_given(**members: Json) -> dict[str, Json]:
-    """Members that most decisions lack."""
-    return {name: value for name, value in members.items() if value is not None}
-
-
-def carried_out_body(body: Mapping[str, Json], mutation: Mutation, owner: str) -> Mapping[str, Json]:
-    """The body with what the attempt's row holds beside it, so that the row follows from the record."""
-    attempt = {"idempotency_key": mutation.idempotency_key, "owner": owner, "signature": mutation.signature}
-    return {**body, "attempt": attempt}
+def _puts_back(mutation: Mutation) -> PutsBack | None:
+    puts: Any = mutation.puts_back
+    return None if puts is None else PutsBack(mutation=puts.mutation_id, attributes=tuple(puts.bases))

@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from msgspec import structs
 from sqlalchemy import bindparam, insert, update
 
 from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
-from gateway.core.model.approval import HoldState, binding_to_json
+from gateway.core.model.approval import HoldState
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.json import canonical_text
 from gateway.core.model.path import WHOLE, Overlaps
 from gateway.core.model.verdict import Mode, Verdict
+from gateway.core.records.decided import SUMMARY
+from gateway.core.records.record import unpacked
 from gateway.ledger.decide.budgets import account_decision
 from gateway.ledger.decide.claims import ClaimEvent, end_expired, open_claims, require
 from gateway.ledger.decide.signals import confirm_proof
@@ -20,15 +23,12 @@ from gateway.ledger.decide.stops import refuse_stopped
 from gateway.ledger.decide.time_boxes import begin_put_back, begin_time_box
 from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import ClaimRow
-from gateway.ledger.store.serialize import claim_to_row, motivation_of
+from gateway.ledger.store.serialize import binding_text, claim_to_row, motivation_of
 from gateway.ledger.store.statements import Among, Query, SqlValue, Statement, integrity_errors
 from gateway.ledger.store.states import ApprovalState, AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
-
-_SUMMARY: Final = ("caller", "call", "motive", "effects", "decision", "cut")
-"""Members of the DECIDED record that its approver reads."""
 
 _STANDING: Final = Query.of(CLAIMS, ClaimRow, Among(CLAIMS.c.address, "addresses"), CLAIMS.c.ended_at.is_(None))
 _BY_ID: Final = Query.of(CLAIMS, ClaimRow, Among(CLAIMS.c.id, "ids"), CLAIMS.c.ended_at.is_(None))
@@ -60,8 +60,8 @@ def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     `errors.BudgetSpent`, `errors.BreakerOpen`; the caller must then roll back.
     """
     accounted = account_decision(transaction, write)
-    record = replace(write.record, body={**write.record.body, **accounted.members})
-    claims = _store(transaction, replace(write, record=record))
+    body = structs.replace(write.body, refused_in_a_row=accounted.refused_in_a_row)
+    claims = _store(transaction, replace(write, body=body))
     if accounted.transition is not None:
         transaction.append(accounted.transition)
     return claims
@@ -224,7 +224,7 @@ def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None
 
 def _open_hold(transaction: Transaction, write: WriteSet) -> None:
     mutation = write.mutation
-    body = write.record.body
+    members = unpacked(write.body)
     transaction.change(
         _INSERT_HOLD,
         {
@@ -234,8 +234,8 @@ def _open_hold(transaction: Transaction, write: WriteSet) -> None:
             "on_behalf_of": mutation.caller.on_behalf_of,
             "stack": write.facts.stack,
             "call_digest": write.call_digest,
-            "summary": canonical_text({name: body[name] for name in _SUMMARY if name in body}),
-            "binding": canonical_text(binding_to_json(write.decision.binding)),
+            "summary": canonical_text({name: members[name] for name in SUMMARY if name in members}),
+            "binding": binding_text(write.decision.binding),
             "state": HoldState.OPEN.value,
         },
     )

@@ -8,9 +8,9 @@ from sqlalchemy import bindparam, update
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound
 from gateway.core.model.caller import Caller
-from gateway.core.model.json import Json
 from gateway.core.model.outcome import Resolution, SettledBy
 from gateway.core.ports import Doubt
+from gateway.core.records.settled import SettledBody
 from gateway.ledger.ask.record_search import MAX_PAGE
 from gateway.ledger.decide.commands import is_approver
 from gateway.ledger.decide.outcome import MAX_MESSAGE, append_settled, attempt_of_mutation, settle_resolved
@@ -68,11 +68,7 @@ def leave_to_human(transaction: Transaction, mutation_id: str, reason: str, at: 
     attempt = _attempt_in_doubt(transaction, mutation_id)
     if transaction.change(_LEAVE, {"mutation": mutation_id, "at": to_text(at)}) != 1:
         return False
-    body: dict[str, Json] = {
-        "outcome": AttemptState.IN_DOUBT.value,
-        "reason": reason[:MAX_MESSAGE],
-        "left_to_human": True,
-    }
+    body = SettledBody(outcome=AttemptState.IN_DOUBT, reason=reason[:MAX_MESSAGE], left_to_human=True)
     append_settled(transaction, at, attempt, body)
     return True
 

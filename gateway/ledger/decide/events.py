@@ -8,9 +8,9 @@ from sqlalchemy import bindparam, select
 
 from gateway.core.errors import Malformed
 from gateway.core.model.data_plane import PassedCalls
-from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE
 from gateway.core.records.record import Record, Stage
+from gateway.core.records.requests import CountedCall, CountedResource, KeyedCaller, PassedBody
 from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.tables import RECORDS
 from gateway.ledger.store.timestamps import to_text
@@ -20,24 +20,24 @@ from gateway.ledger.store.transaction import Transaction
 def record_passed(transaction: Transaction, passed: Sequence[PassedCalls], at: datetime) -> None:
     """Append one record for each of them, found by its actor, its stack and its resources."""
     for calls in passed:
-        record = Record(stage=Stage.PASSED, at=at, actor=calls.caller.actor, stack=calls.stack, body=_body(calls))
+        record = Record(at=at, actor=calls.caller.actor, stack=calls.stack, body=_body(calls))
         transaction.append(record, resources=[(address, WHOLE) for address in calls.resources])
 
 
-def _body(calls: PassedCalls) -> dict[str, Json]:
+def _body(calls: PassedCalls) -> PassedBody:
     caller = calls.caller
-    return {
-        "caller": {"kind": caller.kind.value, "key_id": caller.key_id, "on_behalf_of": caller.on_behalf_of},
-        "call": {"service": calls.service, "operation": calls.operation, "class": calls.call_class.value},
-        "door": calls.door.value,
-        "treatment": calls.treatment.value,
-        "count": calls.count,
-        "errors": calls.errors,
-        "since": to_text(calls.since),
-        "until": to_text(calls.until),
-        "resources": [{"address": address, "count": number} for address, number in calls.resources.items()],
-        "other_resources": calls.others,
-    }
+    return PassedBody(
+        caller=KeyedCaller(kind=caller.kind, key_id=caller.key_id, on_behalf_of=caller.on_behalf_of),
+        call=CountedCall(service=calls.service, operation=calls.operation, call_class=calls.call_class),
+        door=calls.door,
+        treatment=calls.treatment,
+        count=calls.count,
+        errors=calls.errors,
+        since=to_text(calls.since),
+        until=to_text(calls.until),
+        resources=tuple(CountedResource(address=each, count=number) for each, number in calls.resources.items()),
+        other_resources=calls.others,
+    )
 
 
 EVENTS: Final = frozenset(

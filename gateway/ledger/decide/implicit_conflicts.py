@@ -5,11 +5,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
+import msgspec
 from sqlalchemy import bindparam, update
 
 from gateway.core.model.claim import ConflictClass, SeenValue, undone_by_to_json
-from gateway.core.model.json import Json, canonical_text
-from gateway.core.records.record import Record, Stage
+from gateway.core.model.json import canonical_text
+from gateway.core.records.claims import RecordedUndoneBy, UndoneBody
+from gateway.core.records.record import Record
 from gateway.ledger.store.rows import ClaimRow
 from gateway.ledger.store.statements import Query, Statement
 from gateway.ledger.store.tables import CLAIMS
@@ -38,18 +40,18 @@ def record_seen(transaction: Transaction, seen: Iterable[SeenValue], at: datetim
 
 def _mark(transaction: Transaction, row: ClaimRow, value: SeenValue, at: datetime) -> None:
     by = undone_by_to_json(value.by)
-    body: dict[str, Json] = {
-        "claim": row.id,
-        "address": row.address,
-        "attribute": row.attribute,
-        "conflict": ConflictClass.IMPLICIT.value,
-        "stands": value.stands,
-        "live": None if value.stands else value.live,
-        "by": None if value.stands else by,
-    }
+    body = UndoneBody(
+        claim=row.id,
+        address=row.address,
+        attribute=row.attribute,
+        conflict=ConflictClass.IMPLICIT,
+        stands=value.stands,
+        live=None if value.stands else value.live,
+        by=None if value.stands or value.by is None else msgspec.convert(by, RecordedUndoneBy),
+    )
     marked = "" if value.stands else canonical_text({"at": to_text(at), "by": by, "live": value.live})
     transaction.change(_MARK, {"claim": row.id, "seen": marked})
-    record = Record(stage=Stage.UNDONE, at=at, mutation_id=row.mutation_id, actor=row.actor, body=body)
+    record = Record(at=at, mutation_id=row.mutation_id, actor=row.actor, body=body)
     transaction.append(record, resources=[(row.address, row.attribute)])
 
 

@@ -5,11 +5,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
+import msgspec
 from sqlalchemy import bindparam, insert, select, update
 
 from gateway.core.errors import NotFound
-from gateway.core.model.json import Json
-from gateway.core.records.record import Record, Stage
+from gateway.core.model.caller import ActorKind
+from gateway.core.records.keys import KeyIssuedBody, KeyRevokedBody
+from gateway.core.records.motive import RecordedMotive
+from gateway.core.records.record import Record
 from gateway.ledger.store.rows import StoredKeyRow
 from gateway.ledger.store.statements import SqlValue, Statement
 from gateway.ledger.store.tables import KEYS
@@ -49,20 +52,20 @@ def revoke_key(transaction: Transaction, key_id: str, at: datetime) -> None:
     revoked = transaction.change(_REVOKE, {"key": key_id, "at": moment})
     transaction.change_each(_REVOKE, [{"key": session, "at": moment} for session in sessions])
     if revoked or sessions:
-        body: dict[str, Json] = {"key": key_id, "sessions": sessions}
-        transaction.append(Record(stage=Stage.KEY_REVOKED, at=at, actor=actor, body=body))
+        body = KeyRevokedBody(key=key_id, sessions=tuple(sessions))
+        transaction.append(Record(at=at, actor=actor, body=body))
 
 
 def _issued(row: StoredKeyRow, at: datetime) -> Record:
-    body: dict[str, Json] = {
-        "key": row.id,
-        "kind": row.kind,
-        "roles": json.loads(row.roles),
-        "on_behalf_of": row.on_behalf_of,
-        "motive": json.loads(row.motive) if row.motive is not None else None,
-        "created_at": row.created_at,
-        "expires_at": row.expires_at,
-        "session_of": row.session_of,
-        "motive_only": bool(row.motive_only),
-    }
-    return Record(stage=Stage.KEY_ISSUED, at=at, actor=row.actor, body=body)
+    body = KeyIssuedBody(
+        key=row.id,
+        kind=ActorKind(row.kind),
+        roles=tuple(json.loads(row.roles)),
+        on_behalf_of=row.on_behalf_of,
+        motive=msgspec.json.decode(row.motive, type=RecordedMotive) if row.motive is not None else None,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        session_of=row.session_of,
+        motive_only=bool(row.motive_only),
+    )
+    return Record(at=at, actor=row.actor, body=body)

@@ -17,6 +17,8 @@ from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.outcome import Applied, InDoubt, Outcome, Reply
 from gateway.core.ports import Attempt, LedgerView
+from gateway.core.records.codec import decode_as
+from gateway.core.records.decided import DecidedBody
 from gateway.ledger.decide.budgets import used_by
 from gateway.ledger.decide.claims import open_claims
 from gateway.ledger.decide.stops import standing_stops
@@ -153,18 +155,18 @@ def applied_with(session: Session, attribute: str, values: Sequence[str]) -> Map
         for address, name, value in session.rows(_VALUES, {"addresses": page}):
             found.setdefault(address, {})[name] = json.loads(value)
     for body in (*session.column(_IN_FLIGHT_BODIES, {}), *session.column(_IN_DOUBT_BODIES, {})):
-        for address, given in _asked(json.loads(body)).items():
+        for address, given in _asked(decode_as(DecidedBody, body)).items():
             if given.get(attribute) in values:
                 found[address] = {**found.get(address, {}), **given}
     return found
 
 
-def _asked(decided: Mapping[str, Any]) -> Mapping[str, Mapping[str, Json]]:
+def _asked(decided: DecidedBody[Any]) -> Mapping[str, Mapping[str, Json]]:
     """Address → attribute → value that the call of a DECIDED record asks for."""
     asked: dict[str, dict[str, Json]] = {}
-    for effect in decided["effects"]:
-        if effect["action"] in (EffectAction.SET, EffectAction.CREATE):
-            asked.setdefault(effect["address"], {})[effect["attribute"]] = effect["value"]
+    for effect in decided.effects:
+        if effect.action in (EffectAction.SET, EffectAction.CREATE):
+            asked.setdefault(effect.address, {})[effect.attribute] = effect.value
     return asked
 
 

@@ -1,11 +1,11 @@
 """Records an outcome: the SETTLED record, and what it means for claims, time-boxed changes, applied values and the attempt, in one transaction."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
+from msgspec import structs
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from gateway.core.errors import NotAllowed, NotFound
@@ -15,7 +15,10 @@ from gateway.core.model.mutation import CallClass, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Resolution, Sent
 from gateway.core.model.path import WHOLE, Overlaps
 from gateway.core.model.time_box import TimeBoxState
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.codec import decode_as
+from gateway.core.records.decided import DecidedBody, asked_effects
+from gateway.core.records.record import Record
+from gateway.core.records.settled import RecordedResolution, SettledBody
 from gateway.effects.sensitive_members import reply_may_hold_secret
 from gateway.ledger.decide.budgets import account_outcome
 from gateway.ledger.decide.claims import ClaimEvent, end_claims, open_claims_of, require, settle_claims
@@ -183,6 +186,18 @@ class Settlement:
     """Whether AWS's reply cannot hold a secret, so that it may be stored."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _EndedClaims:
+    """What an outcome means for claims: the ids of those that end, and of those that stand again."""
+
+    ended: Sequence[str]
+    reopened: Sequence[str]
+
+    def added_to(self, body: SettledBody) -> SettledBody:
+        """The body with both."""
+        return structs.replace(body, claims_ended=tuple(self.ended), claims_reopened=tuple(self.reopened))
+
+
 def settlement(mutation: Mutation, outcome: Sent, at: datetime) -> Settlement:
     """The settlement of a mutation that was just sent.
 
@@ -238,16 +253,17 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
     """Store what was found out about a mutation in doubt. AWS's reply stays unknown."""
     found_out = AttemptState.APPLIED if given.carried_out else AttemptState.FAILED
     follow_outcome(transaction, attempt.mutation_id, found_out, _puts_back(transaction, attempt))
-    found: dict[str, Json] = {
-        "request_id": given.request_id,
-        "settled_by": {"means": given.by.value, "actor": given.actor},
-        "why": given.reason[:MAX_MESSAGE],
-        "reply": "",
-    }
+    body = SettledBody(
+        outcome=found_out,
+        request_id=given.request_id,
+        settled_by=RecordedResolution(means=given.by, actor=given.actor),
+        why=given.reason[:MAX_MESSAGE],
+        reply="",
+    )
     if given.carried_out:
         effects = _effects_decided(transaction, attempt)
         claims = _settle_applied_claims(transaction, attempt, effects, at)
-        seq = append_settled(transaction, at, attempt, {"outcome": AttemptState.APPLIED.value, **found, **claims})
+        seq = append_settled(transaction, at, attempt, claims.added_to(body))
         _close(
             transaction,
             attempt,
@@ -258,8 +274,8 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
         )
         _store_values(transaction, effects, attempt.mutation_id, at, seq)
         return
-    body = {"outcome": AttemptState.FAILED.value, "code": NOT_CARRIED_OUT, "message": "", "sent": None, **found}
-    append_settled(transaction, at, attempt, {**body, **_end_failed_claims(transaction, attempt, at)})
+    failed = structs.replace(body, code=NOT_CARRIED_OUT, message="", sent=None)
+    append_settled(transaction, at, attempt, _end_failed_claims(transaction, attempt, at).added_to(failed))
     # The idempotency key stays taken: the one who settled it may be wrong, so a repeat is not sent.
     _close(transaction, attempt, AttemptState.FAILED, reason=given.reason[:MAX_MESSAGE], key=attempt.idempotency_key)
 
@@ -269,15 +285,14 @@ def _applied(transaction: Transaction, given: Settlement, outcome: Applied, atte
     claims = _settle_applied_claims(transaction, attempt, effects, given.at)
     keeps = given.harmless and attempt.idempotency_key and len(outcome.reply.body) <= MAX_REPLY
     reply = outcome.reply if keeps else None
-    body: dict[str, Json] = {
-        "outcome": AttemptState.APPLIED.value,
-        "request_id": outcome.request_id,
-        "status": outcome.reply.status,
-        "reply": reply_digest(reply.status, canonical_text(reply.headers), reply.body) if reply else "",
-        **({"made": outcome.made} if outcome.made else {}),
-        **claims,
-    }
-    seq = append_settled(transaction, given.at, attempt, body)
+    body = SettledBody(
+        outcome=AttemptState.APPLIED,
+        request_id=outcome.request_id,
+        status=outcome.reply.status,
+        reply=reply_digest(reply.status, canonical_text(reply.headers), reply.body) if reply else "",
+        made=outcome.made,
+    )
+    seq = append_settled(transaction, given.at, attempt, claims.added_to(body))
     _close(
         transaction,
         attempt,
@@ -291,56 +306,54 @@ def _applied(transaction: Transaction, given: Settlement, outcome: Applied, atte
 
 def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attempt: AttemptRow) -> None:
     claims = _end_failed_claims(transaction, attempt, given.at)
-    body: dict[str, Json] = {
-        "outcome": AttemptState.FAILED.value,
-        "request_id": outcome.request_id,
-        "code": outcome.code[:MAX_MESSAGE],
+    body = SettledBody(
+        outcome=AttemptState.FAILED,
+        request_id=outcome.request_id,
+        code=outcome.code[:MAX_MESSAGE],
         # AWS's messages repeat the values that they reject. If no byte was sent, the message is our own.
-        "message": outcome.message[:MAX_MESSAGE] if given.harmless or outcome.reply is None else WITHHELD,
-        "sent": outcome.reply is not None,
-        **claims,
-    }
-    append_settled(transaction, given.at, attempt, body)
+        message=outcome.message[:MAX_MESSAGE] if given.harmless or outcome.reply is None else WITHHELD,
+        sent=outcome.reply is not None,
+    )
+    append_settled(transaction, given.at, attempt, claims.added_to(body))
     _close(transaction, attempt, AttemptState.FAILED, request_id=outcome.request_id, reason=outcome.code[:MAX_MESSAGE])
 
 
 def _settle_applied_claims(
     transaction: Transaction, attempt: AttemptRow, effects: Sequence[AppliedEffect], at: datetime
-) -> dict[str, Json]:
-    """Settle the claims of an applied mutation and end those that only restated a value; both as members of the record."""
+) -> _EndedClaims:
+    """Settle the claims of an applied mutation and end those that only restated a value."""
     rows = open_claims_of(transaction, attempt.mutation_id)
     settle_claims(transaction, attempt.mutation_id, [row for row in rows if row.unsettled and not is_restated(row)])
     setting = [(each.address, each.attribute) for each in effects if (each.action, each.attribute) != ("invoke", WHOLE)]
     restated = [row for row in rows if is_restated(row)]
     ended, reopened = end_restated(transaction, attempt.mutation_id, to_text(at), setting, restated)
-    return {"claims_ended": ended, "claims_reopened": reopened}
+    return _EndedClaims(ended=ended, reopened=reopened)
 
 
-def _end_failed_claims(transaction: Transaction, attempt: AttemptRow, at: datetime) -> dict[str, Json]:
-    """End the claims of a failed mutation and reopen those that it superseded; both as members of the record."""
+def _end_failed_claims(transaction: Transaction, attempt: AttemptRow, at: datetime) -> _EndedClaims:
+    """End the claims of a failed mutation and reopen those that it superseded."""
     rows = open_claims_of(transaction, attempt.mutation_id)
     end_claims(transaction, rows, at, ClaimEnd.FAILED)
     settle_claims(transaction, attempt.mutation_id)
     reopened = reopen_superseded(transaction, attempt.mutation_id, to_text(at))
-    return {"claims_ended": ids(rows), "claims_reopened": reopened}
+    return _EndedClaims(ended=ids(rows), reopened=reopened)
 
 
 def doubt(transaction: Transaction, at: datetime, reason: str, attempt: AttemptRow) -> None:
     """Mark an attempt as in doubt. Its claims stay."""
-    append_settled(transaction, at, attempt, {"outcome": AttemptState.IN_DOUBT.value, "reason": reason[:MAX_MESSAGE]})
+    append_settled(transaction, at, attempt, SettledBody(outcome=AttemptState.IN_DOUBT, reason=reason[:MAX_MESSAGE]))
     _close(transaction, attempt, AttemptState.IN_DOUBT, reason=reason[:MAX_MESSAGE], key=attempt.idempotency_key)
 
 
-def append_settled(transaction: Transaction, at: datetime, attempt: AttemptRow, body: Mapping[str, Json]) -> int:
+def append_settled(transaction: Transaction, at: datetime, attempt: AttemptRow, body: SettledBody) -> int:
     """Append a SETTLED record of an attempt, and count it for its actor's circuit breaker; the number of the record."""
     accounted = account_outcome(transaction, attempt, body, at)
     record = Record(
-        stage=Stage.SETTLED,
         at=at,
         mutation_id=attempt.mutation_id,
         actor=attempt.actor,
         stack=attempt.stack,
-        body={**body, **accounted.members},
+        body=structs.replace(body, refused_in_a_row=accounted.refused_in_a_row),
     )
     seq = transaction.append(record)
     if accounted.transition is not None:
@@ -374,18 +387,21 @@ def _close(
 
 def _puts_back(transaction: Transaction, attempt: AttemptRow) -> str:
     """The time-boxed change that the mutation puts back; empty if none."""
-    body = json.loads(transaction.scalar(_DECIDED_BODY, {"seq": attempt.seq}))
-    return str(body.get("puts_back", {}).get("mutation", ""))
+    puts_back = _decided(transaction, attempt).puts_back
+    return puts_back.mutation if puts_back is not None else ""
 
 
 def _effects_decided(transaction: Transaction, attempt: AttemptRow) -> tuple[AppliedEffect, ...]:
-    body = json.loads(transaction.scalar(_DECIDED_BODY, {"seq": attempt.seq}))
-    asked = {effect["address"] for effect in body["effects"] if not effect.get("implied")}
     return tuple(
-        AppliedEffect(**{name: effect[name] for name in ("address", "attribute", "action", "value")})
-        for effect in body["effects"]
-        if not effect.get("implied") or effect["address"] in asked
+        AppliedEffect(
+            address=effect.address, attribute=effect.attribute, action=effect.action.value, value=effect.value
+        )
+        for effect in asked_effects(_decided(transaction, attempt))
     )
+
+
+def _decided(transaction: Transaction, attempt: AttemptRow) -> DecidedBody[Any]:
+    return decode_as(DecidedBody, transaction.scalar(_DECIDED_BODY, {"seq": attempt.seq}))
 
 
 def _store_values(

@@ -7,13 +7,12 @@ that a flood of strangers hides nothing of theirs.
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from gateway.core.model.inbound import Refusal
-from gateway.core.model.json import Json
+from gateway.core.records.requests import TurnedAwayBody
 
 RATE: Final = 10.0
 """Records a second for each pair of error code and peer, or actor."""
@@ -93,18 +92,18 @@ class RefusalRateLimit:
         return count
 
 
-def refusal_body(refusal: Refusal, *, suppressed: int) -> Mapping[str, Json]:
+def refusal_body(refusal: Refusal, *, suppressed: int) -> TurnedAwayBody:
     """The record's body. Text from the request is truncated. Of the key id of an unauthenticated caller only the last four
     characters and a digest are stored: people send real AWS keys by mistake.
     """
-    return {
-        "code": _text(refusal.code),
-        "reason": _text(refusal.reason),
-        "peer": _text(refusal.peer),
-        "about": _text(refusal.about),
-        "key_id": _text(refusal.key_id) if refusal.actor else _masked(refusal.key_id),
-        "suppressed": suppressed,
-    }
+    return TurnedAwayBody(
+        code=_text(refusal.code),
+        reason=_text(refusal.reason),
+        peer=_text(refusal.peer),
+        about=_text(refusal.about),
+        key_id=_text(refusal.key_id) if refusal.actor else _masked(refusal.key_id),
+        suppressed=suppressed,
+    )
 
 
 def _masked(key_id: str) -> str:

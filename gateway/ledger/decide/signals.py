@@ -10,10 +10,12 @@ from sqlalchemy import bindparam, delete, func, insert, literal_column, or_, sel
 from gateway.core.errors import ClaimTaken, Overloaded
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.facts import Facts
-from gateway.core.model.json import Json, canonical_text
-from gateway.core.model.signal import Signal, SignalEvent, SignalState, references_of, scopes_to_json
+from gateway.core.model.json import canonical_text
+from gateway.core.model.signal import Signal, SignalEvent, SignalState, references_of
 from gateway.core.ports import MOST_OPEN_SIGNALS
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.claims import DowngradedBody
+from gateway.core.records.record import Record
+from gateway.core.records.signals import RecordedScope, SignalledBody
 from gateway.ledger.store.rows import ClaimRow, StateRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, SIGNALS
@@ -61,14 +63,14 @@ def _still_open(transaction: Transaction, signals: Iterable[str]) -> set[str]:
 
 def _downgrade(transaction: Transaction, row: ClaimRow, signal: str, at: datetime) -> None:
     transaction.change(_DOWNGRADE, {"claim": row.id})
-    body = {
-        "claim": row.id,
-        "address": row.address,
-        "attribute": row.attribute,
-        "signal": signal,
-        "reason": "The signal that proved the motive has closed, so the claim ranks as one without proof.",
-    }
-    record = Record(stage=Stage.DOWNGRADED, at=at, mutation_id=row.mutation_id, actor=row.actor, body=body)
+    body = DowngradedBody(
+        claim=row.id,
+        address=row.address,
+        attribute=row.attribute,
+        signal=signal,
+        reason="The signal that proved the motive has closed, so the claim ranks as one without proof.",
+    )
+    record = Record(at=at, mutation_id=row.mutation_id, actor=row.actor, body=body)
     transaction.append(record, resources=[(row.address, row.attribute)])
 
 
@@ -143,35 +145,30 @@ def _refuse_too_many(transaction: Transaction, source: str) -> None:
 
 
 def _store(transaction: Transaction, event: SignalEvent, since: datetime | str, at: datetime) -> None:
-    described: dict[str, Json] = {
-        "source": event.source,
-        "key": event.key,
-        "name": event.name,
-        "service": event.service,
-        "state": event.state.value,
-        "at": to_text(event.at),
-        "since": since if isinstance(since, str) else to_text(since),
-        "labels": dict(event.labels),
-        "references": list(references_of(event)),
-        "scopes": scopes_to_json(event.scopes),
-    }
-    stacks = {scope.stack for scope in event.scopes}
-    record = Record(
-        stage=Stage.SIGNALLED,
-        at=at,
-        mutation_id=event.id,
-        stack=min(stacks) if len(stacks) == 1 else "",
-        body=described,
+    body = SignalledBody(
+        source=event.source,
+        key=event.key,
+        name=event.name,
+        service=event.service,
+        state=event.state,
+        at=to_text(event.at),
+        since=since if isinstance(since, str) else to_text(since),
+        labels=event.labels,
+        references=references_of(event),
+        scopes=tuple(RecordedScope(stack=each.stack, addresses=each.addresses) for each in event.scopes),
     )
-    transaction.append(record)
-    texts = {name: str(value) for name, value in described.items() if isinstance(value, str)}
+    stacks = {scope.stack for scope in event.scopes}
+    stack = min(stacks) if len(stacks) == 1 else ""
+    transaction.append(Record(at=at, mutation_id=event.id, stack=stack, body=body))
+    members = body.members
+    texts = {name: str(value) for name, value in members.items() if isinstance(value, str)}
     lists = {"labels": "labels", "refs": "references", "scopes": "scopes"}
     transaction.change(_FORGET, {"signal": event.id})
     transaction.change(
         _INSERT,
         {
             **texts,
-            **{column: canonical_text(described[member]) for column, member in lists.items()},
+            **{column: canonical_text(members[member]) for column, member in lists.items()},
             "id": event.id,
             "heard_at": to_text(at),
         },

@@ -11,7 +11,8 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.ids import new_id
 from gateway.core.model.stop import Reach, Stop, StopScope, in_the_way
 from gateway.core.ports import MOST_STOPS
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.operators import ResumedBody, StoppedBody
+from gateway.core.records.record import Record
 from gateway.ledger.store.rows import StopRow
 from gateway.ledger.store.statements import Query, Session, Statement
 from gateway.ledger.store.tables import STOPS
@@ -79,7 +80,7 @@ def stop(transaction: Transaction, scope: StopScope, name: str, *, by: Caller, r
     made = Stop(id=new_id("stp"), scope=scope, name=name, by=by.actor, reason=reason, at=at)
     row = {"id": made.id, "scope": scope.value, "name": name, "by": made.by, "reason": reason, "at": to_text(at)}
     transaction.change(_INSERT, {**row, "ended_at": None, "ended_by": ""})
-    transaction.append(_record(Stage.STOPPED, made, actor=by.actor, reason=reason, at=at))
+    transaction.append(_record(StoppedBody, made, actor=by.actor, reason=reason, at=at))
     return made
 
 
@@ -97,7 +98,7 @@ def resume(transaction: Transaction, stop_id: str, *, by: Caller, reason: str, a
     if standing.scope is StopScope.ACTOR and standing.name in {by.actor, by.on_behalf_of}:
         raise NotAllowed(f"The stop {stop_id} is about yourself; another person must end it. Nothing was changed.")
     transaction.change(_END, {"stop": stop_id, "ends": to_text(at), "who": by.actor})
-    transaction.append(_record(Stage.RESUMED, standing, actor=by.actor, reason=reason, at=at))
+    transaction.append(_record(ResumedBody, standing, actor=by.actor, reason=reason, at=at))
     return stop_from_row(row._replace(ended_at=to_text(at), ended_by=by.actor))
 
 
@@ -107,10 +108,12 @@ def require_operator(caller: Caller, act: str) -> None:
         raise NotAllowed(refused)
 
 
-def _record(stage: Stage, about: Stop, *, actor: str, reason: str, at: datetime) -> Record:
+def _record(
+    kind: type[StoppedBody] | type[ResumedBody], about: Stop, *, actor: str, reason: str, at: datetime
+) -> Record:
     stack = about.name if about.scope is StopScope.STACK else ""
-    body = {"scope": about.scope.value, "name": about.name, "reason": reason}
-    return Record(stage=stage, at=at, mutation_id=about.id, actor=actor, stack=stack, body=body)
+    body = kind(scope=about.scope, name=about.name, reason=reason)
+    return Record(at=at, mutation_id=about.id, actor=actor, stack=stack, body=body)
 
 
 def stop_from_row(row: StopRow) -> Stop:

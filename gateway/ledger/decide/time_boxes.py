@@ -8,10 +8,11 @@ from sqlalchemy import bindparam, func, insert, select, update
 
 from gateway.core.errors import ClaimTaken, NotAllowed, NotFound
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.json import Json, canonical_text
+from gateway.core.model.json import canonical_text
 from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState
 from gateway.core.ports import MOST_MOVES
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Body, Record, Stage
+from gateway.core.records.time_boxes import AttributeKey, MovedClaim, NotPutBackBody, RescheduledBody
 from gateway.ledger.ask.time_box_queries import fate_of, granted_seconds, part_of, rows_of_mutation
 from gateway.ledger.decide.claims import open_claims_of
 from gateway.ledger.decide.commands import is_approver, release
@@ -171,13 +172,8 @@ def leave(
         return False
     for row in rows:
         _set(transaction, row, state, by=by)
-    body: dict[str, Json] = {
-        "state": state.value,
-        "by": by,
-        "reason": reason[:_MAX_REASON],
-        "attributes": _attributes(rows),
-    }
-    _append(transaction, Stage.NOT_PUT_BACK, rows, actor=rows[0].actor, body=body, at=at)
+    body = NotPutBackBody(state=state, by=by, reason=reason[:_MAX_REASON], attributes=_attributes(rows))
+    _append(transaction, rows, actor=rows[0].actor, body=body, at=at)
     return True
 
 
@@ -190,16 +186,16 @@ def _of_caller(transaction: Transaction, mutation_id: str, caller: Caller) -> tu
     return attempt, rows
 
 
-def _move_claims(transaction: Transaction, attempt: AttemptRow, until: datetime, at: datetime) -> list[Json]:
+def _move_claims(transaction: Transaction, attempt: AttemptRow, until: datetime, at: datetime) -> list[MovedClaim]:
     """Move the ends of the open claims; what the record says about them."""
     granted = granted_seconds(transaction, attempt.seq)
-    moved: list[Json] = []
+    moved: list[MovedClaim] = []
     for claim in open_claims_of(transaction, attempt.mutation_id):
         most = from_text(claim.since) + timedelta(seconds=granted) if granted is not None else until
         ends = min(until, most)
         if claim.until is not None and (claim.until > to_text(at) or ends > at):
             transaction.change(_MOVE_CLAIM, {"claim": claim.id, "new_until": to_text(ends)})
-            moved.append({"id": claim.id, "until": to_text(ends)})
+            moved.append(MovedClaim(id=claim.id, until=to_text(ends)))
     return moved
 
 
@@ -212,34 +208,26 @@ def _record_move(
     caller: Caller,
     reason: str,
     at: datetime,
-    claims: Sequence[Json],
+    claims: Sequence[MovedClaim],
 ) -> None:
-    body: dict[str, Json] = {
-        "until": to_text(until),
-        "was": rows[0].until,
-        "holder": attempt.actor,
-        "reason": reason[:_MAX_REASON],
-        "claims": list(claims),
-        "attributes": _attributes(rows),
-    }
-    _append(transaction, Stage.RESCHEDULED, rows, actor=caller.actor, body=body, at=at)
+    body = RescheduledBody(
+        until=to_text(until),
+        was=rows[0].until,
+        holder=attempt.actor,
+        reason=reason[:_MAX_REASON],
+        claims=tuple(claims),
+        attributes=_attributes(rows),
+    )
+    _append(transaction, rows, actor=caller.actor, body=body, at=at)
 
 
-def _append(
-    transaction: Transaction,
-    stage: Stage,
-    rows: Sequence[TimeBoxRow],
-    *,
-    actor: str,
-    body: dict[str, Json],
-    at: datetime,
-) -> None:
-    record = Record(stage=stage, at=at, mutation_id=rows[0].mutation_id, actor=actor, stack=rows[0].stack, body=body)
+def _append(transaction: Transaction, rows: Sequence[TimeBoxRow], *, actor: str, body: Body, at: datetime) -> None:
+    record = Record(at=at, mutation_id=rows[0].mutation_id, actor=actor, stack=rows[0].stack, body=body)
     transaction.append(record, resources=[(row.address, row.attribute) for row in rows])
 
 
-def _attributes(rows: Sequence[TimeBoxRow]) -> list[Json]:
-    return [{"address": row.address, "attribute": row.attribute} for row in rows]
+def _attributes(rows: Sequence[TimeBoxRow]) -> tuple[AttributeKey, ...]:
+    return tuple(AttributeKey(address=row.address, attribute=row.attribute) for row in rows)
 
 
 def _parts(transaction: Transaction, mutation_id: str) -> Sequence[TimeBoxPart]:

@@ -9,41 +9,25 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from gateway.core.errors import CallTooLarge, PolicyInvalid
 from gateway.core.model.claim import Claim
 from gateway.core.model.facts import Facts, Subject, reach
 from gateway.core.model.ids import new_id
-from gateway.core.model.json import Json, canonical_text, items_of
+from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction, Mutation
 from gateway.core.model.path import WHOLE
 from gateway.core.model.stop import Reach
-from gateway.core.model.time_box import call_to_json
 from gateway.core.model.verdict import Decision, Verdict
-from gateway.core.records.record import Record, Stage
-from gateway.ledger.decide.decided_body import carried_out_body, decided_body
-from gateway.ledger.store.timestamps import to_text
-
-MOST_NAMED: Final = 20
-"""Most contracts, claims, dependants and attributes that the facts of a record name."""
-
-
-def recorded_facts(facts: Facts) -> dict[str, Json]:
-    """Contracts by address, ids of the claims that were seen, dependants, flips and what the caller had of them, its open claims; only what there is."""
-    subjects = facts.subjects[:MOST_NAMED]
-    dependants = {each.address for subject in subjects for each in subject.dependants[:MOST_NAMED]}
-    found: dict[str, Json] = {
-        "contracts": {each.effect.address: each.contract.source for each in subjects if each.contract.source},
-        "claims": [standing.claim.id for standing in facts.claims[:MOST_NAMED]],
-        "dependants": sorted(dependants)[:MOST_NAMED],
-        "flips": dict(islice(facts.flips.items(), MOST_NAMED)),
-        "held_before": sorted(facts.held_before)[:MOST_NAMED],
-        "open_claims": facts.open_claims,
-    }
-    return {name: value for name, value in found.items() if value}
-
+from gateway.core.records.codec import encode
+from gateway.core.records.decided import DecidedBody, LeftOut
+from gateway.core.records.record import Record, to_members
+from gateway.ledger.decide.decided_body import decided_body
+from gateway.ledger.store.serialize import binding_text
 
 MAX_DENIED: Final = 32 * 1024
 """Characters of the body of a denied call's record. A larger one is cut to its first effects and findings, without values."""
@@ -54,57 +38,50 @@ _KEPT: Final = 12
 """Effects and findings that a summary keeps, and items of any other list."""
 _TEXT: Final = 240
 """Characters of a text that a summary keeps."""
-_ORDER: Final = {"deny": 0, "hold": 1}
+_ORDER: Final = tuple(Verdict)
+
+_Part = TypeVar("_Part", bound=msgspec.Struct)
 
 
-def refused_body(body: Mapping[str, Json], verdict: Verdict) -> Mapping[str, Json]:
+def refused_body(body: DecidedBody[Any]) -> DecidedBody[Any]:
     """The body of the record of a call that is not carried out: as it is if it is small, otherwise a summary that says what it leaves out."""
-    held = verdict is Verdict.HOLD
-    if len(canonical_text(body)) <= (MAX_HELD if held else MAX_DENIED):
+    decision = body.decision
+    held = decision.verdict is Verdict.HOLD
+    if len(encode(body)) <= (MAX_HELD if held else MAX_DENIED):
         return body
-    decision = _mapping(body["decision"])
-    effects, findings = items_of(body["effects"]), items_of(decision["findings"])
-    objections = sorted(findings, key=lambda finding: _ORDER.get(str(_mapping(finding).get("verdict")), 2))
-    return {
-        **body,
-        "call": body["call"] if held else _cut(body["call"]),
-        "effects": [_effect(_mapping(effect)) for effect in effects[:_KEPT]],
-        "decision": {
-            **_cut_members(decision),
-            "findings": [_cut({**_mapping(finding), "offer": None}) for finding in objections[:_KEPT]],
-            "binding": _binding_digest(decision.get("binding")),
-        },
-        "cut": {"effects": max(0, len(effects) - _KEPT), "findings": max(0, len(findings) - _KEPT)},
-    }
+    effects, findings = body.effects, decision.findings
+    objections = sorted(findings, key=lambda finding: _ORDER.index(finding.verdict))
+    # The hold's row keeps the whole binding.
+    digest = hashlib.sha256(binding_text(decision.binding).encode()).hexdigest()
+    return replace(
+        body,
+        call=body.call if held else _shortened(body.call),
+        effects=tuple(
+            _shortened(replace(effect, value=None, before=None, declared=None)) for effect in effects[:_KEPT]
+        ),
+        decision=replace(
+            _shortened(replace(decision, findings=(), binding=None)),
+            findings=tuple(_shortened(replace(finding, offer=None)) for finding in objections[:_KEPT]),
+            binding_sha256=digest,
+        ),
+        cut=LeftOut(effects=max(0, len(effects) - _KEPT), findings=max(0, len(findings) - _KEPT)),
+    )
 
 
-def _binding_digest(binding: Json) -> Json:
-    """The digest of what an approval is bound to, whose whole text the hold's row keeps: so that the row follows from the record."""
-    return {"sha256": hashlib.sha256(canonical_text(binding).encode()).hexdigest()}
+def _shortened(part: _Part) -> _Part:
+    """A part of a body with long texts and lists cut."""
+    return msgspec.convert(_cut(to_members(part)), type(part))
 
 
-def _effect(effect: Mapping[str, Any]) -> Json:
-    return {**_cut_members(effect), "value": None, "before": None, "declared": None}
-
-
-def _cut_members(members: Mapping[str, Any]) -> dict[str, Json]:
-    return {str(name)[:_TEXT]: _cut(value) for name, value in list(members.items())[: 2 * _KEPT]}
-
-
-def _cut(value: Any) -> Json:
-    """The value with long texts and lists cut."""
+def _cut(value: Any) -> Any:
     match value:
         case str() if len(value) > _TEXT:
             return f"{value[:_TEXT]}…"
-        case list() | tuple():
+        case list():
             return [_cut(item) for item in value[:_KEPT]]
         case Mapping():
-            return _cut_members(value)
-    return value  # type: ignore[no-any-return]  # a JSON value
-
-
-def _mapping(value: Json) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+            return {str(name)[:_TEXT]: _cut(item) for name, item in list(value.items())[: 2 * _KEPT]}
+    return value
 
 
 _LONGEST_CLAIM: Final = 1e12
@@ -124,7 +101,8 @@ class WriteSet:
     decision: Decision
     claims: tuple[Claim, ...]
     """The claims to take; empty if the mutation is not carried out."""
-    record: Record
+    body: DecidedBody[Any]
+    """The details of its record."""
     call_digest: str
     owner: str = ""
     """The gateway that will send it."""
@@ -143,8 +121,18 @@ class WriteSet:
     @property
     def resources(self) -> list[tuple[str, str]]:
         """The (address, attribute) pairs that the record is about: those of the effects that it holds."""
-        effects: Any = self.record.body["effects"]
-        return [(effect["address"], effect["attribute"]) for effect in effects]
+        return [effect.key for effect in self.body.effects]
+
+    @property
+    def record(self) -> Record:
+        """The DECIDED record."""
+        return Record(
+            at=self.facts.now,
+            mutation_id=self.mutation.id,
+            actor=self.mutation.caller.actor,
+            stack=self.facts.stack,
+            body=self.body,
+        )
 
 
 def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
@@ -157,59 +145,16 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
     if len(subjects) != len(mutation.effects):
         subjects = [None] * len(mutation.effects)
     claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
-    digest = mutation.call.digest
-    body = {
-        **decided_body(mutation, decision, subjects, claims, digest, account=facts.account),
-        "facts": recorded_facts(facts),
-        **_proof(mutation, facts),
-        **(_time_box(mutation, facts) if decision.carried_out else {}),
-    }
-    record = Record(
-        stage=Stage.DECIDED,
-        at=facts.now,
-        mutation_id=mutation.id,
-        actor=mutation.caller.actor,
-        stack=facts.stack,
-        body=carried_out_body(body, mutation, owner) if decision.carried_out else refused_body(body, decision.verdict),
-    )
+    body = decided_body(mutation, facts, decision, subjects, claims, owner=owner)
     return WriteSet(
         mutation=mutation,
         facts=facts,
         decision=decision,
         claims=claims,
-        record=record,
-        call_digest=digest,
+        body=body if decision.carried_out else refused_body(body),
+        call_digest=mutation.call.digest,
         owner=owner,
     )
-
-
-def _proof(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
-    """Whether open signals prove the motive, and which do; nothing where its motivation is not checked."""
-    proven = facts.proof.proves(mutation.motive, [effect.address for effect in mutation.effects])
-    if proven is None:
-        return {}
-    return {"evidence": {"proven": proven, "signals": [signal.id for signal in facts.proof.signals]}}
-
-
-def _time_box(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
-    """What is put back at the end of a time-boxed change, by which call; or which one this mutation puts back."""
-    box, puts = facts.time_box, mutation.puts_back
-    if puts is not None:
-        return {"puts_back": {"mutation": puts.mutation_id, "attributes": [list(key) for key in puts.bases]}}
-    if box is None or box.until is None or box.call is None:
-        return {}
-    values = {(effect.address, effect.attribute): effect.value for effect in mutation.effects}
-    attributes: list[Json] = [
-        {
-            "address": key[0],
-            "attribute": key[1],
-            "value": values[key],
-            "base": base,
-            **({"root": box.roots[key]} if key in box.roots else {}),
-        }
-        for key, base in box.bases.items()
-    ]
-    return {"time_box": {"until": to_text(box.until), "call": call_to_json(box.call), "attributes": attributes}}
 
 
 def _check_names(mutation: Mutation) -> None:

@@ -1,7 +1,7 @@
 """Runs queries on a thread with one connection, each in one consistent snapshot; and probes whether the ledger answers."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import Final, TypeVar
@@ -24,11 +24,11 @@ class Reader:
         self._connection: Connection | None = None
         self._closed = False
 
-    async def read(self, query: Callable[[Connection], T]) -> T:
-        """The result of `query`. Raises what it raises, and `errors.LedgerUnavailable`."""
+    def read(self, query: Callable[[Connection], T]) -> Awaitable[T]:
+        """The result of `query`, to be awaited. Raises what it raises, and `errors.LedgerUnavailable`."""
         if self._closed:
             raise LedgerUnavailable("The ledger is closed, so nothing could be read.")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, query)
+        return asyncio.get_running_loop().run_in_executor(self._thread, self._run, query)
 
     def close(self) -> None:
         """Finish the queries that wait, and stop. Blocks until then."""

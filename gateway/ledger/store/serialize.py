@@ -4,51 +4,21 @@ import hashlib
 import json
 from collections.abc import Iterable
 
+from gateway.core.model.approval import Binding, binding_to_json
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Claim, ClaimEnd, Undone, undone_from_json
-from gateway.core.model.facts import Subject
-from gateway.core.model.json import Json, canonical_text
+from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import Motive, motive_from_json, motive_to_json
-from gateway.core.model.mutation import Effect
-from gateway.core.model.verdict import CounterOffer, Finding, finding_to_json
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.codec import decode
+from gateway.core.records.record import Record
 from gateway.ledger.store.rows import ClaimRow, RecordRow
 from gateway.ledger.store.statements import SqlValue
 from gateway.ledger.store.timestamps import from_text, to_text
 
 
-def recorded_effect(effect: Effect, subject: Subject | None) -> Json:
-    """An effect with the value it replaces (`before`) and the value in the code (`declared`). For a secret both are null."""
-    known = subject if subject is not None and not effect.sensitive else None
-    return {
-        "address": effect.address,
-        "attribute": effect.attribute,
-        "action": effect.action.value,
-        "value": effect.value,
-        "before": known.before if known else None,
-        "declared": known.declared if known else None,
-        "changes": subject.changes if subject else True,
-        "resource_type": effect.resource_type,
-        "identity": dict(effect.identity),
-        "in_code": effect.declared,
-        "sensitive": effect.sensitive,
-        "implied": effect.implied,
-    }
-
-
-def recorded_finding(finding: Finding) -> Json:
-    """A finding with its whole counter-offer, or null."""
-    return {**finding_to_json(finding), "offer": _offer_to_json(finding.offer) if finding.offer else None}
-
-
-def _offer_to_json(offer: CounterOffer) -> Json:
-    return {
-        "address": offer.address,
-        "attribute": offer.attribute,
-        "nearest": offer.nearest,
-        "holder": offer.holder,
-        "retry_after": to_text(offer.retry_after) if offer.retry_after else None,
-    }
+def binding_text(binding: Binding | None) -> str:
+    """What an approval is bound to, as the rows of holds and approvals hold it."""
+    return canonical_text(binding_to_json(binding))
 
 
 def claim_to_row(claim: Claim) -> dict[str, SqlValue]:
@@ -117,12 +87,11 @@ def reply_digest(status: object, headers: object, body: bytes | None) -> str:
 def record_from_row(row: RecordRow) -> Record:
     """The record of a row."""
     return Record(
-        stage=Stage(row.stage),
         at=from_text(row.at),
         mutation_id=row.mutation_id,
         actor=row.actor,
         stack=row.stack,
-        body=json.loads(row.body),
+        body=decode(row.stage, row.body),
         version=row.version,
         seq=row.seq,
         previous=row.previous,

@@ -1,14 +1,19 @@
 """One write transaction on the ledger, which appends records to the hash chain."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from sqlalchemy import Connection, insert
 
 from gateway.core.errors import LedgerUnavailable
-from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import Motive
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.codec import encode
+from gateway.core.records.decided import DecidedBody
+from gateway.core.records.keys import KeyIssuedBody
+from gateway.core.records.plans import PlanCheckedBody
+from gateway.core.records.record import Body, Record
+from gateway.core.records.requests import PassedBody, TurnedAwayBody
+from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.chain.hashes import HASHED, START, VERSION, keyed_hash
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
@@ -20,14 +25,20 @@ _INSERT: Final = Statement(insert(RECORDS))
 _INSERT_RESOURCE: Final = Statement(insert(RESOURCES))
 
 
-def queried(stage: str, body: Mapping[str, Any]) -> dict[str, str | int]:
+def queried(body: Body) -> dict[str, str | int]:
     """The facts of a body that records are found by, as columns. They are hashed like the body, so that none can be changed unseen."""
-    caller, motive = body.get("caller"), body.get("motive")
-    key_id = caller.get("key_id") if isinstance(caller, Mapping) else body.get("key_id")
+    match body:
+        case DecidedBody() | PassedBody() | PlanCheckedBody():
+            key_id = body.caller.key_id
+        case TurnedAwayBody():
+            key_id = body.key_id
+        case _:
+            key_id = ""
+    motive = body.motive if isinstance(body, DecidedBody | KeyIssuedBody | PlanCheckedBody) else None
     return {
-        "key_id": key_id if isinstance(key_id, str) else "",
-        "has_evidence": int(isinstance(motive, Mapping) and bool(motive.get("evidence"))),
-        "left_over": int(stage == Stage.RECONCILED and bool(body.get("left"))),
+        "key_id": key_id,
+        "has_evidence": int(motive is not None and bool(motive.evidence)),
+        "left_over": int(isinstance(body, ReconciledBody) and bool(body.left)),
     }
 
 
@@ -55,7 +66,7 @@ class Transaction(Session):
         Raises `errors.LedgerUnavailable` if the end of the chain is not there any more.
         """
         seq, previous = self._end()
-        body = canonical_text(record.body)
+        body = encode(record.body)
         pairs = sorted(set(resources))
         fields: dict[str, str | int] = {
             "version": VERSION,
@@ -68,7 +79,7 @@ class Transaction(Session):
             "intent": motive.intent.value if motive else "",
             "motivation": motive.motivation.value if motive else "",
             "verdict": verdict,
-            **queried(record.stage, record.body),
+            **queried(record.body),
         }
         digest = keyed_hash(self._key, previous, [fields[name] for name in HASHED], pairs, body)
         self.change(_INSERT, {**fields, "body": body, "previous": previous, "hash": digest})

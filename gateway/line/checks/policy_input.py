@@ -9,7 +9,7 @@ from gateway.core.model.json import Json, to_json
 from gateway.core.model.motive import motive_to_json
 from gateway.core.model.mutation import Call, Mutation
 from gateway.core.model.signal import MotiveProof
-from gateway.terraform.coupled import resource_type_of
+from gateway.terraform.address import type_of_named
 
 NOTHING_CHECKED = MotiveProof()
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
@@ -110,7 +110,7 @@ def claim_input(standing: StandingClaim, proof: MotiveProof = NOTHING_CHECKED) -
     return {
         "id": claim.id,
         "address": claim.address,
-        "resource_type": resource_type_of(claim.address),
+        "resource_type": type_of_named(claim.address),
         "attribute": claim.attribute,
         "value": to_json(claim.value),
         "actor": claim.actor,

@@ -8,8 +8,7 @@ from dateutil.rrule import rruleset, rrulestr
 from icalendar import Calendar
 
 from gateway.core.errors import Malformed
-from gateway.signals.forms.fields import clean
-from gateway.signals.forms.osv import FiledSignal
+from gateway.signals.forms.fields import FiledSignal, clean
 
 AHEAD: Final = timedelta(days=2)
 """How far the occurrences of a recurring event are worked out. The file is read again before they are used up."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gateway.core.errors import Malformed
 from gateway.core.model.signal import SignalEvent, SignalState
-from gateway.signals.forms.fields import clean, items, mapping, member, optional, text, time
+from gateway.signals.forms.fields import items, mapping, member, optional, text, texts, time
 
 ALARM: Final = "CloudWatch Alarm State Change"
 HEALTH: Final = "AWS Health Event"
@@ -27,7 +27,7 @@ def read(source: str, document: Mapping[str, Any]) -> list[SignalEvent]:
 def _alarm(source: str, document: Mapping[str, Any], detail: Mapping[str, Any]) -> SignalEvent:
     name = text(detail, "alarmName")
     state = mapping(member(detail, "state"), "state")
-    arns = [clean(each) for each in items(document.get("resources") or [], "resources") if isinstance(each, str)]
+    arns = texts(document, "resources")
     where = {each: text(document, each) for each in ("account", "region")}
     return SignalEvent(
         source=source,

@@ -1,7 +1,8 @@
-"""Reads members of a parsed message of a source. What has another type is a mistake of the sender, named in a sentence."""
+"""Reads members of a parsed message or file of a source. A member of another type is a mistake of the sender, named in a sentence."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -10,6 +11,19 @@ from gateway.core.errors import Malformed
 LONGEST: Final = 200
 """Characters of a text that is kept: a label, a name, a reference. Longer ones are cut."""
 MOST_LABELS: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiledSignal:
+    """What a file says about one signal: it is open from `since` until `until`."""
+
+    key: str
+    name: str
+    since: datetime
+    until: datetime | None = None
+    """None: as long as the file says so."""
+    labels: Mapping[str, str]
+    references: tuple[str, ...] = ()
 
 
 def member(document: Mapping[str, Any], name: str) -> Any:
@@ -56,6 +70,11 @@ def labels(value: Any, name: str) -> dict[str, str]:
     found = {} if value is None else mapping(value, name)
     named = {clean(str(key)): optional(found, key) for key in list(found)[:MOST_LABELS]}
     return {key: content for key, content in named.items() if key}
+
+
+def texts(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The texts in a list, which may be absent; items of another type are left out. Raises `errors.Malformed` if it is no list."""
+    return tuple(clean(each) for each in items(document.get(name) or [], name) if isinstance(each, str))
 
 
 def time(document: Mapping[str, Any], name: str) -> datetime:

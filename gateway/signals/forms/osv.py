@@ -1,24 +1,9 @@
 """Known vulnerabilities in the OSV format: one, a list, what OSV's API answers, or what osv-scanner writes."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from gateway.signals.forms.fields import clean, items, mapping, moment, optional, text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FiledSignal:
-    """What a file says about one signal: it is open from `since` until `until`."""
-
-    key: str
-    name: str
-    since: datetime
-    until: datetime | None = None
-    """None: as long as the file says so."""
-    labels: Mapping[str, str]
-    references: tuple[str, ...] = ()
+from gateway.signals.forms.fields import FiledSignal, items, mapping, moment, optional, text, texts
 
 
 def read(document: Any) -> Iterator[FiledSignal]:
@@ -28,7 +13,7 @@ def read(document: Any) -> Iterator[FiledSignal]:
             continue
         key = text(found, "id")
         since = moment(found.get("published") or found.get("modified"), "published")
-        names = (key, *(clean(each) for each in items(found.get("aliases") or [], "aliases") if isinstance(each, str)))
+        names = (key, *texts(found, "aliases"))
         for package in _packages(found):
             yield FiledSignal(
                 key="/".join((key, *package.values())),

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from gateway.core.errors import Malformed
 from gateway.core.model.signal import SignalEvent, SignalState
-from gateway.signals.forms.fields import clean, items, labels, mapping, member, optional, text, time
+from gateway.signals.forms.fields import labels, mapping, member, optional, text, texts, time
 
 _STATES: Final = {"signal.opened": SignalState.OPEN, "signal.closed": SignalState.CLOSED}
 
@@ -17,7 +17,6 @@ def read(source: str, document: Mapping[str, Any]) -> list[SignalEvent]:
         raise Malformed(f"`type` is {' or '.join(_STATES)}, not {kind[:40]!r}. Nothing of the message was taken.")
     data = mapping(member(document, "data"), "data")
     key = text(data, "id")
-    given = items(data.get("references") or [], "references")
     return [
         SignalEvent(
             source=source,
@@ -26,6 +25,6 @@ def read(source: str, document: Mapping[str, Any]) -> list[SignalEvent]:
             state=_STATES[kind],
             at=time(document, "timestamp"),
             labels=labels(data.get("labels"), "labels"),
-            references=tuple(clean(each) for each in given if isinstance(each, str)),
+            references=texts(data, "references"),
         )
     ]

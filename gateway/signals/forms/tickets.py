@@ -4,8 +4,17 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gateway.core.errors import Malformed
-from gateway.signals.forms.fields import clean, items, labels, mapping, member, moment, optional, text
-from gateway.signals.forms.osv import FiledSignal
+from gateway.signals.forms.fields import (
+    FiledSignal,
+    items,
+    labels,
+    mapping,
+    member,
+    moment,
+    optional,
+    text,
+    texts,
+)
 
 _OPEN: Final = frozenset({"open", "approved"})
 _CLOSED: Final = frozenset({"closed", "rejected", "cancelled", "draft"})
@@ -22,12 +31,11 @@ def read(document: Any) -> Iterator[FiledSignal]:
         if state not in _OPEN:
             continue
         key = text(ticket, "id")
-        given = items(ticket.get("references") or [], "references")
         yield FiledSignal(
             key=key,
             name=optional(ticket, "title") or key,
             since=moment(member(ticket, "since"), "since"),
             until=None if ticket.get("until") is None else moment(ticket["until"], "until"),
             labels={"id": key, **labels(ticket.get("labels"), "labels")},
-            references=tuple(clean(each) for each in given if isinstance(each, str)),
+            references=texts(ticket, "references"),
         )

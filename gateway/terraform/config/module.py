@@ -12,18 +12,17 @@ from tree_sitter import Node
 
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
-from gateway.terraform.config.carried import Carried, Expansion
+from gateway.terraform.config.earlier_version import EarlierVersion, Expansion
 from gateway.terraform.config.policy_document import TYPE, check_readable, policy_json
 from gateway.terraform.config.source import Declared, Source, load_sources
 from gateway.terraform.config.templates import read_template
-from gateway.terraform.files import FileTree
+from gateway.terraform.file_tree import FileTree
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import types, values
-from gateway.terraform.lang.evaluate import EvaluationScope, Visiting, find, value_of
+from gateway.terraform.lang.evaluate import MOST_STEPS, EvaluationScope, Steps, Visiting, find, take_for, value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
-from gateway.terraform.lang.steps import MOST, Steps, take_for
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, Unknown, Value
 
 _PLAIN = re.compile(r"[\w./:-]*")
@@ -342,7 +341,7 @@ class Module:
     """Cache of the keys and scopes of resource and module blocks, by the block's header."""
     expanded_resources: "dict[str, tuple[ResourceInstance, ...]]" = field(default_factory=dict)
     """Cache of the instances of this module's resource blocks, by `type.name`."""
-    carried: Carried | None = None
+    carried: EarlierVersion | None = None
     """The version of the code before an edit, whose values stay valid where the edit cannot reach."""
     live: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """Attributes of resources and data sources by address, as the provider knows them; empty where only the code counts."""
@@ -439,7 +438,7 @@ class Module:
         if key not in self.evaluated:
             try:
                 value = evaluate_name(name, visiting | {definition})
-                take_for((value,), Steps(MOST))
+                take_for((value,), Steps(MOST_STEPS))
                 self.evaluated[key] = value
             except Unknown as error:
                 self.evaluated[key] = error

@@ -14,8 +14,7 @@ from tree_sitter import Node
 
 from gateway.core.errors import CodeInvalid
 from gateway.terraform.config.templates import read_templates, template_names
-from gateway.terraform.config.workspace import DEFAULT, read_workspace
-from gateway.terraform.files import FileTree, file_tree
+from gateway.terraform.file_tree import DEFAULT_WORKSPACE, FileTree, file_tree, read_workspace
 from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.expression import LiteralValue, bare
 from gateway.terraform.lang.grammar import read_attribute
@@ -123,7 +122,7 @@ class Source:
     """Names of attributes and blocks that override files set, by block header. Their values are not known."""
     downloaded: Mapping[str, str] = field(default_factory=dict)
     """The directories of called modules that are not local, by the call's name, where `terraform init` downloaded them."""
-    workspace: str = DEFAULT
+    workspace: str = DEFAULT_WORKSPACE
     """The Terraform workspace."""
     contents: Mapping[Path, bytes] = field(default_factory=dict)
     """The bytes of every Terraform file of the directory, as they were read."""
@@ -195,7 +194,7 @@ def load_sources(
     return loaded
 
 
-def changed_sources(sources: Mapping[str, Source], files: Mapping[Path, Document]) -> Mapping[str, Source] | None:
+def sources_after_edit(sources: Mapping[str, Source], files: Mapping[Path, Document]) -> Mapping[str, Source] | None:
     """The directories of some files after these were changed or added, their other files as they were read.
 
     None if no source has one of the directories, or if its modules are called from other directories now, or if templates change. Raises `CodeInvalid`.

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from gateway.core.errors import CodeInvalid
-from gateway.terraform.files import FileTree
+from gateway.terraform.file_tree import FileTree
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute

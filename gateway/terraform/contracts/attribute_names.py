@@ -9,8 +9,8 @@ from importlib.resources import files
 
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.path import AttributePath
+from gateway.terraform.address import fits
 from gateway.terraform.contracts.contract import ConditionRule, ResourceRule
-from gateway.terraform.contracts.glob import fits
 
 Seen = Callable[[str], Collection[str]]
 """From a glob on resource types to the attributes that resources of these types have in the code or the state."""

@@ -8,13 +8,12 @@ from gateway.core.errors import CodeInvalid
 from gateway.core.model.contract import AgentGrant, Bound, Contract
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
-from gateway.terraform.address import Address, parse_address, written_key
+from gateway.terraform.address import Address, fits, parse_address, written_key
 from gateway.terraform.config.module import Module, ResourceInstance
 from gateway.terraform.contracts.attribute_names import Seen, check_attributes
 from gateway.terraform.contracts.bounds import limit_problem
 from gateway.terraform.contracts.conditions import CodeConditions, evaluate_condition
 from gateway.terraform.contracts.contract import BoundRule, ConditionRule, ResourceRule
-from gateway.terraform.contracts.glob import fits
 from gateway.terraform.lang.evaluate import EvaluationScope
 
 Attributes = Mapping[str, Json]

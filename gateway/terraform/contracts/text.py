@@ -12,10 +12,9 @@ from lark.exceptions import LarkError, UnexpectedInput, UnexpectedToken
 
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.json import Json
-from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
+from gateway.terraform.lang.evaluate import EvaluationScope, Steps, evaluate
 from gateway.terraform.lang.expression import Expression, NotLiteral, literal, root_references
 from gateway.terraform.lang.grammar import parse_expression
-from gateway.terraform.lang.steps import Steps
 from gateway.terraform.lang.values import Unknown
 
 _MOST_SHOWN = 80

@@ -1,10 +1,10 @@
-"""Evaluates expressions in the context of their module: the value, or `Unknown`. Never a guess.
+"""Evaluates expressions in the context of their module: the value, or `Unknown`, never a guess. Counts the steps, so that no expression takes too long.
 
 The rules are those of hashicorp/hcl `hclsyntax` and Terraform. The only assumption is that Terraform accepts the code.
 """
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Protocol
@@ -13,9 +13,44 @@ from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import functions, values
 from gateway.terraform.lang.expression import Expression
-from gateway.terraform.lang.steps import MOST, Steps, take_for
 from gateway.terraform.lang.unify import unified
-from gateway.terraform.lang.values import EvaluationFailed, Opaque, SetOf, Unknown, Value
+from gateway.terraform.lang.values import LONGEST_TEXT, EvaluationFailed, Opaque, SetOf, Unknown, Value
+
+MOST_STEPS = 1_000_000
+"""Steps for one expression of a stack's code, and items in one of its values."""
+_CHARACTERS_OF_A_STEP = 100
+"""Characters of text that count as one step."""
+
+
+@dataclass(slots=True)
+class Steps:
+    """What evaluating an expression may still cost: one step for each part that is evaluated and each item that a function reads."""
+
+    left: int
+
+    def take(self, count: int) -> None:
+        """Use up some steps. Raises `Unknown` if no more are left."""
+        self.left -= count
+        if self.left < 0:
+            raise Unknown("evaluating it takes too many steps; simplify the expression or make its lists shorter")
+
+
+def take_for(arguments: Iterable[Value], steps: Steps | None) -> None:
+    """Use up a step for every item in the arguments, at every depth, and one for every line's length of text."""
+    if steps is None:
+        return
+    todo = list(arguments)
+    while todo:
+        value = todo.pop()
+        if isinstance(value, str):
+            steps.take(len(value) // _CHARACTERS_OF_A_STEP if len(value) <= LONGEST_TEXT else MOST_STEPS)
+        elif isinstance(value, Mapping):
+            steps.take(len(value))
+            todo += value.values()
+        elif isinstance(value, Sequence):
+            steps.take(len(value))
+            todo += value
+
 
 Visiting = frozenset[tuple[int, str]]
 
@@ -101,7 +136,7 @@ def find(value: Value, path: Sequence[str]) -> Value:
 def value_of(expression: Expression, scope: EvaluationScope) -> Value:
     """The value of an expression. Unknown items of a collection are `Opaque` in it. Raises `Unknown`."""
     if scope.steps is None:
-        return value_of(expression, replace(scope, steps=Steps(MOST)))
+        return value_of(expression, replace(scope, steps=Steps(MOST_STEPS)))
     scope.steps.take(1)
     try:
         return _value_of(expression, scope)

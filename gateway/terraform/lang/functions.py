@@ -13,6 +13,7 @@ from gateway.terraform.lang import (
     functions_network,
     functions_number,
     functions_text,
+    functions_time,
 )
 from gateway.terraform.lang.values import EvaluationFailed, Unknown, Value, to_json
 
@@ -23,6 +24,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     **functions_network.FUNCTIONS,
     **functions_number.FUNCTIONS,
     **functions_text.FUNCTIONS,
+    **functions_time.FUNCTIONS,
 }
 NAMES = frozenset({*_FUNCTIONS, *functions_collection.READING_NO_ITEMS})
 """The functions that are evaluated, besides `try` and `can`."""

@@ -114,14 +114,9 @@ class ReadBack:
         return not doubt.left_to_human or (self.trail is not None and age < _LATE_EVENTS)
 
     async def _applied(self, mutation_id: str) -> AppliedMutation | None:
-        """The mutation, from its DECIDED record; None if that cannot be read."""
+        """The mutation, from its DECIDED record; None if there is none."""
         query = RecordQuery(mutation_id=mutation_id, stage=Stage.DECIDED, limit=1)
-        for record in await self.queries.records(query):
-            try:
-                return applied_mutation(record, {})
-            except (KeyError, TypeError, ValueError) as error:
-                log.error("record_unreadable", seq=record.seq, mutation=mutation_id, error=repr(error))  # noqa: TRY400  one line
-        return None
+        return next((applied_mutation(record, {}) for record in await self.queries.records(query)), None)
 
     def _told(self, applied: AppliedMutation) -> DoubtVerdict | None:
         """What CloudTrail says; None if it says nothing or cannot be read."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from gateway.terraform.config.carried import Carried, carried_over
-from gateway.terraform.config.definitions import names_in
+from gateway.terraform.config.earlier_version import EarlierVersion, across_edits
+from gateway.terraform.config.edit_reach import names_in
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang.hcl import Document
 from reconciler.rewrite.footprint.parts import FootprintPart, block_keys, block_type, names_of, parts_of
@@ -26,14 +26,14 @@ class FootprintChange:
 
 
 def footprint_changes(
-    before: Module, after: Module, edits: "Sequence[Carried | None] | None" = None
+    before: Module, after: Module, edits: "Sequence[EarlierVersion | None] | None" = None
 ) -> Iterator[FootprintChange]:
     """Every block whose footprint differs between two versions of the code, and some whose footprint does not.
 
-    If `after` was made by `changed_module`, only what the edit can reach is evaluated, one by one as the caller asks. `edits` are what
+    If `after` was made by `module_after_edit`, only what the edit can reach is evaluated, one by one as the caller asks. `edits` are what
     each edit between the versions carried over, if there is not just the last one; None in it: everything may have changed.
     """
-    reach = after.carried if edits is None else carried_over(edits)
+    reach = after.carried if edits is None else across_edits(edits)
     earlier = {module.address: module for module in before.modules()}
     kept: set[str] = set()
     markers = Marker(), Marker()
@@ -48,7 +48,7 @@ def footprint_changes(
         yield from _Versions(old, None, None, markers).changes()
 
 
-def _is_same_call(before: Module, after: Module, kept: set[str], reach: Carried) -> bool:
+def _is_same_call(before: Module, after: Module, kept: set[str], reach: EarlierVersion) -> bool:
     """Whether a module instance differs only by what the edits can reach by name, and so do all above it."""
     above = after.parent is None or after.parent.address in kept
     return above and after.carried is not None and reach.same_scope(before.call_scope, after.call_scope)
@@ -60,7 +60,7 @@ class _Versions:
 
     before: Module | None
     after: Module | None
-    reach: Carried | None
+    reach: EarlierVersion | None
     markers: tuple[Marker, Marker]
     unreached: dict[tuple[int, int], frozenset[str]] = field(default_factory=dict)
     """Cache of the names that the edits cannot reach, by the ids of the block's nodes: all instances of a block share them."""

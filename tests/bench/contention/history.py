@@ -12,7 +12,7 @@ from tests.bench.contention.callers import Answer
 
 def asked_of(record: Record) -> tuple[str, int]:
     """The queue and the value that a DECIDED record is about."""
-    body: Any = record.body
+    body: Any = record.body.members
     parameters = body["call"]["parameters"]
     return parameters["QueueUrl"].rpartition("/")[2], int(parameters["Attributes"]["VisibilityTimeout"])
 
@@ -60,7 +60,7 @@ class History:
         ]
 
     def _read(self, record: Record) -> None:
-        body: Any = record.body
+        body: Any = record.body.members
         match record.stage:
             case Stage.DECIDED if body["decision"]["carried_out"]:
                 self._decided(record)
@@ -71,7 +71,7 @@ class History:
 
     def _decided(self, record: Record) -> None:
         mutation = record.mutation_id
-        body: Any = record.body
+        body: Any = record.body.members
         self._decisions[mutation] = record
         self._by_key[body["attempt"]["idempotency_key"]].append(mutation)
         self._superseded[mutation] = body["decision"]["supersedes"]

@@ -10,6 +10,7 @@ from gateway.core.records.record import Record, Stage
 from tests.bench.contention.callers import Answer
 from tests.bench.contention.history import History
 from tests.bench.contention.wishes import Wish
+from tests.kit.bodies import sample_record
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -26,11 +27,11 @@ def decided(value: int, *, supersedes: Sequence[int] = (), carried_out: bool = T
         "claims": [{"id": f"claim-{value}", "address": "aws_sqs_queue.queue[0]", "attribute": "timeout"}],
         "attempt": {"idempotency_key": wish(value).recorded_key},
     }
-    return Record(stage=Stage.DECIDED, at=NOW, mutation_id=f"mut-{value}", actor=actor, body=body)
+    return sample_record(stage=Stage.DECIDED, at=NOW, mutation_id=f"mut-{value}", actor=actor, body=body)
 
 
 def settled(value: int, outcome: str = "applied") -> Record:
-    return Record(stage=Stage.SETTLED, at=NOW, mutation_id=f"mut-{value}", actor="a", body={"outcome": outcome})
+    return sample_record(stage=Stage.SETTLED, at=NOW, mutation_id=f"mut-{value}", actor="a", body={"outcome": outcome})
 
 
 def told(value: int, status: int = 200, code: str = "") -> Answer:

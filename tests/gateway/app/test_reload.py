@@ -118,7 +118,7 @@ HEAD = "package sentinel.rules.mine\n\nimport rego.v1\n\nevaluated := true\n\n"
 )
 async def test_a_broken_policy_prevents_the_start(tmp_path: Path, text: str, names: str) -> None:
     policies = tmp_path / "policies"
-    await asyncio.to_thread(shutil.copytree, Path(__file__).parents[2] / "policies", policies)
+    await asyncio.to_thread(shutil.copytree, Path(__file__).parents[3] / "policies", policies)
     (policies / "guardrails" / "mine.rego").write_text(text)
     settings = Settings(data=tmp_path / "data", policy=PolicySettings(path=policies))
     with pytest.raises(PolicyInvalid, match=names):

@@ -33,7 +33,7 @@ def test_an_allowed_call_is_recorded_sent_once_and_settled(gate: Gate) -> None:
     mutation = reply["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
     assert gate.upstream.asked == ["SetDesiredCapacity"]
     decided, settled = gate.records(mutation_id=mutation)
-    assert (decided.stage, settled.stage, settled.body["outcome"]) == (Stage.DECIDED, Stage.SETTLED, "applied")
+    assert (decided.stage, settled.stage, settled.body.members["outcome"]) == (Stage.DECIDED, Stage.SETTLED, "applied")
     (claim,) = gate.run(gate.ledger.claims(address="aws_autoscaling_group.kafka_consumer"))
     assert (claim.attribute, claim.value, claim.actor) == ("desired_capacity", 6, "agent")
 
@@ -102,7 +102,7 @@ def test_without_a_trustworthy_answer_the_outcome_is_in_doubt_and_the_claim_stay
     assert error.response["ResponseMetadata"]["HTTPStatusCode"] == 409
     assert gate.upstream.asked == ["SetDesiredCapacity"]
     mutation = error.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
-    assert gate.records(mutation_id=mutation)[-1].body["outcome"] == "in_doubt"
+    assert gate.records(mutation_id=mutation)[-1].body.members["outcome"] == "in_doubt"
     assert [claim.mutation_id for claim in gate.run(gate.ledger.claims())] == [mutation]
 
 
@@ -134,7 +134,7 @@ def test_a_session_carries_its_motive(gate: Gate) -> None:
     client._request_signer._credentials.secret_key = given["secret_access_key"]
     reply = client.set_desired_capacity(**SET)
     mutation = reply["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
-    assert gate.records(mutation_id=mutation)[0].body["motive"]["evidence"] == ["A-2"]  # type: ignore[index,call-overload]  # JSON
+    assert gate.records(mutation_id=mutation)[0].body.members["motive"]["evidence"] == ["A-2"]
 
 
 def test_the_api_returns_decision_outcome_and_records(gate: Gate) -> None:
@@ -258,8 +258,8 @@ def test_observing_applies_and_returns_the_verdict(observing: Gate) -> None:
     assert headers["x-sentinel-would"] == "deny"
     assert observing.upstream.asked == ["SetDesiredCapacity"]
     decided, settled = observing.records(mutation_id=headers["x-sentinel-mutation"])
-    assert decided.body["decision"]["verdict"] == "deny"  # type: ignore[index,call-overload]  # JSON
-    assert settled.body["outcome"] == "applied"
+    assert decided.body.members["decision"]["verdict"] == "deny"
+    assert settled.body.members["outcome"] == "applied"
 
 
 def test_observing_still_refuses_credentials(observing: Gate) -> None:

@@ -99,5 +99,5 @@ def test_what_nobody_accounts_for_is_held(gate: Gate, attack: Attack, actor: str
         attack(gate, actor)
     assert gate.upstream.asked == []
     assert not gate.run(gate.ledger.claims())
-    effects = gate.records()[-1].body["effects"]
+    effects = gate.records()[-1].body.members["effects"]
     assert effects == [], "the call was understood"

@@ -75,7 +75,7 @@ def test_the_approver_and_the_ledger_see_every_command(gate: Gate) -> None:
     assert hold["parameters"]["InstanceIds"] == ["i-0123456789"]
     assert (hold["service"], hold["operation"], hold["whole"]) == ("ssm", "SendCommand", True)
     [decided] = gate.records(mutation_id=mutation, stage=Stage.DECIDED)
-    body: Any = decided.body
+    body: Any = decided.body.members
     assert body["call"]["parameters"]["Parameters"] == {"commands": COMMANDS}
 
 
@@ -88,7 +88,7 @@ def test_what_ran_stands_in_the_ledger_after_the_approval(gate: Gate) -> None:
     assert _approve(gate, _held(again)).status_code == 200
     again()
     assert gate.upstream.asked == ["SendCommand"]
-    body: Any = gate.records(stage=Stage.DECIDED)[-1].body
+    body: Any = gate.records(stage=Stage.DECIDED)[-1].body.members
     assert body["decision"]["approval"]
     assert body["call"]["parameters"]["Parameters"] == {"commands": ["df -h"]}
 

@@ -134,7 +134,7 @@ def test_a_second_gateway_on_the_same_ledger_leaves_a_live_call_alone(gate: Gate
         gate.run(_set(gate.upstream.release))
         caller.join(300)
     assert replies
-    assert gate.records()[-1].body["outcome"] == "applied"
+    assert gate.records()[-1].body.members["outcome"] == "applied"
     assert gate.upstream.asked == ["SetDesiredCapacity"]
 
 
@@ -152,7 +152,7 @@ async def _set(event: asyncio.Event) -> None:
 def test_what_is_in_doubt_is_settled_by_what_is_live(gate: Gate, live: str, answer: DoubtAnswer, claims: int) -> None:
     error = _cut(gate, 7)
     assert "is not sent again" in error.response["Error"]["Message"]
-    effects: Any = gate.records(stage=Stage.DECIDED)[-1].body["effects"]
+    effects: Any = gate.records(stage=Stage.DECIDED)[-1].body.members["effects"]
     values = {"before": effects[0]["before"], "other": 9, "asked": 7}
     assert values["before"] != 7
     assert _settle(gate, _reading(gate, values[live])) == [answer]
@@ -170,7 +170,7 @@ def test_after_it_was_found_out_a_rival_may_change_the_attribute(gate: Gate) -> 
     _cut(gate, 7)
     with pytest.raises(ClientError):
         gate.client("autoscaling", "rival").set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=8)
-    effects: Any = gate.records(stage=Stage.DECIDED, actor="agent")[-1].body["effects"]
+    effects: Any = gate.records(stage=Stage.DECIDED, actor="agent")[-1].body.members["effects"]
     _settle(gate, _reading(gate, effects[0]["before"] if effects[0]["before"] != 7 else 7))
     gate.release_all()
     gate.client("autoscaling", "rival").set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=8)
@@ -315,7 +315,9 @@ async def test_a_gateway_killed_anywhere_sends_once_at_most_and_the_truth_is_fou
             await read_back.settle(doubt.mutation_id, await read_back.look(doubt.mutation_id))
         assert await ledger.in_doubt() == ()
         expected = [] if point == "deciding" else ["applied" if SENT[point] else "failed"]
-        assert [each.body["outcome"] for each in await ledger.records(RecordQuery(stage=Stage.SETTLED))][:1] == expected
+        assert [each.body.members["outcome"] for each in await ledger.records(RecordQuery(stage=Stage.SETTLED))][
+            :1
+        ] == expected
         await ledger.verify()
         with _gateway(settings, "-m", "gateway", "serve") as (process, url):
             await _ready(process, url)
@@ -348,7 +350,10 @@ async def test_a_reconciler_killed_anywhere_settles_once(
     assert reconciler.run(url, database, "never", live) == 0
     async with open_ledger(url, KEYS) as ledger:
         settled = await ledger.records(RecordQuery(stage=Stage.SETTLED, newest_first=False))
-        assert [record.body["outcome"] for record in settled] == ["in_doubt", "applied" if live == 6 else "failed"]
+        assert [record.body.members["outcome"] for record in settled] == [
+            "in_doubt",
+            "applied" if live == 6 else "failed",
+        ]
         assert len(await ledger.claims()) == (live == 6)
         await ledger.verify()
 
@@ -374,6 +379,6 @@ def test_what_no_value_shows_is_left_to_a_human_once(gate: Gate, made: Any) -> N
     mutation = gate.run(record_mutation(gate.ledger, [(made, 4)], outcome=outcome, stack="kafka"))
     assert _settle(gate, _reading(gate, 0, read_live=live)) == [DoubtAnswer.HUMAN]
     assert _settle(gate, _reading(gate, 0, read_live=live)) == []
-    outcomes = [record.body for record in gate.records(mutation_id=mutation.id, stage=Stage.SETTLED)]
+    outcomes = [record.body.members for record in gate.records(mutation_id=mutation.id, stage=Stage.SETTLED)]
     assert [body.get("left_to_human", False) for body in outcomes] == [False, True]
     assert _by_hand(gate, mutation.id, "human", {"outcome": "failed", "reason": "seen"}).status_code == 200

@@ -100,7 +100,7 @@ def test_what_writes_is_decided_recorded_and_not_sent(gate: Gate, attack: Attack
         attack(gate, "agent")
     assert gate.upstream.asked == []
     (decided,) = gate.records(stage=Stage.DECIDED)[before:]
-    decision: Any = decided.body["decision"]
+    decision: Any = decided.body.members["decision"]
     assert decision["verdict"] in ("hold", "deny")
 
 

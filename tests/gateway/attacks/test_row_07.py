@@ -146,7 +146,7 @@ def _changes(gate: Gate, actor: str, **parameters: str) -> bool:
     before = len(gate.records(stage=Stage.DECIDED))
     _try(_call("rds", "modify_db_instance", DBInstanceIdentifier="kafka-reports", **parameters), gate, actor)
     (decided,) = gate.records(stage=Stage.DECIDED)[before:]
-    effects: Any = decided.body["effects"]
+    effects: Any = decided.body.members["effects"]
     (effect,) = effects
     return bool(effect["changes"])
 

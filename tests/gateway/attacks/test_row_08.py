@@ -85,7 +85,7 @@ ATTACKS: dict[str, Attack] = {
 
 def _judged(gate: Gate) -> list[dict[str, Any]]:
     """The effects of the last record."""
-    effects: Any = gate.records()[-1].body["effects"]
+    effects: Any = gate.records()[-1].body.members["effects"]
     return list(effects)
 
 

@@ -90,7 +90,7 @@ def test_the_same_signed_bytes_are_applied_once(gate: Gate, replay: str) -> None
         # botocore waits for this long: it would otherwise use up its attempts in the second of the signature.
         assert (answer.headers["x-amz-retry-after"], answer.headers["retry-after"]) == ("1000", "1")
     assert gate.upstream.asked == ["SetDesiredCapacity"]
-    assert gate.records()[-1].body["code"] == "signature_spent"
+    assert gate.records()[-1].body.members["code"] == "signature_spent"
 
 
 _MOMENTS: set[datetime] = set()

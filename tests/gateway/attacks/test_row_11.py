@@ -200,7 +200,7 @@ def test_it_waits_for_a_human_or_is_refused(gate: Gate, attack: Attack, actor: s
 def _rules(gate: Gate, error: ClientError) -> set[str]:
     """The guardrails that spoke in the record of the refused call."""
     mutation = error.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
-    bodies: list[Any] = [record.body for record in gate.records(mutation_id=mutation)]
+    bodies: list[Any] = [record.body.members for record in gate.records(mutation_id=mutation)]
     rules = {finding["rule"] for body in bodies for finding in body.get("findings", [])}
     return {rule for rule in rules if rule.startswith("SEN-")}
 

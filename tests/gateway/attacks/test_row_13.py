@@ -23,7 +23,7 @@ WEAK = ("cost", "experiment")
 
 def _judged(gate: Gate) -> dict[str, Any]:
     """The implied effects of the last record, by attribute."""
-    effects: Any = gate.records(stage=Stage.DECIDED)[-1].body["effects"]
+    effects: Any = gate.records(stage=Stage.DECIDED)[-1].body.members["effects"]
     return {effect["attribute"]: effect for effect in effects if effect["implied"]}
 
 

@@ -93,7 +93,7 @@ class Repository:
         await self.ledger.release(mutation.id, caller=mutation.caller, at=SystemClock().now())
         worker = self.worker
         await worker.backlog.read(self.ledger)
-        return dict(await worker.line.reconcile(worker.backlog.decided[mutation.id], worker.backlog))
+        return (await worker.line.reconcile(worker.backlog.decided[mutation.id], worker.backlog)).members
 
 
 @pytest.fixture

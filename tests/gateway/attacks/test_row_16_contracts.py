@@ -275,5 +275,5 @@ def test_with_a_protected_branch_set_the_start_without_git_is_refused(local: Pat
 def test_nothing_new_on_the_branch_reads_no_code(local: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stacks = _load(local)
     WIDER(local)
-    monkeypatch.setattr("gateway.terraform.origin.load_code", pytest.fail)
+    monkeypatch.setattr("gateway.terraform.origins.load_code", pytest.fail)
     assert not stacks.refresh()

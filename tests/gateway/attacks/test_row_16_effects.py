@@ -70,7 +70,7 @@ CONTRADICTIONS: dict[str, Attack] = {
 
 def _judged(gate: Gate) -> dict[str, Any]:
     """The effects of the last decision, by attribute."""
-    effects: Any = gate.records(stage=Stage.DECIDED)[-1].body["effects"]
+    effects: Any = gate.records(stage=Stage.DECIDED)[-1].body.members["effects"]
     return {effect["attribute"]: effect for effect in effects}
 
 

@@ -28,7 +28,7 @@ SIGNED = {"payload_signing_enabled": True, "addressing_style": "path"}
 def test_a_success_of_an_operation_that_returns_nothing_is_applied(gate: Gate, behaviour: str) -> None:
     gate.upstream.behaviour = behaviour
     gate.client("sqs").set_queue_attributes(QueueUrl=QUEUE, Attributes={"VisibilityTimeout": "31"})
-    assert gate.records()[-1].body["outcome"] == "applied"
+    assert gate.records()[-1].body.members["outcome"] == "applied"
 
 
 @pytest.mark.parametrize("behaviour", ["empty"])
@@ -36,7 +36,7 @@ def test_so_it_is_in_a_form(gate: Gate, behaviour: str) -> None:
     gate.upstream.behaviour = behaviour
     answer = _form(gate, f"Action=SetDesiredCapacity&AutoScalingGroupName={ASG}&DesiredCapacity=6")
     assert answer.status == 200, answer.text
-    assert gate.records()[-1].body["outcome"] == "applied"
+    assert gate.records()[-1].body.members["outcome"] == "applied"
 
 
 def test_a_page_of_a_captive_portal_is_still_in_doubt(gate: Gate) -> None:
@@ -100,7 +100,7 @@ def test_an_upload_may_be_larger_than_a_change(gate: Gate, size: int) -> None:
         gate.client("s3", s3=SIGNED).put_object(Bucket="anything", Key="k", Body=b"x" * size)
     # Nobody declared the bucket: the call was read, and decided.
     assert refused.value.response["ResponseMetadata"]["HTTPStatusCode"] == 403
-    call: Any = gate.records()[-1].body["call"]
+    call: Any = gate.records()[-1].body.members["call"]
     assert call["operation"] == "PutObject"
 
 

@@ -285,7 +285,7 @@ def test_what_was_applied_since_the_state_was_written_is_not_dropped_by_leaving_
 def test_rules_add_up_from_one_call_to_the_next(gate: Gate) -> None:
     for number in (1, 2, 3):
         _authorize(IpRanges=_world(f"10.{number}.0.0/16"))(gate)
-    bodies: list[Any] = [record.body for record in gate.records(resource="aws_security_group.kafka_consumer")]
+    bodies: list[Any] = [record.body.members for record in gate.records(resource="aws_security_group.kafka_consumer")]
     (effect,) = bodies[-1]["effects"]
     ranges = {cidr for rule in effect["value"] for cidr in rule["cidr_blocks"]}
     assert ranges >= {"10.1.0.0/16", "10.2.0.0/16", "10.3.0.0/16"}

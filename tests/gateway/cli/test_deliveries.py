@@ -9,10 +9,11 @@ import pytest
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.ids import digest_id
 from gateway.core.records.notice import notice_id
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.core.settings.notices import WebhookSettings
 from gateway.core.times import SystemClock
 from tests.gateway.doors.api.test_waiting import mutation_of, put_rule
+from tests.kit.bodies import sample_record
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -43,7 +44,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
             "open": [{}],
             "results": [result],
         }
-        made = Record(stage=Stage.NOTIFIED, at=SystemClock().now(), mutation_id=digest_id("whk", "ops"), body=body)
+        made = sample_record(
+            stage=Stage.NOTIFIED, at=SystemClock().now(), mutation_id=digest_id("whk", "ops"), body=body
+        )
         gate.run(gate.ledger.record_event(made))
         yield gate
 

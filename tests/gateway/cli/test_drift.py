@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gateway.core.model.ids import digest_id
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
+from tests.kit.bodies import sample_record
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -21,10 +22,10 @@ DRIFT = digest_id("fgn", "cli")
 def drift(gate: Gate) -> Iterator[str]:
     body: dict[str, Any] = {"address": "aws_sqs_queue.a", "attribute": "delay_seconds", "live": 5, "declared": 0, "origin": {"actor": "[bold]bob", "event": "sqs:X", "at": "2026-01-02T00:00:00+00:00"}}  # fmt: skip
     for stage, members in ((Stage.DRIFTED, body), (Stage.DRIFT_DECIDED, {"action": "human", "rule": "R1", "reason": "Look."})):  # fmt: skip
-        record = Record(stage=stage, at=datetime.now(UTC), mutation_id=DRIFT, stack="kafka", body=members)
+        record = sample_record(stage=stage, at=datetime.now(UTC), mutation_id=DRIFT, stack="kafka", body=members)
         gate.run(gate.ledger.record_event(record, repeat=True))
     yield DRIFT
-    gone = Record(stage=Stage.DRIFT_SETTLED, at=datetime.now(UTC), mutation_id=DRIFT, stack="kafka", body={"outcome": "gone"})  # fmt: skip
+    gone = sample_record(stage=Stage.DRIFT_SETTLED, at=datetime.now(UTC), mutation_id=DRIFT, stack="kafka", body={"outcome": "gone"})  # fmt: skip
     gate.run(gate.ledger.record_event(gone, repeat=True))
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from gateway.core.model.json import Json
 from gateway.core.times import SystemClock
+from tests.kit.bodies import written_back
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -30,7 +31,7 @@ def test_what_is_left_is_listed_until_it_is_done(
     now = SystemClock().now()
     reply = gate.client("autoscaling").set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=6)
     mutation = reply["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
-    gate.run(gate.ledger.record_reconciliation(mutation, at=now, body={"left": [LEFT]}))
+    gate.run(gate.ledger.record_reconciliation(mutation, at=now, body=written_back({"left": [LEFT]})))
     (entry,) = document("left")[1]["left"]
     assert (entry["mutation_id"], entry["actor"], entry["kind"], entry["chain"]) == (
         mutation,
@@ -46,7 +47,7 @@ def test_what_is_left_is_listed_until_it_is_done(
         mutation,
     ):
         assert part in line
-    gate.run(gate.ledger.record_reconciliation(mutation, at=now, body={"merged": True}))
+    gate.run(gate.ledger.record_reconciliation(mutation, at=now, body=written_back({"merged": True})))
     assert document("left") == (0, {"left": []})
 
 

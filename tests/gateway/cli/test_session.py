@@ -55,7 +55,7 @@ def test_an_unmodified_program_carries_the_motive(gate: Gate) -> None:
     done = session("--", sys.executable, "-c", program, AWS_REGION="us-east-1")
     assert done.returncode == 0, done.stderr
     decided = [record for record in gate.records(actor="agent") if record.stage == "decided"][-1]
-    motive = decided.body["motive"]
+    motive = decided.body.members["motive"]
     assert isinstance(motive, dict)
     assert (motive["intent"], motive["motivation"], motive["evidence"]) == ("availability", "incident", ["ALERT-7"])
 

@@ -35,7 +35,7 @@ def test_an_approver_settles_it_with_a_reason(
     asked = list(gate.upstream.asked)
     done = sentinel("settle", doubtful, f"--{outcome}", "--reason", "I looked at [the] group.")
     assert (done.exit_code, done.stdout) == (0, f"Settled {doubtful} as {outcome}.\n"), done.output
-    body = gate.records(mutation_id=doubtful)[-1].body
+    body = gate.records(mutation_id=doubtful)[-1].body.members
     assert (body["outcome"], body["why"]) == (outcome, "I looked at [the] group.")
     assert body["settled_by"] == {"means": "human", "actor": "human"}
     assert gate.upstream.asked == asked
@@ -52,7 +52,7 @@ def test_half_an_answer_settles_nothing(
     speak_as(gate, "human")
     code, reply = document("settle", doubtful, *options)
     assert (code, reply["code"]) == (1, "malformed")
-    assert gate.records(mutation_id=doubtful)[-1].body["outcome"] == "in_doubt"
+    assert gate.records(mutation_id=doubtful)[-1].body.members["outcome"] == "in_doubt"
 
 
 def test_the_agent_itself_may_not(doubtful: str, gate: Gate, speak_as: Speak, document: Document) -> None:

@@ -1,4 +1,4 @@
-"""`sentinel verify` and `sentinel config`."""
+"""`sentinel verify`."""
 
 import asyncio
 import shutil
@@ -129,63 +129,3 @@ def test_a_file_that_is_not_a_ledger(document: Document, elsewhere: Path) -> Non
     (elsewhere / ".sentinel" / "ledger.db").write_text("not a database at all, but long enough to be read as one" * 20)
     code, reply = document("verify")
     assert (code, reply["code"]) == (1, "ledger_unavailable")
-
-
-def test_config_says_what_is_in_force_and_from_where(
-    elsewhere: Path, document: Document, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (elsewhere / "sentinel.toml").write_text("[server]\nport = 9000\n")
-    monkeypatch.setenv("SENTINEL_MODE", "observe")
-    code, reply = document("config")
-    assert (code, reply["file"]) == (0, "sentinel.toml")
-    assert reply["settings"]["server.port"] == {"value": 9000, "from": "file", "variable": "SENTINEL_SERVER__PORT"}
-    assert reply["settings"]["mode"] == {"value": "observe", "from": "environment", "variable": "SENTINEL_MODE"}
-    assert reply["settings"]["account"]["from"] == "default"
-
-
-def test_config_as_a_table(elsewhere: Path, sentinel: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SENTINEL_ACCOUNT", "[red]1[/red]")
-    shown = sentinel("config").stdout
-    assert shown.startswith("Settings file: none")
-    line = next(line for line in shown.splitlines() if line.startswith("account"))
-    assert line.split() == ["account", "[red]1[/red]", "environment", "SENTINEL_ACCOUNT"]
-
-
-def test_config_says_whether_evidence_is_checked(
-    elsewhere: Path, sentinel: Callable[..., Any], document: Document
-) -> None:
-    assert document("config")[1]["evidence"].startswith("Evidence is not checked")
-    assert "([[signals]])" in sentinel("config").stdout.replace("\n", "")
-    (elsewhere / "sentinel.toml").write_text(
-        '[[signals]]\nname = "pager"\nform = "pagerduty"\nsecret = "do-not-show-me-please"\n'
-    )
-    code, reply = document("config")
-    assert (code, "checked for incident" in reply["evidence"]) == (0, True)
-    assert "do-not-show-me" not in sentinel("config").stdout + str(reply)
-
-
-SECRETS = {
-    "SENTINEL_MASTER_KEY": "do-not-show-me-do-not-show-me-do-not",
-    "SENTINEL_RECONCILE__KEY_SECRET": "do-not-show-me",
-    "SENTINEL_LEDGER": "postgresql+psycopg://sentinel:do-not-show-me@db:5432/ledger",
-    "SENTINEL_POLICY__OPA_URL": "https://u:do-not-show-me@opa.example/v1",
-}
-
-
-def test_config_shows_no_secret(
-    sentinel: Callable[..., Any], document: Document, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in SECRETS.items():
-        monkeypatch.setenv(name, value)
-    reply = document("config")[1]
-    assert "do-not-show-me" not in sentinel("config").stdout + str(reply)
-    assert reply["settings"]["ledger"]["value"] == "postgresql+psycopg://sentinel:***@db:5432/ledger"
-    assert reply["settings"]["master_key"]["from"] == "environment"
-
-
-def test_a_password_in_the_query_is_masked(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(
-        "SENTINEL_LEDGER", "postgresql+psycopg://db/ledger?user=u&password=do-not-show-me&sslmode=require"
-    )
-    shown = document("config")[1]["settings"]["ledger"]["value"]
-    assert shown == "postgresql+psycopg://db/ledger?user=u&password=***&sslmode=require"

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from gateway.context.answer_parts import written_names
 from gateway.context.attributes import AttributesOf, bounds_on, mutable_by_agent
-from gateway.context.entries import written_names
 from gateway.context.health import ReadStatus
-from gateway.context.live import LiveAnswer
+from gateway.context.live_values import LiveAnswer
 from gateway.context.ports import KnownResource, LatestChange
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.contract import Bound, Contract

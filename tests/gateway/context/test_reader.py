@@ -4,14 +4,15 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.context.applied_drift import DriftQuery
 from gateway.context.lookup import ResourceQuery
 from gateway.context.ports import HistoryQuery, KnownResource, SentChange
+from gateway.context.reader import MOST_APPLIED, DriftQuery, find_applied_drift
 from gateway.core.errors import NotFound
 from gateway.core.model.signal import Signal, SignalState
+from gateway.terraform.stacks import Stacks
 from tests.kit.context_reader import ContextLedgerDouble, LiveDouble, applied, claim, reader
 from tests.kit.doubles import AGENT, HUMAN, NOW
-from tests.kit.stacks import GROUP
+from tests.kit.stacks import GROUP, KAFKA, Source, load
 
 SIGNAL = Signal(id="sig_1", source="am", key="k", name="Lag", state=SignalState.OPEN, at=NOW, since=NOW, heard_at=NOW)
 MEMBERS = {
@@ -124,3 +125,39 @@ async def test_drift_is_filtered_by_cause_and_stack_and_says_that_nobody_looks()
 
 def test_the_health_of_the_ledger_alone() -> None:
     assert [each["name"] for each in reader().ledger_health()["sources"]] == ["ledger"]
+
+
+@pytest.fixture(scope="module")
+def stacks() -> Stacks:
+    return load(Source(path=KAFKA))
+
+
+async def test_only_what_the_code_does_not_declare_is_drift(stacks: Stacks) -> None:
+    declared = stacks.declared_value(GROUP, "desired_capacity")
+    values = [
+        applied("*", None),
+        applied("desired_capacity", declared),
+        applied("max_size", 9, branch="sentinel/kafka", commit="c0ffee"),
+        applied("delay", 1, "aws_sqs_queue.gone"),
+    ]
+    [found], more = await find_applied_drift(stacks, ContextLedgerDouble(values=values), DriftQuery())
+    assert not more
+    assert found.to_json(AGENT) == {
+        "cause": "applied",
+        "since": "2026-11-21T00:00:00Z",
+        "stack": "kafka",
+        "address": GROUP,
+        "attribute": "max_size",
+        "live": 9,
+        "declared": 16,
+        "sensitive": False,
+        "origin": {"mutation_id": "mut_1"},
+        "proposal": {"branch": "sentinel/kafka", "commit": "c0ffee"},
+    }
+    assert (await find_applied_drift(stacks, ContextLedgerDouble(values=values), DriftQuery(stack="other")))[0] == []
+
+
+async def test_a_long_list_is_cut_and_says_so(stacks: Stacks) -> None:
+    values = [applied(f"tag.{number:05}", number) for number in range(2_500)]
+    found, more = await find_applied_drift(stacks, ContextLedgerDouble(values=values), DriftQuery())
+    assert (len(found), more) == (MOST_APPLIED, True)

@@ -9,6 +9,7 @@ from gateway.core.drift_book import DriftAction, DriftBook, DriftOutcome
 from gateway.core.model.json import Json
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
+from tests.kit.bodies import sample_record
 from tests.kit.stores import KEYS
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -16,7 +17,7 @@ KEY = ("shop", "aws_sqs_queue.a", "delay_seconds")
 
 
 def _record(stage: Stage, actor: str = "", drift: str = "fgn_1", **body: Json) -> Record:
-    return Record(stage=stage, at=NOW, mutation_id=drift, actor=actor, stack="shop", body=body)
+    return sample_record(stage=stage, at=NOW, mutation_id=drift, actor=actor, stack="shop", body=body)
 
 
 FOUND = _record(Stage.DRIFTED, address=KEY[1], attribute=KEY[2], live=5, declared=0, resource_type="aws_sqs_queue", origin={"actor": "bob", "at": NOW.isoformat()})  # fmt: skip

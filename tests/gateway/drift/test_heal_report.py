@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from gateway.core.model.json import Json
 from gateway.core.records.record import Record, Stage
 from gateway.drift.heal_report import heal_report
+from tests.kit.bodies import sample_record
 
 START = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -19,7 +20,7 @@ class History:
         """A record so many minutes after the start."""
         at = START + timedelta(minutes=minutes)
         self.records.append(
-            Record(
+            sample_record(
                 stage=stage, at=at, mutation_id=drift, actor=actor, stack="shop", body=body, seq=len(self.records) + 1
             )
         )

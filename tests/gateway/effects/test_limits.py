@@ -12,7 +12,7 @@ from gateway.core.model.mutation import Call
 from gateway.effects.limits import MOST_EFFECTS, MOST_ITEMS, MOST_MEMBERS, EffectBudget, refuse_too_large
 from gateway.effects.resolver import EffectResolver
 from gateway.effects.schema import snake
-from gateway.terraform.identity_index import IdentityIndex, only_match
+from gateway.terraform.resource_index import ResourceIndex, only_match
 from tests.gateway.effects.conftest import ACCOUNT, CASES, REGION, EffectsOf, FakeInventory
 from tests.kit.growth import assert_linear
 
@@ -144,7 +144,7 @@ class Indexed(FakeInventory):
 
     def __init__(self, resources: Mapping[str, Mapping[str, Json]]) -> None:
         super().__init__(resources)
-        self._index = IdentityIndex(((address.split(".")[0], address) for address in resources), resources.__getitem__)
+        self._index = ResourceIndex(((address.split(".")[0], address) for address in resources), resources.__getitem__)
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         return self._index.find(resource_type, attribute, value)

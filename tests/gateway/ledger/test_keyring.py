@@ -152,6 +152,9 @@ def test_a_session_claims_nothing_beyond_the_ceiling_either(bound: Gate) -> None
 
 
 def test_the_ceiling_is_in_the_record_of_the_key(bound: Gate) -> None:
-    issued = {record.body["key"]: record.body["motive_only"] for record in bound.records(stage=Stage.KEY_ISSUED)}
+    issued = {
+        record.body.members["key"]: record.body.members["motive_only"]
+        for record in bound.records(stage=Stage.KEY_ISSUED)
+    }
     assert issued[bound.keys["worker"].id] is True
     assert issued[bound.keys["agent"].id] is False

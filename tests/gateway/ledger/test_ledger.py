@@ -20,7 +20,7 @@ async def test_closing_records_how_many_refusals_were_dropped(scene: Any, tmp_pa
             await ledger.record_refusal(Refusal(at=scene.now, reason="No.", code="c", peer="p", about="GET /"))
     async with open_ledger(url, KEYS) as ledger:
         records = await ledger.records(RecordQuery(stage=Stage.TURNED_AWAY))
-        assert (len(records), records[0].body["suppressed"]) == (51, 20)
+        assert (len(records), records[0].body.members["suppressed"]) == (51, 20)
 
 
 async def test_a_closed_ledger_refuses(tmp_path: Path) -> None:

@@ -7,14 +7,15 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.core.errors import LedgerBroken, SettingsInvalid
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.core.settings import Settings
 from gateway.ledger.sealed_ledger import checkpoint_path, ledger_keys, master_key_of, open_sealed_ledger
+from tests.kit.bodies import sample_record
 
 
 async def write(settings: Settings) -> None:
     async with open_sealed_ledger(settings) as ledger:
-        record = Record(stage=Stage.TURNED_AWAY, at=datetime(2026, 3, 1, tzinfo=UTC))
+        record = sample_record(stage=Stage.TURNED_AWAY, at=datetime(2026, 3, 1, tzinfo=UTC))
         await ledger.write(lambda transaction: transaction.append(record))
 
 

@@ -91,18 +91,18 @@ def test_a_vulnerability_is_proven_while_the_file_has_it(pair: tuple[Gate, Gate]
     mutation = gate.run(gate.ledger.claims())[0].mutation_id
     assert len(_proof(gate)) == 1
     [signal] = gate.records(stage=Stage.SIGNALLED)
-    assert (signal.body["key"], signal.body["state"]) == ("GHSA-1", "open")
+    assert (signal.body.members["key"], signal.body.members["state"]) == ("GHSA-1", "open")
     (feeds / "osv.json").write_text(json.dumps([{**FOUND, "withdrawn": "2026-11-02T00:00:00Z"}]))
     _until(lambda: _proof(gate) == [])
     assert len(gate.records(stage=Stage.DOWNGRADED, mutation_id=mutation)) == 1
-    assert [each.body["state"] for each in gate.records(stage=Stage.SIGNALLED)] == ["open", "closed"]
+    assert [each.body.members["state"] for each in gate.records(stage=Stage.SIGNALLED)] == ["open", "closed"]
 
 
 def test_a_number_that_the_file_does_not_have_proves_nothing(pair: tuple[Gate, Gate]) -> None:
     _scale(pair[0], 6, "vulnerability", "CVE-2026-99")
     assert _proof(pair[0]) == []
     decided = pair[0].records(stage=Stage.DECIDED)[-1]
-    assert decided.body["evidence"] == {"proven": False, "signals": []}
+    assert decided.body.members["evidence"] == {"proven": False, "signals": []}
 
 
 def test_a_launch_is_proven_by_its_window(pair: tuple[Gate, Gate]) -> None:

@@ -157,6 +157,6 @@ def test_a_claim_ends_when_the_code_comes_to_declare_its_value(gate: Gate) -> No
     try:
         until(lambda: open_claims(gate) == [])
         [record] = gate.records(stage=Stage.UNNEEDED)
-        assert (record.actor, record.body["address"]) == ("agent", GROUP)
+        assert (record.actor, record.body.members["address"]) == ("agent", GROUP)
     finally:
         path.write_text(before)

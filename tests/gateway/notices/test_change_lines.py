@@ -1,8 +1,14 @@
 """The lines of a change."""
 
+from gateway.core.records.decided import RecordedCall
 from gateway.core.texts import visible
 from gateway.notices.change_lines import LONGEST_BLOCK, call_lines, change_lines, code_text, without_links
-from tests.kit.hold_records import effect
+from tests.kit.bodies import sample_part
+from tests.kit.hold_records import recorded_effect as effect
+
+
+def _call(**parameters: object) -> RecordedCall:
+    return sample_part(RecordedCall, {"parameters": parameters})
 
 
 def test_each_effect_has_a_line() -> None:
@@ -31,10 +37,10 @@ def test_nothing_in_a_line_ends_the_block_or_means_something() -> None:
 
 
 def test_the_call_is_shown_as_it_is_sent() -> None:
-    made = call_lines({"parameters": {"commands": ["rm -rf `x`"]}})
+    made = call_lines(_call(commands=["rm -rf `x`"]))
     assert made.text.split("\n") == ["{", ' "commands": [', "  \"rm -rf 'x'\"", " ]", "}"]
     assert made.whole
-    assert not call_lines({"parameters": ["x" * LONGEST_BLOCK]}).whole
+    assert not call_lines(_call(commands=["x" * LONGEST_BLOCK])).whole
 
 
 def test_words_of_others_place_no_link() -> None:

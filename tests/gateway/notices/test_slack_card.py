@@ -97,7 +97,7 @@ def test_rights_for_long_and_what_was_decided_have_no_buttons(made: Record, more
 
 
 def test_several_people_and_a_deletion() -> None:
-    usual: Any = held_record().body["decision"]
+    usual: Any = held_record().body.members["decision"]
     decision = {**usual, "needs": {"roles": [["approver", "security"], ["owner"]], "people": 2}}
     text = json.dumps(_card(held_record(effect(action="delete"), decision=decision)))
     assert "2 people with the role approver and security or owner" in text
@@ -168,4 +168,4 @@ def test_what_nobody_can_see_has_no_buttons() -> None:
     assert "Not all of this call" in _reason(effect(value="x" * 250), *[effect("a" * 300, value="&" * 90)] * 9)
     assert "Not all of this call" in _reason(call={"service": "sqs", "whole": False})
     assert "Not all of this call" in _reason(call={"parameters": {"Document": "x" * 3_000}, "whole": True})
-    assert "not known" in no_buttons_reason({"call": {"whole": True}, "effects": []}, LONGEST)
+    assert "not known" in _reason(effects=[])

@@ -137,14 +137,14 @@ def verdict(findings: int) -> PlanVerdict:
 
 def test_it_names_what_was_objected_to_and_counts_the_rest() -> None:
     record, resources = plan_record(verdict(80), at=NOW, origin="api")
-    text = json.dumps(record.body)
+    text = json.dumps(record.body.members)
     assert "planned-value" not in text
     assert "claimed-value" not in text
-    decision = record.body["decision"]
+    decision = record.body.members["decision"]
     assert isinstance(decision, dict)
     assert (len(decision["objections"]), decision["more"], decision["verdict"]) == (MOST_NAMED, 30, "deny")
     assert (len(resources), record.mutation_id, record.actor, record.stack) == (MOST_NAMED, "pln_1", "human", "kafka")
-    assert record.body["claims"] == [{"id": "clm_1", "fate": "kept", "holder": "other"}]
+    assert record.body.members["claims"] == [{"id": "clm_1", "fate": "kept", "holder": "other"}]
 
 
 ROUTINE = Motive(intent=Intent.CONSISTENCY, motivation=Motivation.ROUTINE)

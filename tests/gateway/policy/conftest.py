@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.policy.bundle import Bundle, build, read_bundle
-from gateway.policy.bundle_selection import SHIPPED
+from gateway.policy.bundle import SHIPPED, Bundle, build, read_bundle
 from gateway.policy.opa_command import find_opa
 from gateway.policy.sources import read_sources, shipped
 

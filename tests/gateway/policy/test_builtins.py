@@ -7,7 +7,7 @@ import pytest
 
 from gateway.policy.builtins import UnsupportedFormat, sprintf
 from gateway.policy.opa_command import find_opa
-from gateway.policy.values import Term, parse
+from gateway.policy.rego_values import Term, parse
 
 TABLE: list[tuple[str, str, str]] = [
     ("plain %v", '["text"]', "plain text"),

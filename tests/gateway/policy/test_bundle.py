@@ -10,8 +10,19 @@ from pathlib import Path
 import pytest
 
 from gateway.core.errors import PolicyInvalid
-from gateway.policy.bundle import DRIFT, ENTRYPOINTS, PRIORITIES, Bundle, build, read_bundle, rule_texts, write_bundle
-from gateway.policy.bundle_selection import SHIPPED
+from gateway.policy import bundle as chooser
+from gateway.policy.bundle import (
+    DRIFT,
+    ENTRYPOINTS,
+    PRIORITIES,
+    SHIPPED,
+    Bundle,
+    build,
+    read_bundle,
+    rule_texts,
+    select_bundle,
+    write_bundle,
+)
 from gateway.policy.sources import read_sources, shipped
 
 
@@ -115,3 +126,44 @@ def test_rules_of_your_own_are_read_too(tmp_path: Path, opa_tool: Path) -> None:
     (tmp_path / "mine.rego").write_text(f"package sentinel.rules.mine\n\n{rule}\nother := 1\n")
     found = rule_texts(tmp_path, opa_tool)
     assert {name: (text.title, text.source) for name, text in found.items()} == {"ACME-1": ("Mine", "mine.rego:7")}
+
+
+def _edit(policies: Path) -> None:
+    path = policies / "guardrails" / "motive.rego"
+    path.write_text(path.read_text().replace("and this call has none", "and this call does not"))
+
+
+def test_unchanged_sources_run_the_shipped_bundle(policies: Path, tmp_path: Path, shipped_bundle: Bundle) -> None:
+    assert select_bundle(policies, tmp_path / "cache") == shipped_bundle
+    assert not (tmp_path / "cache").exists()
+
+
+def test_changed_sources_without_opa_are_refused(
+    policies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chooser, "find_opa", lambda: None)
+    _edit(policies)
+    with pytest.raises(PolicyInvalid, match=r"policies/guardrails/motive\.rego changed.*no `opa` on PATH"):
+        select_bundle(policies, tmp_path / "cache")
+
+
+def test_a_missing_bundle_without_opa_is_refused(
+    policies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chooser, "find_opa", lambda: None)
+    (policies / "bundle" / "policy.wasm").unlink()
+    with pytest.raises(PolicyInvalid, match="no `opa` on PATH"):
+        select_bundle(policies, tmp_path / "cache")
+
+
+@pytest.mark.opa
+def test_changed_sources_are_built_once_and_kept(
+    policies: Path, tmp_path: Path, shipped_bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _edit(policies)
+    shipped_before = {path.name: path.read_bytes() for path in (policies / "bundle").iterdir()}
+    built = select_bundle(policies, tmp_path / "cache")
+    assert built.revision != shipped_bundle.revision
+    assert {path.name: path.read_bytes() for path in (policies / "bundle").iterdir()} == shipped_before
+    monkeypatch.setattr(chooser, "find_opa", lambda: None)
+    assert select_bundle(policies, tmp_path / "cache") == built

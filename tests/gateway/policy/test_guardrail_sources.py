@@ -6,8 +6,7 @@ import pytest
 
 from gateway.core.errors import PolicyInvalid
 from gateway.policy.bundle import build
-from gateway.policy.guardrail_sources import check_guardrails, guardrail_sources
-from gateway.policy.sources import read_sources
+from gateway.policy.sources import check_guardrails, guardrail_sources, read_sources
 
 pytestmark = pytest.mark.opa
 

@@ -4,15 +4,21 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from datetime import timedelta
 
 import pytest
 
 from gateway.core.errors import PolicyInvalid, PolicyUnavailable, SettingsInvalid
+from gateway.policy.bundle import Bundle, Manifest
 from gateway.policy.opa_server import OpaServer
 
 GUARDRAILS = "sentinel/guardrails/result"
 Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+def bundle_of(*packages: str) -> Bundle:
+    """A bundle with these guardrail packages, which no engine here compiles."""
+    manifest = Manifest(opa="", entrypoints=(), packages=packages, sources={}, wasm_sha256="", data_sha256="")
+    return Bundle(wasm=b"", data=b"{}", manifest=manifest)
 
 
 @asynccontextmanager
@@ -37,9 +43,7 @@ async def answering(
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        adapter = OpaServer(
-            f"http://127.0.0.1:{port}", deadline_ms=200, packages=lambda: ["network"], flip_window=timedelta(days=1)
-        )
+        adapter = OpaServer(f"http://127.0.0.1:{port}", deadline_ms=200, bundle=bundle_of("network"))
         await adapter._client.__aenter__()
         try:
             yield adapter, seen
@@ -93,9 +97,7 @@ async def test_hanging_up_is_a_denial_and_asked_once() -> None:
 
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_a_server_that_is_not_there_is_not_opened() -> None:
-    adapter = OpaServer(
-        "http://127.0.0.1:1", deadline_ms=200, packages=lambda: ["network"], flip_window=timedelta(days=1)
-    )
+    adapter = OpaServer("http://127.0.0.1:1", deadline_ms=200, bundle=bundle_of("network"))
     with pytest.raises(PolicyUnavailable):
         await adapter.open()
 
@@ -104,9 +106,7 @@ async def test_a_server_that_is_not_there_is_not_opened() -> None:
 async def test_a_server_without_our_guardrails_is_not_opened() -> None:
     body = _body({"result": {"evaluated": {"motive": True}, "findings": []}})
     async with answering(200, body) as (adapter, _):
-        lacking = OpaServer(
-            adapter._url, deadline_ms=200, packages=lambda: ["motive", "network"], flip_window=timedelta(days=1)
-        )
+        lacking = OpaServer(adapter._url, deadline_ms=200, bundle=bundle_of("motive", "network"))
         with pytest.raises(PolicyInvalid, match="lacks the guardrails network"):
             await lacking.open()
 
@@ -117,11 +117,11 @@ async def test_a_server_without_our_guardrails_is_not_opened() -> None:
 )  # fmt: skip
 def test_an_url_that_cannot_be_trusted_is_refused(url: str) -> None:
     with pytest.raises(SettingsInvalid, match=r"policy\.opa_url"):
-        OpaServer(url, deadline_ms=200, packages=lambda: (), flip_window=timedelta(days=1))
+        OpaServer(url, deadline_ms=200, bundle=bundle_of())
 
 
 @pytest.mark.parametrize(
     "url", ["http://localhost", "http://[::1]:8181", "https://opa.example.com", "http://127.0.0.1:8181/"]
 )
 def test_this_machine_and_tls_are_taken(url: str) -> None:
-    assert OpaServer(url, deadline_ms=200, packages=lambda: ("a",), flip_window=timedelta(days=1)).packages() == ("a",)
+    assert OpaServer(url, deadline_ms=200, bundle=bundle_of("a")).packages() == {"a"}

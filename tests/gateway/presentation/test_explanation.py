@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from gateway.core.records.decided import RecordedDecision
 from gateway.core.records.record import Record, Stage
 from gateway.presentation.explanation import WINNERS_SHOWN, come_back, contest_of, explanation_of
+from tests.kit.bodies import sample_body, sample_part, sample_record
 from tests.kit.doubles import NOW
 
 
@@ -38,7 +40,7 @@ def decided(*findings: dict[str, Any], verdict: str = "deny", **decision: Any) -
         "decision": {"verdict": verdict, "mode": "enforce", "findings": list(findings), "supersedes": [], "code": "c", "bundle": "b", **decision},
         "claims": [],
     }  # fmt: skip
-    return Record(stage=Stage.DECIDED, at=NOW, mutation_id="mut_1", actor="agent", body=body, seq=3)
+    return sample_record(stage=Stage.DECIDED, at=NOW, mutation_id="mut_1", actor="agent", body=body, seq=3)
 
 
 def test_a_record_of_an_older_version_is_explained_as_far_as_it_goes() -> None:
@@ -60,13 +62,15 @@ def test_findings_are_grouped_by_check_in_their_order() -> None:
 
 
 def test_what_people_answered_is_part_of_it() -> None:
-    no = Record(stage=Stage.REJECTED, at=NOW, mutation_id="mut_1", actor="alice", body={"reason": "Not now"}, seq=4)
+    no = sample_record(
+        stage=Stage.REJECTED, at=NOW, mutation_id="mut_1", actor="alice", body={"reason": "Not now"}, seq=4
+    )
     found = explanation_of([decided(finding("hold"), verdict="hold"), no], sees_all=True)
     assert (found["state"], found["approval"]["answers"][0]["by"]) == ("rejected", "alice")
     assert "alice rejected it" in found["text"]
     assert "Not now" in found["text"]
     assert (found["approval"]["answers"][0]["door"], "(" in found["text"].splitlines()[-1]) == ("", False)
-    in_chat = replace(no, body={"reason": "Not now", "door": "chat"})
+    in_chat = replace(no, body=sample_body(Stage.REJECTED, {"reason": "Not now", "door": "chat"}))
     found = explanation_of([decided(finding("hold"), verdict="hold"), in_chat], sees_all=True)
     assert found["approval"]["answers"][0]["door"] == "chat"
     assert "(chat): Not now." in found["text"]
@@ -85,7 +89,7 @@ def test_what_people_answered_is_part_of_it() -> None:
     ],
 )  # fmt: skip
 def test_when_to_come_back(findings: list[dict[str, Any]], verdict: str, wanted: dict[str, Any]) -> None:
-    assert come_back({"verdict": verdict, "findings": findings}) == wanted
+    assert come_back(sample_part(RecordedDecision, {"verdict": verdict, "findings": findings})) == wanted
 
 
 RIVAL = {

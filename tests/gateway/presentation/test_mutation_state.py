@@ -6,6 +6,7 @@ import pytest
 
 from gateway.core.records.record import Record, Stage
 from gateway.presentation.mutation_state import UNDECIDED, MutationState, mutation_state
+from tests.kit.bodies import sample_record
 from tests.kit.doubles import NOW
 
 HELD = {"decision": {"verdict": "hold", "carried_out": False}}
@@ -13,7 +14,7 @@ SENT = {"decision": {"verdict": "allow", "carried_out": True}}
 
 
 def records(*stages: tuple[Stage, dict[str, Any]]) -> list[Record]:
-    return [Record(stage=stage, at=NOW, mutation_id="m", body=body) for stage, body in stages]
+    return [sample_record(stage=stage, at=NOW, mutation_id="m", body=body) for stage, body in stages]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from gateway.core.records.record import Record, Stage
 from gateway.presentation import serialize
 from gateway.presentation.serialize import undone_lines, undone_to_json, undone_values
 from tests.kit import nouns
+from tests.kit.bodies import sample_record
 from tests.kit.doubles import NOW as DOUBLES_NOW
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -93,7 +94,9 @@ def test_every_outcome_has_its_word(outcome: Outcome | None, view: dict[str, Any
 
 
 def test_everything_is_json() -> None:
-    record = Record(stage=Stage.DECIDED, at=NOW, mutation_id="mut_1", body={"a": [1, {"b": None}]}, seq=3)
+    record = sample_record(
+        stage=Stage.DECIDED, at=NOW, mutation_id="mut_1", body={"call": {"parameters": {"a": [1, {"b": None}]}}}, seq=3
+    )
     decision = Decision(findings=(FINDING,), supersedes=("clm_0",))
     everything = [
         serialize.decision_to_json(decision),
@@ -103,14 +106,18 @@ def test_everything_is_json() -> None:
         serialize.claim_to_json(replace(CLAIM, motive=None, until=None, ended_at=None, end=None)),
     ]
     decided, _, recorded, ended, standing = json.loads(json.dumps(everything))
-    assert (decided["verdict"], recorded["seq"], recorded["body"]["a"][1]["b"]) == ("deny", 3, None)
+    assert (decided["verdict"], recorded["seq"], recorded["body"]["call"]["parameters"]["a"][1]["b"]) == (
+        "deny",
+        3,
+        None,
+    )
     assert (ended["end"], standing["end"], standing["until"]) == ("expired", None, None)
 
 
 def record(claim: str, *, stands: bool = False, **members: Any) -> Record:
     """What the reconciler recorded of a claim."""
     body: dict[str, Any] = {"claim": claim, "address": "aws_x.a", "attribute": "v", "conflict": "implicit"}
-    return Record(
+    return sample_record(
         stage=Stage.UNDONE,
         at=DOUBLES_NOW,
         mutation_id="mut_1",

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from gateway.core.errors import UpstreamUnavailable
-from gateway.signals.sns_endpoint import SnsEndpoint, sns_url
+from gateway.signals.sns import SnsEndpoint, sns_url
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:alarms"

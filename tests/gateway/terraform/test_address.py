@@ -1,10 +1,13 @@
 """Addresses are parsed and written without loss."""
 
+import fnmatch
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.terraform.address import Address, in_stack, parse_address, split_stack, written_key
+from gateway.terraform.address import Address, fits, in_stack, parse_address, split_stack, written_key
+from tests.kit.growth import assert_linear
 
 
 @pytest.mark.parametrize(
@@ -67,3 +70,16 @@ def test_a_key_is_written_as_terraform_writes_it() -> None:
 def test_an_address_may_name_its_stack(text: str, expected: tuple[str, str]) -> None:
     assert split_stack(text) == expected
     assert (in_stack(*expected) if expected[0] else text) == text
+
+
+@pytest.mark.parametrize("pattern", ["*a*a*a*a*a*b", "*" * 50 + "b", "?*" * 20 + "b", "a*" * 20 + "b"])
+def test_no_pattern_is_slow_for_a_long_name(pattern: str) -> None:
+    def compared(size: int) -> None:
+        assert not fits(pattern, "a" * size)
+
+    assert_linear(lambda size: lambda: compared(size), 200)
+
+
+@given(pattern=st.text("ab*?", max_size=8), text=st.text("ab", max_size=8))
+def test_a_pattern_fits_what_fnmatchfits(pattern: str, text: str) -> None:
+    assert fits(pattern, text) is fnmatch.fnmatchcase(text, pattern)

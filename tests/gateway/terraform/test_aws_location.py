@@ -9,7 +9,7 @@ import pytest
 from gateway.core.model.verdict import Mode
 from gateway.core.settings import StackSettings
 from gateway.terraform.aws_location import AwsLocation, AwsLocations, location_of
-from gateway.terraform.code import load_code
+from gateway.terraform.stack_code import load_code
 from gateway.terraform.stacks import Stacks
 from gateway.terraform.state import parse_state
 

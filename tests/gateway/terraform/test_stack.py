@@ -14,7 +14,7 @@ from tests.kit.stacks import GROUP, KAFKA, Source, load
 
 @pytest.fixture(scope="module")
 def kafka() -> Stack:
-    return load(Source(KAFKA)).all[0]
+    return load(Source(path=KAFKA)).all[0]
 
 
 def test_the_case_stack_has_no_warnings(kafka: Stack) -> None:

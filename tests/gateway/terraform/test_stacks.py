@@ -44,21 +44,21 @@ def test_the_account_is_that_of_the_recorded_resources(copy: Path, tmp_path: Pat
     state = other / "terraform.tfstate"
     state.write_text(state.read_text().replace("123456789012", "999999999999"))
 
-    assert load(Source(copy)).accounts() == {"123456789012"}
-    assert load(Source(copy), Source(other, name="other")).accounts() == {"123456789012", "999999999999"}
+    assert load(Source(path=copy)).accounts() == {"123456789012"}
+    assert load(Source(path=copy), Source(path=other, name="other")).accounts() == {"123456789012", "999999999999"}
     assert load().accounts() == frozenset()
 
 
 def test_a_secret_in_the_code_is_not_shown(copy: Path) -> None:
     (copy / "secret.auto.tfvars").write_text('reports_password = "hunter2 hunter2"\n')
-    stack = load(Source(copy)).all[0]
+    stack = load(Source(path=copy)).all[0]
 
     assert stack.declared("aws_db_instance.reports", "password") == PER_RUN.mask("hunter2 hunter2")
 
 
 def test_no_state_is_an_empty_state(copy: Path) -> None:
     (copy / "terraform.tfstate").unlink()
-    stack = load(Source(copy)).all[0]
+    stack = load(Source(path=copy)).all[0]
 
     assert stack.recorded(GROUP) is None
     assert stack.locate("aws_autoscaling_group", {"name": "kafka-consumer-processor-asg"}) == GROUP
@@ -71,13 +71,13 @@ def test_a_stack_does_not_load_without_valid_contracts(copy: Path) -> None:
     (copy / "kafka.sentinel.hcl").write_text('contract "x" {\n  resource "a" "b" {\n    managed = true\n  }\n}\n')
 
     with pytest.raises(CodeInvalid, match=r"^kafka\.sentinel\.hcl:3: There is no attribute 'managed'"):
-        load(Source(copy))
+        load(Source(path=copy))
     with pytest.raises(CodeInvalid, match="no such directory"):
-        load(Source(copy / "nowhere"))
+        load(Source(path=copy / "nowhere"))
     with pytest.raises(CodeInvalid, match="Two stacks"):
-        load(Source(KAFKA), Source(KAFKA))
+        load(Source(path=KAFKA), Source(path=KAFKA))
     with pytest.raises(CodeInvalid, match="cannot be read"):
-        load(Source(KAFKA, state=copy))
+        load(Source(path=KAFKA, state=copy))
 
 
 # Several stacks -----------------------------------------------------------------------------------------------------
@@ -99,7 +99,9 @@ def twins(copy: Path) -> Stacks:
     """Two stacks with the same code in two accounts, so that all addresses are equal."""
     state = copy / "terraform.tfstate"
     state.write_text(state.read_text().replace("123456789012", "222222222222"))
-    return load(Source(KAFKA, name="one", account="123456789012"), Source(copy, name="two", account="222222222222"))
+    return load(
+        Source(path=KAFKA, name="one", account="123456789012"), Source(path=copy, name="two", account="222222222222")
+    )
 
 
 def test_an_address_of_two_stacks_is_named_with_its_stack(twins: Stacks) -> None:
@@ -151,7 +153,7 @@ def test_a_snapshot_does_not_compare_the_addresses_again(twins: Stacks) -> None:
 
 
 def test_stacks_find_what_any_of_them_has() -> None:
-    stacks = load(Source(KAFKA))
+    stacks = load(Source(path=KAFKA))
 
     assert stacks.declaring(GROUP) is stacks.all[0]
     assert stacks.declaring("aws_sqs_queue.audit") is stacks.all[0]
@@ -171,7 +173,7 @@ def test_there_may_be_no_stacks() -> None:
 
 
 def test_nothing_changed_is_nothing_reloaded(copy: Path) -> None:
-    stacks = load(Source(copy))
+    stacks = load(Source(path=copy))
     before = stacks.all[0]
 
     assert stacks.refresh() is False
@@ -179,7 +181,7 @@ def test_nothing_changed_is_nothing_reloaded(copy: Path) -> None:
 
 
 def test_a_changed_value_is_seen_and_the_revision_moves(copy: Path) -> None:
-    stacks = load(Source(copy))
+    stacks = load(Source(path=copy))
     old, revision = stacks.all[0], stacks.revision
     touch(copy / "terraform.tfvars", (copy / "terraform.tfvars").read_text().replace("consumers = 4", "consumers = 6"))
 
@@ -191,7 +193,7 @@ def test_a_changed_value_is_seen_and_the_revision_moves(copy: Path) -> None:
 
 
 def test_a_changed_state_is_seen_without_reading_the_code_again(copy: Path) -> None:
-    stacks = load(Source(copy))
+    stacks = load(Source(path=copy))
     old = stacks.all[0]
     state = json.loads((copy / "terraform.tfstate").read_text())
     state["resources"] = [each for each in state["resources"] if each["type"] != "aws_sqs_queue"]
@@ -206,7 +208,7 @@ def test_a_changed_state_is_seen_without_reading_the_code_again(copy: Path) -> N
 def test_a_state_that_appears_is_seen(copy: Path) -> None:
     text = (copy / "terraform.tfstate").read_text()
     (copy / "terraform.tfstate").unlink()
-    stacks = load(Source(copy))
+    stacks = load(Source(path=copy))
     touch(copy / "terraform.tfstate", text)
 
     assert stacks.refresh() is True
@@ -226,7 +228,7 @@ def test_a_state_that_appears_is_seen(copy: Path) -> None:
 def test_a_broken_version_keeps_the_last_good_one_and_is_a_problem(
     copy: Path, file: str, text: str, expected: str
 ) -> None:
-    stacks = load(Source(copy))
+    stacks = load(Source(path=copy))
     good = stacks.all[0]
     was = (copy / file).read_text() if (copy / file).exists() else None
     touch(copy / file, text)
@@ -249,7 +251,7 @@ def test_a_broken_version_keeps_the_last_good_one_and_is_a_problem(
 
 
 def test_a_stack_whose_directory_vanishes_keeps_its_contracts(copy: Path) -> None:
-    stacks = load(Source(copy))
+    stacks = load(Source(path=copy))
     good = stacks.all[0]
     shutil.rmtree(copy)
 
@@ -278,7 +280,7 @@ def test_look_ups_stay_flat_with_ten_thousand_resources(tmp_path: Path, count: i
     (tmp_path / "main.tf").write_text("")
     (tmp_path / "c.sentinel.hcl").write_text('contract "c" {\n  resource "aws_sqs_queue" "*" {\n    managed_by_agent = true\n  }\n}\n')  # fmt: skip
     (tmp_path / "terraform.tfstate").write_text(large_state(count))
-    stack = load(Source(tmp_path)).all[0]
+    stack = load(Source(path=tmp_path)).all[0]
     stack.locate("aws_sqs_queue", {"name": "name-1"})
 
     def look_up(at: int) -> None:
@@ -298,13 +300,13 @@ REMOTE = 'terraform {\n  backend "gcs" {}\n}\n'
 def test_a_stack_whose_state_is_elsewhere_does_not_start_unless_the_settings_name_a_file(copy: Path) -> None:
     (copy / "backend.tf").write_text(REMOTE)
     with pytest.raises(CodeInvalid, match=r'backend.tf:2: The stack kafka keeps its state in backend "gcs"'):
-        load(Source(copy))
-    stack = load(Source(copy, state=copy / "terraform.tfstate")).all[0]
+        load(Source(path=copy))
+    stack = load(Source(path=copy, state=copy / "terraform.tfstate")).all[0]
     assert stack.recorded(GROUP) is not None
 
 
 def test_a_stack_that_moves_its_state_away_keeps_its_last_version(copy: Path) -> None:
-    stacks = load(Source(copy))
+    stacks = load(Source(path=copy))
     touch(copy / "backend.tf", REMOTE)
     stacks.refresh()
     assert 'keeps its state in backend "gcs"' in stacks.problems[0]

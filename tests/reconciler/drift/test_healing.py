@@ -152,7 +152,10 @@ def _fake(tmp_path: Path, *plans: Mapping[str, Any], **more: Any) -> FakeTerrafo
 async def test_exactly_the_saved_plan_is_applied_and_kept_with_decision_and_log(tmp_path: Path) -> None:
     terraform = _fake(tmp_path, MOVES)
     body = await _healer(tmp_path, terraform).heal(HEALED_DRIFT)
-    assert (body["outcome"], body["reason"]) == ("reverted", f"The plan sets max_size of {ASG} and nothing else.")
+    assert (body.members["outcome"], body.members["reason"]) == (
+        "reverted",
+        f"The plan sets max_size of {ASG} and nothing else.",
+    )
     place = tmp_path / "healing" / "fgn_1.7"
     assert terraform.applied == [_bytes(place / "plan")]
     assert _bytes(place / "apply.log") == b"Apply said this."
@@ -160,7 +163,7 @@ async def test_exactly_the_saved_plan_is_applied_and_kept_with_decision_and_log(
     assert b"hush" not in _bytes(place / "plan.json")
     assert json.loads(_bytes(place / "plan.json"))["resource_changes"][0]["changed"] == ["max_size"]
     assert _mode(place) == 0o700
-    healing = body["healing"]
+    healing = body.members["healing"]
     assert isinstance(healing, dict)
     assert sorted(healing["sha256"]) == ["apply.log", "decision.json", "plan", "plan.json"]
 
@@ -170,20 +173,20 @@ async def test_a_killed_run_is_known_to_have_applied(tmp_path: Path) -> None:
     await _healer(tmp_path, terraform).heal(HEALED_DRIFT)
     kept = _bytes(tmp_path / "healing" / "fgn_1.7" / "plan")
     body = await _healer(tmp_path, terraform).heal(HEALED_DRIFT)
-    assert (body["outcome"], body["reason"]) == ("reverted", "It was applied before.")
+    assert (body.members["outcome"], body.members["reason"]) == ("reverted", "It was applied before.")
     assert len(terraform.applied) == 1
     assert _bytes(tmp_path / "healing" / "fgn_1.7" / "plan") == kept
 
 
 async def test_nothing_is_applied_where_nothing_is_to_be_done_or_too_much(tmp_path: Path) -> None:
     clean = _fake(tmp_path, {})
-    assert (await _healer(tmp_path, clean).heal(HEALED_DRIFT))["outcome"] == "gone"
+    assert (await _healer(tmp_path, clean).heal(HEALED_DRIFT)).outcome == "gone"
     entry = MOVES["resource_changes"][0]
     more = {"resource_changes": [{**entry, "change": {"actions": ["delete"], "before": {}, "after": None}}]}
     refused = _fake(tmp_path, more)
     body = await _healer(tmp_path, refused).heal(ForeignDrift(**{**_members(HEALED_DRIFT), "id": "fgn_2"}))
-    assert body["outcome"] == "failed"
-    assert "no action that heals does that" in str(body["reason"])
+    assert body.members["outcome"] == "failed"
+    assert "no action that heals does that" in str(body.members["reason"])
     assert clean.applied == refused.applied == []
 
 
@@ -193,8 +196,8 @@ async def test_nothing_is_applied_where_nothing_is_to_be_done_or_too_much(tmp_pa
 )  # fmt: skip
 async def test_a_failure_is_for_a_human(tmp_path: Path, more: dict[str, Any], says: str) -> None:
     body = await _healer(tmp_path, _fake(tmp_path, MOVES, **more)).heal(HEALED_DRIFT)
-    assert body["outcome"] == "failed"
-    assert says in str(body["reason"])
+    assert body.members["outcome"] == "failed"
+    assert says in str(body.members["reason"])
 
 
 @pytest.mark.terraform
@@ -211,7 +214,7 @@ async def test_a_drifted_value_is_set_back_by_the_real_terraform(calm: Live, tmp
     healer = Healer(terraform=calm.terraform(), state=state, open_root=root, directory=tmp_path)
     body = await healer.heal(HEALED_DRIFT)
     groups = calm.client("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=["web"])
-    assert body["outcome"] == "reverted", body
+    assert body.members["outcome"] == "reverted", body
     assert groups["AutoScalingGroups"][0]["MaxSize"] == 8
 
 

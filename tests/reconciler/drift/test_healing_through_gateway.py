@@ -101,7 +101,11 @@ def _rename(client: Any, name: str) -> None:
 
 
 def _decisions(gate: Gate, actor: str) -> list[Record]:
-    return [record for record in gate.records(stage=Stage.DECIDED, actor=actor) if record.body["call"]["operation"] == "SetTopicAttributes"]  # type: ignore[call-overload,index]  # fmt: skip
+    return [
+        record
+        for record in gate.records(stage=Stage.DECIDED, actor=actor)
+        if record.body.members["call"]["operation"] == "SetTopicAttributes"
+    ]
 
 
 async def test_it_is_an_ordinary_mutation_and_claims_stop_it(moto_gate: Gate, tmp_path: Path) -> None:
@@ -109,15 +113,15 @@ async def test_it_is_an_ordinary_mutation_and_claims_stop_it(moto_gate: Gate, tm
     assert isinstance(gate.upstream, MotoUpstream)
     _rename(gate.upstream.client("sns"), "Hacked")
     body = await _healer(gate, tmp_path).heal(_drift("fgn_1"))
-    assert body["outcome"] == "reverted", body
+    assert body.members["outcome"] == "reverted", body
     assert _name(gate) == "Orders"
     [decided] = _decisions(gate, "service")
     [settled] = gate.records(stage=Stage.SETTLED, mutation_id=decided.mutation_id)
-    assert settled.body["outcome"] == "applied"
+    assert settled.body.members["outcome"] == "applied"
 
     _rename(gate.client("sns", "human", motive=("availability", "incident; evidence=A-1")), "Incident")
     body = await _healer(gate, tmp_path).heal(_drift("fgn_2"))
-    assert body["outcome"] == "failed"
-    assert "terraform apply failed" in str(body["reason"])
+    assert body.members["outcome"] == "failed"
+    assert "terraform apply failed" in str(body.members["reason"])
     assert _name(gate) == "Incident", "the holder of the claim keeps the value"
-    assert _decisions(gate, "service")[-1].body["decision"]["verdict"] == "deny"  # type: ignore[call-overload,index]
+    assert _decisions(gate, "service")[-1].body.members["decision"]["verdict"] == "deny"

@@ -103,7 +103,7 @@ async def test_it_is_recorded_once_and_again_when_the_value_is_back(
         seen.append(len(await watch.look({})))
     assert seen == [0, 1, 0, 1, 1, 0]
     assert (await _claim(ledger)).undone is None
-    told = [record.body["stands"] for record in await ledger.records(RecordQuery(stage=Stage.UNDONE))]
+    told = [record.body.members["stands"] for record in await ledger.records(RecordQuery(stage=Stage.UNDONE))]
     assert told == [True, False, False]
     await ledger.verify()
 

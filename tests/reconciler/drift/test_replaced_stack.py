@@ -16,7 +16,7 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.core.settings import PolicySettings
 from gateway.core.times import SystemClock
-from gateway.drift.watch import DriftWatch
+from gateway.drift.decisions import DriftDecisions
 from gateway.ledger.ledger import SqlLedger
 from gateway.policy.engine import open_engine
 from gateway.terraform.stacks import Stacks
@@ -246,7 +246,7 @@ async def _decided(ledger: SqlLedger, data: Path) -> None:
     policy = await open_engine(PolicySettings(), data)
     try:
         stacks = Stacks((), default_mode=Mode.ENFORCE)
-        watch = DriftWatch(queries=ledger, events=ledger, stacks=stacks, policy=policy, clock=SystemClock())
+        watch = DriftDecisions(queries=ledger, events=ledger, stacks=stacks, policy=policy, clock=SystemClock())
         await watch.follow()
         assert {each.rule for each in watch.book.open.values()} == {"SEN-F011"}
         ann = Caller(actor="ann", kind=ActorKind.HUMAN, key_id="SNTL1", roles=("approver",))
@@ -271,10 +271,12 @@ async def test_the_service_proposes_it_once_as_policy_and_people_decide(
     drifting = _drifting(root, terraform, ledger, events)
 
     assert await drifting.scan() == 2, "the group and its rule; the tag that names the group follows"
-    found = {str(each.body["address"]): each.body for each in await ledger.records(RecordQuery(stage=Stage.DRIFTED))}
-    assert found["aws_security_group.web"]["live"] == {
+    found = {
+        str(each.body.members["address"]): each.body for each in await ledger.records(RecordQuery(stage=Stage.DRIFTED))
+    }
+    assert found["aws_security_group.web"].members["live"] == {
         "import_id": new,
-        "replaces": found["aws_security_group.web"]["declared"],
+        "replaces": found["aws_security_group.web"].members["declared"],
     }
     events.unlink()  # a queue tells of an event only once
     assert await drifting.scan() == 2
@@ -299,5 +301,7 @@ async def test_the_service_proposes_it_once_as_policy_and_people_decide(
     assert tool.plan(root).clean
     assert _ids(root, "terraform.tfstate") == [new]
     assert await drifting.scan() == 0
-    outcomes = [str(each.body["outcome"]) for each in await ledger.records(RecordQuery(stage=Stage.DRIFT_SETTLED))]
+    outcomes = [
+        str(each.body.members["outcome"]) for each in await ledger.records(RecordQuery(stage=Stage.DRIFT_SETTLED))
+    ]
     assert sorted(outcomes) == ["codified", "codified", "gone", "gone"]

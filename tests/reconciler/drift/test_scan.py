@@ -13,7 +13,9 @@ from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.json import Json
 from gateway.core.model.stop import StopScope
 from gateway.core.ports import RecordQuery
+from gateway.core.records.drift import DriftSettledBody
 from gateway.core.records.record import Record, Stage
+from gateway.core.records.write_backs import ReconciledBody
 from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.applied_mutation import AppliedMutation, mutation_of_drift
@@ -34,6 +36,7 @@ from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plan import TerraformPlan, read_plan
 from reconciler.terraform.refresh import Refreshed
 from reconciler.workflows import Worker, durable
+from tests.kit.bodies import sample_part, sample_record, written_back
 from tests.reconciler.drift.test_implicit_conflicts import Later
 
 Apply = Callable[..., Awaitable[str]]
@@ -77,11 +80,11 @@ class FakeLine(Line):
         wanted = Wanted(address=QUEUE, attribute=applied.effects[0].attribute, value=applied.effects[0].value)
         return Proposal(left=tuple(Left(wanted=wanted, reason=reason) for reason in self.stuck))
 
-    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> dict[str, Json]:
+    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> ReconciledBody:
         if proposal.left:
             return proposal.record_body(branch=self.branch, commit="", diff="")
         edits: list[Json] = [] if self.committed else [{"address": each.address} for each in applied.effects]
-        return {"commit": "c0ffee", "files": ["main.tf"], "edits": edits, "proofs": []}
+        return written_back({"commit": "c0ffee", "files": ["main.tf"], "edits": edits})
 
 
 class FakeSources(EventSources):
@@ -103,9 +106,10 @@ class FakeHealer(Healer):
 
     healed: list[str] = field(default_factory=list)
 
-    async def heal(self, drift: ForeignDrift) -> dict[str, Json]:
+    async def heal(self, drift: ForeignDrift) -> DriftSettledBody:
         self.healed.append(drift.id)
-        return {"outcome": "reverted", "reason": "Set back.", "healing": {"action": "revert_drift"}}
+        members = {"outcome": "reverted", "reason": "Set back.", "healing": {"action": "revert_drift"}}
+        return sample_part(DriftSettledBody, members)
 
 
 @pytest.fixture
@@ -143,7 +147,7 @@ async def _records(ledger: SqlLedger, stage: Stage) -> list[Record]:
 async def _decide(ledger: SqlLedger, action: str, actor: str = "") -> str:
     drift = (await _records(ledger, Stage.DRIFTED))[-1].mutation_id
     body: Mapping[str, Json] = {"action": action, "rule": "R1", "reason": "Because."}
-    record = Record(stage=Stage.DRIFT_DECIDED, at=NOW, mutation_id=drift, actor=actor, stack="shop", body=body)
+    record = sample_record(stage=Stage.DRIFT_DECIDED, at=NOW, mutation_id=drift, actor=actor, stack="shop", body=body)
     await ledger.record_event(record, repeat=True)
     return drift
 
@@ -156,8 +160,8 @@ async def test_it_is_recorded_once_with_who_did_it(drifting: DriftScan, ledger: 
     assert [await drifting.scan() for _ in range(2)] == [1, 1]
     [record] = await _records(ledger, Stage.DRIFTED)
     assert (record.actor, record.stack) == ("arn:aws:iam::1:user/bob", "shop")
-    assert (record.body["live"], record.body["declared"]) == (5, 0)
-    assert record.body["origin"] == {
+    assert (record.body.members["live"], record.body.members["declared"]) == (5, 0)
+    assert record.body.members["origin"] == {
         "actor": origin.actor,
         "event": origin.event,
         "at": NOW.isoformat(),
@@ -189,14 +193,14 @@ async def test_what_is_right_again_is_gone_and_may_come_again(drifting: DriftSca
         _line(drifting).live.update(live)
         await drifting.scan()
     assert len({record.mutation_id for record in await _records(ledger, Stage.DRIFTED)}) == 2
-    assert [record.body["outcome"] for record in await _records(ledger, Stage.DRIFT_SETTLED)] == ["gone"]
+    assert [record.body.members["outcome"] for record in await _records(ledger, Stage.DRIFT_SETTLED)] == ["gone"]
 
 
 async def test_a_secret_is_recorded_without_its_value(drifting: DriftScan, ledger: SqlLedger) -> None:
     _line(drifting).live["password"] = "hunter2"
     await drifting.scan()
     [record] = await _records(ledger, Stage.DRIFTED)
-    assert record.body["sensitive"] is True
+    assert record.body.members["sensitive"] is True
     assert "hunter2" not in str(record.body)
 
 
@@ -229,7 +233,7 @@ async def test_codify_is_proposed_for_the_code_with_its_story(drifting: DriftSca
     await drifting.carry_out(drift)
     assert await drifting.carry_out(drift) == {}, "once"
     [settled] = await _records(ledger, Stage.DRIFT_SETTLED)
-    assert (settled.body["outcome"], settled.body["commit"]) == ("codified", "c0ffee")
+    assert (settled.body.members["outcome"], settled.body.members["commit"]) == ("codified", "c0ffee")
     assert await drifting.follow() == ()
     assert drifting.backlog.commits == {"c0ffee"}
     await drifting.scan()
@@ -247,7 +251,7 @@ async def test_what_no_edit_can_express_is_left_to_a_human(drifting: DriftScan, 
     drift = await _decide(ledger, "codify")
     await drifting.carry_out(drift)
     [settled] = await _records(ledger, Stage.DRIFT_SETTLED)
-    assert (settled.body["outcome"], settled.body["reason"]) == ("failed", "No edit can express it.")
+    assert (settled.body.members["outcome"], settled.body.members["reason"]) == ("failed", "No edit can express it.")
     assert drifting.book.open[drift].action is not None
     await drifting.book.read(ledger)
     assert drifting.book.open[drift].needs_human
@@ -260,13 +264,16 @@ async def test_revert_is_healed_and_only_through_the_gateway(drifting: DriftScan
     healer, drifting.healer = drifting.healer, None
     await drifting.carry_out(drift)
     [failed] = await _records(ledger, Stage.DRIFT_SETTLED)
-    assert "through the gateway only" in str(failed.body["reason"])
+    assert "through the gateway only" in str(failed.body.members["reason"])
     await _decide(ledger, "revert", "ann")
     drifting.healer = healer
     await drifting.carry_out(drift)
     assert isinstance(healer, FakeHealer)
     assert healer.healed == [drift]
-    assert [record.body["outcome"] for record in await _records(ledger, Stage.DRIFT_SETTLED)] == ["failed", "reverted"]
+    assert [record.body.members["outcome"] for record in await _records(ledger, Stage.DRIFT_SETTLED)] == [
+        "failed",
+        "reverted",
+    ]
 
 
 @pytest.mark.parametrize("action", ["human", "quarantine", "leave"])
@@ -308,7 +315,7 @@ async def test_a_slot_of_the_schedule_is_looked_at_once_and_failures_wait(
         await worker.run_once(runner)
     assert len(_line(drifting).proved) == 1
     assert len(_line(drifting).plans) == 2
-    assert [record.body["outcome"] for record in await _records(ledger, Stage.DRIFT_SETTLED)] == ["codified"]
+    assert [record.body.members["outcome"] for record in await _records(ledger, Stage.DRIFT_SETTLED)] == ["codified"]
 
 
 def test_slots_follow_the_clock(drifting: DriftScan) -> None:
@@ -352,7 +359,7 @@ def _replaced(name: str, drift: str = "fgn_1", **changes: Json) -> Record:
     live: Json = {"import_id": f"{name}-2", "replaces": f"{name}-1"}
     body: dict[str, Json] = {"address": f"aws_instance.{name}", "attribute": "*", "resource_type": "aws_instance"}
     body |= {"live": live, "declared": f"{name}-1", **changes}
-    return Record(stage=Stage.DRIFTED, at=NOW, mutation_id=drift, stack="shop", body=body)
+    return sample_record(stage=Stage.DRIFTED, at=NOW, mutation_id=drift, stack="shop", body=body)
 
 
 async def test_what_was_replaced_and_is_wanted_in_code_is_one_proposal(drifting: DriftScan, ledger: SqlLedger) -> None:
@@ -365,7 +372,7 @@ async def test_what_was_replaced_and_is_wanted_in_code_is_one_proposal(drifting:
     assert [each.id for each in await drifting.follow()] == [], (
         "the second is in the same commit, the third is a human's"
     )
-    settled = {each.mutation_id: each.body for each in await _records(ledger, Stage.DRIFT_SETTLED)}
+    settled = {each.mutation_id: each.body.members for each in await _records(ledger, Stage.DRIFT_SETTLED)}
     assert {each: body["commit"] for each, body in settled.items()} == {"fgn_1": "c0ffee", "fgn_2": "c0ffee"}
     assert "together with fgn_1" in str(settled["fgn_2"]["reason"])
 

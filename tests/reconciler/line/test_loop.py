@@ -21,6 +21,7 @@ from reconciler.line.loop import Line
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.publish.branch import Branch, open_branch
 from reconciler.terraform.cli import Terraform
+from tests.kit.bodies import written_back
 from tests.kit.growth import count_parses
 
 pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
@@ -90,10 +91,10 @@ async def test_a_change_is_written_to_where_its_value_came_from_and_recorded(
 
     body = await line.reconcile(backlog.decided[mutation], backlog)
 
-    assert body["files"] == ["terraform.tfvars"]
+    assert body.members["files"] == ["terraform.tfvars"]
     assert parses[Path("main.tf")] == 1
-    assert "-desired = 2\n+desired = 6" in str(body["diff"])
-    proofs = body["proofs"]
+    assert "-desired = 2\n+desired = 6" in str(body.members["diff"])
+    proofs = body.members["proofs"]
     assert isinstance(proofs, list)
     assert {proof["name"] for proof in proofs if proof["held"]} >= {
         "parses",
@@ -111,7 +112,7 @@ async def test_a_change_is_written_to_where_its_value_came_from_and_recorded(
     ]
     assert (committed.path / "terraform.tfvars").read_bytes() == checkout
     (record,) = await ledger.records(RecordQuery(stage=Stage.RECONCILED))
-    assert record.body["commit"] == body["commit"]
+    assert record.body.members["commit"] == body.members["commit"]
     assert not (await _backlog(ledger)).pending()
 
 
@@ -127,7 +128,7 @@ async def test_killed_after_the_commit_it_goes_on_with_the_same_commit(
     body = await line.reconcile(backlog.decided[mutation], backlog)
     again = await line.reconcile(backlog.decided[mutation], backlog)
 
-    assert first["commit"] == body["commit"] == again["commit"]
+    assert first.members["commit"] == body.members["commit"] == again.members["commit"]
     assert len(_log(line)) == 1
     assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 1
 
@@ -145,7 +146,7 @@ async def test_killed_before_the_commit_it_commits_once(
 
     body = await line.publish(backlog.decided[mutation], backlog, proposal)
 
-    assert body["commit"]
+    assert body.members["commit"]
     assert len(_log(line)) == 1
 
 
@@ -156,8 +157,8 @@ async def test_what_the_code_says_already_needs_no_terraform(line: Line, ledger:
 
     body = await without.reconcile(backlog.decided[mutation], backlog)
 
-    assert body["nothing_to_do"] == "The code declares the value already."
-    assert body["merged"] is True
+    assert body.members["nothing_to_do"] == "The code declares the value already."
+    assert body.members["merged"] is True
 
 
 async def test_a_value_wanted_for_a_time_stays_out_of_code(line: Line, ledger: SqlLedger, applied: Apply) -> None:
@@ -166,8 +167,8 @@ async def test_a_value_wanted_for_a_time_stays_out_of_code(line: Line, ledger: S
 
     body = await line.reconcile(backlog.decided[mutation], backlog)
 
-    assert "commit" not in body
-    assert "3600 seconds only" in str(body["kept_out"])
+    assert "commit" not in body.members
+    assert "3600 seconds only" in str(body.members["kept_out"])
 
 
 async def test_one_value_for_two_resources_is_left_with_the_chain(
@@ -179,7 +180,7 @@ async def test_one_value_for_two_resources_is_left_with_the_chain(
 
     body: Any = await line.reconcile(backlog.decided[mutation], backlog)
 
-    (left,) = body["left"]
+    (left,) = body.members["left"]
     assert "pair[1]" in left["reason"]
     assert "main.tf:" in left["chain"][0]
     assert _log(line) == []
@@ -192,7 +193,7 @@ async def test_a_value_that_somebody_changed_since_is_left(line: Line, ledger: S
 
     body = await line.reconcile(backlog.decided[mutation], backlog)
 
-    assert "Live is 6 and not 4 any more" in str(body["left"])
+    assert "Live is 6 and not 4 any more" in str(body.members["left"])
     assert _log(line) == []
 
 
@@ -207,8 +208,8 @@ async def test_another_mutation_that_is_not_in_code_does_not_stand_in_the_way(
     one = await line.reconcile(backlog.decided[first], backlog)
     two = await line.reconcile(backlog.decided[second], backlog)
 
-    assert f"belongs to {second}" in str(one["proofs"])
-    assert "ends with 0" in str(two["proofs"])
+    assert f"belongs to {second}" in str(one.members["proofs"])
+    assert "ends with 0" in str(two.members["proofs"])
     assert len(_log(line)) == 2
 
 
@@ -250,11 +251,11 @@ async def test_a_change_of_another_resource_during_the_proof_is_known(
 
     one = await line.reconcile(backlog.decided[first], backlog)
 
-    assert f"belongs to {later[0]}" in str(one["proofs"])
-    assert "left" not in one
+    assert f"belongs to {later[0]}" in str(one.members["proofs"])
+    assert "left" not in one.members
     if settle:
         assert [waiting.id for waiting in backlog.pending()][-1] == later[0]
-        assert (await line.reconcile(backlog.decided[later[0]], backlog))["commit"]
+        assert (await line.reconcile(backlog.decided[later[0]], backlog)).commit
         assert _log(line) == [
             "aws_cloudwatch_log_group.app: retention_in_days 30 → 90",
             f"{GROUP}: desired_capacity 2 → 6",
@@ -279,9 +280,9 @@ async def test_a_change_of_the_same_value_during_the_proof_is_not_called_foreign
     two = await line.reconcile(backlog.decided[later[0]], backlog)
 
     assert "outside of Sentinel" not in str(one)
-    assert "left" not in one
-    assert f"belongs to {later[0]}" in str(one["proofs"])
-    assert two["commit"]
+    assert "left" not in one.members
+    assert f"belongs to {later[0]}" in str(one.members["proofs"])
+    assert two.members["commit"]
     assert _log(line) == [f"{GROUP}: desired_capacity 6 → 8", f"{GROUP}: desired_capacity 2 → 6"]
 
 
@@ -297,17 +298,17 @@ async def test_a_superseded_change_names_the_one_that_superseded_it(
     one = await line.reconcile(backlog.decided[first], backlog)
     two = await line.reconcile(backlog.decided[second], backlog)
 
-    assert one["superseded_by"] == [second]
-    assert one["nothing_to_do"] == f"It was superseded before it was written: {second} changed the same since."
+    assert one.members["superseded_by"] == [second]
+    assert one.members["nothing_to_do"] == f"It was superseded before it was written: {second} changed the same since."
     assert "(live was 6)" in "".join(_log(line, "%b"))
     assert _log(line) == [f"{GROUP}: desired_capacity 2 → 8"]
-    assert two["commit"]
+    assert two.members["commit"]
 
 
 async def test_a_foreign_difference_is_noted_and_a_change_beside_it_is_written(
     line: Line, ledger: SqlLedger, applied: Apply, committed: Any
 ) -> None:
-    """Also on the same resource. What the edit itself moves is still found, see `test_baseline.py`."""
+    """Also on the same resource. What the edit itself moves is still found, see `test_plan_difference.py`."""
     committed.client("logs").put_retention_policy(logGroupName="/team/red", retentionInDays=60)
     committed.client("autoscaling").update_auto_scaling_group(AutoScalingGroupName="web", MaxSize=11)
     mutation = await applied((GROUP, "desired_capacity", 2, 6))
@@ -315,11 +316,11 @@ async def test_a_foreign_difference_is_noted_and_a_change_beside_it_is_written(
 
     body: Any = await line.reconcile(backlog.decided[mutation], backlog)
 
-    assert body["files"] == ["terraform.tfvars"]
-    assert "left" not in body
-    assert all(proof["held"] for proof in body["proofs"])
-    assert any("max_size" in noted for noted in body["noted"])
-    assert any('aws_cloudwatch_log_group.team["red"].retention_in_days' in noted for noted in body["noted"])
+    assert body.members["files"] == ["terraform.tfvars"]
+    assert "left" not in body.members
+    assert all(proof["held"] for proof in body.members["proofs"])
+    assert any("max_size" in noted for noted in body.members["noted"])
+    assert any('aws_cloudwatch_log_group.team["red"].retention_in_days' in noted for noted in body.members["noted"])
     assert _log(line) == [f"{GROUP}: desired_capacity 2 → 6"]
 
 
@@ -330,23 +331,23 @@ async def test_what_was_left_is_written_when_its_reason_is_gone_and_the_record_i
     committed.client("autoscaling").set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=8)
     mutation = await applied((GROUP, "desired_capacity", 2, 6))
     backlog = await _backlog(ledger)
-    wrong: Any = await line.reconcile(backlog.decided[mutation], backlog)
+    wrong = (await line.reconcile(backlog.decided[mutation], backlog)).members
     assert "no recorded mutation set it since" in wrong["left"][0]["reason"]
     assert wrong["tried"]["others"] == []
     await backlog.read(ledger)
     (over,) = backlog.left_over()
 
-    assert "left" in await line.reconcile(over, backlog)
+    assert "left" in (await line.reconcile(over, backlog)).members
     assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 1
     committed.client("autoscaling").set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=6)
     body = await line.reconcile(over, backlog)
     again = await line.reconcile(over, backlog)
 
-    assert body["commit"] == again["commit"]
-    assert body["corrects"] == over.corrects
+    assert body.members["commit"] == again.members["commit"]
+    assert body.members["corrects"] == over.corrects
     assert f"Sentinel-Corrects: {over.corrects}" in _log(line, "%(trailers:only)")
     later, earlier = await ledger.records(RecordQuery(stage=Stage.RECONCILED))
-    assert (later.body["corrects"], later.body["commit"]) == (earlier.seq, body["commit"])
+    assert (later.body.members["corrects"], later.body.members["commit"]) == (earlier.seq, body.members["commit"])
     await backlog.read(ledger)
     assert not list(backlog.left_over())
     await ledger.verify()
@@ -381,15 +382,15 @@ async def test_a_branch_that_conflicts_with_the_protected_one_is_left_to_a_human
 
     body = await line.reconcile(backlog.decided[mutation], backlog)
 
-    assert "changed the same lines" in str(body["left"])
-    assert "commit" not in body
+    assert "changed the same lines" in str(body.members["left"])
+    assert "commit" not in body.members
 
 
 async def test_what_the_protected_branch_took_in_is_recorded_once_and_ends_the_claim(
     ledger: SqlLedger, applied: Apply, repository: Path, tmp_path: Path, git: Callable[..., str]
 ) -> None:
     mutation = await applied((GROUP, "desired_capacity", 2, 6))
-    await ledger.record_reconciliation(mutation, at=SystemClock().now(), body={"commit": "c0ffee"})
+    await ledger.record_reconciliation(mutation, at=SystemClock().now(), body=written_back({"commit": "c0ffee"}))
     ours = _without_terraform(ledger, repository, tmp_path)
     backlog = await _backlog(ledger)
     await ours.record_merges(backlog)
@@ -403,8 +404,12 @@ async def test_what_the_protected_branch_took_in_is_recorded_once_and_ends_the_c
     assert not backlog.committed
     assert not await ledger.claims()
     merged = (await ledger.records(RecordQuery(stage=Stage.RECONCILED)))[0].body
-    assert (merged["merged"], merged["branch"], merged["commit"]) == (True, "sentinel/shop", "c0ffee")
-    assert "Terraform was not found" in str(merged["state_not_refreshed"])
+    assert (merged.members["merged"], merged.members["branch"], merged.members["commit"]) == (
+        True,
+        "sentinel/shop",
+        "c0ffee",
+    )
+    assert "Terraform was not found" in str(merged.members["state_not_refreshed"])
     assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 2
 
 
@@ -454,14 +459,16 @@ async def test_what_an_agent_creates_gets_a_block_and_its_import(
     finally:
         logs.delete_log_group(logGroupName="/shop/jobs")
 
-    assert "left" not in body, body
-    diff = [row[1:] for row in str(body["diff"]).splitlines() if row.startswith("+") and not row.startswith("+++")]
+    assert "left" not in body.members, body
+    diff = [
+        row[1:] for row in str(body.members["diff"]).splitlines() if row.startswith("+") and not row.startswith("+++")
+    ]
     assert "\n".join(diff).strip() == (
         'resource "aws_cloudwatch_log_group" "jobs" {\n  name              = "/shop/jobs"\n  retention_in_days = 7\n}\n\n'
         'import {\n  to = aws_cloudwatch_log_group.jobs\n  id = "/shop/jobs"\n}'
     )
     assert _log(line)[0].startswith("aws_cloudwatch_log_group.jobs: added")
-    assert again["commit"] == body["commit"]
+    assert again.members["commit"] == body.members["commit"]
 
 
 async def test_what_is_created_beside_the_stack_is_left_to_a_human(
@@ -471,5 +478,5 @@ async def test_what_is_created_beside_the_stack_is_left_to_a_human(
     mutation = await created("aws_kinesis_stream", {"name": "elsewhere"}, call=call)
     backlog = await _backlog(ledger)
     body = await line.reconcile(backlog.decided[mutation], backlog)
-    assert "commit" not in body
-    assert "a new resource's block is written by a human" in str(body["left"])
+    assert "commit" not in body.members
+    assert "a new resource's block is written by a human" in str(body.members["left"])

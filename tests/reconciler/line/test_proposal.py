@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from gateway.core.model.json import Json
-from reconciler.line.proposal import Proposal, comparable_body, edited_addresses
+from gateway.core.records.write_backs import ReconciledBody
+from reconciler.line.proposal import Proposal, says
 from reconciler.model import Left, Proof, ProposedEdit, Wanted
+from tests.kit.bodies import written_back
 
 WANTED = Wanted(address="aws_x.a", attribute="size", value=6)
 LEFT = Left(wanted=WANTED, reason="No.", chain=("main.tf:1",))
@@ -61,7 +63,7 @@ def test_a_proposal_is_json_and_keeps_every_byte(proposal: Proposal) -> None:
     ],
 )
 def test_a_superseded_change_is_called_that_and_its_successor_is_named(kept_out: tuple[Left, ...], said: str) -> None:
-    body: Any = Proposal(kept_out=kept_out).record_body(branch="b", commit="", diff="")
+    body: Any = Proposal(kept_out=kept_out).record_body(branch="b", commit="", diff="").members
     assert body["nothing_to_do"] == said
     assert body.get("superseded_by", []) == list(dict.fromkeys(filter(None, (kept.superseded_by for kept in kept_out))))
     assert body["kept_out"][0].get("superseded_by", "") == kept_out[0].superseded_by
@@ -69,12 +71,16 @@ def test_a_superseded_change_is_called_that_and_its_successor_is_named(kept_out:
 
 def test_what_was_noted_and_tried_and_is_corrected_is_recorded() -> None:
     body = MORE.record_body(branch="b", commit="", diff="")
-    assert (body["noted"], body["tried"], body["corrects"]) == (["It was so."], {"protected": "c0"}, 7)
+    assert (body.members["noted"], body.members["tried"], body.members["corrects"]) == (
+        ["It was so."],
+        {"protected": "c0"},
+        7,
+    )
 
 
 def test_a_commit_is_recorded_with_its_proofs() -> None:
-    body: Any = PROPOSAL.record_body(branch="sentinel/shop", commit="c0", diff="d" * 99_999)
-    assert list(body) == ["left", "kept_out", "edits", "proofs", "branch", "commit", "files", "diff"]
+    body: Any = PROPOSAL.record_body(branch="sentinel/shop", commit="c0", diff="d" * 99_999).members
+    assert set(body) == {"left", "kept_out", "edits", "proofs", "branch", "commit", "files", "diff"}
     assert (body["branch"], body["commit"], body["files"]) == ("sentinel/shop", "c0", ["main.tf"])
     assert body["proofs"] == [{"name": "parses", "held": True, "detail": "y"}]
     assert len(body["diff"]) == 64 * 1024
@@ -94,13 +100,15 @@ def test_a_commit_is_recorded_with_its_proofs() -> None:
     ],
 )
 def test_without_a_commit_the_body_says_why(proposal: Proposal, expected: dict[str, Json]) -> None:
-    body = proposal.record_body(branch="b", commit="", diff="")
+    body = proposal.record_body(branch="b", commit="", diff="").members
     assert bool(body.pop("left", None)) == (not expected)
     assert body == expected
 
 
 def test_what_a_record_says_and_which_addresses_it_wrote() -> None:
-    body: dict[str, Json] = {"edits": [{"address": "aws_x.a"}, {"path": "main.tf"}, "?"], "tried": {}, "corrects": 3}
-    assert edited_addresses(body) == {"aws_x.a"}
-    assert edited_addresses({"edits": None}) == set()
-    assert comparable_body(body) == {"edits": body["edits"]}
+    body = written_back(
+        {"edits": [{"address": "aws_x.a", "path": "main.tf"}], "tried": {"protected": "c0"}, "corrects": 3}
+    )
+    assert body.edited_addresses == {"aws_x.a"}
+    assert written_back({}).edited_addresses == set()
+    assert says(body) == ReconciledBody(edits=body.edits)

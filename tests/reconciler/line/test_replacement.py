@@ -97,7 +97,7 @@ async def _write_back(line: Line) -> list[dict[str, Any]]:
     await backlog.read(line.queries)
     bodies = []
     for applied in backlog.pending():
-        bodies.append(dict(await line.reconcile(applied, backlog)))
+        bodies.append((await line.reconcile(applied, backlog)).members)
         await backlog.read(line.queries)
     return bodies
 
@@ -161,6 +161,6 @@ async def test_one_that_comes_after_the_deletion_was_written_takes_that_back(
     merged = [
         record
         for record in await again.queries.records(RecordQuery(stage=Stage.RECONCILED))
-        if record.body.get("merged")
+        if record.body.members.get("merged")
     ]
     assert {record.mutation_id for record in merged} == {first, second}

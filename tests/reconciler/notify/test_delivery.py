@@ -15,12 +15,13 @@ from gateway.core.errors import LedgerUnavailable
 from gateway.core.model.ids import new_id
 from gateway.core.model.json import Json
 from gateway.core.ports import RecordQuery
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.core.settings import Settings
 from gateway.core.settings.notices import WebhookSettings
 from gateway.ledger.ledger import SqlLedger
 from reconciler.notify.delivery import ReceiverWorker, open_workers
 from reconciler.notify.receivers import WebhookReceiver
+from tests.kit.bodies import sample_record
 from tests.kit.doubles import FixedClock
 from tests.kit.hook import HookStub
 from tests.kit.mutations import record_mutation
@@ -104,7 +105,7 @@ class Scene:
     async def results(self) -> list[dict[str, Any]]:
         """What the records say of the attempts, oldest first."""
         records = await self.ledger.records(RecordQuery(stage=Stage.NOTIFIED, newest_first=False, limit=1000))
-        found: Any = [result for record in records for result in record.body["results"]]  # type: ignore[union-attr]
+        found: Any = [result for record in records for result in record.body.members["results"]]
         return list(found)
 
     def told(self) -> list[tuple[str, str]]:
@@ -212,7 +213,7 @@ async def test_what_is_refused_for_good_is_given_up_and_sent_again_when_asked(sc
     given_up = results[2]
     body = {"receiver": "ops", "seq": given_up["seq"]}
     for receiver in ("ops", "another"):
-        asked = Record(
+        asked = sample_record(
             stage=Stage.RESEND_ASKED,
             at=scene.clock.now(),
             mutation_id=new_id("rsd"),
@@ -228,7 +229,7 @@ async def test_what_is_refused_for_good_is_given_up_and_sent_again_when_asked(sc
 
 
 async def test_a_record_that_nobody_is_told_of_ends_what_was_asked(scene: Scene) -> None:
-    asked = Record(
+    asked = sample_record(
         stage=Stage.RESEND_ASKED,
         at=scene.clock.now(),
         mutation_id=new_id("rsd"),
@@ -250,9 +251,9 @@ async def test_filters_hold_and_a_quiet_position_is_recorded(scene: Scene, monke
         await scene.rounds()
     assert not scene.stub.received
     records = await scene.ledger.records(RecordQuery(stage=Stage.NOTIFIED, newest_first=False))
-    quiet = [record for record in records if record.body["receiver"] == "quiet"]
+    quiet = [record for record in records if record.body.members["receiver"] == "quiet"]
     assert len(quiet) == 2
-    assert quiet[1].body["read"] == quiet[1].seq - 1
+    assert quiet[1].body.members["read"] == quiet[1].seq - 1
 
 
 async def test_of_a_long_quiet_time_no_start_reads_more_than_a_part_again(
@@ -267,7 +268,9 @@ async def test_of_a_long_quiet_time_no_start_reads_more_than_a_part_again(
         await scene.change()
     assert await scene.rounds() > 2
     records = await scene.ledger.records(RecordQuery(stage=Stage.NOTIFIED, newest_first=False))
-    positions: list[Any] = [record.body["read"] for record in records if record.body["receiver"] == "quiet"]
+    positions: list[Any] = [
+        record.body.members["read"] for record in records if record.body.members["receiver"] == "quiet"
+    ]
     assert max(later - sooner for sooner, later in pairwise(positions)) <= 5
     assert positions[-1] >= 18
 

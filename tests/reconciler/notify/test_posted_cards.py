@@ -11,11 +11,12 @@ from gateway.core.model.ids import new_id
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Door, Mutation
 from gateway.core.ports import RecordQuery
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.core.settings.notices import SlackSettings
 from gateway.ledger.ledger import SqlLedger
 from reconciler.notify.delivery import ReceiverWorker
 from reconciler.notify.slack import SlackReceiver
+from tests.kit.bodies import sample_record
 from tests.kit.hook import HookStub
 from tests.kit.mutations import record_hold
 from tests.reconciler.notify.test_delivery import Direct, MovingClock
@@ -60,7 +61,7 @@ class Scene:
     async def states(self) -> list[tuple[str, str]]:
         """(type, state) of every attempt, oldest first."""
         records = await self.ledger.records(RecordQuery(stage=Stage.NOTIFIED, newest_first=False))
-        results: list[Any] = [result for record in records for result in record.body["results"]]  # type: ignore[union-attr]
+        results: list[Any] = [result for record in records for result in record.body.members["results"]]
         return [(each["type"], each["state"]) for each in results]
 
 
@@ -135,7 +136,7 @@ async def test_a_card_that_was_posted_twice_is_edited_twice(bot: Scene) -> None:
     await bot.tell()
     [decided] = await bot.ledger.records(RecordQuery(mutation_id=held.id))
     body: dict[str, Json] = {"receiver": "chat-slack", "seq": decided.seq}
-    asked = Record(stage=Stage.RESEND_ASKED, at=bot.clock.now(), mutation_id=new_id("rsd"), body=body)
+    asked = sample_record(stage=Stage.RESEND_ASKED, at=bot.clock.now(), mutation_id=new_id("rsd"), body=body)
     await bot.ledger.record_event(asked)
     await bot.tell()
     await bot.reject(held)

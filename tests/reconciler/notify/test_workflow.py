@@ -70,7 +70,7 @@ class Scene:
     def delivered(self) -> list[str]:
         """The ids that the ledger says were delivered."""
         records = self.ledger(lambda ledger: ledger.records(RecordQuery(stage=Stage.NOTIFIED, newest_first=False)))
-        results: Any = [result for record in records for result in record.body["results"]]  # type: ignore[union-attr]
+        results: Any = [result for record in records for result in record.body.members["results"]]
         return [result["id"] for result in results if result["state"] == "delivered"]
 
 

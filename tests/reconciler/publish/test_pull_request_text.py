@@ -24,6 +24,7 @@ from reconciler.publish.pull_request_text import (
 )
 from reconciler.suggest.question import NamedIntent
 from tests.kit import nouns
+from tests.kit.bodies import written_back
 from tests.reconciler.suggest.test_foreign_intent import CHANGE
 
 IDS = [f"mut_{number:026d}" for number in range(300)]
@@ -52,7 +53,7 @@ def _written(number: int, *, text: str = "lag grows", edits: int = 1) -> WriteBa
         "left": [{"address": "a.b", "attribute": "c", "reason": EVIL}],
         "noted": [EVIL],
     }
-    return WriteBack(key=IDS[number], commit="c0ffee", applied=applied, body=body)
+    return WriteBack(key=IDS[number], applied=applied, body=written_back(body))
 
 
 def test_the_title_names_one_change_or_counts_them() -> None:
@@ -69,9 +70,9 @@ def test_a_comment_tells_who_wanted_it_why_and_what_was_proved() -> None:
 
 
 def test_a_story_without_its_record_is_told_as_far_as_known() -> None:
-    [comment] = comments_of([WriteBack(key=IDS[0], commit="c0ffee", applied=None)])
+    [comment] = comments_of([WriteBack(key=IDS[0], applied=None, body=written_back({"commit": "c0ffee"}))])
     assert "cannot be read" in comment
-    assert title_of("shop", [WriteBack(key=IDS[0], commit="c0ffee", applied=None)]).endswith(
+    assert title_of("shop", [WriteBack(key=IDS[0], applied=None, body=written_back({"commit": "c0ffee"}))]).endswith(
         "write back 1 changes that were applied"
     )
 
@@ -134,7 +135,7 @@ def _write_back_of_drift(name: str, *, sensitive: bool = False, prefix: str = "f
         id=name, seq=1, stack="shop", actor=CHANGE.actor, at=at, operation=CHANGE.event, effects=(effect,),
         before={(effect.address, effect.attribute): 0}, settled_at=at,
     )  # fmt: skip
-    return WriteBack(key=digest_id(prefix, name), commit="c0ffee", applied=applied)
+    return WriteBack(key=digest_id(prefix, name), applied=applied, body=written_back({"commit": "c0ffee"}))
 
 
 def test_two_changes_from_outside_are_a_burst() -> None:

@@ -25,6 +25,7 @@ from reconciler.publish.stack_pull_request import StackPullRequest
 from reconciler.publish.write_backs import WriteBacks
 from reconciler.suggest.from_settings import open_namer
 from reconciler.suggest.question import NameIntent
+from tests.kit.bodies import sample_record, written_back
 from tests.kit.github import REPOSITORY, TOKEN, GitHubDouble
 from tests.kit.messages_api import MessagesApi, messages_api
 
@@ -66,7 +67,7 @@ class Shop:
             "proofs": [{"name": "plan_clean", "held": True}],
             "files": ["main.tf"],
         }
-        await self.ledger.record_reconciliation(mutation, at=SystemClock().now(), body=body)
+        await self.ledger.record_reconciliation(mutation, at=SystemClock().now(), body=written_back(body))
         await self.backlog.read(self.ledger)
         return mutation
 
@@ -87,7 +88,7 @@ class Shop:
         return drift
 
     async def _record(self, stage: Stage, drift: str, body: dict[str, Any]) -> None:
-        record = Record(stage=stage, at=SystemClock().now(), mutation_id=drift, stack="shop", body=body)
+        record = sample_record(stage=stage, at=SystemClock().now(), mutation_id=drift, stack="shop", body=body)
         await self.ledger.record_event(record, resources=[(body["address"], body["attribute"])])
 
     async def _branch(self) -> Any:
@@ -170,8 +171,8 @@ async def test_a_burst_is_one_proposal_with_its_stories_and_reviewers(shop: Shop
     assert shop.hub.reviewers[1] == {"bob", "platform"}
     assert "`ops@acme.example`" in pull["body"]
     [record] = await shop.records()
-    assert record.body["state"] == "open"
-    told = record.body["mutations"]
+    assert record.body.members["state"] == "open"
+    told = record.body.members["mutations"]
     assert isinstance(told, list)
     assert set(told) == ids
     assert await shop.ledger.verify() > 0
@@ -219,7 +220,7 @@ async def test_later_changes_bring_it_up_to_date_in_place(shop: Shop) -> None:
     assert pull["body"].startswith("Read me first.")
     assert [keys_in([text]) for text in shop.hub.texts(1)] == [{first}, {second}]
     assert shop.hub.reviewers == {}, "a reviewer who was taken off stays off"
-    assert [record.body["state"] for record in await shop.records()] == ["open", "open"]
+    assert [record.body.members["state"] for record in await shop.records()] == ["open", "open"]
 
 
 async def test_nothing_new_sends_nothing_but_questions(shop: Shop) -> None:
@@ -242,14 +243,14 @@ async def test_a_process_that_dies_at_any_step_loses_and_repeats_nothing(shop: S
     shop.hub.faults = {}
     if not done:
         [failed] = await shop.records()
-        assert failed.body["state"] == "failed"
+        assert failed.body.members["state"] == "failed"
         assert await shop.pushing().push_once()
     [pull] = shop.hub.pulls
     assert pull["state"] == "open"
     assert len(shop.hub.texts(1)) == 1
     assert keys_in(shop.hub.texts(1)) == ids
     assert shop.hub.reviewers[1] == {"bob", "platform"}
-    assert [record.body["state"] for record in await shop.records()][-1] == "open"
+    assert [record.body.members["state"] for record in await shop.records()][-1] == "open"
 
 
 async def test_a_rate_limit_is_waited_for_and_is_no_failure(shop: Shop) -> None:
@@ -272,7 +273,7 @@ async def test_it_is_closed_when_it_was_merged_by_other_ways(shop: Shop) -> None
     assert await shop.pushing().push_once()
     assert shop.hub.open == []
     assert "nothing left to merge" in shop.hub.texts(1)[-1]
-    assert [record.body["state"] for record in await shop.records()] == ["open", "closed"]
+    assert [record.body.members["state"] for record in await shop.records()] == ["open", "closed"]
     asked = len(shop.hub.asked)
     await shop.pushing().push_once()
     assert {request.partition(" ")[0] for request in shop.hub.asked[asked:]} == {"GET"}
@@ -292,7 +293,7 @@ async def test_one_that_people_closed_is_opened_again_only_with_something_new(sh
     shop.hub.pulls[0]["state"] = "closed"
     assert await shop.pushing().push_once()
     assert shop.hub.open == []
-    assert [record.body["state"] for record in await shop.records()] == ["open", "declined"]
+    assert [record.body.members["state"] for record in await shop.records()] == ["open", "declined"]
     await shop.write_back(3)
     assert await shop.pushing().push_once()
     assert [pull["number"] for pull in shop.hub.open] == [2]
@@ -343,7 +344,7 @@ async def test_a_proposal_that_cannot_be_pushed_is_recorded_once(shop: Shop) -> 
         pushing = replace(shop.pushing(), remote=broken)
         assert not await pushing.push_once()
     [record] = await shop.records()
-    assert (record.body["state"], record.body.get("number")) == ("failed", None)
+    assert (record.body.members["state"], record.body.members.get("number")) == ("failed", None)
     with pytest.raises(GitFailed):
         await broken.push()
 

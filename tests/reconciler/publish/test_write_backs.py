@@ -9,6 +9,7 @@ from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.backlog import Backlog
 from reconciler.publish.write_backs import WriteBacks
+from tests.kit.bodies import written_back
 
 Apply = Callable[..., Awaitable[str]]
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -16,9 +17,13 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 async def test_a_story_joins_who_wanted_it_with_what_was_written(ledger: SqlLedger, applied: Apply) -> None:
     mutation = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
-    await ledger.record_reconciliation(mutation, at=NOW, body={"left": [{"address": "a.b", "attribute": "c"}]})
+    await ledger.record_reconciliation(
+        mutation, at=NOW, body=written_back({"left": [{"address": "a.b", "attribute": "c"}]})
+    )
     [left] = await ledger.records(RecordQuery(stage=Stage.RECONCILED))
-    await ledger.record_reconciliation(mutation, at=NOW, body={"commit": "c1", "files": ["a.tf"], "corrects": left.seq})
+    await ledger.record_reconciliation(
+        mutation, at=NOW, body=written_back({"commit": "c1", "files": ["a.tf"], "corrects": left.seq})
+    )
     stories = WriteBacks(queries=ledger, backlog=Backlog(stack="shop"))
     await stories.backlog.read(ledger)
 
@@ -36,7 +41,7 @@ async def test_a_record_that_cannot_be_read_gives_a_story_without_it(ledger: Sql
 
     class Torn:
         async def records(self, query: RecordQuery) -> list[Record]:
-            return [replace(record, body={}) for record in await ledger.records(query)]
+            return [replace(record, body=written_back({})) for record in await ledger.records(query)]
 
     story = await WriteBacks(queries=Torn(), backlog=Backlog(stack="shop")).of(mutation)  # type: ignore[arg-type]
     assert story.applied is None

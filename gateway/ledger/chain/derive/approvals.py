@@ -1,26 +1,26 @@
 """What the tables `holds` and `approvals` must hold: what waits for a human, and what humans consented to."""
 
 from collections import defaultdict
-from functools import partial
 from typing import Final, TypeAlias
 
 import msgspec
+from msgspec import Raw
 
 from gateway.core.model.approval import HoldState
 from gateway.core.model.json import canonical_text
 from gateway.core.model.verdict import Verdict
+from gateway.core.records.approvals import BrokeGlassBody, ConsentBody, RejectedBody
+from gateway.core.records.decided import SUMMARY, DecidedBody, RecordedDecision
 from gateway.core.records.record import Stage
-from gateway.ledger.chain.derive.bodies import (
-    ABSENT,
-    Absent,
-    ApprovedBody,
-    CutBinding,
-    DecidedBody,
-    RejectedBody,
-    SummaryBody,
+from gateway.ledger.chain.derive.expected_table import (
+    DecodedRecord,
+    Digests,
+    ExpectedTable,
+    Handlers,
     raw_text,
+    text_digest,
 )
-from gateway.ledger.chain.derive.expected_table import DecodedRecord, Digests, ExpectedTable, Handlers, text_digest
+from gateway.ledger.store.serialize import binding_text
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import ApprovalState
 from gateway.ledger.store.tables import APPROVALS, HOLDS
@@ -32,9 +32,7 @@ _DIGESTS: Final[Digests] = {
     "summary": (("summary",), text_digest),
     "binding": (("binding",), text_digest),
 }
-_CUT: Final = '{"sha256":'
-_cut_binding = msgspec.json.Decoder(CutBinding).decode
-_summary = msgspec.json.Decoder(SummaryBody).decode
+_members: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class ExpectedHolds:
@@ -51,7 +49,7 @@ class ExpectedHolds:
         self._by_call: dict[HeldCall, list[str]] = defaultdict(list)
 
     def _decided(self, record: DecodedRecord) -> None:
-        body: DecidedBody = record.body
+        body: DecidedBody[Raw] = record.body
         if body.decision.carried_out or body.decision.verdict != Verdict.HOLD or body.decision.attached:
             return
         row = {
@@ -62,17 +60,17 @@ class ExpectedHolds:
             "stack": record.stack,
             "call_digest": body.call.digest,
             "summary": text_digest(_summary_text(record.text)),
-            "binding": _binding_digest(body.decision.binding),
+            "binding": _held_binding(body.decision),
             "state": HoldState.OPEN.value,
         }
         self.table.insert((record.mutation_id,), record.seq, row)
         self._by_call[record.actor, body.call.digest].append(record.mutation_id)
 
     def _approved(self, record: DecodedRecord) -> None:
-        body: ApprovedBody = record.body
+        body: ConsentBody = record.body
         if body.missing:
             return
-        binding = _binding_digest(body.binding)
+        binding = text_digest(binding_text(body.binding))
         for hold in self._by_call.get((body.requester, body.digest), ()):
             row = self.table.rows[hold,]
             if row["state"] == HoldState.OPEN and row["binding"] == binding:
@@ -93,22 +91,22 @@ class ExpectedApprovals:
         self.handlers: Handlers = {
             Stage.DECIDED: self._decided,
             Stage.APPROVED: self._approved,
-            Stage.BROKE_GLASS: partial(self._approved, broke_glass=True),
+            Stage.BROKE_GLASS: self._approved,
             Stage.REJECTED: self._rejected,
         }
         self._unused: dict[HeldCall, str] = {}
 
     def _decided(self, record: DecodedRecord) -> None:
-        body: DecidedBody = record.body
+        body: DecidedBody[Raw] = record.body
         if body.decision.carried_out and body.decision.approval:
             self._end(body.decision.approval, record, ApprovalState.USED, used_by=record.mutation_id)
 
-    def _approved(self, record: DecodedRecord, *, broke_glass: bool = False) -> None:
-        body: ApprovedBody = record.body
+    def _approved(self, record: DecodedRecord) -> None:
+        body: ConsentBody = record.body
         call = (body.requester, body.digest)
         earlier = self.table.rows.get((self._unused.get(call, ""),))
         state = ApprovalState.PARTIAL if body.missing else ApprovalState.UNUSED
-        others = canonical_text(list(body.others))
+        others = canonical_text(body.others)
         if earlier is not None and earlier["id"] == body.approval:
             given = {"approver": record.actor, "others": others, "at": record.at, "until": body.until}
             self.table.change((body.approval,), record.seq, state=state.value, **given)
@@ -128,9 +126,9 @@ class ExpectedApprovals:
             "until": body.until,
             "state": state.value,
             "used_by": "",
-            "binding": _binding_digest(body.binding),
+            "binding": text_digest(binding_text(body.binding)),
             "others": others,
-            "broke_glass": int(broke_glass),
+            "broke_glass": int(isinstance(body, BrokeGlassBody)),
         }
         self.table.insert((body.approval,), record.seq, row)
 
@@ -146,16 +144,12 @@ class ExpectedApprovals:
             self.table.finish((approval,))
 
 
-def _binding_digest(member: msgspec.Raw | Absent) -> bytes:
-    """The digest of a binding's text. The record of a large call holds the digest itself."""
-    if member is ABSENT:
-        return text_digest("")
-    text = raw_text(member)
-    return bytes.fromhex(_cut_binding(text).sha256) if text.startswith(_CUT) else text_digest(text)
+def _held_binding(decision: RecordedDecision) -> bytes:
+    """The digest of what an approval is bound to. The record of a large call holds only the digest."""
+    return bytes.fromhex(decision.binding_sha256) or text_digest(binding_text(decision.binding))
 
 
 def _summary_text(body: str) -> str:
     """The summary of a hold as it is stored: these members of the record, in canonical form."""
-    found = _summary(body)
-    members = {name: raw_text(getattr(found, name)) for name in found.__struct_fields__}
-    return "{" + ",".join(f'"{name}":{text}' for name, text in members.items() if text) + "}"
+    members = _members(body)
+    return "{" + ",".join(f'"{name}":{raw_text(members[name])}' for name in SUMMARY if name in members) + "}"

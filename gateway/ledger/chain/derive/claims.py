@@ -2,29 +2,26 @@
 
 from collections.abc import Iterable
 
-import msgspec
+from msgspec import Raw
 
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import canonical_text
-from gateway.core.model.motive import motive_from_json
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.path import WHOLE
-from gateway.core.records.record import Stage
-from gateway.ledger.chain.derive.bodies import (
-    DecidedBody,
-    DowngradedBody,
-    EffectBody,
-    ExpiredBody,
-    ReconciledBody,
-    ReleasedBody,
-    RescheduledBody,
-    SettledBody,
-    UndoneBody,
+from gateway.core.records.claims import DowngradedBody, ExpiredBody, ReleasedBody, UndoneBody, UnneededBody
+from gateway.core.records.decided import DecidedBody, RecordedEffect
+from gateway.core.records.record import Stage, to_members
+from gateway.core.records.settled import SettledBody
+from gateway.core.records.time_boxes import RescheduledBody
+from gateway.core.records.write_backs import ReconciledBody
+from gateway.ledger.chain.derive.expected_table import (
+    DecodedRecord,
+    ExpectedTable,
+    Handlers,
+    OneOf,
     raw_text,
-    text_or_none,
+    sorted_text,
 )
-from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers, OneOf
-from gateway.ledger.store.serialize import motivation_of
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import CLAIMS
@@ -56,7 +53,7 @@ class ExpectedClaims:
         """The claims that such a mutation superseded."""
 
     def _decided(self, record: DecodedRecord) -> None:
-        body: DecidedBody = record.body
+        body: DecidedBody[Raw] = record.body
         if not body.decision.carried_out:
             return
         for claim in body.decision.supersedes:
@@ -68,7 +65,7 @@ class ExpectedClaims:
         if not body.claims:
             return
         values = _claimed_values(body.effects)
-        motivation = motivation_of(motive_from_json(msgspec.json.decode(body.motive)))
+        motive = sorted_text(body.motive) if body.motive is not None else None
         for taken in body.claims:
             row = {
                 "id": taken.id,
@@ -78,7 +75,7 @@ class ExpectedClaims:
                 "value": values[taken.address, taken.attribute],
                 "actor": record.actor,
                 "kind": body.caller.kind,
-                "motive": text_or_none(body.motive),
+                "motive": motive,
                 "since": record.at,
                 "until": taken.until,
                 "unsettled": 1,
@@ -87,7 +84,7 @@ class ExpectedClaims:
                 "ended_by": None,
                 "proof": canonical_text(taken.proof),
                 "undone": "",
-                "motivation": motivation,
+                "motivation": body.motive.motivation.value if body.motive is not None else "",
             }
             self.table.insert((taken.id,), record.seq, row)
         self._unsettled[record.mutation_id] = [taken.id for taken in body.claims]
@@ -97,8 +94,8 @@ class ExpectedClaims:
         if body.outcome == AttemptState.IN_DOUBT:
             return
         failed = body.outcome == AttemptState.FAILED
-        self._end(record, body.claims_ended, ClaimEnd.FAILED if failed else ClaimEnd.RESTATED)
-        for claim in body.claims_reopened:
+        self._end(record, body.claims_ended or (), ClaimEnd.FAILED if failed else ClaimEnd.RESTATED)
+        for claim in body.claims_reopened or ():
             self.table.change((claim,), record.seq, ended_at=None, end=None, ended_by=None)
         self._settle(record)
         self._finish(self._superseded.pop(record.mutation_id, ()))
@@ -115,14 +112,14 @@ class ExpectedClaims:
         self._finish((body.claim,))
 
     def _unneeded(self, record: DecodedRecord) -> None:
-        body: ExpiredBody = record.body
+        body: UnneededBody = record.body
         self._end(record, (body.claim,), ClaimEnd.UNNEEDED)
         self._finish((body.claim,))
 
     def _reconciled(self, record: DecodedRecord) -> None:
         body: ReconciledBody = record.body
-        self._end(record, body.claims_ended, ClaimEnd.MERGED)
-        self._finish(body.claims_ended)
+        self._end(record, body.claims_ended or (), ClaimEnd.MERGED)
+        self._finish(body.claims_ended or ())
 
     def _downgraded(self, record: DecodedRecord) -> None:
         body: DowngradedBody = record.body
@@ -130,7 +127,7 @@ class ExpectedClaims:
 
     def _undone(self, record: DecodedRecord) -> None:
         body: UndoneBody = record.body
-        seen = f'{{"at":"{record.at}","by":{raw_text(body.by)},"live":{raw_text(body.live)}}}'
+        seen = canonical_text({"at": record.at, "by": to_members(body.by), "live": body.live})
         self.table.change((body.claim,), record.seq, undone="" if body.stands else seen)
 
     def _rescheduled(self, record: DecodedRecord) -> None:
@@ -161,7 +158,7 @@ class ExpectedClaims:
         return row["end"] == ClaimEnd.SUPERSEDED and row["ended_by"] in self._superseded
 
 
-def _claimed_values(effects: Iterable[EffectBody]) -> dict[tuple[str, str], str | OneOf]:
+def _claimed_values(effects: Iterable[RecordedEffect[Raw]]) -> dict[tuple[str, str], str | OneOf]:
     """The value of a claim on each attribute: that of the effect that claims it, or one of them if several do."""
     values: dict[tuple[str, str], str | OneOf] = {}
     for effect in effects:

@@ -3,10 +3,14 @@
 import heapq
 from typing import Any
 
+from msgspec import Raw
+
 from gateway.core.model.budget import BreakerState, Levels, charged, fair_share_from_json
+from gateway.core.records.decided import DecidedBody
+from gateway.core.records.operators import BreakerBody
 from gateway.core.records.record import Stage
-from gateway.ledger.chain.derive.bodies import ABSENT, BreakerBody, DecidedBody, SettledBody
-from gateway.ledger.chain.derive.expected_table import ANYTHING, DecodedRecord, ExpectedTable, Handlers
+from gateway.core.records.settled import SettledBody
+from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers
 from gateway.ledger.decide.budgets import levels_text
 from gateway.ledger.decide.signatures import KEPT
 from gateway.ledger.store.serialize import reply_digest
@@ -26,10 +30,10 @@ class ExpectedAttempts:
         self.handlers: Handlers = {Stage.DECIDED: self._decided, Stage.SETTLED: self._settled}
 
     def _decided(self, record: DecodedRecord) -> None:
-        body: DecidedBody = record.body
+        body: DecidedBody[Raw] = record.body
+        attempt = body.attempt
         if not body.decision.carried_out:
             return
-        told = body.attempt if body.attempt is not ABSENT else None
         self.table.insert(
             (record.mutation_id,),
             record.seq,
@@ -38,14 +42,14 @@ class ExpectedAttempts:
                 "seq": record.seq,
                 "actor": record.actor,
                 "stack": record.stack,
-                "idempotency_key": told.idempotency_key or None if told else ANYTHING,
+                "idempotency_key": (attempt.idempotency_key or None) if attempt else None,
                 "call_digest": body.call.digest,
                 "decided_at": record.at,
                 "state": AttemptState.IN_FLIGHT.value,
                 "request_id": "",
                 "reason": "",
                 "reply": "",
-                "owner": told.owner if told else ANYTHING,
+                "owner": attempt.owner if attempt else "",
                 "left_at": "",
             },
         )
@@ -56,12 +60,13 @@ class ExpectedAttempts:
         if body.left_to_human:
             self.table.change(key, record.seq, left_at=record.at)
             return
-        failed, resolved = body.outcome == AttemptState.FAILED, body.settled_by is not ABSENT
-        reply = ANYTHING if body.reply is ABSENT and body.outcome == AttemptState.APPLIED else body.reply or ""
-        row = self.table.change(key, record.seq, state=body.outcome, request_id=body.request_id, reply=reply)
+        failed, resolved = body.outcome == AttemptState.FAILED, body.settled_by is not None
+        row = self.table.change(
+            key, record.seq, state=body.outcome, request_id=body.request_id or "", reply=body.reply or ""
+        )
         if row is None:
             return
-        row["reason"] = body.why if resolved else body.code if failed else body.reason
+        row["reason"] = (body.why if resolved else body.code if failed else body.reason) or ""
         if failed and resolved:
             row["request_id"] = ""
         elif failed:
@@ -79,8 +84,8 @@ class ExpectedSignatures:
         self._by_time: list[tuple[str, str]] = []
 
     def _decided(self, record: DecodedRecord) -> None:
-        body: DecidedBody = record.body
-        if not body.decision.carried_out or body.attempt is ABSENT or not body.attempt.signature:
+        body: DecidedBody[Raw] = record.body
+        if not body.decision.carried_out or body.attempt is None or not body.attempt.signature:
             return
         self._forget(to_text(from_text(record.at) - KEPT))
         signature = body.attempt.signature
@@ -110,13 +115,13 @@ class ExpectedBudgets:
         self._levels: dict[str, Levels] = {}
 
     def _decided(self, record: DecodedRecord) -> None:
-        body: DecidedBody = record.body
+        body: DecidedBody[Raw] = record.body
         if body.decision.obligations.get("budgets"):
             self._charge(record, body)
-        if body.refused_in_a_row is not ABSENT:
+        if body.refused_in_a_row is not None:
             self._change(record.actor, record.seq, in_a_row=body.refused_in_a_row)
 
-    def _charge(self, record: DecodedRecord, body: DecidedBody) -> None:
+    def _charge(self, record: DecodedRecord, body: DecidedBody[Raw]) -> None:
         share = fair_share_from_json({"budgets": body.decision.obligations["budgets"]})
         before = self._levels.get(record.actor, {})
         after = charged(before, share.charges, from_text(record.at), sent=body.decision.carried_out)
@@ -126,7 +131,7 @@ class ExpectedBudgets:
 
     def _settled(self, record: DecodedRecord) -> None:
         body: SettledBody = record.body
-        if body.refused_in_a_row is not ABSENT:
+        if body.refused_in_a_row is not None:
             self._change(record.actor, record.seq, in_a_row=body.refused_in_a_row)
 
     def _changed(self, record: DecodedRecord) -> None:

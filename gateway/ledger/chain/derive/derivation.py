@@ -10,11 +10,11 @@ from gateway.core.errors import LedgerBroken
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.derive.approvals import ExpectedApprovals, ExpectedHolds
-from gateway.ledger.chain.derive.bodies import BODIES
 from gateway.ledger.chain.derive.claims import ExpectedClaims
 from gateway.ledger.chain.derive.decisions import ExpectedAttempts, ExpectedBudgets, ExpectedSignatures
 from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers
 from gateway.ledger.chain.derive.latest import ExpectedKeys, ExpectedSignals, ExpectedStops
+from gateway.ledger.chain.derive.narrowed import FOLLOWED
 from gateway.ledger.chain.derive.time_boxes import ExpectedTimeBoxes
 from gateway.ledger.chain.derive.values import ExpectedValues
 from gateway.ledger.store.statements import Session
@@ -55,7 +55,7 @@ _DECIDED: Final = Stage.DECIDED.value
 _HOLD: Final = Verdict.HOLD.value
 _TELLING: Final = ('"carried_out":true', '"budgets":{"', '"refused_in_a_row":')
 """One of these stands in the canonical text of every decision that was carried out, charged or counted. The others, unless they hold, change no table."""
-_DECODERS = {stage: msgspec.json.Decoder(body).decode for stage, body in BODIES.items()}
+_DECODERS: Final = {stage: msgspec.json.Decoder(body).decode for stage, body in FOLLOWED.items()}
 
 
 class Derivation:
@@ -75,11 +75,12 @@ class Derivation:
     def follow(self, row: Sequence[Any]) -> None:
         """Take the members of the next verified `ChainRow` into account. Raises `errors.LedgerBroken` for a row that it says is wrong."""
         _, seq, stage, at, mutation_id, actor, stack, _, _, verdict, _, _, _, text, _, _ = row
-        decode = _DECODERS.get(stage)
-        if decode is None or (stage == _DECIDED and verdict != _HOLD and not any(each in text for each in _TELLING)):
+        if stage not in self._handlers or (
+            stage == _DECIDED and verdict != _HOLD and not any(each in text for each in _TELLING)
+        ):
             return
         try:
-            body = decode(text)
+            body = _DECODERS[stage](text)
         except (msgspec.DecodeError, msgspec.ValidationError) as error:
             message = f"Record {seq} is intact, but its body is not one that this Sentinel can read ({error}). Use a newer one."
             raise LedgerBroken(message) from error

@@ -1,15 +1,11 @@
 """What the tables `keys`, `stops` and `signals` must hold: each entry as its latest record describes it."""
 
+from gateway.core.model.json import canonical_text
+from gateway.core.records.keys import KeyIssuedBody, KeyRevokedBody
+from gateway.core.records.operators import StoppedBody
 from gateway.core.records.record import Stage
-from gateway.ledger.chain.derive.bodies import (
-    KeyIssuedBody,
-    KeyRevokedBody,
-    SignalledBody,
-    StoppedBody,
-    raw_text,
-    text_or_none,
-)
-from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers
+from gateway.core.records.signals import SignalledBody
+from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers, sorted_text
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.tables import KEYS, SIGNALS, STOPS
 
@@ -27,9 +23,9 @@ class ExpectedKeys:
             "id": body.key,
             "actor": record.actor,
             "kind": body.kind,
-            "roles": raw_text(body.roles),
+            "roles": canonical_text(body.roles),
             "on_behalf_of": body.on_behalf_of,
-            "motive": text_or_none(body.motive),
+            "motive": sorted_text(body.motive) if body.motive else None,
             "created_at": body.created_at,
             "expires_at": body.expires_at,
             "revoked_at": None,
@@ -91,8 +87,8 @@ class ExpectedSignals:
             "at": body.at,
             "since": body.since,
             "heard_at": record.at,
-            "labels": raw_text(body.labels),
-            "refs": raw_text(body.references),
-            "scopes": raw_text(body.scopes),
+            "labels": sorted_text(body.labels),
+            "refs": sorted_text(body.references),
+            "scopes": sorted_text(body.scopes),
         }
         self.table.insert((record.mutation_id,), record.seq, row)

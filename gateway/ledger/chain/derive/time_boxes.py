@@ -2,18 +2,14 @@
 
 from collections.abc import Iterable
 
+from msgspec import Raw
+
 from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxState
+from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Stage
-from gateway.ledger.chain.derive.bodies import (
-    ABSENT,
-    DecidedBody,
-    NotPutBackBody,
-    RescheduledBody,
-    SettledBody,
-    TimeBoxedBody,
-    raw_text,
-)
-from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers, RowKey
+from gateway.core.records.settled import SettledBody
+from gateway.core.records.time_boxes import AttributeKey, BoxedAttribute, NotPutBackBody, RescheduledBody
+from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers, RowKey, raw_text
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import TIME_BOXES
@@ -36,18 +32,18 @@ class ExpectedTimeBoxes:
         """What each mutation puts back whose outcome is not known."""
 
     def _decided(self, record: DecodedRecord) -> None:
-        body: DecidedBody = record.body
-        if body.time_box is not ABSENT:
+        body: DecidedBody[Raw] = record.body
+        if body.time_box is not None:
             for part in body.time_box.attributes:
                 self._insert(record, part, body.time_box.until)
             self._unsettled[record.mutation_id] = _keys(record.mutation_id, body.time_box.attributes)
-        if body.puts_back is not ABSENT:
+        if body.puts_back is not None:
             boxed = body.puts_back.mutation
             keys: list[RowKey] = [(boxed, *pair) for pair in body.puts_back.attributes]
             self._change(record, keys, TimeBoxState.PUTTING_BACK, by=record.mutation_id)
             self._putting_back[record.mutation_id] = keys
 
-    def _insert(self, record: DecodedRecord, part: TimeBoxedBody, until: str) -> None:
+    def _insert(self, record: DecodedRecord, part: BoxedAttribute[Raw], until: str) -> None:
         row = {
             "mutation_id": record.mutation_id,
             "address": part.address,
@@ -85,7 +81,7 @@ class ExpectedTimeBoxes:
 
     def _not_put_back(self, record: DecodedRecord) -> None:
         body: NotPutBackBody = record.body
-        self._change(record, _keys(record.mutation_id, body.attributes), TimeBoxState(body.state), by=body.by)
+        self._change(record, _keys(record.mutation_id, body.attributes), body.state, by=body.by)
 
     def _change(self, record: DecodedRecord, keys: Iterable[RowKey], state: TimeBoxState, *, by: str = "") -> None:
         for key in keys:
@@ -94,5 +90,5 @@ class ExpectedTimeBoxes:
                 self.table.finish(key)
 
 
-def _keys(mutation_id: str, parts: Iterable[TimeBoxedBody]) -> list[RowKey]:
+def _keys(mutation_id: str, parts: Iterable[AttributeKey | BoxedAttribute[Raw]]) -> list[RowKey]:
     return [(mutation_id, part.address, part.attribute) for part in parts]

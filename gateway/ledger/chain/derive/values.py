@@ -2,11 +2,15 @@
 
 from collections import defaultdict
 
+from msgspec import Raw
+
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.path import WHOLE
+from gateway.core.records.decided import DecidedBody, RecordedEffect, asked_effects
 from gateway.core.records.record import Stage
-from gateway.ledger.chain.derive.bodies import DecidedBody, EffectBody, ReconciledBody, SettledBody, raw_text
-from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers
+from gateway.core.records.settled import SettledBody
+from gateway.core.records.write_backs import ReconciledBody
+from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers, raw_text
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import VALUES
@@ -22,19 +26,16 @@ class ExpectedValues:
             Stage.SETTLED: self._settled,
             Stage.RECONCILED: self._reconciled,
         }
-        self._effects: dict[str, tuple[EffectBody, ...]] = {}
+        self._effects: dict[str, tuple[RecordedEffect[Raw], ...]] = {}
         """The effects of each mutation whose outcome is not known."""
         self._attributes: dict[str, set[str]] = defaultdict(set)
         """The attributes with a value, by address."""
         self._of_mutation: dict[str, set[tuple[str, str]]] = defaultdict(set)
 
     def _decided(self, record: DecodedRecord) -> None:
-        body: DecidedBody = record.body
+        body: DecidedBody[Raw] = record.body
         if body.decision.carried_out:
-            # On another resource than those it asks for, what a call implies happens later.
-            asked = {effect.address for effect in body.effects if not effect.implied}
-            applied = tuple(effect for effect in body.effects if not effect.implied or effect.address in asked)
-            self._effects[record.mutation_id] = applied
+            self._effects[record.mutation_id] = asked_effects(body)
 
     def _settled(self, record: DecodedRecord) -> None:
         body: SettledBody = record.body
@@ -44,7 +45,7 @@ class ExpectedValues:
         if body.outcome == AttemptState.APPLIED:
             self._apply(record, effects)
 
-    def _apply(self, record: DecodedRecord, effects: tuple[EffectBody, ...]) -> None:
+    def _apply(self, record: DecodedRecord, effects: tuple[RecordedEffect[Raw], ...]) -> None:
         for effect in effects:
             if effect.attribute == WHOLE and effect.action in (EffectAction.CREATE, EffectAction.DELETE):
                 for attribute in list(self._attributes[effect.address]):
@@ -55,7 +56,7 @@ class ExpectedValues:
             if effect.attribute != WHOLE and effect.action in (EffectAction.SET, EffectAction.CREATE):
                 self._store(record, effect)
 
-    def _store(self, record: DecodedRecord, effect: EffectBody) -> None:
+    def _store(self, record: DecodedRecord, effect: RecordedEffect[Raw]) -> None:
         key = (effect.address, effect.attribute)
         self._forget(*key)
         row = {
@@ -72,7 +73,7 @@ class ExpectedValues:
 
     def _reconciled(self, record: DecodedRecord) -> None:
         body: ReconciledBody = record.body
-        if bytes(body.merged) == b"true":
+        if body.merged:
             for address, attribute in list(self._of_mutation.get(record.mutation_id, ())):
                 self._forget(address, attribute)
 

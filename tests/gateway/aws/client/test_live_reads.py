@@ -7,7 +7,7 @@ import pytest
 
 from gateway.aws.client.live_reads import AwsLive
 from gateway.aws.client.mutations import Aws
-from gateway.context.live import LiveTarget
+from gateway.context.live_values import LiveTarget
 from gateway.core.errors import UpstreamUnavailable
 from gateway.core.model.masking import Masker, holds_mask
 from gateway.core.model.mutation import Call

@@ -11,7 +11,7 @@ import pytest
 
 from gateway.aws.door.decoder import AwsDecoder
 from gateway.aws.door.request_head import head_of
-from gateway.aws.models import call_classes, routing_index
+from gateway.aws.models import call_classes
 from gateway.aws.models.routing_index import Protocol, RoutingIndex
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.inbound import Inbound
@@ -19,16 +19,6 @@ from gateway.core.service_models import ServiceModels
 
 NOW = datetime(2026, 11, 21, 1, 2, 3, tzinfo=UTC)
 REGION = "eu-west-1"
-
-
-@pytest.fixture(scope="session")
-def routes() -> RoutingIndex:
-    return routing_index.load()
-
-
-@pytest.fixture(scope="session")
-def table() -> call_classes.CallClassTable:
-    return call_classes.load()
 
 
 @pytest.fixture(scope="session")

@@ -111,7 +111,7 @@ def _large(gate: Gate) -> dict[str, Wire]:
 def test_46_headers_beyond_every_client_are_refused_and_recorded(gate: Gate, which: str) -> None:
     answer = _refused(gate, _large(gate)[which].raw, 431)
     assert answer.code == "RequestHeaderSectionTooLarge"
-    assert gate.records(stage=Stage.TURNED_AWAY)[-1].body["code"] == "headers_too_large"
+    assert gate.records(stage=Stage.TURNED_AWAY)[-1].body.members["code"] == "headers_too_large"
 
 
 def test_46_a_target_beyond_every_client_is_refused(gate: Gate) -> None:

@@ -211,7 +211,7 @@ def test_without_the_defect_the_same_requests_pass(gate: Gate, make: Callable[[G
 
 def test_only_the_end_and_a_digest_of_a_foreign_key_are_recorded(gate: Gate) -> None:
     talk(gate.url, _by(gate, replace(UNKNOWN_KEY, id="AKIAIOSFODNN7EXAMPLE")).raw)
-    kept = str(gate.records(stage=Stage.TURNED_AWAY)[-1].body["key_id"])
+    kept = str(gate.records(stage=Stage.TURNED_AWAY)[-1].body.members["key_id"])
     assert kept.startswith("…MPLE sha256:")
     assert "AKIA" not in kept
 
@@ -219,7 +219,7 @@ def test_only_the_end_and_a_digest_of_a_foreign_key_are_recorded(gate: Gate) -> 
 def test_a_refusal_names_the_authenticated_caller(gate: Gate) -> None:
     talk(gate.url, query(gate, FIELDS + "&DesiredCapacity=16").raw)
     record = gate.records(stage=Stage.TURNED_AWAY)[-1]
-    assert (record.actor, record.body["key_id"], record.body["code"]) == (
+    assert (record.actor, record.body.members["key_id"], record.body.members["code"]) == (
         "agent",
         gate.keys["agent"].id,
         "duplicate_parameter",

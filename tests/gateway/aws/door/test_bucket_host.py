@@ -133,7 +133,7 @@ def test_a_change_is_decided_for_the_bucket_of_the_host(gate: Gate) -> None:
     """Without the host, PUT /key would create the bucket `key`, and DELETE / would mean nothing."""
     assert _put(gate, AWS_HOST, actor="agent").status == 403
     _ask(gate, _signer(gate, AWS_HOST, "agent").signed(method="DELETE", target="/"))
-    calls: list[Any] = [record.body["call"] for record in gate.records()[-2:]]
+    calls: list[Any] = [record.body.members["call"] for record in gate.records()[-2:]]
     assert [(call["operation"], call["parameters"]["Bucket"]) for call in calls] == [
         ("PutObject", "photos"),
         ("DeleteBucket", "photos"),

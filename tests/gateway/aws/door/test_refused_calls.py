@@ -1,7 +1,7 @@
 """Well-formed calls that must be refused (cases 50 to 60; `test_bad_inputs.py` has the first ones), and callers who disconnect.
 
 Elsewhere: a policy engine that is down (52) in `tests/gateway/line/checks/test_policy.py` and `test_chain.py`; bounds on roles (54) in the tests
-beside the Rego policies; 55 and 56 through a running gateway in `tests/gateway/test_app.py`; the JSON API's cases (58, 59) in its own tests.
+beside the Rego policies; 55 and 56 through a running gateway in `tests/gateway/app/test_running.py`; the JSON API's cases (58, 59) in its own tests.
 A standing claim (53) is a denial with status 403 that names the holder; 409 is only for requests that can be sent again unchanged.
 """
 
@@ -139,7 +139,7 @@ def test_a_disconnect_does_not_stop_a_started_mutation(gate: Gate) -> None:
         _until(lambda: bool(gate.upstream.asked))
     _until(lambda: len(gate.records()) == before + 2)
     decided, settled = gate.records()[before:]
-    assert (decided.stage, settled.stage, settled.body["outcome"]) == (Stage.DECIDED, Stage.SETTLED, "applied")
+    assert (decided.stage, settled.stage, settled.body.members["outcome"]) == (Stage.DECIDED, Stage.SETTLED, "applied")
     assert gate.upstream.asked == ["SetDesiredCapacity"]
 
 

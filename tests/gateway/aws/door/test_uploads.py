@@ -157,7 +157,7 @@ def test_presigned_calls_are_counted_as_what_they_are(gate: Gate) -> None:
     _answer(gate, _url(gate, "GET"))
     _answer(gate, _plain(gate))
     gate.run(gate.app._aws.data._counts.flush())
-    passed: list[Any] = [record.body for record in gate.records() if record.stage.value == "passed"]
+    passed: list[Any] = [record.body.members for record in gate.records() if record.stage.value == "passed"]
     found = {(body["call"]["operation"], body["call"]["class"], body["door"]) for body in passed}
     assert {
         ("PutObject", "data", "presigned"),
@@ -181,7 +181,7 @@ def test_an_agents_upload_is_decided_by_its_head(gate: Gate) -> None:
     head = "PUT /anything/key HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in lines)
     answer = talk(gate.url, head.encode() + b"\r\n", seconds=300)
     assert answer.status == 403, answer.text
-    call: Any = gate.records()[-1].body["call"]
+    call: Any = gate.records()[-1].body.members["call"]
     assert call["parameters"]["Body"] == {"bytes": len(BODY), "sha256": hashlib.sha256(BODY).hexdigest()}
 
 

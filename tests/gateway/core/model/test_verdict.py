@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.core.model.verdict import CounterOffer, Decision, Finding, Mode, Verdict, finding_to_json
+from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 
 
 def _finding(verdict: Verdict) -> Finding:
@@ -39,27 +39,3 @@ def test_the_verdict_of_findings(
 
 def test_objections_are_the_denials_then_the_holds() -> None:
     assert Decision(findings=(ALLOW, HOLD, DENY)).objections == (DENY, HOLD)
-
-
-def test_a_finding_has_every_member_but_its_counter_offer() -> None:
-    finding = Finding(
-        check="bounds",
-        verdict=Verdict.DENY,
-        rule="bounds.max",
-        reason="Too many.",
-        address="aws_lb.front",
-        attribute="idle_timeout",
-        source="main.sentinel.hcl:3",
-        title="A value above its maximum",
-        offer=CounterOffer(nearest=60),
-    )
-    assert finding_to_json(finding) == {
-        "check": "bounds",
-        "verdict": "deny",
-        "rule": "bounds.max",
-        "reason": "Too many.",
-        "address": "aws_lb.front",
-        "attribute": "idle_timeout",
-        "source": "main.sentinel.hcl:3",
-        "title": "A value above its maximum",
-    }

@@ -87,7 +87,7 @@ def test_two_gateways_spend_one_budget(gates: tuple[Gate, Gate]) -> None:
     [share] = shares(gates[0], other)
     assert (share["actor"], share["mutations"][1]["left"]) == (other, 3)
     [turned_away] = gates[0].records(stage=Stage.TURNED_AWAY, actor=spender)[:1]
-    assert turned_away.body["code"] == "budget_spent"
+    assert turned_away.body.members["code"] == "budget_spent"
 
 
 PROTOCOLS: dict[str, tuple[str, dict[str, Any], str, int]] = {
@@ -152,7 +152,7 @@ def test_a_breaker_opens_at_both_and_a_person_resets_it(gates: tuple[Gate, Gate]
     assert httpx.post(path, json=body, headers=second.bearer("human")).status_code == 403
     assert httpx.post(path, json=body, headers=second.bearer("chief")).json() == {"actor": actor, "reset_by": "chief"}
     assert scale(first, 5, actor).status_code in (200, 403)
-    assert [each.body["state"] for each in first.records(stage=Stage.BREAKER)] == ["open", "closed"]
+    assert [each.body.members["state"] for each in first.records(stage=Stage.BREAKER)] == ["open", "closed"]
     first.release_all()
 
 

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from gateway.core.model.ids import digest_id
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
+from tests.kit.bodies import sample_record
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -35,7 +36,7 @@ def drift(gate: Gate, request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def _record(gate: Gate, stage: Stage, drift: str, **body: Any) -> None:
-    record = Record(stage=stage, at=datetime.now(UTC), mutation_id=drift, stack="kafka", body=body)
+    record = sample_record(stage=stage, at=datetime.now(UTC), mutation_id=drift, stack="kafka", body=body)
     gate.run(gate.ledger.record_event(record, repeat=True))
 
 
@@ -62,7 +63,7 @@ def test_an_approver_decides_and_it_is_recorded(gate: Gate, drift: str) -> None:
     status, reply = _ask(gate, "human", "POST", f"/drift/{drift}/decide", body)
     assert (status, reply["drift"]["decided_by"], reply["drift"]["action"]) == (200, "human", "quarantine")
     record = gate.records(stage=Stage.DRIFT_DECIDED, mutation_id=drift)[-1]
-    assert (record.actor, record.body["reason"]) == ("human", "Nobody knows why.")
+    assert (record.actor, record.body.members["reason"]) == ("human", "Nobody knows why.")
     dry = {
         "service": "autoscaling",
         "operation": "UpdateAutoScalingGroup",

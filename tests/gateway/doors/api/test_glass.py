@@ -61,7 +61,7 @@ def test_two_different_people_must_approve_a_change_of_a_data_store(gate: Gate) 
     assert (two["missing"], two["approvers"], two["approval_id"]) == (0, ["alice", "bob"], one["approval_id"])
     passed = mutation_of(_less_backup(gate, 1))
     (decided,) = [each for each in gate.records(mutation_id=passed) if each.stage is Stage.DECIDED]
-    decision: Any = decided.body["decision"]
+    decision: Any = decided.body.members["decision"]
     assert decision["consent"] == {
         "approval": one["approval_id"],
         "held": held,
@@ -91,9 +91,9 @@ def test_who_has_the_role_passes_a_hold_at_once_and_it_is_recorded(gate: Gate) -
     passed = mutation_of(_delete(gate, "passed"))
     assert passed != held
     (record,) = gate.records(stage=Stage.BROKE_GLASS, mutation_id=held)
-    assert (record.actor, record.body["reason"]) == ("oncall", EMERGENCY["reason"])
+    assert (record.actor, record.body.members["reason"]) == ("oncall", EMERGENCY["reason"])
     (decided,) = [each for each in gate.records(mutation_id=passed) if each.stage is Stage.DECIDED]
-    decision: Any = decided.body["decision"]
+    decision: Any = decided.body.members["decision"]
     assert (decision["consent"]["broke_glass"], decision["consent"]["approvers"]) == (True, ["oncall"])
     assert _delete(gate, "passed")["ResponseMetadata"]["HTTPStatusCode"] == 403
     gate.run(gate.ledger.verify())

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 from gateway.core.ports import Doubt, RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.doors.api.left import left_to_humans
+from tests.kit.bodies import sample_record
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LEFT = {"address": "a.b", "attribute": "c", "value": 1, "reason": "Because.", "chain": []}
 
 
 def reported(seq: int, mutation: str, **body: object) -> Record:
-    return Record(stage=Stage.RECONCILED, at=NOW, mutation_id=mutation, actor="ann", seq=seq, body=body)  # type: ignore[arg-type]  # JSON
+    return sample_record(stage=Stage.RECONCILED, at=NOW, mutation_id=mutation, actor="ann", seq=seq, body=body)
 
 
 class Ledger:

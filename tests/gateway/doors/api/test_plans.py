@@ -100,7 +100,7 @@ def test_one_decision_names_every_bound_and_guardrail(gate: Gate) -> None:
         each["address"] for each in report["decision"]["findings"] if each["rule"] == "bounds.min"
     }
     [record] = gate.records(stage=Stage.PLAN_CHECKED, mutation_id=report["plan"]["id"])
-    assert (record.actor, '"verdict": "deny"' in json.dumps(record.body)) == ("pipeline", True)
+    assert (record.actor, '"verdict": "deny"' in json.dumps(record.body.members)) == ("pipeline", True)
 
 
 def test_what_is_deleted_together_is_judged_together(gate: Gate) -> None:
@@ -125,7 +125,7 @@ def test_no_value_of_a_plan_enters_the_record(gate: Gate) -> None:
     )
     assert status == 200
     [record] = gate.records(stage=Stage.PLAN_CHECKED, mutation_id=report["plan"]["id"])
-    text = json.dumps(record.body)
+    text = json.dumps(record.body.members)
     assert "hunter2" not in text + json.dumps(report)
     assert "731731" not in text
     assert '"effects": 4' in text

@@ -198,7 +198,7 @@ def test_a_record_tells_where_the_request_came_from(gate: Gate) -> None:
     client = gate.client("autoscaling", user_agent_extra="tool/1")
     client.set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=5)
     ask(gate, "POST", "/v1/mutations", "agent", PROPOSAL)
-    bodies: Any = [record.body for record in gate.records(stage=Stage.DECIDED)[-2:]]
+    bodies: Any = [record.body.members for record in gate.records(stage=Stage.DECIDED)[-2:]]
     aws, api = bodies
     assert (aws["door"], aws["sender"]["peer"]) == ("aws", "127.0.0.1")
     assert aws["sender"]["user_agent"].startswith("Boto3/")
@@ -211,7 +211,7 @@ def test_a_held_call_is_202_and_its_rejection_is_for_good(gate: Gate) -> None:
     assert (held.status_code, held.json()["code"]) == (202, "held")
     mutation = held.json()["mutation"]["id"]
     assert ask(gate, "POST", f"/v1/mutations/{mutation}/reject", "human", {"reason": "not today"}).status_code == 200
-    assert gate.records(mutation_id=mutation)[-1].body["door"] == "api"
+    assert gate.records(mutation_id=mutation)[-1].body.members["door"] == "api"
     assert ask(gate, "POST", f"/v1/mutations/{mutation}/approve", "human").status_code in (403, 404, 409)
     assert gate.upstream.asked == []
 

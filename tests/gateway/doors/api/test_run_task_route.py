@@ -93,7 +93,7 @@ def test_a_plan_that_would_undo_a_hotfix_fails_the_run(tasked: Gate, hcp: HcpStu
     assert hcp.asked[0] == ("GET", "/api/v2/plans/plan-1/json-output", TOKEN)
     assert [method for method, *_ in hcp.asked] == ["GET", "GET", "PATCH"]
     [record] = tasked.records(stage=Stage.PLAN_CHECKED, actor="terraform")
-    text = json.dumps(record.body)
+    text = json.dumps(record.body.members)
     assert '"origin": "hcp acme/kafka-prod run-1"' in text
     assert TOKEN not in text
     assert '"motivation": "routine"' in text
@@ -143,7 +143,7 @@ def test_a_request_that_is_not_signed_is_recorded_and_not_read(tasked: Gate, hcp
         assert post(tasked, body, {"Content-Type": "application/json", **wrong})[0] == 401
     assert post(tasked, body + b" ", headers)[0] == 401
     assert not hcp.asked
-    assert "run task is not signed" in str(tasked.records(stage=Stage.TURNED_AWAY)[-1].body["reason"])
+    assert "run task is not signed" in str(tasked.records(stage=Stage.TURNED_AWAY)[-1].body.members["reason"])
 
 
 @pytest.mark.parametrize("name", ["plan_json_api_url", "task_result_callback_url"])

@@ -16,6 +16,7 @@ from gateway.core.records.record import Record, Stage
 from gateway.core.service_models import ServiceModels
 from gateway.doors.api.schemas import SessionBody
 from gateway.doors.api.shared import ApiPorts, reply_to_json
+from tests.kit.bodies import sample_record
 from tests.kit.doubles import AGENT, HUMAN, NOW, FixedClock
 
 
@@ -47,9 +48,9 @@ def test_it_is_json_or_nothing(models: ServiceModels, service: str, operation: s
         assert found == value
 
 
-OWN = Record(stage=Stage.DECIDED, at=NOW, mutation_id="mut_1", actor="agent")
-OTHERS = Record(stage=Stage.DECIDED, at=NOW, mutation_id="mut_2", actor="rival")
-APPROVED = Record(stage=Stage.APPROVED, at=NOW, mutation_id="mut_2", actor="agent")
+OWN = sample_record(stage=Stage.DECIDED, at=NOW, mutation_id="mut_1", actor="agent")
+OTHERS = sample_record(stage=Stage.DECIDED, at=NOW, mutation_id="mut_2", actor="rival")
+APPROVED = sample_record(stage=Stage.APPROVED, at=NOW, mutation_id="mut_2", actor="agent")
 
 
 @dataclass

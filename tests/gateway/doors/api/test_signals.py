@@ -139,7 +139,11 @@ def test_a_claim_is_downgraded_when_its_alert_closes_and_a_record_says_so(watchi
     assert _alert(watching, "resolved")["changed"] == 1
     assert _claim(watching)["proof"] == []
     [record] = watching.records(stage=Stage.DOWNGRADED, mutation_id=claim["mutation_id"])
-    assert (record.actor, record.body["claim"], record.body["signal"]) == ("agent", claim["id"], claim["proof"][0])
+    assert (record.actor, record.body.members["claim"], record.body.members["signal"]) == (
+        "agent",
+        claim["id"],
+        claim["proof"][0],
+    )
     # What was refused before now wins: a proven launch outranks an incident that nothing proves.
     assert _scale(watching, "human", 5, motivation="launch", evidence="L-1").status_code == 200
 
@@ -237,8 +241,8 @@ def test_a_message_without_its_proof_is_turned_away(watching: Gate, source: str,
     assert (reply.status_code, reply.json()["code"]) == (401, "not_authenticated")
     assert len(watching.records(stage=Stage.SIGNALLED)) == before
     refused = watching.records(stage=Stage.TURNED_AWAY)[-1]
-    assert refused.body["about"] == f"POST /v1/signals/{source}"
-    assert SECRET not in json.dumps(dict(refused.body)) + reply.text
+    assert refused.body.members["about"] == f"POST /v1/signals/{source}"
+    assert SECRET not in json.dumps(refused.body.members) + reply.text
 
 
 def test_a_body_that_is_not_proven_is_not_parsed(watching: Gate) -> None:

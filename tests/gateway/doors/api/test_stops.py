@@ -169,7 +169,7 @@ def test_the_data_plane_of_an_actor_stops_and_that_of_others_does_not(pair: tupl
     with pytest.raises(ClientError, match=REASON) as error:
         gate.client("dynamodb", "app", None).put_item(**put)
     assert error.value.response["Error"]["Code"] == "AccessDeniedException"
-    [turned_away] = [each for each in gate.records(stage=Stage.TURNED_AWAY) if each.body["code"] == "stopped"]
+    [turned_away] = [each for each in gate.records(stage=Stage.TURNED_AWAY) if each.body.members["code"] == "stopped"]
     assert turned_away.actor == "app"
     resume(gate, made["id"])
     assert stop(gate, "all").is_success

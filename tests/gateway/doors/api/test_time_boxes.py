@@ -50,7 +50,11 @@ def _boxes(gate: Gate, mutation: str, actor: str = "human") -> list[Mapping[str,
 
 
 def _sent(gate: Gate) -> list[Any]:
-    return [record.body["call"] for record in gate.records(stage=Stage.DECIDED) if record.body.get("puts_back")]
+    return [
+        record.body.members["call"]
+        for record in gate.records(stage=Stage.DECIDED)
+        if record.body.members.get("puts_back")
+    ]
 
 
 def _last(gate: Gate, stage: Stage) -> Record:
@@ -62,7 +66,7 @@ def test_a_change_goes_back_at_its_end_once_and_by_the_whole_line(gate: Gate) ->
     reply = _put_back(gate, mutation)
     assert reply.status_code == 200, reply.text
     decided = _last(gate, Stage.DECIDED)
-    body: Any = decided.body
+    body: Any = decided.body.members
     assert decided.actor == "reconciler"
     assert body["puts_back"]["mutation"] == mutation
     assert body["motive"]["evidence"] == [mutation]
@@ -160,7 +164,7 @@ def test_what_cannot_go_back_is_refused_at_the_door(gate: Gate, case: str, actor
         getattr(gate.client(service, actor, _for("1h")), operation)(**parameters)
     assert "wanted for a time only" in str(refused.value)
     assert why in str(refused.value)
-    assert "time_box.no_way_back" in str(gate.records(stage=Stage.DECIDED)[-1].body["decision"])
+    assert "time_box.no_way_back" in str(gate.records(stage=Stage.DECIDED)[-1].body.members["decision"])
     assert len(gate.upstream.asked) == asked
 
 
@@ -175,7 +179,7 @@ def test_a_second_change_over_the_first_goes_back_to_what_was_there_before_the_f
     second = _capacity(gate, 8, _for("2s"))
     assert [box["goes_back_to"] for box in _boxes(gate, second)] == [4]
     assert _put_back(gate, second).status_code == 200
-    assert _last(gate, Stage.DECIDED).body["effects"][0]["value"] == 4  # type: ignore[index,call-overload]
+    assert _last(gate, Stage.DECIDED).body.members["effects"][0]["value"] == 4
     reply = _put_back(gate, first)
     assert (reply.status_code, "Others have" in reply.text) == (403, True)
 
@@ -209,7 +213,7 @@ def test_a_change_that_was_superseded_does_not_prolong_a_later_one(gate: Gate) -
     _capacity(gate, 8, FOREVER)
     later = _capacity(gate, 6, _for("1s"))
     assert _put_back(gate, later).status_code == 200
-    effects: Any = _last(gate, Stage.DECIDED).body["effects"]
+    effects: Any = _last(gate, Stage.DECIDED).body.members["effects"]
     assert effects[0]["value"] == 8
     assert _boxes(gate, first)
 
@@ -230,7 +234,7 @@ def test_of_several_attributes_only_those_go_back_that_nobody_else_has(gate: Gat
     gate.client("autoscaling", "human", FOREVER).update_auto_scaling_group(AutoScalingGroupName=ASG, MinSize=2)
     reply = _put_back(gate, mutation)
     assert reply.status_code == 200, reply.text
-    effects: Any = _last(gate, Stage.DECIDED).body["effects"]
+    effects: Any = _last(gate, Stage.DECIDED).body.members["effects"]
     assert [each["attribute"] for each in effects] == ["max_size"]
 
 
@@ -248,7 +252,11 @@ def test_holder_and_approver_extend_it_and_end_it_early(gate: Gate) -> None:
     for actor in ("agent", "human"):
         assert _post(gate, actor, mutation, "extend", lasts="1h", reason="not over").status_code == 200
         record = _last(gate, Stage.RESCHEDULED)
-        assert (record.actor, record.body["reason"], record.body["holder"]) == (actor, "not over", "agent")
+        assert (record.actor, record.body.members["reason"], record.body.members["holder"]) == (
+            actor,
+            "not over",
+            "agent",
+        )
     [after] = _boxes(gate, mutation)
     assert after["goes_back_at"] > before["goes_back_at"]
     [claim] = gate.run(gate.ledger.claims())

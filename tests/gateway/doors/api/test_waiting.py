@@ -16,6 +16,7 @@ from gateway.core.errors import Malformed, NotFound
 from gateway.core.records.record import Record, Stage
 from gateway.doors.api.shared import mutation_when_decided, wait_seconds
 from gateway.line.wakeups import Wakeups
+from tests.kit.bodies import sample_record
 from tests.kit.doubles import NOW
 from tests.kit.gate import Gate
 
@@ -107,7 +108,7 @@ def test_the_same_call_again_attaches_to_what_is_held(gate: Gate) -> None:
 
 
 def _attached(record: Record) -> Any:
-    decision: Any = record.body["decision"]
+    decision: Any = record.body.members["decision"]
     return decision.get("attached")
 
 
@@ -155,7 +156,7 @@ def test_how_long_may_be_waited() -> None:
 
 async def test_the_ledger_is_read_once_for_each_record_and_not_in_between() -> None:
     wakeups, reads = Wakeups(), 0
-    records = [Record(stage=Stage.DECIDED, at=NOW, mutation_id="m", body={"decision": {"verdict": "hold"}})]
+    records = [sample_record(stage=Stage.DECIDED, at=NOW, mutation_id="m", body={"decision": {"verdict": "hold"}})]
 
     async def read() -> list[Record]:
         nonlocal reads
@@ -170,7 +171,7 @@ async def test_the_ledger_is_read_once_for_each_record_and_not_in_between() -> N
     for _ in range(100):
         await asyncio.sleep(0)
     assert reads == 2
-    records.append(Record(stage=Stage.APPROVED, at=NOW, mutation_id="m", body={"missing": 0}))
+    records.append(sample_record(stage=Stage.APPROVED, at=NOW, mutation_id="m", body={"missing": 0}))
     wakeups.wake("m")
     assert (await waits)["state"] == "approved"
     assert reads == 3

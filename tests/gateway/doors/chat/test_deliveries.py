@@ -11,10 +11,11 @@ from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.ids import digest_id
 from gateway.core.ports import RecordQuery
 from gateway.core.records.notice import notice_id
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.core.times import SystemClock
 from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.ledger.ledger import SqlLedger
+from tests.kit.bodies import sample_record
 from tests.kit.mutations import record_mutation
 from tests.kit.nouns import effect
 from tests.kit.stores import KEYS
@@ -46,7 +47,9 @@ async def _notified(ledger: SqlLedger, receiver: str, *results: dict[str, Any], 
         "receiver": receiver, "read": 40, "based_on": 0, "failures": 2 if waiting else 0, "resume_at": 0, "open": [{}] * waiting,
         "results": list(results),
     }  # fmt: skip
-    made = Record(stage=Stage.NOTIFIED, at=SystemClock().now(), mutation_id=digest_id("whk", receiver), body=body)
+    made = sample_record(
+        stage=Stage.NOTIFIED, at=SystemClock().now(), mutation_id=digest_id("whk", receiver), body=body
+    )
     await ledger.record_event(made, repeat=True)
 
 

@@ -50,7 +50,7 @@ async def test_a_person_links_themself_and_is_known_by_it(links: ChatLinks) -> N
     assert await links.person("U1") == alice
     assert [(each["user"], each["actor"]) for each in await links.all()] == [("U1", "alice")]
     [record] = await links.ledger.records(RecordQuery(stage=Stage.CHAT_LINKED))
-    assert (record.actor, record.body["user"]) == ("alice", "U1")
+    assert (record.actor, record.body.members["user"]) == ("alice", "U1")
 
 
 @pytest.mark.parametrize("kind", [ActorKind.AGENT, ActorKind.SERVICE, ActorKind.PIPELINE])

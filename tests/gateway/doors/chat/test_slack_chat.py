@@ -57,7 +57,7 @@ def test_two_people_approve_and_the_message_shows_it(chat: Chat) -> None:
     assert not _buttons(second)
     assert chat.state(held) == "approved"
     approved = [record for record in chat.gate.records(mutation_id=held) if record.stage is Stage.APPROVED]
-    assert [(record.actor, record.body["door"]) for record in approved] == [("alice", "chat"), ("bob", "chat")]
+    assert [(record.actor, record.body.members["door"]) for record in approved] == [("alice", "chat"), ("bob", "chat")]
 
 
 def test_a_rejection_needs_a_reason_and_the_first_decision_stays(chat: Chat) -> None:
@@ -72,7 +72,7 @@ def test_a_rejection_needs_a_reason_and_the_first_decision_stays(chat: Chat) -> 
     assert "Already rejected by alice: We keep this database." in json.dumps(again)
     assert not _buttons(again)
     assert (chat.state(held), _stages(chat, held)) == ("rejected", [Stage.DECIDED, Stage.REJECTED])
-    assert chat.gate.records(mutation_id=held)[-1].body["door"] == "chat"
+    assert chat.gate.records(mutation_id=held)[-1].body.members["door"] == "chat"
 
 
 def test_a_click_that_is_sent_twice_decides_once(chat: Chat) -> None:

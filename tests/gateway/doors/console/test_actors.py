@@ -42,11 +42,11 @@ def test_an_operator_stops_and_resumes_with_a_reason(gate: Gate) -> None:
         == 303
     )
     [stop] = gate.records(stage=Stage.STOPPED)
-    assert (stop.actor, stop.body["reason"]) == ("oper", "It runs amok")
+    assert (stop.actor, stop.body.members["reason"]) == ("oper", "It runs amok")
     assert "It runs amok" in client.get("/console/actors").text
     assert propose(gate, "rival", 5).status_code == 403
     assert client.post(f"/console/stops/{stop.mutation_id}/resume", data={"reason": "It was mended"}).status_code == 303
-    assert [record.body["reason"] for record in gate.records(stage=Stage.RESUMED)] == ["It was mended"]
+    assert [record.body.members["reason"] for record in gate.records(stage=Stage.RESUMED)] == ["It was mended"]
 
 
 def test_others_get_no_switch_and_are_refused_all_the_same(gate: Gate) -> None:

@@ -100,7 +100,9 @@ def test_bulk_rejects_exactly_what_was_listed(gate: Gate) -> None:
     assert (refused.status_code, "in words" in refused.text) == (400, True)
     done = client.post("/console/approvals/reject?actor=bulk", data={"mutations": given, "reason": "All from one loop"})
     assert done.headers["location"] == "/console/approvals?done=all-rejected"
-    rejected = [record for record in gate.records(stage=Stage.REJECTED) if record.body["reason"] == "All from one loop"]
+    rejected = [
+        record for record in gate.records(stage=Stage.REJECTED) if record.body.members["reason"] == "All from one loop"
+    ]
     assert {record.mutation_id for record in rejected} == listed
     assert {record.actor for record in rejected} == {"human"}
     again = client.post(

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from gateway.core.model.json import Json
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from tests.gateway.doors.console.test_approvals import propose
+from tests.kit.bodies import sample_record, written_back
 from tests.kit.console import text_of, visitor
 from tests.kit.gate import Gate
 
@@ -18,7 +19,7 @@ def found(gate: Gate, drift_id: str, live: int = 99) -> None:
     """Record a change from outside, as the reconciler does."""
     origin = {"actor": "<b>mallory</b>", "event": "SetQueueAttributes", "at": "2026-11-22T00:00:00Z", "event_id": "e", "service": "sqs"}  # fmt: skip
     body: dict[str, Json] = {"address": ADDRESS, "attribute": "visibility_timeout_seconds", "resource_type": "aws_sqs_queue", "live": live, "declared": 60, "sensitive": False, "origin": origin}  # fmt: skip
-    record = Record(stage=Stage.DRIFTED, at=datetime.now(UTC), mutation_id=drift_id, stack="kafka", body=body)
+    record = sample_record(stage=Stage.DRIFTED, at=datetime.now(UTC), mutation_id=drift_id, stack="kafka", body=body)
     resources = [(ADDRESS, "visibility_timeout_seconds")]
     assert gate.run(gate.ledger.record_event(record, resources=resources))
 
@@ -34,7 +35,7 @@ def test_a_person_decides_about_a_change_from_outside(gate: Gate) -> None:
     done = client.post("/console/drift/fgn_1/decide", data={"action": "leave", "reason": "A controller owns it"})
     assert done.headers["location"] == "/console/drift?done=decided"
     decided = gate.records(mutation_id="fgn_1", stage=Stage.DRIFT_DECIDED)[-1]
-    assert (decided.actor, decided.body["reason"]) == ("human", "A controller owns it")
+    assert (decided.actor, decided.body.members["reason"]) == ("human", "A controller owns it")
 
 
 def test_who_may_not_decide_is_told_why(gate: Gate) -> None:
@@ -59,7 +60,7 @@ def test_what_is_left_and_what_was_written_is_listed(gate: Gate) -> None:
     mutation = propose(gate, "agent", 6).json()["mutation"]["id"]
     left: list[Json] = [{"address": "aws_x.y", "attribute": "z", "reason": "No editor <fits>", "steps": ["var.z"]}]
     body: dict[str, Json] = {"branch": "sentinel/kafka", "commit": "0" * 40, "files": ["main.tf"], "left": left}
-    gate.run(gate.ledger.record_reconciliation(mutation, at=datetime.now(UTC), body=body))
+    gate.run(gate.ledger.record_reconciliation(mutation, at=datetime.now(UTC), body=written_back(body)))
     shown = text_of(visitor(gate, "human").get("/console/write-back"))
     assert "write back aws_x.y.z No editor <fits>" in shown
     assert f"{mutation} {'0' * 12} main.tf" in shown

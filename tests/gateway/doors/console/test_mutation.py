@@ -24,7 +24,11 @@ def test_an_approval_is_recorded_with_person_and_reason_and_stays_visible(gate: 
     done = act(gate, "human", mutation, "approve", reason="The alarm is real", lasts="15m")
     assert done.headers["location"] == f"/console/mutations/{mutation}?done=approved"
     [record] = gate.records(mutation_id=mutation, stage=Stage.APPROVED)
-    assert (record.actor, record.body["reason"], record.body["door"]) == ("human", "The alarm is real", "console")
+    assert (record.actor, record.body.members["reason"], record.body.members["door"]) == (
+        "human",
+        "The alarm is real",
+        "console",
+    )
     page = visitor(gate, "human").get(f"/console/mutations/{mutation}?done=approved")
     assert "Approved. The requester's identical call now passes once." in text_of(page)
     assert "The alarm is real" in text_of(page)
@@ -39,7 +43,7 @@ def test_a_rejection_needs_a_reason_in_words(gate: Gate) -> None:
     assert not gate.records(mutation_id=mutation, stage=Stage.REJECTED)
     assert act(gate, "human", mutation, "reject", reason="Not in a freeze").status_code == 303
     [record] = gate.records(mutation_id=mutation, stage=Stage.REJECTED)
-    assert (record.body["reason"], record.body["door"]) == ("Not in a freeze", "console")
+    assert (record.body.members["reason"], record.body.members["door"]) == ("Not in a freeze", "console")
 
 
 def test_a_hidden_button_pressed_all_the_same_is_refused_by_the_ledger(gate: Gate) -> None:
@@ -56,7 +60,11 @@ def test_the_glass_is_broken_only_with_the_role(gate: Gate) -> None:
     mutation = held(gate)
     assert act(gate, "oncall", mutation, "break-glass", reason="The site is down").status_code == 303
     [record] = gate.records(mutation_id=mutation, stage=Stage.BROKE_GLASS)
-    assert (record.actor, record.body["reason"], record.body["door"]) == ("oncall", "The site is down", "console")
+    assert (record.actor, record.body.members["reason"], record.body.members["door"]) == (
+        "oncall",
+        "The site is down",
+        "console",
+    )
 
 
 def test_claims_are_shown_and_released(gate: Gate) -> None:
@@ -97,7 +105,7 @@ def test_a_doubt_is_settled_by_hand_with_the_reason(gate: Gate) -> None:
     assert "Nobody knows whether AWS carried it out" in page.text
     assert act(gate, "human", mutation, "settle", outcome="", reason="I looked at it").status_code == 400
     assert act(gate, "human", mutation, "settle", outcome="failed", reason="I looked at it").status_code == 303
-    assert gate.records(mutation_id=mutation)[-1].body["why"] == "I looked at it"
+    assert gate.records(mutation_id=mutation)[-1].body.members["why"] == "I looked at it"
     gate.release_all()
 
 

@@ -65,7 +65,7 @@ def refused(gate: Gate, person: Person, path: str, sentence: str, status: int = 
     assert person.get("/console/approvals").status_code == 303
     newest = gate.records(stage=Stage.TURNED_AWAY)
     assert len(newest) == before + 1
-    assert newest[-1].body["about"] == f"GET {BEGIN}/callback"
+    assert newest[-1].body.members["about"] == f"GET {BEGIN}/callback"
     assert "code=" not in str(newest[-1])
     assert len(gate.records(stage=Stage.KEY_ISSUED)) == sessions
 
@@ -78,8 +78,10 @@ def test_a_person_signs_in_with_the_rights_of_their_own_key_and_out_again(gate: 
     reply = person.get(path, headers={"sec-fetch-site": "cross-site"})
     assert (reply.status_code, reply.headers["location"]) == (303, "/console/approvals?state=all")
     assert "human (human: approver)" in person.get("/console/approvals").text
-    made = [record for record in gate.records(stage=Stage.KEY_ISSUED, actor="human") if record.body["session_of"]]
-    assert made[-1].body["session_of"] == gate.keys["human"].id
+    made = [
+        record for record in gate.records(stage=Stage.KEY_ISSUED, actor="human") if record.body.members["session_of"]
+    ]
+    assert made[-1].body.members["session_of"] == gate.keys["human"].id
     assert "sentinel-sign-in" not in person.cookies
     assert person.get(BEGIN).headers["location"] == "/console"
     assert person.post("/console/sign-out").headers["location"] == "/console/sign-in?done=signed-out"
@@ -244,7 +246,7 @@ def test_a_person_without_a_human_s_key_is_told_and_recorded(gate: Gate, provide
     provider.person["email"] = name
     person = visitor(gate)
     refused(gate, person, back(gate, provider, person), f"The identity provider names {name!r}")
-    assert name in str(gate.records(stage=Stage.TURNED_AWAY)[-1].body["reason"])
+    assert name in str(gate.records(stage=Stage.TURNED_AWAY)[-1].body.members["reason"])
 
 
 def test_whose_key_has_ended_is_not_signed_in(gate: Gate, provider: OidcStub) -> None:

@@ -30,8 +30,8 @@ def test_a_key_opens_the_console_and_signing_out_ends_the_session(gate: Gate) ->
 def test_a_session_is_recorded_and_ends_with_its_key(gate: Gate) -> None:
     actor = gate.issue("leaver", kind=ActorKind.HUMAN, roles=("approver",))
     client = visitor(gate, actor)
-    made = [record for record in gate.records(stage=Stage.KEY_ISSUED, actor=actor) if record.body["session_of"]]
-    assert [record.body["session_of"] for record in made] == [gate.keys[actor].id]
+    made = [record for record in gate.records(stage=Stage.KEY_ISSUED, actor=actor) if record.body.members["session_of"]]
+    assert [record.body.members["session_of"] for record in made] == [gate.keys[actor].id]
     gate.revoke(actor)
     answers = {client.get("/console/approvals").status_code for _ in range(40)}
     assert 303 in answers or _ends(client)
@@ -61,7 +61,7 @@ def test_a_wrong_key_is_refused_and_recorded(gate: Gate, key: str) -> None:
     assert "set-cookie" not in reply.headers
     newest = gate.records(stage=Stage.TURNED_AWAY)
     assert len(newest) == before + 1
-    assert newest[-1].body["about"] == "POST /console/sign-in"
+    assert newest[-1].body.members["about"] == "POST /console/sign-in"
 
 
 def test_a_session_key_signs_nobody_in(gate: Gate) -> None:

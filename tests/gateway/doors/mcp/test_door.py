@@ -44,7 +44,7 @@ def test_a_stranger_is_recorded_and_told_where_it_is_described(gate: Gate, token
     assert reply.json()["error"]["data"]["code"] == "not_authenticated"
     turned_away = gate.records(stage=Stage.TURNED_AWAY)
     assert len(turned_away) == before + 1
-    assert turned_away[-1].body["about"] == "POST /mcp"
+    assert turned_away[-1].body.members["about"] == "POST /mcp"
 
 
 def test_the_description_needs_no_key(gate: Gate) -> None:

@@ -55,8 +55,8 @@ async def test_a_change_is_made_and_recorded_with_its_door(gate: Gate, era: str)
     assert json.loads(result.content[0].text) == content  # type: ignore[union-attr]  # text
     assert gate.upstream.asked == ["SetDesiredCapacity"]
     [record] = gate.records(mutation_id=content["mutation_id"], stage=Stage.DECIDED)
-    assert record.body["door"] == "mcp"
-    sender: Any = record.body["sender"]
+    assert record.body.members["door"] == "mcp"
+    sender: Any = record.body.members["sender"]
     assert sender["peer"] == "127.0.0.1"
     assert sender["user_agent"]
 

@@ -9,6 +9,7 @@ from gateway.context.ports import HistoryQuery, SentChange
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.outcome import Failed, InDoubt
 from gateway.ledger.ask.change_history import _is_about, changes_of, commits_of
+from tests.kit.bodies import written_back
 
 QUEUE = "aws_sqs_queue.orders"
 
@@ -66,7 +67,7 @@ async def test_where_it_was_written_is_the_last_report(scene: Any) -> None:
     assert await scene.ledger.query(lambda session: commits_of(session, [made])) == {}
     for commit in ("one", "two"):
         body = {"branch": "sentinel/shop", "commit": commit}
-        await scene.ledger.record_reconciliation(made, at=scene.now, body=body)
+        await scene.ledger.record_reconciliation(made, at=scene.now, body=written_back(body))
     [entry] = await history(scene)
     assert (entry.branch, entry.commit) == ("sentinel/shop", "two")
     assert await scene.ledger.query(lambda session: commits_of(session, [])) == {}

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from gateway.core.model.outcome import Failed
+from tests.kit.bodies import written_back
 
 QUEUE, OTHER = "aws_sqs_queue.orders", "aws_sqs_queue.other"
 
@@ -40,7 +41,9 @@ async def test_applied_values_are_listed_page_by_page(scene: Any) -> None:
     for number in range(5):
         mutation = scene.mutation(number, f"a{number}")
         await scene.execute(mutation)
-    await scene.ledger.record_reconciliation(mutation.id, at=scene.now, body={"branch": "b", "commit": "c0ffee"})
+    await scene.ledger.record_reconciliation(
+        mutation.id, at=scene.now, body=written_back({"branch": "b", "commit": "c0ffee"})
+    )
     context = scene.ledger
     first = await context.applied(after=("", ""), limit=3)
     rest = await context.applied(after=(first[-1].address, first[-1].attribute), limit=3)

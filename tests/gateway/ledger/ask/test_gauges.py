@@ -6,11 +6,12 @@ from gateway.core.model.ids import digest_id
 from gateway.core.model.outcome import InDoubt
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.notice import DeliveryState
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.ledger.ask.exports import begin_export
 from gateway.ledger.ask.gauges import LedgerGauges, delivery_figures, ledger_gauges
 from gateway.ledger.store.rows import ChainEndRow
 from tests.gateway.ledger.conftest import NOW, Scene
+from tests.kit.bodies import sample_record
 
 
 async def test_they_count_what_is_open(scene: Scene) -> None:
@@ -29,7 +30,7 @@ NONE = dict.fromkeys(DeliveryState, 0)
 
 async def notified(scene: Scene, receiver: str, **body: Any) -> None:
     """Record a batch as the reconciler does."""
-    record = Record(stage=Stage.NOTIFIED, at=NOW, mutation_id=digest_id("whk", receiver), body=body)
+    record = sample_record(stage=Stage.NOTIFIED, at=NOW, mutation_id=digest_id("whk", receiver), body=body)
     await scene.ledger.record_event(record, repeat=True)
 
 

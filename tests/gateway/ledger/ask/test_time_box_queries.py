@@ -154,7 +154,7 @@ async def test_what_the_code_declared_before_the_first_is_known(timed: TimeBoxHi
     second = await timed.change(6, lasts=LONG)
     parts = await timed.boxes.time_boxes(mutation_id=second.id)
     [decided] = await timed.ledger.records(RecordQuery(mutation_id=first.id, stage=Stage.DECIDED))
-    effects: Any = decided.body["effects"]
+    effects: Any = decided.body.members["effects"]
     assert await timed.boxes.declared_before(parts) == {parts[0].key: effects[0]["declared"]}
     assert not await timed.boxes.declared_before([replace(parts[0], root="mut_none")])
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.ledger.chain import anchor as anchor_module
 from gateway.ledger.chain.anchor import Anchor, agreed_end
 from gateway.ledger.chain.checkpoint import Checkpoint, CheckpointFile
@@ -21,6 +21,7 @@ from gateway.ledger.store.opening import prepare
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.transaction import Transaction
+from tests.kit.bodies import sample_record
 from tests.kit.stores import KEYS
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -45,7 +46,7 @@ def append(store: Store, count: int) -> ChainEndRow:
         store.lock(connection)
         transaction = Transaction(connection, KEYS.chain)
         for _ in range(count):
-            transaction.append(Record(stage=Stage.TURNED_AWAY, at=NOW), resources=[("a", "b")])
+            transaction.append(sample_record(stage=Stage.TURNED_AWAY, at=NOW), resources=[("a", "b")])
         connection.commit()
         assert transaction.end is not None
         return transaction.end

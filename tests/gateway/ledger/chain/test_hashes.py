@@ -57,8 +57,8 @@ def test_the_golden_records_load() -> None:
     records = [record_from_row(RecordRow(*(row[name] for name in RecordRow._fields))) for row in GOLDEN]
     stages = [Stage.KEY_ISSUED, Stage.DECIDED, Stage.SETTLED, Stage.TURNED_AWAY]
     assert [record.stage for record in records] == stages
-    assert records[2].body["request_id"] == "r-1"
-    assert records[3].body["reason"] == "Größe unbekannt."
+    assert records[2].body.members["request_id"] == "r-1"
+    assert records[3].body.members["reason"] == "Größe unbekannt."
 
 
 def test_the_hash_is_what_the_document_says() -> None:

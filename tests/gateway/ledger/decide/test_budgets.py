@@ -50,7 +50,7 @@ async def used(scene: Any, actor: str = "agent") -> Used:
 
 async def transitions(scene: Any) -> list[tuple[str, str]]:
     records = await scene.ledger.records(RecordQuery(stage=Stage.BREAKER, newest_first=False))
-    return [(each.body["of"], each.body["state"]) for each in records]
+    return [(each.body.members["of"], each.body.members["state"]) for each in records]
 
 
 @pytest.mark.parametrize("verdicts", ["AAA", "HHH", "DAH"])
@@ -100,7 +100,7 @@ async def test_refusals_in_a_row_open_the_breaker_and_keep_out_what_would_be_sen
     await decide(scene, budgets={}, actor="rival")
     assert await transitions(scene) == [("agent", "open")]
     [record] = await scene.ledger.records(RecordQuery(stage=Stage.DECIDED, verdict="deny", limit=1))
-    assert record.body["refused_in_a_row"] == 2
+    assert record.body.members["refused_in_a_row"] == 2
 
 
 @pytest.mark.parametrize("outcome", [FAILED, InDoubt(reason="No answer.")], ids=["failed", "in doubt"])
@@ -207,7 +207,7 @@ async def test_only_another_person_with_the_role_resets_it(scene: Any) -> None:
         await reset("rival", by=CHIEF, reason="x", at=NOW)
     await reset("agent", by=CHIEF, reason="Mended.", at=NOW)
     [record] = await scene.ledger.records(RecordQuery(stage=Stage.BREAKER, limit=1))
-    assert (record.actor, record.body["of"], record.body["reason"]) == ("chief", "agent", "Mended.")
+    assert (record.actor, record.body.members["of"], record.body.members["reason"]) == ("chief", "agent", "Mended.")
     await decide(scene, budgets={})
 
 

@@ -27,6 +27,7 @@ from gateway.ledger.decide.claims import (
     table_text,
 )
 from gateway.ledger.store.rows import ClaimRow
+from tests.kit.bodies import written_back
 from tests.kit.history import NOW
 
 
@@ -37,7 +38,7 @@ async def test_many_expire_in_batches_and_each_is_recorded(scene: Any) -> None:
     batches = [await scene.ledger.write(lambda transaction: claims.expire(transaction, later, 3)) for _ in range(4)]
     assert batches == [3, 3, 1, 0]
     expired = await scene.ledger.records(RecordQuery(stage=Stage.EXPIRED))
-    assert {record.body["attribute"] for record in expired} == {f"a{number}" for number in range(7)}
+    assert {record.body.members["attribute"] for record in expired} == {f"a{number}" for number in range(7)}
 
 
 async def test_a_claim_without_end_does_not_expire(scene: Any) -> None:
@@ -133,7 +134,7 @@ async def _release(scene: Any) -> str:
 
 async def _merge(scene: Any) -> str:
     change, claim = await _taken(scene)
-    await scene.ledger.record_reconciliation(change.id, at=scene.now, body={"merged": True})
+    await scene.ledger.record_reconciliation(change.id, at=scene.now, body=written_back({"merged": True}))
     return claim.id
 
 
@@ -281,7 +282,7 @@ async def test_it_ends_with_a_record_once(scene: Any) -> None:
     [ended] = await scene.ledger.claims(open_only=False)
     assert (ended.end, ended.ended_at) == (ClaimEnd.UNNEEDED, NOW)
     [record] = await scene.ledger.records(RecordQuery(stage=Stage.UNNEEDED))
-    assert (record.actor, record.body["claim"]) == ("agent", taken.id)
+    assert (record.actor, record.body.members["claim"]) == ("agent", taken.id)
     assert await claim(replace(scene), 7)
 
 

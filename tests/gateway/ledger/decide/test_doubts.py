@@ -32,7 +32,7 @@ async def _last(scene: Any) -> Record:
 async def test_what_was_applied_leaves_its_values_and_frees_its_claim(scene: Any) -> None:
     change = await _doubt(scene)
     await scene.ledger.resolve(change.id, APPLIED, scene.now)
-    body = (await _last(scene)).body
+    body = (await _last(scene)).body.members
     assert (body["outcome"], body["settled_by"], body["why"]) == (
         "applied",
         {"means": "read_back", "actor": ""},
@@ -51,8 +51,13 @@ async def test_what_was_not_carried_out_ends_its_claim_and_reopens_the_supersede
     change = scene.mutation(6)
     await scene.execute(change, InDoubt(reason="cut off"), supersedes=(old.id,))
     await scene.ledger.resolve(change.id, FAILED, scene.now)
-    body = (await _last(scene)).body
-    assert (body["outcome"], body["code"], body["request_id"], body["sent"]) == ("failed", "NotCarriedOut", "r-9", None)
+    body = (await _last(scene)).body.members
+    assert (body["outcome"], body["code"], body["request_id"], body["sent"]) == (
+        "failed",
+        "NotCarriedOut",
+        "r-9",
+        None,
+    )
     assert body["claims_reopened"] == [old.id]
     assert [claim.id for claim in await scene.ledger.claims()] == [old.id]
 
@@ -95,8 +100,8 @@ async def test_a_human_settles_it_by_hand_with_name_and_reason(scene: Any) -> No
     change = await _doubt(scene)
     await scene.ledger.settle_by_hand(change.id, approver=ADA, carried_out=False, reason=" looked ", at=scene.now)
     record = await _last(scene)
-    assert record.body["settled_by"] == {"means": "human", "actor": "ada"}
-    assert (record.body["why"], record.actor) == ("looked", "agent")
+    assert record.body.members["settled_by"] == {"means": "human", "actor": "ada"}
+    assert (record.body.members["why"], record.actor) == ("looked", "agent")
     assert await scene.ledger.claims() == ()
 
 
@@ -130,7 +135,7 @@ async def test_it_is_left_to_a_human_once_and_stays_in_doubt_until_then(scene: A
     [doubt] = await scene.ledger.in_doubt()
     assert doubt.left_to_human
     assert len(await scene.ledger.records(RecordQuery(stage=Stage.SETTLED))) == 2
-    assert (await _last(scene)).body == {
+    assert (await _last(scene)).body.members == {
         "outcome": "in_doubt",
         "reason": "Nothing showed it.",
         "left_to_human": True,

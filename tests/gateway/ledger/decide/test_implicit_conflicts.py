@@ -15,7 +15,9 @@ GONE = UndoneBy(actor="arn:aws:iam::1:user/bob", event="SetQueueAttributes")
 
 
 async def _bodies(scene: Any) -> list[Any]:
-    return [each.body for each in await scene.ledger.records(RecordQuery(stage=Stage.UNDONE, newest_first=False))]
+    return [
+        each.body.members for each in await scene.ledger.records(RecordQuery(stage=Stage.UNDONE, newest_first=False))
+    ]
 
 
 @pytest.mark.parametrize("live", [None, 0, "é\n", {"b": [1.5, None], "a": {}}])

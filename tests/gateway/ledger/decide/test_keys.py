@@ -35,7 +35,7 @@ async def test_a_record_holds_the_whole_key(scene: Any) -> None:
         "key": "SNTLA",
         "roles": ["approver"],
     }
-    assert dict(record.body) == expected
+    assert record.body.members == expected
 
 
 async def test_one_record_revokes_a_key_with_its_sessions(scene: Any) -> None:
@@ -49,7 +49,7 @@ async def test_one_record_revokes_a_key_with_its_sessions(scene: Any) -> None:
 
     await scene.ledger.write(work)
     records = await scene.ledger.records(RecordQuery(stage=Stage.KEY_REVOKED, newest_first=False))
-    assert [dict(record.body) for record in records] == [
+    assert [record.body.members for record in records] == [
         {"key": "SNTSC", "sessions": []},
         {"key": "SNTLA", "sessions": ["SNTSB"]},
     ]

@@ -38,7 +38,7 @@ async def test_a_second_gateway_leaves_the_live_calls_of_the_first_alone(scene: 
     assert await other.recover(scene.now) == 0
     assert await other.in_doubt() == ()
     await scene.ledger.record_outcome(change, scene.applied, scene.now)
-    assert [record.body.get("outcome") for record in await other.records(RecordQuery(stage=Stage.SETTLED))] == [
+    assert [record.body.members.get("outcome") for record in await other.records(RecordQuery(stage=Stage.SETTLED))] == [
         "applied"
     ]
 

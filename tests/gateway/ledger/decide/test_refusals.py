@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from gateway.core.model.inbound import Refusal
-from gateway.core.model.json import canonical
+from gateway.core.records.codec import encode
 from gateway.ledger.decide import refusals
 from gateway.ledger.decide.refusals import ACTOR_A_DAY, STRANGERS_A_DAY, RefusalRateLimit, refusal_body
 
@@ -92,12 +92,12 @@ def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_record_of_a_stranger_has_a_limited_size() -> None:
     long = "é" * 100_000
     given = refusal_body(Refusal(at=NOW, code=long, reason=long, peer=long, about=long, key_id=long), suppressed=10**9)
-    assert len(canonical(given)) < 5_000
+    assert len(encode(given)) < 5_000
 
 
 def body(**members: str) -> dict[str, object]:
     given = {"reason": "r", "code": "c", "peer": "p", "about": "a", **members}
-    return dict(refusal_body(Refusal(at=NOW, **given), suppressed=0))
+    return refusal_body(Refusal(at=NOW, **given), suppressed=0).members
 
 
 def test_text_from_a_request_is_truncated_and_can_be_stored() -> None:

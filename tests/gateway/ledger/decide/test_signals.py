@@ -100,7 +100,7 @@ async def test_a_claim_records_what_proves_it(scene: Any) -> None:
     [stored] = await scene.ledger.claims()
     assert claim.proof == stored.proof == (event("a").id,)
     [record] = await scene.ledger.records(RecordQuery(stage=Stage.DECIDED))
-    assert record.body["claims"][0]["proof"] == [event("a").id]
+    assert record.body.members["claims"][0]["proof"] == [event("a").id]
 
 
 async def test_what_a_file_tells_is_recorded_when_a_claim_needs_it(scene: Any) -> None:

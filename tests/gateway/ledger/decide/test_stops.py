@@ -55,8 +55,8 @@ async def test_stop_and_resume_are_recorded(scene: Any) -> None:
     ended = await resume(scene, made.id, by=replace(CHIEF, actor="ana"))
     [stopped], [resumed] = await records(scene, Stage.STOPPED), await records(scene, Stage.RESUMED)
     assert (stopped.mutation_id, stopped.actor, stopped.stack) == (made.id, "chief", "shop")
-    assert dict(stopped.body) == {"scope": "stack", "name": "shop", "reason": "It runs amok."}
-    assert (resumed.mutation_id, resumed.actor, resumed.body["reason"]) == (made.id, "ana", "Mended.")
+    assert stopped.body.members == {"scope": "stack", "name": "shop", "reason": "It runs amok."}
+    assert (resumed.mutation_id, resumed.actor, resumed.body.members["reason"]) == (made.id, "ana", "Mended.")
     assert await scene.ledger.stops() == ()
     assert await scene.ledger.stops(every=True) == (ended,)
     assert (ended.ended_at, ended.ended_by) == (NOW + HOUR, "ana")
@@ -122,7 +122,7 @@ async def test_what_is_in_flight_is_settled_all_the_same(scene: Any) -> None:
     await stop(scene)
     await scene.ledger.record_outcome(change, scene.applied, NOW)
     [settled] = await records(scene, Stage.SETTLED)
-    assert settled.body["outcome"] == "applied"
+    assert settled.body.members["outcome"] == "applied"
 
 
 @pytest.mark.parametrize(

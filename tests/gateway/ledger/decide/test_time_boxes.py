@@ -96,7 +96,11 @@ async def test_holder_and_approver_move_its_end(timed: TimeBoxHistory, caller: C
     [part] = await timed.boxes.extend_time_box(boxed.id, until, caller=caller, reason="still on", at=NOW)
     assert part.until == until
     record = await _last(timed, Stage.RESCHEDULED)
-    assert (record.actor, record.body["holder"], record.body["reason"]) == (caller.actor, "agent", "still on")
+    assert (record.actor, record.body.members["holder"], record.body.members["reason"]) == (
+        caller.actor,
+        "agent",
+        "still on",
+    )
     with pytest.raises(ClaimTaken):
         await timed.put_back(boxed, at=LATER)
     [claim] = await timed.ledger.claims(open_only=False)

@@ -8,9 +8,10 @@ import pytest
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable, SettingsInvalid
 from gateway.core.ports import RecordQuery
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.store.opening import is_unused
+from tests.kit.bodies import sample_record
 from tests.kit.history import History
 from tests.kit.stores import KEYS
 
@@ -105,7 +106,7 @@ async def test_an_opened_ledger_is_unused_until_something_is_written(tmp_path: P
     url = f"sqlite:///{tmp_path / 'ledger.db'}"
     async with open_ledger(url, KEYS) as ledger:
         assert is_unused(url)
-        await ledger.write(lambda transaction: transaction.append(Record(stage=Stage.TURNED_AWAY, at=NOW)))
+        await ledger.write(lambda transaction: transaction.append(sample_record(stage=Stage.TURNED_AWAY, at=NOW)))
     assert not is_unused(url)
 
 

@@ -5,15 +5,16 @@ from typing import Any
 import pytest
 
 from gateway.core.ports import RecordQuery
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.store.transaction import Transaction
+from tests.kit.bodies import sample_record
 from tests.kit.stores import KEYS
 
 
 async def test_records_follow_each_other_within_and_across_transactions(scene: Any) -> None:
     def twice(transaction: Transaction) -> list[int]:
-        return [transaction.append(Record(stage=Stage.DECIDED, at=scene.now)) for _ in range(2)]
+        return [transaction.append(sample_record(stage=Stage.DECIDED, at=scene.now)) for _ in range(2)]
 
     assert [await scene.ledger.write(twice) for _ in range(2)] == [[1, 2], [3, 4]]
     records = await scene.ledger.records(RecordQuery(newest_first=False))
@@ -23,7 +24,7 @@ async def test_records_follow_each_other_within_and_across_transactions(scene: A
 
 async def test_two_ledgers_on_one_file_continue_each_others_chain(scene: Any) -> None:
     url = str(scene.ledger._store._engine.url)
-    record = Record(stage=Stage.DECIDED, at=scene.now)
+    record = sample_record(stage=Stage.DECIDED, at=scene.now)
     async with open_ledger(url, KEYS) as other:
         for number in range(10):
             ledger = (scene.ledger, other)[number % 2]
@@ -32,7 +33,7 @@ async def test_two_ledgers_on_one_file_continue_each_others_chain(scene: Any) ->
 
 
 async def test_a_resource_named_twice_is_stored_once(scene: Any) -> None:
-    record = Record(stage=Stage.DECIDED, at=scene.now)
+    record = sample_record(stage=Stage.DECIDED, at=scene.now)
     resources = [("a", "x"), ("a", "x"), ("a", "y")]
     await scene.ledger.write(lambda transaction: transaction.append(record, resources=resources))
     assert len(await scene.ledger.records(RecordQuery(resource="a"))) == 1
@@ -40,7 +41,7 @@ async def test_a_resource_named_twice_is_stored_once(scene: Any) -> None:
 
 @pytest.mark.parametrize("body", [{"x": float("nan")}, {"x": object()}, {"x": "\ud800"}])
 async def test_a_record_that_cannot_be_stored_leaves_nothing(scene: Any, body: Any) -> None:
-    record = Record(stage=Stage.DECIDED, at=scene.now, body=body)
+    record = sample_record(stage=Stage.DECIDED, at=scene.now, body={"call": {"parameters": body}})
     with pytest.raises((TypeError, ValueError)):
         await scene.ledger.write(lambda transaction: transaction.append(record))
     assert await scene.ledger.verify() == 0

@@ -13,11 +13,12 @@ import pytest
 from sqlalchemy import event
 
 from gateway.core.errors import LedgerUnavailable
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Stage
 from gateway.ledger.store import database as store_module
 from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.transaction import Transaction
 from gateway.ledger.store.writer import Writer
+from tests.kit.bodies import sample_record
 from tests.kit.stores import KEYS
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -31,7 +32,7 @@ def writer(store: Store) -> Iterator[Writer]:
 
 
 def append(transaction: Transaction) -> int:
-    return transaction.append(Record(stage=Stage.DECIDED, at=NOW))
+    return transaction.append(sample_record(stage=Stage.DECIDED, at=NOW))
 
 
 def broken(transaction: Transaction) -> int:
@@ -105,7 +106,9 @@ async def test_a_full_disk_is_unavailable_and_stores_nothing(writer: Writer, tmp
         transaction.command("PRAGMA max_page_count=1")
         seq = 0
         for _ in range(200):
-            seq = transaction.append(Record(stage=Stage.DECIDED, at=NOW, body={"x": "y" * 4_000}))
+            seq = transaction.append(
+                sample_record(stage=Stage.DECIDED, at=NOW, body={"call": {"parameters": {"x": "y" * 4_000}}})
+            )
         return seq
 
     with pytest.raises(LedgerUnavailable, match="full"):

@@ -14,8 +14,7 @@ from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call, Mutation
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.line.checks.arbitration import ArbitrationCheck
-from gateway.policy.bundle import read_bundle
-from gateway.policy.bundle_selection import SHIPPED
+from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.embedded import Embedded
 from gateway.policy.sources import shipped
 from tests.kit import nouns

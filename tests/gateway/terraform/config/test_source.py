@@ -8,11 +8,18 @@ from pathlib import Path
 import pytest
 
 from gateway.core.errors import CodeInvalid
-from gateway.terraform.code import load_code
 from gateway.terraform.config.module import load_module
-from gateway.terraform.config.source import Source, changed_sources, load_sources, parsed, parsed_once, read_downloaded
-from gateway.terraform.files import DiskTree
+from gateway.terraform.config.source import (
+    Source,
+    load_sources,
+    parsed,
+    parsed_once,
+    read_downloaded,
+    sources_after_edit,
+)
+from gateway.terraform.file_tree import DiskTree
 from gateway.terraform.lang.hcl import parse
+from gateway.terraform.stack_code import load_code
 
 
 def _write(root: Path, files: Mapping[str, str]) -> None:
@@ -56,7 +63,7 @@ def test_templates_are_read_with_the_code_that_names_them(tmp_path: Path) -> Non
     assert load_sources(DiskTree(tmp_path), {}, {})["."].templates == loaded["."].templates
 
     def changed(path: str, text: str) -> Mapping[str, Source] | None:
-        return changed_sources(loaded, {Path(path): parse(Path(path), text.encode())})
+        return sources_after_edit(loaded, {Path(path): parse(Path(path), text.encode())})
 
     same = changed("more.tf", "")
     assert same is not None

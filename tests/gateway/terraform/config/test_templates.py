@@ -12,8 +12,7 @@ from gateway.core.model.json import Json
 from gateway.terraform.config import templates
 from gateway.terraform.config.module import load_module
 from gateway.terraform.config.templates import read_template, read_templates, template_names, watched_paths
-from gateway.terraform.config.workspace import in_workspace
-from gateway.terraform.files import DiskTree
+from gateway.terraform.file_tree import DiskTree, in_workspace
 from gateway.terraform.lang.evaluate import EvaluationScope, evaluate
 from gateway.terraform.lang.expression import Group, Template
 from gateway.terraform.lang.grammar import parse_expression

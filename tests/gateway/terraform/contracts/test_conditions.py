@@ -7,8 +7,8 @@ import pytest
 
 from gateway.core.model.contract import Bound
 from gateway.core.model.json import Json
-from gateway.terraform.code import load_code
 from gateway.terraform.contracts.conditions import CodeConditions
+from gateway.terraform.stack_code import load_code
 
 CODE = """
 variable "size" {

@@ -10,10 +10,10 @@ from gateway.core.errors import CodeInvalid
 from gateway.core.model.contract import Bound, Contract
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
-from gateway.terraform.code import load_code
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.contract import ResourceRule
 from gateway.terraform.contracts.resolve import Contracts, matches
+from gateway.terraform.stack_code import load_code
 
 
 def load_contracts(root: Path, contract: str, code: str = "") -> Contracts:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from gateway.core.model.json import Json
 from gateway.terraform.config.module import load_module
 from gateway.terraform.lang import values
-from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate, find, value_of
+from gateway.terraform.lang.evaluate import EvaluationScope, Steps, Unknown, evaluate, find, take_for, value_of
 from gateway.terraform.lang.grammar import parse_expression, read_attribute
 from gateway.terraform.lang.hcl import parse
-from gateway.terraform.lang.steps import Steps
 from gateway.terraform.lang.values import Opaque, Value
+from gateway.terraform.lang.values import Unknown as values_Unknown
 from tests.kit.growth import assert_linear
 
 KNOWN: list[tuple[str, Json]] = [
@@ -367,7 +367,7 @@ def test_a_value_that_doubles_with_each_name_ends_as_unknown(
     tmp_path: Path, doubled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for reader in ("gateway.terraform.lang.evaluate", "gateway.terraform.config.module"):
-        monkeypatch.setattr(f"{reader}.MOST", 100_000)
+        monkeypatch.setattr(f"{reader}.MOST_STEPS", 100_000)
     first = '"aaaaaaaaaa"' if doubled.startswith('"') else '["a"]'
     names = "".join(f"  x{number} = {doubled.replace('OLD', f'local.x{number - 1}')}\n" for number in range(1, 22))
     (tmp_path / "main.tf").write_text(f"locals {{\n  x0 = {first}\n{names}}}\n")
@@ -400,3 +400,15 @@ def test_the_steps_of_a_scope_do_not_make_it_another(tmp_path: Path) -> None:
     module = load_module(tmp_path, {Path("main.tf"): b""})
     assert EvaluationScope(module=module, count=1) == EvaluationScope(module=module, count=1)
     assert EvaluationScope(count=1) != EvaluationScope(count=2)
+
+
+def test_every_item_and_every_line_of_text_is_a_step() -> None:
+    steps = Steps(100)
+    take_for(([1, 2, {"a": [3]}], "x" * 250), steps)
+    assert steps.left == 100 - 3 - 1 - 1 - 2
+
+
+def test_the_end_is_unknown() -> None:
+    with pytest.raises(values_Unknown, match="too many steps"):
+        Steps(1).take(2)
+    take_for(([1] * 10,), None)

@@ -88,7 +88,7 @@ async def _doubt(ledger: SqlLedger, *effects: Any, **members: Any) -> str:
 
 async def _outcomes(ledger: SqlLedger) -> list[Any]:
     records = await ledger.records(RecordQuery(stage=Stage.SETTLED, newest_first=False))
-    return [record.body["outcome"] for record in records]
+    return [record.body.members["outcome"] for record in records]
 
 
 async def _round(read_back: ReadBack) -> list[DoubtAnswer]:

@@ -95,7 +95,7 @@ class Scene:
         """The decisions by which a change was put back and that were carried out."""
         found: list[Record] = []
         for record in self.gate.records(Stage.DECIDED):
-            body: Any = record.body
+            body: Any = record.body.members
             if body.get("puts_back", {}).get("mutation") == mutation and body["decision"]["carried_out"]:
                 found.append(record)
         return found
@@ -157,8 +157,8 @@ def test_what_was_changed_past_the_gate_is_left_to_a_human_and_the_rest_goes_bac
     assert scene.live() == (9, 16)
     assert scene.states(mutation) == {TimeBoxState.PUT_BACK, TimeBoxState.CHANGED_OUTSIDE}
     [left] = [record for record in scene.gate.records(Stage.NOT_PUT_BACK) if record.mutation_id == mutation]
-    assert left.body["state"] == "changed_outside"
-    assert "changed past Sentinel" in str(left.body["reason"])
+    assert left.body.members["state"] == "changed_outside"
+    assert "changed past Sentinel" in str(left.body.members["reason"])
 
 
 def test_the_ledger_is_intact_after_all_of_it(gate: GateProcess) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway.core.errors import CodeInvalid
-from gateway.terraform.config.changed import AllDefinitions, all_definitions, changed_module
+from gateway.terraform.config.edit_reach import AllDefinitions, all_definitions, module_after_edit
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.lang.hcl import parse
 from reconciler.rewrite.footprint.changes import footprint_changes
@@ -213,7 +213,7 @@ def test_the_guard_sees_what_evaluating_everything_shows(seed: int, tmp_path: Pa
             whole = load_module(tmp_path, {**sources, **files})
         except CodeInvalid:
             continue
-        changed = changed_module(before, known, {path: parse(path, content) for path, content in files.items()})
+        changed = module_after_edit(before, known, {path: parse(path, content) for path, content in files.items()})
         if changed is None:
             continue
         after, definitions = changed
@@ -237,7 +237,7 @@ def test_an_edit_costs_what_it_reaches(tmp_path: Path) -> None:
         blocks = "".join(f'resource "a" "r{n}" {{\n  x = {n}\n  y = "${{var.v}}-{n}"\n}}\n' for n in range(size))
         text = f'variable "v" {{\n  default = 1\n}}\n{blocks}'
         before = load_module(tmp_path, {Path("main.tf"): text.encode()})
-        changed = changed_module(
+        changed = module_after_edit(
             before,
             all_definitions(before),
             {Path("main.tf"): parse(Path("main.tf"), text.replace("x = 3\n", "x = 9\n").encode())},
@@ -255,7 +255,7 @@ def _growing(root: Path, size: int) -> Iterator[str]:
     blocks = "".join(f'resource "a" "r{n}" {{\n  x = {n}\n  y = local.l\n}}\n' for n in range(size))
     text = f"locals {{\n  l = aws_vpc.x.id\n}}\n{blocks}"
     before = load_module(root, {Path("main.tf"): text.encode()})
-    after = changed_module(
+    after = module_after_edit(
         before,
         all_definitions(before),
         {Path("main.tf"): parse(Path("main.tf"), text.replace("x = 7\n", "x = 9\n").encode())},
@@ -278,7 +278,7 @@ def test_one_entry_of_a_map_reaches_one_instance(tmp_path: Path) -> None:
         Path("m/main.tf"): b'variable "size" {}\nresource "a" "b" {\n  x = var.size\n}\n',
     }
     before = load_module(tmp_path, sources)
-    after = changed_module(
+    after = module_after_edit(
         before,
         all_definitions(before),
         {Path("main.tf"): parse(Path("main.tf"), text.replace("size = 7,", "size = 70,").encode())},
@@ -295,12 +295,12 @@ def test_an_edit_of_one_argument_does_not_evaluate_the_others(tmp_path: Path) ->
         text = f'variable "v" {{\n  default = 1\n}}\n{block}'
         before = load_module(tmp_path, {Path("main.tf"): text.encode()})
         now = parse(Path("main.tf"), text.replace("size = 7", "size = 9").encode())
-        changed = changed_module(before, all_definitions(before), {now.path: now})
+        changed = module_after_edit(before, all_definitions(before), {now.path: now})
         assert changed is not None
         found = [each for each in footprint_changes(before, changed[0]) if not each.address.startswith("?")]
         assert {(each.before or {}).get("size") for each in found} == {7}
         assert len(found) == 30
-        changed = changed_module(before, all_definitions(before), {now.path: now})
+        changed = module_after_edit(before, all_definitions(before), {now.path: now})
         assert changed is not None
         return work(lambda: list(footprint_changes(before, changed[0])))
 
@@ -321,7 +321,7 @@ def test_what_each_value_of_a_call_reaches_is_seen_after_a_later_edit(tmp_path: 
     text, here = sources[Path("main.tf")], first
     for old, new in ((b"b = 2", b"b = 3"), (b"z = 1", b"z = 2")):
         text = text.replace(old, new)
-        changed = changed_module(here, known, {Path("main.tf"): parse(Path("main.tf"), text)})
+        changed = module_after_edit(here, known, {Path("main.tf"): parse(Path("main.tf"), text)})
         assert changed is not None
         here, known = changed
         list(here.modules())

@@ -8,12 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.core.model.json import canonical_text
+from gateway.core.records.codec import encode
 from gateway.core.records.record import Stage
-from gateway.ledger.chain.derive.bodies import BODIES
 from gateway.ledger.chain.derive.expected_table import DecodedRecord
+from gateway.ledger.chain.derive.narrowed import FOLLOWED
 from gateway.ledger.store.database import open_store
 from gateway.ledger.store.statements import Session
+from tests.kit.bodies import sample_body
 
 Feed = Callable[..., DecodedRecord]
 
@@ -34,8 +35,8 @@ def feed() -> Feed:
     numbers = count(1)
 
     def give(part: Any, stage: Stage, mutation: str = "", **body: Any) -> DecodedRecord:
-        text = canonical_text(body)
-        decoded = msgspec.json.decode(text, type=BODIES[stage])
+        text = encode(sample_body(stage, body))
+        decoded = msgspec.json.decode(text, type=FOLLOWED[stage])
         record = DecodedRecord(next(numbers), "now", mutation, "agent", "shop", text, decoded)
         if stage in part.handlers:
             part.handlers[stage](record)

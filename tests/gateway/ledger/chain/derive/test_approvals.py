@@ -1,9 +1,11 @@
 """One approval of a call is unused at most, and a decision of a human concerns every hold of the same call."""
 
+import json
 from typing import Any
 
 import pytest
 
+from gateway.core.model.json import canonical_text
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.derive.approvals import ExpectedApprovals, ExpectedHolds
 from gateway.ledger.chain.derive.expected_table import text_digest
@@ -30,8 +32,10 @@ def test_only_what_waits_is_a_hold(holds: ExpectedHolds, feed: Any, decision: di
 
 
 def test_the_summary_is_the_text_of_the_record(holds: ExpectedHolds, feed: Any) -> None:
-    feed(holds, Stage.DECIDED, "m", **HELD, effects=[{"é": 1.50}], other=1)
-    said = '{"call":{"digest":"d"},"caller":{},"decision":{"carried_out":false,"verdict":"hold"},"effects":[{"é":1.5}],"motive":null}'
+    record = feed(holds, Stage.DECIDED, "m", **HELD, effects=[{"value": {"é": 1.50}}], sender={"peer": "p"})
+    members = json.loads(record.text)
+    said = canonical_text({name: members[name] for name in ("call", "caller", "decision", "effects", "motive")})
+    assert '{"é":1.5}' in said
     assert holds.table.rows["m",]["summary"] == text_digest(said)
 
 

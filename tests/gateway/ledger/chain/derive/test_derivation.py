@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 
 from gateway.core.errors import LedgerBroken
+from gateway.core.records.codec import encode
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.derive.derivation import DERIVED, NOT_DERIVED, Derivation
 from gateway.ledger.chain.hashes import ChainRow
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.tables import METADATA
+from tests.kit.bodies import sample_body
 
 
 def row(stage: str, body: str, verdict: str = "") -> ChainRow:
@@ -45,6 +47,6 @@ def test_a_body_that_cannot_be_read_is_named(session: Session, body: str) -> Non
 
 def test_what_was_carried_out_must_be_in_the_tables(session: Session) -> None:
     derivation = Derivation(session)
-    derivation.follow(row(Stage.DECIDED, '{"decision":{"carried_out":true}}'))
+    derivation.follow(row(Stage.DECIDED, encode(sample_body(Stage.DECIDED, {"decision": {"carried_out": True}}))))
     with pytest.raises(LedgerBroken, match=r"^The row m of attempts is missing"):
         derivation.compare()

@@ -1,0 +1,194 @@
+"""One instance of a compiled policy in wasmtime, called through OPA's Wasm ABI (1.2 or later).
+
+Source of the ABI: https://www.openpolicyagent.org/docs/wasm (`opa_eval`, the one-shot evaluation).
+"""
+
+import ctypes
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import wasmtime
+
+from gateway.core.errors import PolicyInvalid
+from gateway.policy.builtins import SUPPLIED, Builtin
+from gateway.policy.rego_values import Term, parse
+
+PAGE = 65536
+HEADROOM = 4 * 1024 * 1024
+"""Bytes of memory that an instance has from the start in addition to its data, for the input and its evaluation."""
+_JSON_FORMAT = 0
+_I32 = wasmtime.ValType.i32
+_ABI = (1, 2)
+_MAX_ARGUMENTS = 4
+_HEADER = 8
+"""Bytes before the input: the number of the entrypoint and the length of the input."""
+_SHIM = """
+(module
+  (import "env" "memory" (memory 2))
+  (import "policy" "opa_eval" (func $eval (param i32 i32 i32 i32 i32 i32 i32) (result i32)))
+  (func (export "eval") (result i32)
+    (call $eval
+      (i32.const 0)
+      (i32.load (i32.const {base}))
+      (i32.const {data})
+      (i32.const {input})
+      (i32.load offset=4 (i32.const {base}))
+      (i32.and (i32.add (i32.add (i32.const {input}) (i32.load offset=4 (i32.const {base}))) (i32.const 7)) (i32.const -8))
+      (i32.const {format}))))
+"""
+"""Calls `opa_eval` with the header as arguments, because passing seven arguments from Python takes as long as a small policy."""
+
+
+class PolicyAborted(Exception):
+    """The policy called `opa_abort`, e.g. because its memory was full or two rules conflict."""
+
+
+class WasmInstance:
+    """A policy with its data in its own memory. Not thread-safe. Must not be used after an exception from `evaluate`."""
+
+    def __init__(
+        self, module: wasmtime.Module, *, engine: wasmtime.Engine, data: bytes, memory_bytes: int, ticks: int
+    ) -> None:
+        """`data` is the JSON of the bundle's data, `ticks` the number of epochs that loading may take.
+
+        Raises `errors.PolicyInvalid` if the module needs a built-in that is not supplied or has another ABI version, and
+        wasmtime's errors if it traps or does not fit into the memory.
+        """
+        self._store = wasmtime.Store(engine)
+        self._store.set_epoch_deadline(ticks)
+        limits = wasmtime.Limits(_least_pages(module), memory_bytes // PAGE)
+        self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(limits))
+        self._engine = engine
+        self._exports = self._link(module)
+        self._check_abi()
+        self._builtins = self._bind_builtins()
+        self.entrypoints: Mapping[str, int] = self._read_export("entrypoints")
+        self._data = self._call("opa_json_parse", self._write(data), len(data))
+        if not self._data:
+            raise PolicyInvalid("The policy bundle's data is not JSON, so the bundle was not loaded.")
+        self._base: int = -(-self._call("opa_heap_ptr_get") // 8) * 8
+        # Allocate and release once, so that the saved heap already has room for an input and its evaluation.
+        self._call("opa_malloc", HEADROOM)
+        self._call("opa_heap_ptr_set", self._base)
+        self._size = self._memory.data_len(self._store)
+        self._pristine = bytes(self._memory.read(self._store, 0, self._base))
+        self._eval = self._shim()
+
+    def evaluate(self, entrypoint: int, document: bytes, ticks: int) -> Any:
+        """OPA's result set for `document`, as parsed JSON: `[{"result": …}]`, or `[]` if it is undefined.
+
+        Each evaluation starts with the memory as it was after loading, so evaluations cannot affect each other.
+        """
+        self._store.set_epoch_deadline(ticks)
+        ctypes.memmove(self._address(), self._pristine, self._base)
+        content = struct.pack("<II", entrypoint, len(document)) + document
+        self._check_room(self._base, len(content) + 8)
+        ctypes.memmove(self._address() + self._base, content, len(content))
+        address = self._eval(self._store)
+        return json.loads(self._read_text(address))
+
+    @property
+    def grown(self) -> bool:
+        """Whether an evaluation enlarged the memory. Memory never shrinks, so the instance should be replaced."""
+        return self._memory.data_len(self._store) > self._size
+
+    def _link(self, module: wasmtime.Module) -> Mapping[str, object]:
+        linker = wasmtime.Linker(self._engine)
+        linker.define(self._store, "env", "memory", self._memory)
+        for count in range(_MAX_ARGUMENTS + 1):
+            kind = wasmtime.FuncType([_I32()] * (count + 2), [_I32()])
+            linker.define(self._store, "env", f"opa_builtin{count}", wasmtime.Func(self._store, kind, self._builtin))
+        takes_text = wasmtime.FuncType([_I32()], [])
+        linker.define(self._store, "env", "opa_abort", wasmtime.Func(self._store, takes_text, self._abort))
+        linker.define(self._store, "env", "opa_println", wasmtime.Func(self._store, takes_text, _ignore))
+        return dict(linker.instantiate(self._store, module).exports(self._store).items())
+
+    def _shim(self) -> wasmtime.Func:
+        text = _SHIM.format(base=self._base, data=self._data, input=self._base + _HEADER, format=_JSON_FORMAT)
+        linker = wasmtime.Linker(self._engine)
+        linker.define(self._store, "env", "memory", self._memory)
+        linker.define(self._store, "policy", "opa_eval", _function(self._exports, "opa_eval"))
+        instance = linker.instantiate(self._store, wasmtime.Module(self._engine, text))
+        return _function(dict(instance.exports(self._store).items()), "eval")
+
+    def _check_abi(self) -> None:
+        version = tuple(self._global(name) for name in ("opa_wasm_abi_version", "opa_wasm_abi_minor_version"))
+        if version[0] != _ABI[0] or version < _ABI:
+            raise PolicyInvalid(
+                f"The policy bundle has version {version} of OPA's Wasm ABI, not {_ABI}; build it with a current opa."
+            )
+
+    def _bind_builtins(self) -> Mapping[int, Builtin]:
+        """The host functions by the numbers that the module assigns to them."""
+        required: Mapping[str, int] = self._read_export("builtins")
+        if missing := sorted(set(required) - set(SUPPLIED)):
+            raise PolicyInvalid(
+                f"The policies use {', '.join(missing)}, which the embedded engine does not supply (besides the built-ins of OPA's Wasm it supplies {', '.join(sorted(SUPPLIED))}). The bundle was not loaded."
+            )
+        return {number: SUPPLIED[name] for name, number in required.items()}
+
+    def _builtin(self, number: int, _context: int, *arguments: int) -> int:
+        answer = self._builtins[number](*(self._read_term(argument) for argument in arguments))
+        text = json.dumps(answer, ensure_ascii=False, allow_nan=False).encode()
+        return int(self._call("opa_json_parse", self._write(text), len(text)))
+
+    def _read_term(self, address: int) -> Term:
+        return parse(self._read_text(self._call("opa_value_dump", address)))
+
+    def _abort(self, address: int) -> None:
+        raise PolicyAborted(self._read_text(address)[:500])
+
+    def _read_export(self, name: str) -> Any:
+        return json.loads(self._read_text(self._call("opa_json_dump", self._call(name))))
+
+    def _write(self, content: bytes) -> int:
+        address: int = self._call("opa_malloc", len(content))
+        self._check_room(address, len(content))
+        ctypes.memmove(self._address() + address, content, len(content))
+        return address
+
+    def _check_room(self, address: int, length: int) -> None:
+        if not 0 < address <= self._memory.data_len(self._store) - length:
+            raise PolicyAborted("the policy returned an address outside its memory")
+
+    def _read_text(self, address: int) -> str:
+        """The zero-terminated text at an address. Raises PolicyAborted if the address is outside the memory."""
+        self._check_room(address, 1)
+        start = self._address() + address
+        text = ctypes.string_at(start, self._text_length(address))
+        return text.decode()
+
+    def _text_length(self, address: int) -> int:
+        view = (ctypes.c_char * (self._memory.data_len(self._store) - address)).from_address(self._address() + address)
+        return len(view.value)
+
+    def _address(self) -> int:
+        return ctypes.addressof(self._memory.data_ptr(self._store).contents)
+
+    def _global(self, name: str) -> int:
+        export = self._exports[name]
+        if not isinstance(export, wasmtime.Global):
+            raise PolicyInvalid(f"The policy bundle has no {name}, so it was not built by opa.")
+        return int(export.value(self._store))
+
+    def _call(self, name: str, *arguments: int) -> Any:
+        return _function(self._exports, name)(self._store, *arguments)
+
+
+def _function(exports: Mapping[str, object], name: str) -> wasmtime.Func:
+    function = exports[name]
+    if not isinstance(function, wasmtime.Func):
+        raise PolicyInvalid(f"The policy bundle has no {name}, so it was not built by opa.")
+    return function
+
+
+def _ignore(_address: int) -> None:
+    """Discard what policies print, because it may contain a secret."""
+
+
+def _least_pages(module: wasmtime.Module) -> int:
+    """The pages of memory that the module asks to start with: more policies have more constants."""
+    kinds = [wanted.type for wanted in module.imports if wanted.name == "memory"]
+    return max((kind.limits.min for kind in kinds if isinstance(kind, wasmtime.MemoryType)), default=2)
