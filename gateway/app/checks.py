@@ -10,8 +10,7 @@ from gateway.line.checks.call_class import CallClassCheck
 from gateway.line.checks.chain import CheckChain
 from gateway.line.checks.contest import ContestPolicy
 from gateway.line.checks.dependencies import DependenciesCheck
-from gateway.line.checks.fair_limits import FairLimitsOf
-from gateway.line.checks.fairness import Admission, FairnessCheck
+from gateway.line.checks.fairness import Admission, FairLimitsOf, FairnessCheck
 from gateway.line.checks.policy import GuardrailsCheck
 from gateway.line.checks.policy_input import PolicyInputs
 from gateway.line.checks.quarantine import QuarantineCheck

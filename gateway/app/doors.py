@@ -50,7 +50,7 @@ from gateway.doors.router import App, DoorRouter
 from gateway.doors.shutdown import Stopping
 from gateway.identity.bearer import Bearer
 from gateway.identity.sigv4 import SigV4
-from gateway.line.checks.fair_limits import FairLimitsOf
+from gateway.line.checks.fairness import FairLimitsOf
 from gateway.line.data_plane import DataPlane
 from gateway.line.pipeline import Pipeline
 from gateway.plans.document import LARGEST_PLAN

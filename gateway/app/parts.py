@@ -27,7 +27,7 @@ from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.line.data_plane import PassedCounts
-from gateway.line.stops import StopBook
+from gateway.line.stop_book import StopBook
 from gateway.line.wakeups import Wakeups
 from gateway.policy.bundle import RunningEngine
 from gateway.policy.engine import open_engine

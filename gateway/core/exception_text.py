@@ -1,4 +1,4 @@
-"""How exceptions are logged: their types and where they came from, without the texts that could hold a value.
+"""Logs exceptions with their types and their places in the code, without texts that could hold a value.
 
 An unexpected exception often quotes what it failed on, such as a parameter of a call, and pretty tracebacks print local variables. So only
 the texts of our own exceptions, which are written for users, and those of the operating system are kept.

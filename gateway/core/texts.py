@@ -1,4 +1,4 @@
-"""Texts that others wrote, for people to see."""
+"""Makes texts that others wrote safe to show to people."""
 
 
 def visible(text: str) -> str:

@@ -1,17 +1,18 @@
-"""The issued keys. The ledger stores them without their secrets, which are derived from the master key."""
+"""The issued keys. The ledger stores them without their secrets, which are derived from the master key, and records each issue and revocation."""
 
 import base64
 import hmac
 import json
 import secrets
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
-from sqlalchemy import bindparam
+import msgspec
+from sqlalchemy import bindparam, insert, select, update
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound
 from gateway.core.model.caller import ActorKind
@@ -19,12 +20,66 @@ from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX
 from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import Motive, ceiling_text, exceeds, motive_from_json, motive_to_json
 from gateway.core.ports import Clock, Key
-from gateway.ledger.decide.keys import issue_key, revoke_key
+from gateway.core.records.keys import KeyIssuedBody, KeyRevokedBody
+from gateway.core.records.motive import RecordedMotive
+from gateway.core.records.record import Record
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.store.rows import KeyRow
-from gateway.ledger.store.statements import Query, SqlValue
+from gateway.ledger.store.rows import KeyRow, StoredKeyRow
+from gateway.ledger.store.statements import Query, SqlValue, Statement
 from gateway.ledger.store.tables import KEYS
 from gateway.ledger.store.timestamps import from_text, to_text
+from gateway.ledger.store.transaction import Transaction
+
+_INSERT: Final = Statement(insert(KEYS))
+_ACTOR: Final = Statement(select(KEYS.c.actor).where(KEYS.c.id == bindparam("key")))
+_SESSIONS: Final = Statement(
+    select(KEYS.c.id).where(KEYS.c.session_of == bindparam("key"), KEYS.c.revoked_at.is_(None)).order_by(KEYS.c.id)
+)
+_STANDING: Final = Statement(select(KEYS.c.id).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)))
+_REVOKE: Final = Statement(
+    update(KEYS).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)).values(revoked_at=bindparam("at"))
+)
+
+
+def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetime) -> None:
+    """Store a new key, all columns but `revoked_at`, with its KEY_ISSUED record.
+
+    Raises `errors.NotFound` for a session key whose standing key was revoked, by whichever process.
+    """
+    stored = StoredKeyRow(**{**row, "revoked_at": None})  # type: ignore[arg-type]  # the columns of the table
+    if stored.session_of and not transaction.column(_STANDING, {"key": stored.session_of}):
+        raise NotFound(f"There is no key {stored.session_of} to start a session with.")
+    transaction.change(_INSERT, stored._asdict())
+    transaction.append(_issued(stored, at))
+
+
+def revoke_key(transaction: Transaction, key_id: str, at: datetime) -> None:
+    """Revoke a key and its session keys, with one KEY_REVOKED record. Revoking again changes nothing. Raises `errors.NotFound`."""
+    actor = transaction.scalar(_ACTOR, {"key": key_id})
+    if actor is None:
+        raise NotFound(f"There is no key {key_id}.")
+    sessions = transaction.column(_SESSIONS, {"key": key_id})
+    moment = to_text(at)
+    revoked = transaction.change(_REVOKE, {"key": key_id, "at": moment})
+    transaction.change_each(_REVOKE, [{"key": session, "at": moment} for session in sessions])
+    if revoked or sessions:
+        body = KeyRevokedBody(key=key_id, sessions=tuple(sessions))
+        transaction.append(Record(at=at, actor=actor, body=body))
+
+
+def _issued(row: StoredKeyRow, at: datetime) -> Record:
+    body = KeyIssuedBody(
+        key=row.id,
+        kind=ActorKind(row.kind),
+        roles=tuple(json.loads(row.roles)),
+        on_behalf_of=row.on_behalf_of,
+        motive=msgspec.json.decode(row.motive, type=RecordedMotive) if row.motive is not None else None,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        session_of=row.session_of,
+        motive_only=bool(row.motive_only),
+    )
+    return Record(at=at, actor=row.actor, body=body)
 
 
 def session_within(standing: Key, wanted: Key) -> Key:

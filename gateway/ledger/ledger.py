@@ -21,18 +21,18 @@ from gateway.core.model.verdict import Decision
 from gateway.core.off_loop import mutation_size, off_loop
 from gateway.core.records.record import Record
 from gateway.ledger.ask import context_ledger, lists, record_search, time_box_queries
-from gateway.ledger.ask.answers import answered
 from gateway.ledger.ask.blame import blame
 from gateway.ledger.ask.change_history import changes_of
 from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.checkpoint import CheckpointFile
 from gateway.ledger.chain.verification import verify_ledger
-from gateway.ledger.decide import approvals, budgets, commands, doubts, leases, lookup, stops
+from gateway.ledger.decide import approvals, budgets, commands, leases, ledger_view, stops
 from gateway.ledger.decide import claims as claim_commands
 from gateway.ledger.decide import time_boxes as time_box_commands
+from gateway.ledger.decide.claims import record_seen
 from gateway.ledger.decide.decision import decide
 from gateway.ledger.decide.events import append_event, record_passed
-from gateway.ledger.decide.implicit_conflicts import record_seen
+from gateway.ledger.decide.ledger_view import answered
 from gateway.ledger.decide.outcome import settle, settlement
 from gateway.ledger.decide.refusals import RefusalRateLimit, refusal_body
 from gateway.ledger.decide.signals import record_signals
@@ -166,9 +166,9 @@ class SqlLedger:
 
     # The port `Ledger`: what a mutation waits for ---------------------------------------------------------------
 
-    view = _fact(lookup.view_of)
-    applied_with = _fact(lookup.applied_with)
-    attempt = _fact(lookup.attempt_of)
+    view = _fact(ledger_view.view_of)
+    applied_with = _fact(ledger_view.applied_with)
+    attempt = _fact(ledger_view.attempt_of)
     answered = _fact(answered)
     record_passed = _command(record_passed)
 
@@ -220,7 +220,7 @@ class SqlLedger:
     break_glass = _command(approvals.break_glass)
     reject = _command(commands.reject)
     release = _command(commands.release)
-    settle_by_hand = _command(doubts.settle_by_hand)
+    settle_by_hand = _command(commands.settle_by_hand)
     record_reconciliation = _command(commands.record_reconciliation)
 
     async def expire(self, at: datetime) -> int:
@@ -236,9 +236,9 @@ class SqlLedger:
 
     record_event = _command(append_event)
 
-    in_doubt = _query(doubts.in_doubt)
-    resolve = _command(doubts.resolve)
-    leave_to_human = _command(doubts.leave_to_human)
+    in_doubt = _query(commands.in_doubt)
+    resolve = _command(commands.resolve)
+    leave_to_human = _command(commands.leave_to_human)
 
     record_signals = _command(record_signals)
     record_seen = _command(record_seen)

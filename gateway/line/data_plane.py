@@ -1,7 +1,7 @@
 """Decides which calls of the data plane pass without a decision, and counts those that pass.
 
-A call passes only if all it does is to invoke resources as a whole: every parameter is understood, and no resource is content that the code
-declares itself (an `aws_s3_object`). Anything else, and every call that the settings treat as `policy`, is a mutation.
+A call passes only if it does nothing but invoke resources as a whole: every parameter is understood, and no resource is content that the code
+declares itself (an `aws_s3_object`). Any other call, and every call that the settings treat as `policy`, is a mutation.
 """
 
 from collections.abc import Mapping, Sequence

@@ -39,7 +39,7 @@ from gateway.core.off_loop import apart, mutation_size, off_loop, size_of
 from gateway.core.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder, TimeBoxLedger
 from gateway.effects.resolver import EffectResolver
 from gateway.effects.time_box import is_time_boxed, time_box_of
-from gateway.line.checks.answer import with_answer
+from gateway.line.checks.approval import with_answer
 from gateway.line.checks.chain import CheckChain
 from gateway.line.checks.fairness import Admission
 from gateway.line.survey import Survey, nothing_known

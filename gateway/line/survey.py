@@ -1,4 +1,4 @@
-"""Marks the effects that set an attribute to another value than a standing claim says it has."""
+"""Gathers the facts that the checks decide by: what the code declares, and what the ledger has recorded."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

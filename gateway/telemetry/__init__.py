@@ -1,1 +1,1 @@
-"""What a gateway tells about its own work: figures for Prometheus, and spans of the line of a mutation. Neither names an actor or a resource in a label."""
+"""Telemetry of a gateway: figures for Prometheus, and spans of the line of a mutation. No label names an actor or a resource."""

@@ -1,4 +1,4 @@
-"""What of a gateway's work is observed, by its settings; and the figures for one scrape."""
+"""The telemetry of one gateway: it observes the line as the settings say, and returns the figures for a scrape."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Settings of what agents use: the tools at `/mcp`, and live values in the context of a resource."""
+"""Settings of the tools at `/mcp` for agents, and of live values in the context of a resource."""
 
 from typing import Annotated
 

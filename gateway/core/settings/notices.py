@@ -1,4 +1,4 @@
-"""Settings of what others are told: signed webhooks, and approvals in a chat."""
+"""Settings of notices: signed webhooks, and approvals in a chat."""
 
 import base64
 import binascii

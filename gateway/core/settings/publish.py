@@ -1,4 +1,4 @@
-"""Settings of the reconciler's outside: pull requests at GitHub, and where CloudTrail's events are."""
+"""Settings of the services that the reconciler uses: GitHub for pull requests, and the sources of CloudTrail's events."""
 
 import re
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Settings of the sources of signals: who may say that an alert is open, how it proves that, and what its alerts concern."""
+"""Settings of the sources of signals: how a source proves itself, and which resources its signals concern."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Settings of what a gateway tells about its own work: metrics for Prometheus, and traces."""
+"""Settings of telemetry: metrics for Prometheus, and traces."""
 
 from typing import Annotated, Self
 

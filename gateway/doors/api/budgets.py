@@ -11,7 +11,7 @@ from gateway.core.model.budget import SPANS, Breaker, Charge, Levels, Used
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.doors.api.schemas import GlassBody, body_of, openapi_body
 from gateway.doors.api.shared import ApiPorts
-from gateway.line.checks.fair_limits import WITHOUT_MOTIVE, FairLimits
+from gateway.line.checks.fairness import WITHOUT_MOTIVE, FairLimits
 from gateway.presentation.serialize import time_to_json
 
 log = structlog.get_logger()

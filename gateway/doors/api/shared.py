@@ -42,9 +42,9 @@ from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.doors.chat.slack_chat import SlackChat
 from gateway.drift.decisions import DriftDecisions
 from gateway.identity.caller import active
-from gateway.line.checks.fair_limits import FairLimitsOf
+from gateway.line.checks.fairness import FairLimitsOf
 from gateway.line.pipeline import Pipeline
-from gateway.line.stops import StopBook
+from gateway.line.stop_book import StopBook
 from gateway.line.wakeups import Wakeups
 from gateway.plans.check import PlanCheck
 from gateway.presentation.mutation_state import UNDECIDED, mutation_state

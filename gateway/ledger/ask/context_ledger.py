@@ -13,7 +13,7 @@ from gateway.context.ports import AppliedValue, KnownResource, LatestChange
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import canonical_text
 from gateway.ledger.ask.change_history import commits_of
-from gateway.ledger.decide.lookup import LATEST_HOLDERS, OPEN_CLAIMS, claimed_attributes
+from gateway.ledger.decide.ledger_view import LATEST_HOLDERS, OPEN_CLAIMS, claimed_attributes
 from gateway.ledger.store.rows import AppliedValueRow, ClaimRow
 from gateway.ledger.store.serialize import claim_from_row
 from gateway.ledger.store.statements import Among, Query, Session, columns

@@ -1,4 +1,6 @@
-"""The records for an export, each verified, and how far each export has come. Two processes may export to one sink at once: each step is stored only if the other did not take it.
+"""The verified records for an export, and the position of each export.
+
+Two processes may export to one sink at once: a step is stored only if the other process did not take it.
 
 The range of records that comes next is stored before any of it is written. A process that dies in between leaves the range, and the next one
 writes the same records to the same names again: so nothing is left out, and nothing is there twice.

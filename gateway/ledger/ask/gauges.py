@@ -1,4 +1,4 @@
-"""What a ledger holds now and how deliveries stand, as figures: counted from indexes, so that to ask costs little however many records there are."""
+"""Counts what a ledger holds now, and the deliveries of notices. Indexes answer the counts, so their cost does not grow with the records."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ class DeliveryFigures:
 
 
 def delivery_figures(session: Session, receivers: Sequence[str]) -> Mapping[str, DeliveryFigures]:
-    """The figures by receiver. One that was never delivered to has noughts."""
+    """The figures by receiver. A receiver without any delivery has zeros."""
     return {name: _figures(session, name) for name in receivers}
 
 

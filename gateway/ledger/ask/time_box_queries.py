@@ -1,4 +1,4 @@
-"""Which time-boxed changes there are, and what is to become of those whose end has come."""
+"""Lists time-boxed changes, and says for each one whose end has come whether its values are put back."""
 
 import json
 from collections.abc import Sequence

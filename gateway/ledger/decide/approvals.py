@@ -24,7 +24,7 @@ from gateway.core.model.json import canonical_text
 from gateway.core.model.stop import Reach
 from gateway.core.records.approvals import ApprovedBody, BrokeGlassBody
 from gateway.core.records.record import Record
-from gateway.ledger.decide.lookup import approval_from_row
+from gateway.ledger.decide.ledger_view import approval_from_row
 from gateway.ledger.decide.stops import refuse_stopped
 from gateway.ledger.store.rows import ApprovalRow, HoldRow
 from gateway.ledger.store.statements import Query, Statement

@@ -1,4 +1,4 @@
-"""The states of a claim and every transition between them, in one table. What changes a claim asks it first; what it does not name is refused."""
+"""The states of a claim, every transition between them in one table, and what time, the code and live values do to claims."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -7,13 +7,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
+import msgspec
 from sqlalchemy import Select, Subquery, bindparam, func, literal_column, or_, select, update
 
 from gateway.core.errors import ImpossibleTransition
-from gateway.core.model.claim import ClaimEnd
+from gateway.core.model.claim import ClaimEnd, ConflictClass, SeenValue, undone_by_to_json
 from gateway.core.model.json import canonical_text
 from gateway.core.ports import MOST_CLAIMS
-from gateway.core.records.claims import ExpiredBody, UnneededBody
+from gateway.core.records.claims import ExpiredBody, RecordedUndoneBy, UndoneBody, UnneededBody
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record
@@ -257,3 +258,49 @@ def _was_declared(transaction: Transaction, row: ClaimRow) -> bool:
     effects = decode_as(DecidedBody, body).effects
     declared = [effect.declared for effect in effects if effect.key == (row.address, row.attribute)]
     return not declared or value in declared
+
+
+_STANDING: Final = Query.of(
+    CLAIMS, ClaimRow, CLAIMS.c.id == bindparam("claim"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 0
+)
+_MARK: Final = Statement(update(CLAIMS).where(CLAIMS.c.id == bindparam("claim")).values(undone=bindparam("seen")))
+
+
+def record_seen(transaction: Transaction, seen: Iterable[SeenValue], at: datetime) -> list[str]:
+    """Mark the claims whose live value changed from the claimed one, or back to it; their ids.
+
+    A claim that ended meanwhile or is unsettled again, or of which the same is known already, is left as it is.
+    """
+    changed = []
+    for value in seen:
+        row = transaction.row(_STANDING, {"claim": value.claim})
+        if row is not None and _known(row) != _live(value):
+            _mark(transaction, row, value, at)
+            changed.append(row.id)
+    return changed
+
+
+def _mark(transaction: Transaction, row: ClaimRow, value: SeenValue, at: datetime) -> None:
+    by = undone_by_to_json(value.by)
+    body = UndoneBody(
+        claim=row.id,
+        address=row.address,
+        attribute=row.attribute,
+        conflict=ConflictClass.IMPLICIT,
+        stands=value.stands,
+        live=None if value.stands else value.live,
+        by=None if value.stands or value.by is None else msgspec.convert(by, RecordedUndoneBy),
+    )
+    marked = "" if value.stands else canonical_text({"at": to_text(at), "by": by, "live": value.live})
+    transaction.change(_MARK, {"claim": row.id, "seen": marked})
+    record = Record(at=at, mutation_id=row.mutation_id, actor=row.actor, body=body)
+    transaction.append(record, resources=[(row.address, row.attribute)])
+
+
+def _known(row: ClaimRow) -> str:
+    return canonical_text(json.loads(row.undone)["live"]) if row.undone else ""
+
+
+def _live(value: SeenValue) -> str:
+    """The live value as the row holds it; empty while the claimed one stands."""
+    return "" if value.stands else canonical_text(value.live)

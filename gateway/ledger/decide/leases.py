@@ -1,6 +1,6 @@
-"""Who still lives of the gateways on one ledger: each renews its lease, and attempts without a current lease are in doubt.
+"""The leases of the gateways on one ledger. Each gateway renews its lease; attempts in flight whose gateway has no current lease become in doubt.
 
-A gateway that was only paused may still record the outcome of an attempt that was marked as in doubt meanwhile.
+A paused gateway may still record the outcome of an attempt that was marked as in doubt meanwhile.
 """
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The checks before a ledger is used: that it is the one that was closed, and that it is written with these keys."""
+"""Checks a ledger before it is used: that its end is the one that was signed last, and that these keys wrote it."""
 
 from contextlib import closing
 from pathlib import Path

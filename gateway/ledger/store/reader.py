@@ -1,4 +1,4 @@
-"""A thread with one connection that reads, each query one consistent snapshot; and the probe that asks now and then whether the ledger answers."""
+"""Runs queries on a thread with one connection, each in one consistent snapshot; and probes whether the ledger answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,14 +1,17 @@
-"""Whether the approval of a held call still fits the call when it is repeated."""
+"""Compares a repeated call with what people said about it before: an approval, a hold that still waits, or a rejection."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from gateway.core.model.approval import Binding, approval_rule_to_json, misfits
+from gateway.core.model.approval import Answered, Binding, Rejection, approval_rule_to_json, misfits
 from gateway.core.model.facts import Approval, Facts, Subject
 from gateway.core.model.json import Json, digest
 from gateway.core.model.motive import motive_to_json
 from gateway.core.model.mutation import Mutation
-from gateway.core.model.verdict import Decision, Finding, Verdict
+from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
+from gateway.core.times import utc_seconds
+from gateway.line.checks.rule_titles import titled
 
 
 def with_approval(mutation: Mutation, facts: Facts, decision: Decision, contests: Sequence[str]) -> Decision:
@@ -89,3 +92,42 @@ def _outdated(approval: Approval, changed: Sequence[str]) -> Finding:
 def _listed(parts: Sequence[str]) -> str:
     *others, last = parts
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def with_answer(decision: Decision, answered: Answered, now: datetime) -> Decision:
+    """The decision about a call that is held: a denial with the human's reason if it was rejected lately in these circumstances, attached to
+    the mutation that is held for it already if there is one, else as it is.
+    """
+    rejection = answered.rejection
+    if rejection is not None and _stands(rejection, decision, now):
+        return replace(decision, findings=(*decision.findings, *titled((_rejected(rejection, decision),), {})))
+    alike = (held for held, binding in answered.held.items() if binding is not None and binding == decision.binding)
+    return replace(decision, attached=next(alike, ""))
+
+
+def _stands(rejection: Rejection, decision: Decision, now: datetime) -> bool:
+    """Whether the rejection still answers the call: for the time that the policies say, as long as nothing about it has changed."""
+    if decision.needs is None or decision.binding is None or rejection.binding is None:
+        return False
+    return now < rejection.at + decision.needs.rejected and not misfits(rejection.binding, decision.binding)
+
+
+def _rejected(rejection: Rejection, decision: Decision) -> Finding:
+    ends = rejection.at + decision.needs.rejected if decision.needs else rejection.at
+    said = f": {_sentence(rejection.reason)}" if rejection.reason.strip() else " and gave no reason."
+    reason = (
+        f"{rejection.by} rejected this call (mutation {rejection.mutation_id}){said} "
+        f"It is refused until {utc_seconds(ends)} as long as nothing about it changes; then people are asked again."
+    )
+    return Finding(
+        check="approval",
+        verdict=Verdict.DENY,
+        rule="approval.rejected",
+        reason=reason,
+        offer=CounterOffer(holder=rejection.by, retry_after=ends),
+    )
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."

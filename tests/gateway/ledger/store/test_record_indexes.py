@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy.dialects.sqlite import dialect
 
-from gateway.ledger.ask import answers, blame, change_history, exports
-from gateway.ledger.decide import events, signatures, time_boxes
+from gateway.ledger.ask import blame, change_history, exports
+from gateway.ledger.decide import events, ledger_view, signatures, time_boxes
 from gateway.ledger.store.database import open_store
 from gateway.ledger.store.statements import Statement
 
 _SQLITE = dialect(paramstyle="named")
 _OF_A_MUTATION = [
     pytest.param(value, id=f"{module.__name__.rpartition('.')[2]}.{name}")
-    for module in (answers, blame, change_history, events, exports, signatures, time_boxes)
+    for module in (ledger_view, blame, change_history, events, exports, signatures, time_boxes)
     for name, value in vars(module).items()
     if isinstance(value, Statement) and "records.stage" in value.on(_SQLITE)[0]
 ]

@@ -6,13 +6,13 @@ import pytest
 from sqlalchemy import insert, select
 from sqlalchemy.schema import CreateTable
 
-from gateway.ledger.decide import claims, commands, decision, lookup, outcome
+from gateway.ledger.decide import claims, commands, decision, ledger_view, outcome
 from gateway.ledger.store.database import Store
 from gateway.ledger.store.rows import ValueRow
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
 from gateway.ledger.store.tables import VALUES
 
-_MODULES = (decision, commands, claims, lookup, outcome)
+_MODULES = (decision, commands, claims, ledger_view, outcome)
 _STATEMENTS = [
     pytest.param(value, id=f"{module.__name__.rpartition('.')[2]}.{name}")
     for module in _MODULES
@@ -42,7 +42,7 @@ def test_no_statement_scans_a_whole_table(store: Store, statement: Statement) ->
 def test_among_takes_any_number_of_texts(store: Store, names: str) -> None:
     with store.connect() as connection:
         connection.begin()
-        assert Session(connection).rows(lookup._VALUES, {"addresses": names}) == []
+        assert Session(connection).rows(ledger_view._VALUES, {"addresses": names}) == []
 
 
 def test_a_query_must_select_the_fields_of_its_rows() -> None:
@@ -67,8 +67,8 @@ def test_rows_have_their_columns_as_attributes(store: Store) -> None:
     with store.connect(writes=True) as connection:
         store.lock(connection)
         session = Session(connection)
-        assert session.row(lookup._VALUES, {"addresses": '["aws_lb.a"]'}) is None
+        assert session.row(ledger_view._VALUES, {"addresses": '["aws_lb.a"]'}) is None
         assert session.change(Statement(insert(VALUES)), row) == 1
-        assert session.row(lookup._VALUES, {"addresses": '["aws_lb.a"]'}) == ValueRow("aws_lb.a", "x", "1")
-        assert session.scalar(lookup._VALUES, {"addresses": '["aws_lb.a"]'}) == "aws_lb.a"
+        assert session.row(ledger_view._VALUES, {"addresses": '["aws_lb.a"]'}) == ValueRow("aws_lb.a", "x", "1")
+        assert session.scalar(ledger_view._VALUES, {"addresses": '["aws_lb.a"]'}) == "aws_lb.a"
         connection.rollback()

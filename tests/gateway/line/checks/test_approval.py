@@ -1,19 +1,22 @@
 """An approval is used only in the circumstances it was given in; otherwise the call is held again, and the finding says why."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from gateway.core.model.approval import USUAL, Answered, Rejection
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.facts import Approval, Facts
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call, CallClass, Effect, Mutation
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Mode, Verdict
-from gateway.line.checks.approval import binding_of, with_approval
+from gateway.line.checks.approval import binding_of, with_answer, with_approval
 from tests.kit import nouns
+from tests.kit.doubles import NOW as DOUBLES_NOW
+from tests.kit.nouns import BOUND
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 EFFECT = nouns.effect("aws_x.a", "size", 6)
@@ -127,3 +130,40 @@ def test_a_secret_that_is_replaced_leaves_no_trace_in_the_binding() -> None:
     secret = replace(EFFECT, sensitive=True, value={"sha256": "ab"})
     one, other = (binding_of(MUTATION, _facts(before, secret), _decision(), ()) for before in ("hunter2", "hunter3"))
     assert one == other
+
+
+HELD = Decision(
+    findings=(Finding(check="policy", verdict=Verdict.HOLD, rule="SEN-X", reason="Ask."),), binding=BOUND, needs=USUAL
+)
+NO = Rejection(mutation_id="mut_no", by="alice", reason="Not now", at=DOUBLES_NOW, binding=BOUND)
+OTHER = replace(BOUND, effects="other")
+
+
+def test_nobody_was_asked_before() -> None:
+    assert with_answer(HELD, Answered(), DOUBLES_NOW) == HELD
+
+
+def test_the_same_call_in_the_same_circumstances_attaches() -> None:
+    held = {"mut_other": OTHER, "mut_old": None, "mut_same": BOUND}
+    assert with_answer(HELD, Answered(held=held), DOUBLES_NOW).attached == "mut_same"
+    assert with_answer(HELD, Answered(held={"mut_other": OTHER}), DOUBLES_NOW).attached == ""
+
+
+def test_a_rejection_denies_with_its_reason_and_its_end() -> None:
+    found = with_answer(HELD, Answered(rejection=NO), DOUBLES_NOW)
+    (finding,) = (each for each in found.findings if each.verdict is Verdict.DENY)
+    assert found.verdict is Verdict.DENY
+    assert "alice rejected this call (mutation mut_no): Not now. It is refused until " in finding.reason
+    assert finding.title
+    assert finding.offer is not None
+    assert finding.offer.retry_after == DOUBLES_NOW + USUAL.rejected
+    silent = with_answer(HELD, Answered(rejection=replace(NO, reason=" ")), DOUBLES_NOW)
+    assert "gave no reason." in silent.findings[-1].reason
+
+
+def test_a_rejection_ends_at_its_time_and_with_its_circumstances() -> None:
+    late = DOUBLES_NOW + USUAL.rejected
+    assert with_answer(HELD, Answered(rejection=NO), late).verdict is Verdict.HOLD
+    assert with_answer(HELD, Answered(rejection=NO), late - timedelta(seconds=1)).verdict is Verdict.DENY
+    assert with_answer(HELD, Answered(rejection=replace(NO, binding=OTHER)), DOUBLES_NOW).verdict is Verdict.HOLD
+    assert with_answer(HELD, Answered(rejection=replace(NO, binding=None)), DOUBLES_NOW).verdict is Verdict.HOLD

@@ -9,7 +9,7 @@ import pytest
 from gateway.core.errors import LedgerUnavailable, Stopped
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.stop import Stop, StopScope
-from gateway.line.stops import OLDEST, StopBook
+from gateway.line.stop_book import OLDEST, StopBook
 from tests.gateway.core.model.test_stop import NOW, STOP
 
 APP = Caller(actor="app", kind=ActorKind.SERVICE, key_id="SNTL0", on_behalf_of="ana")

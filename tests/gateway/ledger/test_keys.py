@@ -7,7 +7,7 @@ import pytest
 from gateway.core.errors import NotFound
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
-from gateway.ledger.decide.keys import issue_key, revoke_key
+from gateway.ledger.keyring import issue_key, revoke_key
 from gateway.ledger.store.transaction import Transaction
 
 ROW = {

@@ -1,4 +1,4 @@
-"""What a decision is based on: the ledger's view of the addresses a mutation touches, and earlier attempts."""
+"""What the ledger tells a decision: claims, values and approvals on the addresses of a mutation, earlier attempts, and what people said about the same call."""
 
 import json
 from collections import defaultdict
@@ -6,19 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import CTE, Select, and_, bindparam, func, literal_column, or_, select
 
-from gateway.core.model.approval import binding_from_json
+from gateway.core.model.approval import Answered, Binding, HoldState, Rejection, binding_from_json
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.facts import Approval
 from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.outcome import Applied, InDoubt, Outcome, Reply
 from gateway.core.ports import Attempt, LedgerView
+from gateway.core.records.approvals import RejectedBody
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
+from gateway.core.records.record import Stage
 from gateway.ledger.decide.budgets import used_by
 from gateway.ledger.decide.claims import open_claims
 from gateway.ledger.decide.stops import standing_stops
@@ -26,7 +28,7 @@ from gateway.ledger.store.rows import ApprovalRow, AttemptOutcomeRow, ClaimRow, 
 from gateway.ledger.store.serialize import claim_from_row
 from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.states import AttemptState
-from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, RECORDS, UNUSED, VALUES
+from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, IN_DOUBT, IN_FLIGHT, RECORDS, UNUSED, VALUES
 from gateway.ledger.store.timestamps import from_text, to_text
 
 FLIP_CLAIMS: Final = 40
@@ -217,3 +219,66 @@ def _outcome(row: AttemptOutcomeRow) -> Outcome | None:
     headers = tuple((name, value) for name, value in json.loads(row.reply_headers))
     reply = Reply(status=row.reply_status, headers=headers, body=bytes(row.reply_body or b""))
     return Applied(reply=reply, request_id=row.request_id)
+
+
+_LATEST: Final = 20
+"""How many of a call's latest holds are looked at."""
+
+
+class AlikeHoldRow(NamedTuple):
+    """A hold of the same call."""
+
+    mutation_id: str
+    state: str
+    binding: str
+
+
+class RejectedRow(NamedTuple):
+    """The record of a rejection."""
+
+    at: str
+    actor: str
+    body: str
+
+
+_ALIKE: Final = Query.of(
+    HOLDS,
+    AlikeHoldRow,
+    HOLDS.c.actor == bindparam("who"),
+    HOLDS.c.call_digest == bindparam("digest"),
+    order_by=(HOLDS.c.at.desc(), HOLDS.c.mutation_id.desc()),
+    limit=_LATEST,
+)
+_REJECTED: Final = Query.of(
+    RECORDS, RejectedRow, RECORDS.c.mutation_id == bindparam("mutation"), RECORDS.c.stage == Stage.REJECTED.value
+)
+
+
+def answered(session: Session, actor: str, call_digest: str) -> Answered:
+    """The open holds of the call, and its latest rejection."""
+    rows = session.rows(_ALIKE, {"who": actor, "digest": call_digest})
+    held = {row.mutation_id: _binding(row) for row in rows if row.state == HoldState.OPEN}
+    rejections = [found for row in rows if row.state == HoldState.REJECTED and (found := _rejection(session, row))]
+    return Answered(held=held, rejection=max(rejections, key=_moment, default=None))
+
+
+def _rejection(session: Session, row: AlikeHoldRow) -> Rejection | None:
+    """The rejection of this hold; None if it was rejected together with another one of the call."""
+    record = session.row(_REJECTED, {"mutation": row.mutation_id})
+    if record is None:
+        return None
+    return Rejection(
+        mutation_id=row.mutation_id,
+        by=record.actor,
+        reason=decode_as(RejectedBody, record.body).reason,
+        at=from_text(record.at),
+        binding=_binding(row),
+    )
+
+
+def _moment(rejection: Rejection) -> datetime:
+    return rejection.at
+
+
+def _binding(row: AlikeHoldRow) -> Binding | None:
+    return binding_from_json(json.loads(row.binding)) if row.binding else None
