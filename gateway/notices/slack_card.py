@@ -1,6 +1,6 @@
 """The card of a held change in Slack: the exact change, who asks and in whose words, why it is held, who may decide, and what was decided.
 
-What others wrote stands in plain text or in a code block, so that no name, tag or motive can mention people, place links or look like ours.
+Words that others wrote stand in plain text or in a code block, so that no name, tag or motive can mention people, place links or look like ours.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,7 +64,7 @@ ELSEWHERE: Final = "Decide it with `sentinel approve`, or in the console."
 def no_buttons_reason(summary: Mapping[str, Any], longest: timedelta) -> str:
     """Why this held call may not be approved from a chat, as a sentence; empty if it may.
 
-    What has no effect that we know, or is not shown whole, may not either: nobody could see what it is.
+    A call without a known effect, or one that is not shown whole, may not either: nobody could see its changes.
     """
     effects: Sequence[Mapping[str, Any]] = summary.get("effects") or ()
     call = summary.get("call") or {}
