@@ -1,1 +1,1 @@
-"""Answers what is declared, recorded and live, within which bounds, who holds it, and what changed lately; for callers before they act."""
+"""Tells callers before they act which values of a resource are declared, recorded and live, its bounds, its holders and its latest changes."""

@@ -1,4 +1,4 @@
-"""One attribute of a resource: what is declared, recorded and live, its bounds, its holder and its last change."""
+"""One attribute of a resource in an answer: its declared, recorded and live values, its bounds, its holder and its last change."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,12 +65,12 @@ def _bound(bound: Bound, caller: Caller) -> dict[str, Any]:
 
 
 MOST_ATTRIBUTES: Final = 100
-"""Attributes in one answer. What agents may set and what is held come first."""
+"""Attributes in one answer. Those that agents may set and those that somebody holds come first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttributesOf:
-    """Everything that the attributes of one resource are told from."""
+    """The facts from which the answer about the attributes of one resource is made."""
 
     caller: Caller
     stack: Stack
@@ -88,7 +88,7 @@ class AttributesOf:
     """The names of the arguments and blocks in the code."""
 
     def names(self) -> list[str]:
-        """Every attribute to tell of, those first that somebody may set or holds."""
+        """Every attribute of the answer; first those that somebody may set or holds."""
         marked = (
             *self.contract.bounded,
             *self.contract.mutable,
@@ -100,7 +100,7 @@ class AttributesOf:
         return [name for name in dict.fromkeys(every) if name != WHOLE]
 
     def entry(self, attribute: str) -> dict[str, Any]:
-        """Every member, always. What is unknown is null, and never left out."""
+        """The entry with every member, always. An unknown value is null, and never left out."""
         return {
             "attribute": attribute,
             "declared": self._declared(attribute),

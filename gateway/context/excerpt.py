@@ -1,4 +1,4 @@
-"""Values as a caller is shown them: long texts and long lists are cut, because what is in tags and names was written by anyone."""
+"""Cuts values for an answer: long texts and long lists, because anyone may have written the content of tags and names."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""How the live values of a resource type are read: by which call of AWS, and how its answer becomes the provider's attributes."""
+"""The AWS call that reads the live values of each resource type, and the conversion of its reply to the provider's attributes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

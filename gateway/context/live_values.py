@@ -1,4 +1,4 @@
-"""Live values by a bounded read-through: cached, with a deadline, and so many reads a minute for each caller."""
+"""Reads live values from AWS through a cache, with a deadline and a limit of reads a minute for each caller."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -31,14 +31,14 @@ class LiveTarget:
     address: str
     resource_type: str
     recorded: Mapping[str, Json]
-    """What its state records, by which AWS is asked for it."""
+    """The attributes in the state, which identify it in the call to AWS."""
     account: str = ""
     region: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveAnswer:
-    """What is known of the live values of one resource."""
+    """The live values of one resource, as far as they are known."""
 
     status: ReadStatus
     values: Mapping[str, Json] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class LiveReadThrough:
                 return _older(known, f"You had {self.reads_per_minute} live reads within a minute; ask again later.")
             reading = self._under_way[target.address] = asyncio.ensure_future(self._read(target, self.source))
             reading.add_done_callback(lambda _: self._under_way.pop(target.address, None))
-        # A caller who hangs up does not end what others wait for too.
+        # A caller who hangs up does not end a read that others wait for too.
         answer = await asyncio.shield(reading)
         return answer if answer.status is ReadStatus.OK else _older(known, answer.error, answer.status)
 
@@ -143,7 +143,7 @@ def _failed(error: str) -> LiveAnswer:
 
 
 def _older(known: LiveAnswer | None, error: str, status: ReadStatus = ReadStatus.NOT_READ) -> LiveAnswer:
-    """What is known from before, with why it is not newer."""
+    """The earlier answer, with the reason why it is not newer."""
     if known is None:
         return LiveAnswer(status=status, error=error)
     return LiveAnswer(status=status, values=known.values, read_at=known.read_at, error=error)

@@ -1,4 +1,4 @@
-"""What the ledger knows about resources beside what a decision needs: when values were applied, and who changed what last."""
+"""The port to the ledger for answers about resources: when values were applied, and who changed which attribute last."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -92,7 +92,7 @@ class HistoryQuery:
 
 
 class ContextLedger(Protocol):
-    """What the context of a resource is read from."""
+    """Reads the context of a resource from the ledger."""
 
     async def known(
         self, *, addresses: Sequence[str], others: Sequence[str], now: datetime, flips_from: datetime

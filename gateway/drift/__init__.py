@@ -1,1 +1,1 @@
-"""Changes from outside: policy decides about each, and `watch` knows what is quarantined."""
+"""Changes from outside: policy decides about each, and `decisions` knows what is quarantined."""

@@ -1,4 +1,4 @@
-"""Has policy decide about each change from outside that the reconciler finds, and knows which resources are quarantined."""
+"""Lets policy decide about each change from outside that the reconciler finds, and knows which resources are quarantined."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftAnswer:
-    """What is to be done about a change from outside, and by which rule."""
+    """The decision about a change from outside, with its rule."""
 
     action: DriftAction
     rule: str
@@ -51,7 +51,7 @@ class DriftDecisions:
     book: DriftBook = field(default_factory=DriftBook)
 
     async def follow(self) -> None:
-        """Read what is new, and record a decision about each change that has none. Raises `errors.LedgerUnavailable`."""
+        """Read the new records, and record a decision about each change that has none. Raises `errors.LedgerUnavailable`."""
         await self.book.read(self.queries)
         for drift in [each for each in self.book.open.values() if each.action is None]:
             await self._record(drift, await self.answer(drift))
@@ -78,7 +78,7 @@ class DriftDecisions:
         return self.book.open.get(drift_id, drift)
 
     async def answer(self, drift: ForeignDrift) -> DriftAnswer:
-        """What policy says. If it says nothing that can be understood, or cannot be asked about this change, a human must decide.
+        """The answer of the policies. If they give none that can be read, or cannot be asked about this change, a human must decide.
 
         Raises `errors.LedgerUnavailable`.
         """

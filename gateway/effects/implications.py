@@ -1,4 +1,4 @@
-"""What AWS does beside what a call asks: effects that a change of one attribute implies on another one, or on another resource.
+"""Finds the effects that a call does not ask for: a change of one attribute implies a change of another, or of another resource.
 
 Each is an `Effect` marked `implied`. It is judged as if it were asked for, by bounds, claims and arbitration, and it is never written
 into code. If the value that results is known, it is a SET; if it depends on what happens later, it is an INVOKE of the attribute.
@@ -29,7 +29,7 @@ Claimed = Mapping[tuple[str, str], Sequence[Json]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a call asks of one resource."""
+    """The change that a call asks for on one resource."""
 
     context: CallContext
     target: Target
@@ -66,11 +66,11 @@ class Change:
 
 
 Implication = Callable[[Change], Iterator[Effect]]
-"""What a change of a resource implies. Raises `NotUnderstood`, `errors.Ambiguous`."""
+"""Yields the effects that a change of a resource implies. Raises `NotUnderstood`, `errors.Ambiguous`."""
 
 
 def implied_effects(context: CallContext, effects: Sequence[Effect], claimed: Claimed) -> tuple[Effect, ...]:
-    """What the effects of a call imply, without what they say themselves; each attribute once."""
+    """The effects that the effects of a call imply, without those of the call itself; each attribute once."""
     found: dict[tuple[str, str], Effect] = {}
     for change in _changes(context, effects, claimed):
         for implication in IMPLICATIONS.get(change.target.resource_type, ()):
@@ -178,7 +178,7 @@ def _alarm(change: Change) -> Iterator[Effect]:
 
 
 def _template(change: Change) -> Iterator[Effect]:
-    """A new version of a launch template, or another default, is what groups launch that follow `$Latest` or `$Default`."""
+    """Groups that follow `$Latest` or `$Default` launch the new version, or the new default, of a launch template."""
     if EffectAction.CREATE in change.actions:
         return
     versions = {"$Default"} if "default_version" in change.values else {"$Latest"} if change.values else set()

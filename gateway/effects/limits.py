@@ -1,4 +1,4 @@
-"""How large a call may be that is to be interpreted. Each limit is at or over AWS's own for one call; a larger call is refused in words.
+"""Limits on the size of a call that is interpreted. Each is at or over AWS's own for one call; a larger call is refused with a sentence.
 
 Without limits one small request could keep the gateway busy: the effects of a call are as many as its names times its values.
 """
@@ -20,7 +20,7 @@ LONGEST_NAME = 256
 
 @dataclass(slots=True)
 class EffectBudget:
-    """How many effects, or resources named, a call has left."""
+    """The number of effects, or of named resources, that a call may still have."""
 
     left: int = MOST_EFFECTS
 

@@ -1,4 +1,4 @@
-"""The parameters of a call as people may see them: whole, with secrets masked, and of bounded size."""
+"""Masks the secrets in the parameters of a call, so that people may see them, and bounds their size."""
 
 import json
 import re

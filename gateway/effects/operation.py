@@ -16,7 +16,7 @@ CREATE, SET, DELETE, INVOKE = EffectAction.CREATE, EffectAction.SET, EffectActio
 """The actions, as the tables write them."""
 
 Argument = Callable[[CallContext, Target, object], Json]
-"""What the effect on the target carries of a parameter's value. Raises `NotUnderstood`."""
+"""Gives the part of a parameter's value that the effect on the target carries. Raises `NotUnderstood`."""
 
 
 def any_value(_context: CallContext, _target: Target, value: object) -> Json:
@@ -49,7 +49,7 @@ def as_recorded(attribute: str, *harmless: Json) -> Argument:
 def account_for(
     arguments: Mapping[str, Argument], others: Sequence[frozenset[str]], context: CallContext, target: Target
 ) -> Json:
-    """What the effect on the target carries of the call; None if nothing.
+    """The parameters of the call that the effect on the target carries; None if it carries none.
 
     `others` are the names of parameters that are accounted for elsewhere. Raises `NotUnderstood` for a parameter that nothing accounts for.
     """

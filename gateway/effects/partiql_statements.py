@@ -1,4 +1,4 @@
-"""What a PartiQL statement for DynamoDB does, and to which table. A statement that is not read with certainty is not understood."""
+"""Reads PartiQL statements for DynamoDB: whether one only reads, and its table. A statement that cannot be read with certainty is not understood."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _TOKEN = re.compile(
 """A text with a quotation mark in it is read as two texts."""
 _COMMENTS = ("--", "/*")
 _QUOTES = ("'", '"', "`")
-"""Where one is left over, the text that it begins has no end."""
+"""A quotation mark that no token takes begins a text without an end."""
 _NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,2048}")
 _BEFORE_TABLE = {"SELECT": "FROM", "INSERT": "INTO", "DELETE": "FROM"}
 """First word → the word before the table's name. UPDATE is followed by it at once."""

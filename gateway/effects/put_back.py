@@ -22,7 +22,7 @@ _Path: TypeAlias = tuple[str | int, ...]
 """The steps to a member of the parameters."""
 
 MOST_WORK: Final = 3_000
-"""What may be looked at for one change, over all calls that are tried: effects, and the text of the calls."""
+"""Limit on the work for one change, over all calls that are tried: effects, and the text of the calls."""
 _TEXT_PER_WORK: Final = 1_024
 """Characters of a call that count as one effect."""
 MOST_ATTRIBUTES: Final = 50
@@ -32,7 +32,7 @@ _OPPOSITES: Final = (
     ("Add", "Remove"), ("Associate", "Disassociate"), ("Attach", "Detach"), ("Authorize", "Revoke"), ("CreateOrUpdateTags", "DeleteTags"),
     ("CreateTags", "DeleteTags"), ("Enable", "Disable"), ("Register", "Deregister"), ("Suspend", "Resume"), ("Tag", "Untag"), ("Put", "Delete"),
 )  # fmt: skip
-"""How operations begin that undo each other. Whether one really does is seen from its effects."""
+"""Beginnings of operations that may undo each other. The effects of a call decide whether it does."""
 _CONSEQUENCES: Final = {("autoscaling", "UpdateAutoScalingGroup", "desired_capacity"): "DesiredCapacity"}
 """Service, operation and attribute that a call changes without asking → the parameter that asks for it."""
 _TAG_LISTS: Final = ("TagKeys", "tagKeys", "TagKeyList", "Keys")
@@ -52,12 +52,12 @@ class _Search:
     current: Mapping[str, Mapping[str, Json]]
     """The attributes of the resources after the change."""
     avoid: frozenset[Key] = frozenset()
-    """What the call must not set, not even to the value that it has: others hold it."""
+    """Attributes that the call must not set, not even to their present values: others hold them."""
     work: int = 0
     seen: dict[str, tuple[Effect, ...]] = field(default_factory=dict)
 
     def effects(self, call: Call) -> tuple[Effect, ...]:
-        """What the call would do. Raises `_Exhausted` once too many were tried."""
+        """The effects of the call. Raises `_Exhausted` once too many were tried."""
         text = repr((call.operation, call.parameters))
         self.work += len(text) // _TEXT_PER_WORK
         if self.work >= MOST_WORK:
@@ -79,11 +79,11 @@ class _Search:
         return [key for key, value in self.wanted.items() if key not in done or done[key] != value]
 
     def sets_others(self, call: Call) -> bool:
-        """Whether the call sets what others hold."""
+        """Whether the call sets an attribute that others hold."""
         return any((effect.address, effect.attribute) in self.avoid for effect in self.effects(call))
 
     def does_only_this(self, call: Call) -> bool:
-        """Whether the call sets what is wanted, and changes nothing else."""
+        """Whether the call sets the wanted values, and changes nothing else."""
         effects = self.effects(call)
         return bool(effects) and not self.missing(call) and all(self._is_harmless(effect) for effect in effects)
 
@@ -108,8 +108,8 @@ def put_back_call(
 ) -> Call | None:
     """The call that gives the attributes the wanted values and changes nothing else; None if none is found.
 
-    `call` is the one that changed them, or one that puts more of them back; `current` are the attributes now, by address. What others hold
-    now, `avoid`, is not set at all.
+    `call` is the one that changed them, or one that puts more of them back; `current` are the attributes now, by address. The attributes that
+    others hold now, `avoid`, are not set at all.
     """
     if len(wanted) > MOST_ATTRIBUTES:
         return None
@@ -150,7 +150,7 @@ def _variants(call: Call, attribute: str, value: Json) -> Iterator[Call]:
 
 
 def _without_taken(search: _Search, call: Call) -> Call | None:
-    """The call without the parameters that set what others hold; None if it changes something else all the same."""
+    """The call without the parameters that set attributes of others; None if it still changes something else."""
     for path, _ in _places(call.parameters):
         if not search.sets_others(call):
             break

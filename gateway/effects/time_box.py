@@ -1,4 +1,4 @@
-"""What a time-boxed change would be put back to, or why it cannot be put back: found before it is decided, so that it is refused at the door."""
+"""Finds how a time-boxed change would be put back, or why it cannot be, before the change is decided, so that a hopeless one is refused."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _INSTEAD: Final = {
 
 
 def is_time_boxed(mutation: Mutation) -> bool:
-    """Whether the change is wanted for a time only. Traffic of the data plane changes no attribute, so nothing of it is to go back."""
+    """Whether the change is wanted for a time only. Traffic of the data plane changes no attribute, so Sentinel puts nothing of it back."""
     motive = mutation.motive
     return motive is not None and motive.wanted_for is not None and mutation.call_class is not CallClass.DATA
 
@@ -35,9 +35,9 @@ def is_time_boxed(mutation: Mutation) -> bool:
 def time_box_of(
     resolver: EffectResolver, mutation: Mutation, facts: Facts, standing: Sequence[TimeBoxPart] = ()
 ) -> TimeBox:
-    """What is put back at the end of a time-boxed change, and by which call; else the sentence why it cannot be put back.
+    """The values that a time-boxed change gets back at its end, and the call that sets them; else a sentence why no call can.
 
-    `standing` are the time-boxed changes whose values the attributes have now: what was there before those is put back.
+    `standing` are the time-boxed changes whose values the attributes have now: the values before those changes are put back.
     """
     motive = mutation.motive
     if motive is None or motive.wanted_for is None:
@@ -70,7 +70,7 @@ def _refused(why: str) -> TimeBox:
 
 
 def _unforeseeable(mutation: Mutation, facts: Facts) -> str:
-    """Why what was there before is not known, as the rest of a sentence; empty if it is."""
+    """Why the earlier value is not known, as the rest of a sentence; empty if it is."""
     if not mutation.understood or len(facts.subjects) != len(mutation.effects):
         return "what it changes is not known"
     for subject in facts.subjects:

@@ -1,4 +1,4 @@
-"""A record as an event of OCSF 1.8 (https://schema.ocsf.io/1.8.0): API Activity for calls, Entity Management for what people and time do."""
+"""A record as an event of OCSF 1.8 (https://schema.ocsf.io/1.8.0): API Activity for calls, Entity Management for what people decide and what expires."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ def milliseconds(at: str) -> int:
 
 
 def actor_of(record: ExportedRecord) -> dict[str, Any]:
-    """Who did it. What nobody did, such as an expiry, was done by Sentinel itself."""
+    """The actor. Sentinel itself is the actor of an event that nobody caused, such as an expiry."""
     row, caller = record.row, record.body.get("caller") or {}
     type_id, type_name = _USER_TYPES.get(kind_of(record), _SERVICE_USER)
     name = row.actor or UNKNOWN
@@ -78,7 +78,7 @@ def _metadata(record: ExportedRecord) -> dict[str, Any]:
 
 
 def labels_of(record: ExportedRecord) -> dict[str, str]:
-    """What events are searched by that OCSF has no member for."""
+    """Labels to search events by, for which OCSF has no member."""
     motive = member(record, "motive")
     return {
         "intent": str(motive.get("intent") or ""),
@@ -97,7 +97,7 @@ def _cloud(record: ExportedRecord) -> dict[str, Any]:
 
 
 def chain_members(record: ExportedRecord) -> dict[str, Any]:
-    """Where the record stands in the ledger's chain, so that who has the events sees that none is missing."""
+    """The place of the record in the ledger's chain, so that a reader of the events sees that none is missing."""
     return {
         "seq": record.row.seq,
         "version": record.row.version,

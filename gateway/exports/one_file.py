@@ -93,7 +93,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _packed(part: IO[bytes], path: Path) -> IO[bytes]:
-    """What takes the content of a file."""
+    """The stream that takes the content of a file."""
     if path.suffix != ".gz":
         return part
     # Lines are short, and each write to a compressor costs more than the line.

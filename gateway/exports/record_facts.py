@@ -1,4 +1,4 @@
-"""What every format says of a record in the same way: its call, its caller, its verdict, and what came of it."""
+"""Facts about a record that every format states alike: its call, its caller, its verdict and its outcome."""
 
 import re
 from collections.abc import Mapping
@@ -82,7 +82,7 @@ def is_observed(record: ExportedRecord) -> bool:
 
 
 def outcome_of(record: ExportedRecord) -> str:
-    """What came of the call as far as this record says: applied, failed, in_doubt, held, denied, turned_away; empty if it says nothing."""
+    """The outcome of the call as far as this record says: applied, failed, in_doubt, held, denied, turned_away; empty if it says nothing."""
     if record.row.stage == Stage.SETTLED:
         return str(record.body.get("outcome") or "")
     if record.row.stage == Stage.TURNED_AWAY:

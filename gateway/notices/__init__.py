@@ -1,1 +1,1 @@
-"""What others are told of records: the content of webhooks and of cards in a chat, and how it is signed. Touches no network."""
+"""Makes the content of notices about records: of webhooks and of cards in a chat. Touches no network."""

@@ -1,4 +1,4 @@
-"""The lines that show what a held call changes, and whether they show all of it."""
+"""Makes the lines that show the changes of a held call, and says whether they show all of them."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What each type of notice says. Values of secrets, and their digests, are never part of it; what people wrote stands under `requester_says`."""
+"""Makes the content of each type of notice. It never has values of secrets or their digests; the words of the requester stand under `requester_says`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -24,7 +24,7 @@ _LONGEST: Final = 500
 
 
 def notice_of(record: Record) -> Notice | None:
-    """What others are told of a record; None for a record that none of the types is about."""
+    """The notice about a record; None if no type of notice is about it."""
     match record.body:
         case DecidedBody() as body:
             return _decided(record, body)

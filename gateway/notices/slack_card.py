@@ -1,6 +1,6 @@
 """The card of a held change in Slack: the exact change, who asks and in whose words, why it is held, who may decide, and what was decided.
 
-What others wrote stands in plain text or in a code block, so that no name, tag or motive can mention people, place links or look like ours.
+Words that others wrote stand in plain text or in a code block, so that no name, tag or motive can mention people, place links or look like ours.
 """
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ ELSEWHERE: Final = "Decide it with `sentinel approve`, or in the console."
 def no_buttons_reason(held: DecidedBody[Any], longest: timedelta) -> str:
     """Why this held call may not be approved from a chat, as a sentence; empty if it may.
 
-    What has no effect that we know, or is not shown whole, may not either: nobody could see what it is.
+    A call without a known effect, or one that is not shown whole, may not either: nobody could see its changes.
     """
     call, effects = held.call, held.effects
     if held.cut or not (call.whole and call_lines(call).whole and change_lines(effects).whole):

@@ -185,7 +185,7 @@ def _objection(finding: Finding) -> RecordedObjection:
 
 
 class ClaimFate(StrEnum):
-    """What an apply of the plan would mean for a claim that it contests."""
+    """The fate of a claim that the plan contests, if the plan were applied."""
 
     KEPT = "kept"
     """The claim wins: the change would be refused."""
@@ -207,7 +207,7 @@ class ContestedClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanVerdict:
-    """What the gateway says about a plan."""
+    """The verdict of the gateway about a plan."""
 
     id: str
     stack: str
@@ -226,7 +226,7 @@ class PlanVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanCheck:
-    """Checks plans. What it is given is what the line has."""
+    """Checks plans, with the same parts as the line."""
 
     stacks: Stacks
     ledger: Ledger

@@ -1,4 +1,4 @@
-"""Reads a plan as `terraform show -json` prints it, into the changes that Sentinel judges. Secrets end here."""
+"""Reads a plan, as `terraform show -json` prints it, into the changes that Sentinel judges. No secret leaves this module."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ _CONSEQUENCES: Final = frozenset({"id", "arn", "tags_all", "timeouts"})
 
 @dataclass(slots=True)
 class Differences:
-    """What changes of one resource."""
+    """The changed attributes of one resource."""
 
     values: dict[str, Json] = field(default_factory=dict)
     secrets: list[str] = field(default_factory=list)
@@ -77,7 +77,7 @@ class PlannedDifference:
 
     def _add(self, leaf: "_Leaf", found: Differences) -> None:
         if _marks(leaf.unknown):
-            # What only AWS chooses, and no code asks for, is a consequence.
+            # A value that AWS chooses and no code asks for is a consequence.
             if self.written is None or leaf.path.partition(".")[0] in self.written:
                 found.unknown.append(leaf.path)
         elif leaf.after == leaf.before or (self.before is None and leaf.after in (None, [], {}, "")):

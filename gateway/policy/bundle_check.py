@@ -1,4 +1,4 @@
-"""Tries a bundle as the gateway uses it, so that policies that would have every change refused are not loaded."""
+"""Asks a bundle about sample changes as the gateway does, so that policies that would refuse every change are not loaded."""
 
 import asyncio
 import re
@@ -35,7 +35,7 @@ def try_bundle(bundle: Bundle, files: Mapping[str, bytes]) -> None:
 def check_answers(engine: Embedded, files: Mapping[str, bytes]) -> None:
     """Raise `errors.PolicyInvalid` if the engine cannot answer for changes of several kinds. `files` are the bundle's sources.
 
-    What is refused here would be refused for every change, or for every change of that kind, in the running gateway.
+    A running gateway would refuse every change, or every change of that kind, for the same reason.
     """
     # In a thread of its own, because the caller may be in an event loop.
     with ThreadPoolExecutor(max_workers=1) as threads:

@@ -1,4 +1,4 @@
-"""Layers of priorities: what a stack or an environment may override, and what is wrong with one, as sentences."""
+"""Layers of priorities: the numbers that a stack or an environment may override, and the mistakes in a layer, as sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
@@ -16,7 +16,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "oscillation.window_seconds": "the ledger counts changes of the holder over one window for all stacks",
     "layers": "a layer has no layers",
 }
-"""What only the base may say, and why."""
+"""Numbers that only the base may set, each with the reason."""
 
 
 class _Partial(BaseModel):
@@ -24,7 +24,7 @@ class _Partial(BaseModel):
 
 
 class LayeredOscillation(_Partial):
-    """What a layer may say about oscillation."""
+    """The numbers about oscillation that a layer may override."""
 
     limit: Annotated[StrictInt, Field(ge=2)]
 

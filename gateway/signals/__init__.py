@@ -1,1 +1,1 @@
-"""What outside sources say about alerts and the like: verified, read, mapped to resources, and held against the evidence of motives."""
+"""Takes signals (alerts, vulnerabilities, tickets) from outside sources, maps them to resources, and checks the evidence of motives against them."""

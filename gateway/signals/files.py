@@ -1,4 +1,4 @@
-"""Signals that files of this machine tell of: known vulnerabilities, change tickets, windows of time. Their owners keep the files."""
+"""Reads signals from files on this machine: known vulnerabilities, change tickets, windows of time. Their owners keep the files."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ _AGAIN: Final = timedelta(hours=12)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Content:
-    """What the files of one source said when they were last read."""
+    """The content of the files of one source when they were last read."""
 
     seen: tuple[tuple[str, int, int], ...]
     read_at: datetime
@@ -38,11 +38,11 @@ class _Content:
 
 @dataclass(slots=True)
 class SignalFiles:
-    """The sources that are files. Of a file that cannot be read any more, what it said last holds."""
+    """The sources that are files. If a file cannot be read any more, its last content stays in force."""
 
     sources: Mapping[str, SignalSourceSettings]
     problems: tuple[str, ...] = ()
-    """What cannot be read, as sentences."""
+    """The files that cannot be read, each in a sentence."""
     _known: dict[str, _Content] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

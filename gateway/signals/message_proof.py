@@ -1,4 +1,4 @@
-"""Proves that a message comes from its source, before it is parsed: by a password, a bearer token, or a signature over its bytes."""
+"""Checks that a message comes from its source before it is parsed: by a password, a bearer token, or a signature over its bytes."""
 
 import base64
 import binascii

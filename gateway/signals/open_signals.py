@@ -1,4 +1,4 @@
-"""The open signals in memory, by what evidence may call them, so that a decision asks nobody."""
+"""Keeps the open signals in memory by the texts that evidence names them with, so that a decision asks no database."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ _NONE: Final = MotiveProof()
 
 @dataclass(slots=True, kw_only=True)
 class OpenSignals:
-    """What is open now, as far as the ledger was read. A decision that relies on a signal is checked again as it is recorded."""
+    """The signals that are open now, as the ledger was last read. The ledger checks a decision that relies on one again when it records it."""
 
     sources: Mapping[str, SignalSourceSettings]
     ledger: SignalLedger
@@ -43,7 +43,7 @@ class OpenSignals:
         """Look for signals and files that changed, and close what has been open for too long. Raises `errors.LedgerUnavailable`."""
         if not self.sources:
             return
-        async with self._turn:  # a slow look must not replace what a later one saw
+        async with self._turn:  # a slow read must not replace the result of a later one
             if self.files.sources:
                 await asyncio.to_thread(self.files.refresh, self.clock.now())
             await self._read()
@@ -61,7 +61,7 @@ class OpenSignals:
             self._version = version
 
     def proof(self, motive: Motive | None, stacks: Mapping[str, str]) -> MotiveProof:
-        """What the evidence of a motive proves for these resources; `stacks` names the stack of each address, empty if none declares it."""
+        """The proof that the evidence of a motive gives for these resources; `stacks` names the stack of each address, empty if none declares it."""
         if not self.checked:
             return _NONE
         if motive is None or motive.motivation not in self.checked or not motive.evidence:

@@ -1,4 +1,4 @@
-"""Takes the messages of the sources: verified first, then parsed, read by their form, mapped to resources, and recorded."""
+"""Receives the messages of the sources: verifies each before it is parsed, reads it by its form, maps it to resources and records it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,14 +39,14 @@ _READERS: Final[Mapping[SignalForm, Reader]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What became of one message."""
+    """The result of one message."""
 
     received: int
     """Signals that it is about."""
     changed: int
-    """Those it said something new about."""
+    """Signals among them that the message changed."""
     unmapped: int
-    """Those that concern no resource by the settings, so that they prove nothing."""
+    """Signals among them that concern no resource by the settings, so that they prove nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class SignalReceiver:
         """The parsed message, proven to come from the source; None if it holds no signal."""
         if source.form is not SignalForm.SNS:
             return await self._parsed(await verified_body(source, inbound))
-        # SNS signs members of a flat JSON object, so that has to be parsed first; what it holds is not, until the signature was verified.
+        # SNS signs the members of a flat JSON object, so the object is parsed first. Its message is parsed only after the signature was verified.
         content = await self.sns.content(source, await self._parsed(await inbound.read_body()), now)
         return None if content is None else await self._parsed(content.encode())
 

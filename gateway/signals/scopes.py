@@ -1,4 +1,4 @@
-"""Maps the labels of a signal to the resources it concerns, as the settings of its source say."""
+"""Maps the labels of a signal to the resources that it concerns, by the settings of its source."""
 
 import re
 from collections.abc import Mapping, Sequence

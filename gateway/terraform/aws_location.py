@@ -1,4 +1,4 @@
-"""In which AWS account and region each resource of a stack is: by its ARN, else by the provider that manages it.
+"""Finds the AWS account and region of each resource of a stack: by its ARN, else by the provider that manages it.
 
 A name alone says neither, and the same name in another region or account is another resource.
 """
@@ -41,7 +41,7 @@ class AwsLocation:
 
 
 def location_of(resource_type: str, known: Mapping[str, Json]) -> AwsLocation:
-    """The place that the attributes themselves tell."""
+    """The place that the attributes themselves name."""
     account = region = ""
     for name in _SAY_WHERE:
         text = known.get(name)

@@ -1,4 +1,4 @@
-"""Which attributes belong together with those that a mutation sets, on the resource itself and on what is connected with it."""
+"""Finds the attributes that belong together with those that a mutation sets, on the resource itself and on connected resources."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which attributes are secrets or may hold some, and their values with the secrets masked.
+"""Says which attributes are secrets or may hold some, and masks the secrets in their values.
 
 Four rules, each of which is enough: the provider's schema marks the attribute as sensitive; the lists below name it; its name is that of a
 secret; or its text contains a secret in a form that is known (a connection string, a URL with a password, a private key). The state
@@ -138,7 +138,7 @@ def masked_text(text: str, masker: Masker) -> str:
 
 
 def unmasked_documents(value: Json, shown: Json) -> Json:
-    """What policies judge: `shown`, which is `value` with its secrets masked, with the JSON documents of `value` as they are.
+    """The value that policies judge: `shown`, which is `value` with its secrets masked, with the JSON documents of `value` as they are.
 
     A text that only begins as a document counts, because AWS may read what Sentinel does not.
     """

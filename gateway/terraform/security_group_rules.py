@@ -1,4 +1,4 @@
-"""The ingress rules of the security groups that a call is about, beside those it writes: what it opens is judged together with them."""
+"""Finds the other ingress rules of the security groups that a call writes, because policies judge all rules of a group together."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
@@ -16,7 +16,7 @@ _RULES = ("aws_vpc_security_group_ingress_rule", "aws_security_group_rule")
 
 
 class RecordedResources(Protocol):
-    """What the states record; `terraform.stacks.Stacks` does."""
+    """Reads the recorded resources; `terraform.stacks.Stacks` does."""
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The addresses of all recorded resources of this type whose attribute has this value."""

@@ -33,7 +33,13 @@ from reconciler.line.combined_mutation import (
     with_absent_as_new,
 )
 from reconciler.line.merged_state import update_merged_state
-from reconciler.line.proposal import Proposal, name_superseding, proposal_with_edits, proposal_without_edits
+from reconciler.line.proposal import (
+    Proposal,
+    comparable_body,
+    name_superseding,
+    proposal_with_edits,
+    proposal_without_edits,
+)
 from reconciler.model import Edit, Wanted, is_replacement
 from reconciler.proof.code_copies import link_downloaded, select_workspace, temporarily_written
 from reconciler.proof.declarations import Declaration, read_declared

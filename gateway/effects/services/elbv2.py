@@ -125,7 +125,7 @@ _TARGETS = (
     ("aws_instance", "id"), ("aws_instance", "private_ip"), ("aws_network_interface", "private_ip"),
     ("aws_lambda_function", "arn"), (_BALANCER, "arn"),
 )  # fmt: skip
-"""What a target group may send requests to: resource type, and the attribute by which a target names it."""
+"""Resources that a target group may send requests to: their type, and the attribute by which a target names them."""
 
 
 def _declared_targets(context: CallContext, _target: Target, value: object) -> Json:

@@ -37,7 +37,7 @@ _CONTENT = frozenset({
     *(f"Checksum{kind}" for kind in ("CRC32", "CRC32C", "CRC64NVME", "MD5", "SHA1", "SHA256", "SHA512")),
     *(f"ChecksumXXHASH{kind}" for kind in ("128", "3", "64")),
 })  # fmt: skip
-"""What an object is made of, and the conditions under which it is written. Nothing here reaches beyond the object.
+"""The content of an object, and the conditions under which it is written. None of these parameters reaches beyond the object.
 
 Not among them, so that the call is held: grants and ACLs, locks and holds (they can last for a century), a customer's own encryption
 key (it locks the owner out), a redirect, and a deletion that overrides a lock.
@@ -75,7 +75,7 @@ def _keys(context: CallContext) -> tuple[str, ...]:
 
 
 def _copied_from(context: CallContext, target: Target, value: object) -> Json:
-    """The source of a copy: the same bucket or a declared one. From any other one, the gateway's rights would fetch what is a stranger's."""
+    """The source of a copy: the same bucket or a declared one. From any other bucket, the gateway's rights would fetch a stranger's data."""
     source = value if isinstance(value, str) else ""
     bucket, _, key = unquote(source).removeprefix("/").partition("/")
     if not key or bucket.startswith("arn:"):

@@ -95,7 +95,7 @@ def _group(context: CallContext) -> Target:
     target = context.target(GROUP, {"id": str(group_id)} if group_id else {"name": str(name or "")})
     if target.declared:
         return target
-    # What was applied through Sentinel is all that is known of a group that nothing declares.
+    # Of a group that nothing declares, Sentinel knows only the values that it applied itself.
     return replace(target, recorded=context.inventory.recorded(target.address) or {})
 
 

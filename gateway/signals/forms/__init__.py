@@ -1,1 +1,1 @@
-"""One module for each form of message: how its events are read. A message is verified before it is parsed (`../verify.py`)."""
+"""One module for each form of message, which reads its events. `message_proof` verifies a message before it is parsed."""

@@ -1,4 +1,4 @@
-"""What CloudWatch publishes on an SNS topic when an alarm changes its state."""
+"""The message that CloudWatch publishes on an SNS topic when an alarm changes its state."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where a stack's code keeps its state: a file beside the code, an object in S3, or another backend, which Terraform itself has to read."""
+"""Finds where a stack's code keeps its state: a file beside the code, an object in S3, or another backend, which Terraform itself has to read."""
 
 import posixpath
 from collections.abc import Iterator, Mapping

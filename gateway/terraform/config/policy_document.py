@@ -1,4 +1,4 @@
-"""The policy that a `data "aws_iam_policy_document"` block makes: it depends on nothing but the code."""
+"""Makes the policy of a `data "aws_iam_policy_document"` block, which depends on nothing but the code."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Which names in JSON code are blocks, and how the strings of the others are read: the code itself does not say.
+"""Says which names in JSON code are blocks, and how the strings of the others are read: the code itself does not.
 
 The rules are those of Terraform's own blocks (language documentation, "JSON Configuration Syntax"), and of the blocks of the
 AWS provider, which ship with Sentinel, and of other providers whose own schema was asked. Of any other resource each argument is taken

@@ -1,4 +1,4 @@
-"""Texts as HCL quoted strings, and the templates of quoted strings as they stand in JSON code, which has other escapes."""
+"""Writes texts as HCL quoted strings, and converts templates between HCL and JSON code, which have other escapes."""
 
 import re
 from collections.abc import Iterator
