@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from gateway.cli.options import Config, Json
-from gateway.cli.output import console, fail, log_to_stderr, safe, show_json, show_table
+from gateway.cli.output import answer, console, fail, log_to_stderr, safe, show_json, show_table
 from gateway.cli.settings import config_file
 from gateway.core.errors import PolicyInvalid, SentinelError
 from gateway.core.model.path import AttributePath
@@ -170,14 +170,7 @@ def numbers_command(
     Without --path they are those of the policies in the settings (`policy.path`), as the gateway has them.
     """
     log_to_stderr()
-    try:
-        shown = asyncio.run(numbers_in_force(path, config_file(config), stack))
-    except SentinelError as error:
-        fail(error, as_json=as_json)
-    if as_json:
-        show_json(shown)
-    else:
-        show_numbers(shown)
+    show_numbers(answer(numbers_in_force(path, config_file(config), stack), as_json=as_json))
 
 
 async def _evaluate(directory: Path, entrypoint: str, text: str) -> object:
