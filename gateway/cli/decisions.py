@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gateway.cli.client import HELD, ApiRefused, act_on_mutation, call_api_as, mutation_path
-from gateway.cli.options import As, Json
+from gateway.cli.options import As, Evidence, Json, motive_body
 from gateway.cli.output import answer, change, console, fail, few_changes, run, safe, show_json, show_pairs, show_table
 from gateway.core.errors import Malformed, NotFound
 from gateway.core.model.approval import HoldFilter
@@ -154,7 +154,7 @@ def propose(
     intent: Annotated[Intent | None, typer.Option(help="The goal.")] = None,
     motivation: Annotated[Motivation | None, typer.Option(help="Why now.")] = None,
     why: Annotated[str, typer.Option(help="Free text.")] = "",
-    evidence: Annotated[list[str] | None, typer.Option(help="An alert, a CVE or a ticket. May be repeated.")] = None,
+    evidence: Evidence = None,
     wanted_for: Annotated[str, typer.Option("--for", help="How long the change is wanted, e.g. 1h.")] = "",
     region: Annotated[str, typer.Option(help="AWS region. Default: the gateway's.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the decision; change nothing.")] = False,
@@ -169,16 +169,8 @@ def propose(
     Exit code 0: applied (with --dry-run: it would be). 3: held until a human approves. 1: refused or failed. 2: usage error.
     """
     body: dict[str, Any] = {"service": service, "operation": operation, "dry_run": dry_run, "region": region}
-    if intent and motivation:
-        body["motive"] = {
-            "intent": intent.value,
-            "motivation": motivation.value,
-            "text": why,
-            "evidence": evidence or [],
-            "wanted_for": wanted_for,
-        }
-    elif intent or motivation or why or evidence or wanted_for:
-        fail(Malformed("A motive needs both --intent and --motivation."), as_json=as_json)
+    motive = motive_body(intent, motivation, evidence, as_json=as_json, text=why, wanted_for=wanted_for)
+    body |= {} if motive is None else {"motive": motive}
     reply = run(_propose(body, parameters, key, actor), as_json=as_json)
     if as_json:
         show_json(reply)

@@ -11,7 +11,7 @@ import typer
 
 from gateway.cli.config import config_file, require_ledger, settings_or_exit, sqlite_file
 from gateway.cli.options import Config, Json
-from gateway.cli.output import console, log_to_stderr, run, show_json, show_table
+from gateway.cli.output import answer, console, log_to_stderr, run, show_json, show_table
 from gateway.core.errors import Malformed
 from gateway.core.http.motive_syntax import duration
 from gateway.core.model.caller import ActorKind
@@ -127,10 +127,7 @@ def _default_motive(intent: Intent | None, motivation: Motivation | None, *, onl
 @key_app.command("list")
 def list_keys(*, config: Config = None, as_json: Json = False) -> None:
     """List every key, without secrets."""
-    keys = run(_listed(settings_or_exit(config_file(config), as_json=as_json)), as_json=as_json)
-    if as_json:
-        show_json({"keys": keys})
-        return
+    keys = answer(_listed(settings_or_exit(config_file(config), as_json=as_json)), as_json=as_json)["keys"]
     rows = [
         [
             key["id"],
@@ -151,17 +148,17 @@ def _motive_text(key: Mapping[str, Any]) -> str:
     return f"{motive['intent']}/{motive['motivation']}" + (" only" if key["motive_only"] else "") if motive else ""
 
 
-async def _listed(settings: Settings) -> list[dict[str, Any]]:
-    """Every key, newest first. Raises `errors.LedgerUnavailable`, `errors.NotFound`."""
+async def _listed(settings: Settings) -> dict[str, Any]:
+    """Every key, newest first, under `keys`. Raises `errors.LedgerUnavailable`, `errors.NotFound`."""
     require_ledger(settings)
     if (file := sqlite_file(settings)) is not None:
         from gateway.ledger.ask.listed_keys import listed_keys
 
         if (rows := listed_keys(file)) is not None:
-            return [_row_to_json(row) for row in rows]
+            return {"keys": [_row_to_json(row) for row in rows]}
 
-    async def work(keyring: KeyRing) -> list[dict[str, Any]]:
-        return [_key_to_json(key) for key in await keyring.all()]
+    async def work(keyring: KeyRing) -> dict[str, Any]:
+        return {"keys": [_key_to_json(key) for key in await keyring.all()]}
 
     return await _with_keyring(settings, work)
 

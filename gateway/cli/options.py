@@ -1,14 +1,16 @@
-"""Options that several commands share, each defined once, and the times that they take."""
+"""Options that several commands share, each defined once, and the values that they give."""
 
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from gateway.cli.output import fail
 from gateway.core.errors import Malformed
 from gateway.core.http.motive_syntax import duration
+from gateway.core.model.motive import Intent, Motivation
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for errors.")]
 
@@ -27,6 +29,20 @@ Config = Annotated[
         help="Settings file. Default: sentinel.toml in this directory, else that of the `sentinel up` in this directory.",
     ),
 ]
+
+
+Evidence = Annotated[list[str] | None, typer.Option(help="An alert, a CVE or a ticket. May be repeated.")]
+
+
+def motive_body(
+    intent: Intent | None, motivation: Motivation | None, evidence: list[str] | None, *, as_json: bool, **more: str
+) -> dict[str, Any] | None:
+    """The motive in these options, as the API takes it; None without any. A part of one ends the command with exit code 1."""
+    if intent and motivation:
+        return {"intent": intent.value, "motivation": motivation.value, "evidence": evidence or [], **more}
+    if intent or motivation or evidence or any(more.values()):
+        fail(Malformed("A motive needs both --intent and --motivation."), as_json=as_json)
+    return None
 
 
 def time_of(text: str) -> datetime | None:

@@ -77,9 +77,9 @@ def run(work: Coroutine[Any, Any, T], *, as_json: bool = False) -> T:
         fail(OsCallFailed(error), as_json=as_json)
 
 
-def answer(request: Coroutine[Any, Any, dict[str, Any]], *, as_json: bool) -> dict[str, Any]:
-    """The reply to a request to the API, for the command to print; with `--json` it is printed here and the command ends."""
-    reply = run(request, as_json=as_json)
+def answer(question: Coroutine[Any, Any, dict[str, Any]], *, as_json: bool) -> dict[str, Any]:
+    """The result of a command's one question, for the command to show; with `--json` it is printed here and the command ends."""
+    reply = run(question, as_json=as_json)
     if as_json:
         show_json(reply)
         raise typer.Exit

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from gateway.cli.client import call_api_as
-from gateway.cli.options import As, Json
-from gateway.cli.output import console, fail, run, safe, show_json, show_table
+from gateway.cli.options import As, Evidence, Json, motive_body
+from gateway.cli.output import console, run, safe, show_json, show_table
 from gateway.core.errors import Malformed
 from gateway.core.model.motive import Intent, Motivation
 from gateway.core.model.plan import Plan, change_to_json
@@ -39,7 +39,7 @@ def plan_check(
     root: Annotated[str, typer.Option(help="Path of the stack in its repository, for the locations in SARIF.")] = "",
     intent: Annotated[Intent | None, typer.Option(help="The goal. Default: the motive of the key.")] = None,
     motivation: Annotated[Motivation | None, typer.Option(help="Why now.")] = None,
-    evidence: Annotated[list[str] | None, typer.Option(help="An alert, a CVE or a ticket. May be repeated.")] = None,
+    evidence: Evidence = None,
     actor: As = None,
     as_json: Json = False,
 ) -> None:
@@ -49,19 +49,9 @@ def plan_check(
     Exit code 0: every change would pass. 2: some would be denied or held. 1: the plan could not be checked.
     """
     as_json = as_json or output in (PlanFormat.JSON, PlanFormat.SARIF)
-    reply = run(_check(plan, stack, _motive(intent, motivation, evidence, as_json=as_json), actor), as_json=as_json)
+    reply = run(_check(plan, stack, motive_body(intent, motivation, evidence, as_json=as_json), actor), as_json=as_json)
     _print(reply, PlanFormat.JSON if as_json and output is PlanFormat.TEXT else output, plan, root)
     raise typer.Exit(0 if reply["passes"] else BROKEN)
-
-
-def _motive(
-    intent: Intent | None, motivation: Motivation | None, evidence: list[str] | None, *, as_json: bool
-) -> dict[str, Any] | None:
-    if intent and motivation:
-        return {"intent": intent.value, "motivation": motivation.value, "evidence": evidence or []}
-    if intent or motivation or evidence:
-        fail(Malformed("A motive needs both --intent and --motivation."), as_json=as_json)
-    return None
 
 
 async def _check(path: Path, stack: str, motive: Mapping[str, Any] | None, actor: str | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import typer
 
 from gateway.cli.config import config_file
 from gateway.cli.options import Config, Json
-from gateway.cli.output import console, fail, log_to_stderr, safe, show_json, show_table
+from gateway.cli.output import answer, console, fail, log_to_stderr, safe, show_json, show_table
 from gateway.core.errors import PolicyInvalid, SentinelError
 from gateway.core.model.path import AttributePath
 
@@ -169,14 +169,7 @@ def numbers_command(
     Without --path they are those of the policies in the settings (`policy.path`), as the gateway has them.
     """
     log_to_stderr()
-    try:
-        shown = asyncio.run(numbers_in_force(path, config_file(config), stack))
-    except SentinelError as error:
-        fail(error, as_json=as_json)
-    if as_json:
-        show_json(shown)
-    else:
-        show_numbers(shown)
+    show_numbers(answer(numbers_in_force(path, config_file(config), stack), as_json=as_json))
 
 
 async def _evaluate(directory: Path, entrypoint: str, text: str) -> object:

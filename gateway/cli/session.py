@@ -10,7 +10,7 @@ import typer
 
 from gateway.cli.aws_environment import aws_variables, conflicting_variables, with_aws_variables
 from gateway.cli.client import CliIdentity, call_api, identity
-from gateway.cli.options import As, Json
+from gateway.cli.options import As, Evidence, Json, motive_body
 from gateway.cli.output import error_console, fail, run, safe, show_json
 from gateway.core.errors import Malformed
 from gateway.core.model.motive import Intent, Motivation
@@ -27,7 +27,7 @@ def session(
     intent: Annotated[Intent, typer.Option(help="The goal of the changes in this session.")],
     motivation: Annotated[Motivation, typer.Option(help="Why now.")],
     why: Annotated[str, typer.Option(help="Free text.")] = "",
-    evidence: Annotated[list[str] | None, typer.Option(help="An alert, a CVE or a ticket. May be repeated.")] = None,
+    evidence: Evidence = None,
     lasts: Annotated[str, typer.Option("--for", help="How long the session is valid, at most 12h.")] = "1h",
     wanted_for: Annotated[
         str, typer.Option(help="How long the changes are wanted, e.g. 1h. Default: until superseded.")
@@ -41,13 +41,7 @@ def session(
     """
     if as_json and command:
         fail(Malformed("--json prints the session and runs no command. Leave out the command or --json."), as_json=True)
-    motive = {
-        "intent": intent.value,
-        "motivation": motivation.value,
-        "text": why,
-        "evidence": evidence or [],
-        "wanted_for": wanted_for,
-    }
+    motive = motive_body(intent, motivation, evidence, as_json=as_json, text=why, wanted_for=wanted_for)
     caller, session_key = run(_open_session(actor, {"motive": motive, "lasts": lasts}), as_json=as_json)
     variables = _variables(caller, session_key)
     if as_json:

@@ -1,12 +1,13 @@
 """The text of a new resource block: references where the stack owns what a value names, nested blocks, `jsonencode` for documents."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from gateway.core.model.json import Json
 from gateway.terraform.lang.hcl import parse
 from reconciler.rewrite.editors.alignment import align
 from reconciler.rewrite.editors.hcl_text import to_hcl
+from reconciler.rewrite.editors.nested_blocks import block_rows
 
 Reference = Callable[[str, Json], str]
 """The expression that an attribute's value is written as; empty if it is written as it is."""
@@ -44,16 +45,7 @@ def _body(attributes: Mapping[str, Json], reference: Reference, indent: str) -> 
 
 
 def _is_long(value: Json) -> bool:
-    return isinstance(value, Mapping) or _is_blocks(value)
-
-
-def _is_blocks(value: Json) -> bool:
-    return (
-        isinstance(value, Sequence)
-        and not isinstance(value, str)
-        and bool(value)
-        and all(isinstance(item, Mapping) for item in value)
-    )
+    return isinstance(value, Mapping) or bool(block_rows(value))
 
 
 def _long(name: str, value: Json, reference: Reference, indent: str) -> list[list[str]]:
@@ -62,9 +54,4 @@ def _long(name: str, value: Json, reference: Reference, indent: str) -> list[lis
         document = value.get("json") if value.keys() == {"json"} else None
         text = to_hcl(value, indent) if document is None else f"jsonencode({to_hcl(document, indent)})"
         return [f"{indent}{name} = {text}".split("\n")]
-    items = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-    return [
-        [f"{indent}{name} {{", *_body(item, reference, indent + "  "), f"{indent}}}"]
-        for item in items
-        if isinstance(item, Mapping)
-    ]
+    return [[f"{indent}{name} {{", *_body(row, reference, indent + "  "), f"{indent}}}"] for row in block_rows(value)]

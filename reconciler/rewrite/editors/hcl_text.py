@@ -51,7 +51,7 @@ def to_hcl(value: Json, indent: str = "") -> str:
         case str():
             return quoted(value)
         case Mapping():
-            return _object(value, indent)
+            return object_text(value, indent)
         case _:
             return _list(value, indent)
 
@@ -71,10 +71,6 @@ def inline(value: Json) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ", ".join(inline(item) for item in value) + "]"
     return to_hcl(value)
-
-
-def _object(value: Mapping[str, Json], indent: str) -> str:
-    return object_text(value, indent)
 
 
 def object_text(value: Mapping[str, Json], indent: str, *, quoted: bool = False, sign: str = "=") -> str:
@@ -97,13 +93,9 @@ def object_text(value: Mapping[str, Json], indent: str, *, quoted: bool = False,
 
 def _entry(value: Json, indent: str) -> str:
     """The value of an entry: a map of one plain value stays on the line, as people write `{ AWS = "…" }`."""
-    if isinstance(value, Mapping) and len(value) == 1 and len(line := _one_line(value)) <= _SHORT:
+    if isinstance(value, Mapping) and len(value) == 1 and len(line := inline(value)) <= _SHORT:
         return line
     return to_hcl(value, indent)
-
-
-def _one_line(value: Mapping[str, Json]) -> str:
-    return inline(value)
 
 
 def _widths(rows: Sequence[tuple[str, str]]) -> list[int]:

@@ -130,13 +130,13 @@ def block_text(block_type: str, row: Mapping[str, Json], indent: str) -> str:
     """A block in the format of `terraform fmt`: its attributes, then the blocks inside it. Raises `CannotEdit`."""
     inner = indent + "  "
     row = {name: row[name] for name in sorted(row, key=_place)}
-    plain = {name: value for name, value in row.items() if not _are_blocks(value) and value not in (None, "", [], {})}
+    plain = {name: value for name, value in row.items() if not block_rows(value) and value not in (None, "", [], {})}
     for name in row:
         if hcl_text.key(name) != name:
             raise hcl_text.CannotEdit(f"{name} is not a valid attribute name.")
     lines = hcl_text.object_text(plain, indent).split("\n")[1:-1] if plain else []
     parts = ["\n".join(lines)] if lines else []
-    parts += [block_text(name, each, inner) for name, value in row.items() for each in _blocks(value)]
+    parts += [block_text(name, each, inner) for name, value in row.items() for each in block_rows(value)]
     return f"{indent}{block_type} {{\n" + "\n\n".join(parts) + ("\n" if parts else "") + indent + "}"
 
 
@@ -144,14 +144,11 @@ def _place(name: str) -> int:
     return _FIRST.index(name) if name in _FIRST else len(_FIRST)
 
 
-def _are_blocks(value: Json) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
-
-
-def _blocks(value: Json) -> list[Mapping[str, Json]]:
-    return (
-        [item for item in value if isinstance(item, Mapping)] if _are_blocks(value) and isinstance(value, list) else []
-    )
+def block_rows(value: Json) -> list[Mapping[str, Json]]:
+    """The maps of a list that holds nothing else; empty for any other value. Code writes each of them as a block."""
+    rows = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    maps = [row for row in rows if isinstance(row, Mapping)]
+    return maps if len(maps) == len(rows) else []
 
 
 def rows_of_value(value: Json) -> list[dict[str, Json]]:

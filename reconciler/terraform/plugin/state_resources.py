@@ -50,7 +50,7 @@ def _instances(document: Mapping[str, Any]) -> Iterator[StoredResource]:
             if instance.get("deposed"):
                 continue
             yield StoredResource(
-                address=f"{module}{block['type']}.{block['name']}{_key(instance)}",
+                address=f"{module}{block['type']}.{block['name']}{written_key(instance.get('index_key'))}",
                 resource_type=block["type"],
                 provider=block.get("provider", ""),
                 schema_version=int(instance.get("schema_version", 0)),
@@ -58,10 +58,6 @@ def _instances(document: Mapping[str, Any]) -> Iterator[StoredResource]:
                 private=base64.b64decode(instance.get("private") or ""),
                 sensitive=frozenset(path[0]["value"] for path in instance.get("sensitive_attributes") or [] if path),
             )
-
-
-def _key(instance: Mapping[str, Any]) -> str:
-    return written_key(instance.get("index_key"))
 
 
 def _covers(target: str, address: str) -> bool:
