@@ -247,7 +247,7 @@ def _strongest(rules: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _explanation_facts(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What the decision was based on: what is asked for, what was there before, and by which code and policies it was judged."""
+    """The facts of the decision: the values asked for, the values before, and the revisions of code and policies."""
     facts: Mapping[str, Any] = body.get("facts", {})
     contracts = facts.get("contracts", {})
     shown = ("address", "attribute", "action", "before", "value", "declared", "in_code", "sensitive", "implied")
@@ -293,7 +293,7 @@ def come_back(decision: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _explanation_approval(decision: Mapping[str, Any], records: Sequence[Record]) -> dict[str, Any]:
-    """Who may approve it, who did or refused to, which claims end then, and the approval that it used itself."""
+    """The approval rule, the answers so far, the claims that an approval would end, and the approval that the mutation used."""
     answers = [
         {
             "stage": record.stage.value,
