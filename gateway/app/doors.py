@@ -38,8 +38,7 @@ from gateway.doors.api.run_task import HcpRunTask, require_listed
 from gateway.doors.api.time_boxes import TimeBoxes
 from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.doors.chat.links import ChatLinks
-from gateway.doors.chat.slack_answers import SlackAnswers
-from gateway.doors.chat.slack_chat import SlackChat
+from gateway.doors.chat.slack_chat import SlackAnswers, SlackChat
 from gateway.doors.console.door import ConsoleDoor, ConsoleParts
 from gateway.doors.mcp.door import PATH as MCP_METADATA
 from gateway.doors.mcp.door import McpDoor, ProtectedResource
