@@ -68,7 +68,7 @@ def court(
     directory = tmp_path_factory.mktemp(request.param)
     stacks = tuple(_copied(name, directory / name) for name in ("shop", "dev_shop"))
     with pytest.MonkeyPatch.context() as patch, opa_server(policies) as url:
-        patch.setattr("gateway.app.running.running.SystemClock", lambda: clock)
+        patch.setattr("gateway.app.running.SystemClock", lambda: clock)
         engine = PolicySettings(
             engine=PolicyEngineKind(request.param),
             path=policies,
