@@ -31,19 +31,18 @@ from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.hcp_host import HcpHost
 from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.openapi import add_answer_schemas, add_docs
+from gateway.doors.api.ports import ApiPorts
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
 from gateway.doors.api.run_task import HcpRunTask, require_listed
-from gateway.doors.api.shared import ApiPorts
-from gateway.doors.api.time_box_commands import TimeBoxes
+from gateway.doors.api.time_boxes import TimeBoxes
 from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.doors.chat.links import ChatLinks
-from gateway.doors.chat.slack_answers import SlackAnswers
-from gateway.doors.chat.slack_chat import SlackChat
+from gateway.doors.chat.slack_chat import SlackAnswers, SlackChat
 from gateway.doors.console.door import ConsoleDoor, ConsoleParts
 from gateway.doors.mcp.door import PATH as MCP_METADATA
 from gateway.doors.mcp.door import McpDoor, ProtectedResource
-from gateway.doors.mcp.shared import McpPorts
+from gateway.doors.mcp.tool_call import McpPorts
 from gateway.doors.metrics import PATH as METRICS
 from gateway.doors.metrics import MetricsDoor
 from gateway.doors.router import App, DoorRouter
@@ -61,9 +60,9 @@ from gateway.signals.sns import SnsEndpoint, SnsMessages
 def open_doors(parts: Parts, stack: AsyncExitStack) -> DoorRouter:
     """Every door behind the router. What doors hold open is closed with the stack, before the ledger is."""
     pipeline = open_pipeline(parts)
-    context = api_context(parts, pipeline, stack)
+    ports = api_ports(parts, pipeline, stack)
     aws = aws_door(parts, pipeline)
-    api = _api(parts, context)
+    api = _api(parts, ports)
     api.mount("/", aws)  # must be last: every path outside the API is an AWS request
     stopping = Stopping()
     # The router wraps FastAPI and passes AWS requests directly to the door: FastAPI's work for a request costs more than the door's.
@@ -75,7 +74,7 @@ def open_doors(parts: Parts, stack: AsyncExitStack) -> DoorRouter:
         budget=BodyBudget(parts.settings.server.max_buffered_bytes),
         public_url=parts.settings.server.public_url,
         doors={
-            **mcp_doors(parts, context, stack, stopping),
+            **mcp_doors(parts, ports, stack, stopping),
             **console_doors(parts, api, pipeline, stopping),
             **metrics_doors(parts, pipeline),
         },
@@ -135,18 +134,18 @@ def aws_door(parts: Parts, pipeline: Pipeline) -> AwsDoor:
 # The JSON API ---------------------------------------------------------------------------------------------------
 
 
-def _api(parts: Parts, context: ApiPorts) -> FastAPI:
+def _api(parts: Parts, ports: ApiPorts) -> FastAPI:
     api = FastAPI(title="Sentinel", docs_url=None, openapi_url="/v1/openapi.json", redoc_url=None)
-    api.state.wakeups = parts.wakeups
+    api.state.ports = ports
     handle_errors(api)
     add_health(api, lambda: _readiness(parts))
     add_docs(api)
     add_answer_schemas(api)
-    api.include_router(routes(context))
+    api.include_router(routes())
     return api
 
 
-def api_context(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPorts:
+def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPorts:
     """What the routes of the API use."""
     settings = parts.settings
     decoder = ApiDecoder(
@@ -288,7 +287,7 @@ def delivery_book(parts: Parts) -> DeliveryBook:
 # Further doors, by the path that leads to them ------------------------------------------------------------------
 
 
-def mcp_doors(parts: Parts, context: ApiPorts, stack: AsyncExitStack, stopping: Stopping) -> Mapping[str, App]:
+def mcp_doors(parts: Parts, ports: ApiPorts, stack: AsyncExitStack, stopping: Stopping) -> Mapping[str, App]:
     """The MCP door, and the description that leads to it; none if they are switched off. What they hold open ends with the stack."""
     settings = parts.settings
     if not settings.mcp.enabled:
@@ -296,7 +295,7 @@ def mcp_doors(parts: Parts, context: ApiPorts, stack: AsyncExitStack, stopping: 
     base_url = base_url_of(settings.server)
     resource = ProtectedResource(base_url, settings.mcp.authorization_servers)
     door = McpDoor(
-        McpPorts(context=context, stacks=parts.stacks, rules=parts.engine.rules, base_url=base_url),
+        McpPorts(api=ports, stacks=parts.stacks, rules=parts.engine.rules, base_url=base_url),
         Bearer(parts.keys, parts.clock),
         resource,
         hosts=hosts_of(settings.server, settings.mcp.hosts),

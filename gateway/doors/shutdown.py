@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 
 class Stopping:
-    """What is to be done once, when the server begins to stop."""
+    """The callbacks that run once, when the server begins to stop."""
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[[], None]] = []

@@ -169,7 +169,7 @@ _FIELD = re.compile(r"([a-z0-9-]{1,64}):([\x21-\x7e ]{1,1024})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkSigning:
-    """What the signatures of the chunks are calculated from."""
+    """The inputs of the signatures of the chunks."""
 
     seed: str
     """The signature of the request."""

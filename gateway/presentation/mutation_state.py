@@ -15,7 +15,7 @@ class MutationState(StrEnum):
 
     DENIED = "denied"
     HELD = "held"
-    """It waits for a human."""
+    """The mutation waits for a human."""
     APPROVED = "approved"
     """A human approved it; the identical call now passes once."""
     REJECTED = "rejected"

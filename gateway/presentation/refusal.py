@@ -54,7 +54,7 @@ def _unique(sentences: Iterable[str]) -> Iterable[str]:
 
 
 def in_doubt_text(mutation: Mutation, outcome: InDoubt) -> str:
-    """What is known, and what happens next. It promises only what happens whether or not a reconciler runs."""
+    """The known facts and the next step. The text promises only what happens whether or not a reconciler runs."""
     call = f"{mutation.call.service}:{mutation.call.operation} (mutation {mutation.id})"
     if outcome.settled:
         return f"{call} is not sent again. {outcome.reason}"

@@ -175,7 +175,7 @@ class Gate:
     def waits_for(self, mutation_id: str) -> bool:
         """Whether a request waits for this mutation."""
         application: Any = self.app._app
-        return mutation_id in application.state.wakeups._waiting
+        return mutation_id in application.state.ports.wakeups._waiting
 
     def revoke(self, actor: str) -> None:
         """Revoke the actor's key."""

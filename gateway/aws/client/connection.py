@@ -1,4 +1,4 @@
-"""One connection to AWS, kept alive: it carries one request after another, and never more than one at a time."""
+"""One kept-alive connection to AWS, which carries one request at a time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -144,7 +144,7 @@ class Connection(asyncio.Protocol):
         self._stopped = True
 
     def resume_writing(self) -> None:
-        """It does again."""
+        """The other side reads again."""
         self._stopped = False
         if self._writable is not None and not self._writable.done():
             self._writable.set_result(None)

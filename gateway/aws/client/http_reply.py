@@ -1,4 +1,4 @@
-"""A reply while it arrives: what httptools parses is collected here, and read by the caller that asked for it.
+"""One reply of AWS while it arrives: collects the parts that httptools parses, for the caller that sent the request.
 
 httptools is strict: it refuses a reply with two lengths, with a length and chunks, and with line ends that other parsers read differently.
 """

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from botocore.parsers import ResponseParserFactory
-
 from gateway.aws.client.mutations import Aws
+from gateway.aws.client.outcome import parsed_reply
 from gateway.context.live_calls import LIVE_CALLS, live_attributes
 from gateway.context.live_values import LiveTarget
 from gateway.core.errors import UpstreamUnavailable
@@ -17,8 +16,6 @@ from gateway.core.model.outcome import Applied, Failed, Reply
 from gateway.core.off_loop import off_loop
 from gateway.core.service_models import ServiceModels
 from gateway.terraform.secrets import masked
-
-_PARSERS = ResponseParserFactory()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +63,7 @@ class AwsLive:
 
     def _values(self, target: LiveTarget, call: Call, reply: Reply) -> Mapping[str, Json]:
         operation = self.models.operation(call.service, call.operation)
-        parser = _PARSERS.create_parser(operation.service_model.resolved_protocol)
-        headers = {name.lower(): value for name, value in reply.headers}
-        document = {"body": reply.body, "headers": headers, "status_code": reply.status}
-        parsed = parser.parse(document, operation.output_shape)
-        values = live_attributes(target.resource_type, LIVE_CALLS[target.resource_type], parsed)
+        values = live_attributes(target.resource_type, LIVE_CALLS[target.resource_type], parsed_reply(operation, reply))
         return {
             path: masked(
                 value,

@@ -11,7 +11,7 @@ from gateway.aws.client.http_client import Client
 from gateway.aws.client.outcome import outcome_of
 from gateway.aws.client.serialize import protocol_of, serialize
 from gateway.aws.client.signer import RequestSigner
-from gateway.aws.client.uploads import body_of, framed, payload_of, stopped, without_body
+from gateway.aws.client.upload_body import body_of, framed, payload_of, stopped, without_body
 from gateway.core.errors import SentinelError
 from gateway.core.model.inbound import Upload
 from gateway.core.model.mutation import Call

@@ -35,7 +35,7 @@ _PATHS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
 _LONGEST: Final = 500
 
 
-def made_id(service: str, operation: str, parsed: Mapping[str, Any]) -> str:
+def assigned_id(service: str, operation: str, parsed: Mapping[str, Any]) -> str:
     """The id in a reply as botocore parses it; empty if AWS chose none, or chose several."""
     value: Any = parsed
     for name in _PATHS.get((service, operation), ()):
@@ -109,7 +109,7 @@ def _classified(response: HttpResponse, operation: OperationModel, protocol: str
         if member := _failure_member(operation, parsed):
             doubt = _in_doubt(response, operation, f"AWS reports in {member} that a part of it failed")
             return replace(doubt, reply=reply)
-        made = made_id(operation.service_model.service_name, operation.name, parsed)
+        made = assigned_id(operation.service_model.service_name, operation.name, parsed)
         return Applied(reply=reply, request_id=request_id, made=made)
     # S3 replies 200 with an error document if it fails after it has started to reply ("CopyObject", S3 API Reference).
     code, message = _parsed_error_document(response) if success else _parsed_error(parsed)
@@ -134,6 +134,14 @@ def _parsed(response: HttpResponse, operation: OperationModel, protocol: str) ->
         parsed: dict[str, Any] = _parser(protocol).parse(response_dict, operation.output_shape)
     except (ResponseParserError, BotoCoreError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {}
+    return parsed
+
+
+def parsed_reply(operation: OperationModel, reply: Reply) -> dict[str, Any]:
+    """The reply as botocore parses it. Raises whatever botocore's parsers raise."""
+    headers = {name.lower(): value for name, value in reply.headers}
+    document = {"body": reply.body, "headers": headers, "status_code": reply.status}
+    parsed: dict[str, Any] = _parser(operation.service_model.resolved_protocol).parse(document, operation.output_shape)
     return parsed
 
 

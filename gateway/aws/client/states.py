@@ -1,4 +1,4 @@
-"""Reads Terraform states that are no files: those in S3 by ourselves, those in any other backend by Terraform."""
+"""Reads Terraform states that are no files: from S3 directly, from any other backend through Terraform."""
 
 import asyncio
 import hashlib
@@ -116,7 +116,7 @@ def _unread(wanted: StateObject, why: str) -> CodeInvalid:
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """Both ways."""
+    """Reads a state from S3 or from another backend."""
 
     buckets: BucketStates
     backends: PulledStates

@@ -7,7 +7,7 @@ from gateway.aws.client.http_client import Client
 from gateway.aws.client.http_reply import HttpReply
 from gateway.aws.client.mutations import Aws, SignedRequest
 from gateway.aws.client.signer import RequestSigner
-from gateway.aws.client.uploads import body_of
+from gateway.aws.client.upload_body import body_of
 from gateway.core.errors import NotSendable, UpstreamUnavailable
 from gateway.core.model.ids import new_id
 from gateway.core.model.inbound import Upload

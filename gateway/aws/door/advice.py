@@ -1,4 +1,4 @@
-"""Says what to set in the client that sent a request, told by its `User-Agent`: advice for another SDK helps nobody."""
+"""Advises which setting to change in the client that sent a request, chosen by its `User-Agent`."""
 
 from enum import StrEnum
 

@@ -39,7 +39,7 @@ class BucketHosts:
         self._known = lru_cache(_CACHED_HOSTS)(self._bucket)
 
     def of(self, scope: Scope) -> str | None:
-        """What the request's `Host` names as a bucket, not validated: empty if it names none, None if it is a host of AWS without S3's buckets."""
+        """The bucket that the request's `Host` names, not validated: empty if it names none, None if it is a host of AWS without S3's buckets."""
         host = next((value for name, value in scope["headers"] if name == b"host"), b"")
         return self._known(host.decode("latin-1"))
 

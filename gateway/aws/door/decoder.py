@@ -20,7 +20,7 @@ from gateway.core.http.strict_parsers import cbor_value, form, gunzipped, json_v
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Motive
-from gateway.core.model.mutation import Call
+from gateway.core.model.mutation import Call, CallClass
 from gateway.core.off_loop import SMALL, off_loop
 from gateway.core.ports import Request
 from gateway.core.service_models import ServiceModels, Shape
@@ -71,21 +71,8 @@ class AwsDecoder:
         parameters: Mapping[str, Any] = {}
         if call_class.changes_state or routed.operation in routed.service.labelled_hosts:
             parameters = await self._parameters(inbound, head, routed, fields)
-        call = Call(
-            service=routed.service.name,
-            operation=routed.operation,
-            parameters=parameters,
-            account=self._account,
-            region=head.scope.region,
-            protocol=routed.protocol.value,
-        )
-        return Request(
-            call=call,
-            call_class=class_of_call(call, call_class),
-            motive=motive_of_head(head),
-            idempotency_key=_idempotency_key(head, caller),
-            signature=head.signature,
-        )
+        call = self._call(head, routed, parameters)
+        return _request(head, call, class_of_call(call, call_class), caller)
 
     def uploads_object(self, inbound: Inbound) -> bool:
         """Whether the request uploads the body of an S3 object, told by its head alone. Such a body is streamed, not parsed."""
@@ -117,20 +104,17 @@ class AwsDecoder:
         stated = head.headers["x-amz-content-sha256"] if head.payload is PayloadKind.HASH else None
         parameters.pop("ContentLength", None)
         parameters["Body"] = {"bytes": int(head.headers["content-length"]), "sha256": stated}
-        call = Call(
+        call_class = self._classes.of(routed.service.name, routed.operation)
+        return _request(head, self._call(head, routed, parameters), call_class, caller)
+
+    def _call(self, head: RequestHead, routed: Routed, parameters: Mapping[str, Any]) -> Call:
+        return Call(
             service=routed.service.name,
             operation=routed.operation,
             parameters=parameters,
             account=self._account,
             region=head.scope.region,
             protocol=routed.protocol.value,
-        )
-        return Request(
-            call=call,
-            call_class=self._classes.of(routed.service.name, routed.operation),
-            motive=motive_of_head(head),
-            idempotency_key=_idempotency_key(head, caller),
-            signature=head.signature,
         )
 
     async def limit_of_large(self, inbound: Inbound) -> int:
@@ -236,6 +220,16 @@ class AwsDecoder:
                 aws_code="SignatureDoesNotMatch",
                 code="region",
             )
+
+
+def _request(head: RequestHead, call: Call, call_class: CallClass, caller: Caller) -> Request:
+    return Request(
+        call=call,
+        call_class=call_class,
+        motive=motive_of_head(head),
+        idempotency_key=_idempotency_key(head, caller),
+        signature=head.signature,
+    )
 
 
 def _parse(

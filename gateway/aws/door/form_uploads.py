@@ -80,7 +80,7 @@ class FormReader:
             await self._more()
 
     async def _upto(self, end: bytes, limit: int) -> bytes:
-        """What is before `end`; both are taken. Searches each byte once."""
+        """The bytes before `end`; they and `end` are consumed. Searches each byte once."""
         searched = 0
         while True:
             place = self._buffer.find(end, max(0, searched - len(end)))

@@ -28,42 +28,22 @@ class UploadBody:
         """`source` is the body of the request, `length` what its head states as the length of the object."""
         self._source = source
         self._check = check
-        self._length = length
-        self._sha256 = sha256
-        self._trailer = trailer
-        self._complete = False
-        self._failure: SentinelError | None = None
         self._trailers: Sequence[tuple[str, str]] = ()
-        self.begun = False
-        """Whether a part of it was asked for."""
-
-    @property
-    def length(self) -> int:
+        self.length = length
         """Bytes of the object."""
-        return self._length
-
-    @property
-    def sha256(self) -> str:
+        self.sha256 = sha256
         """The signed hash, empty if there is none."""
-        return self._sha256
-
-    @property
-    def trailer(self) -> str:
+        self.trailer = trailer
         """Name of the checksum after the body."""
-        return self._trailer
-
-    @property
-    def complete(self) -> bool:
-        """Whether it is verified and handed on as a whole."""
-        return self._complete
-
-    @property
-    def failure(self) -> SentinelError | None:
-        """Why it ended early."""
-        return self._failure
+        self.complete = False
+        """Whether the body is verified and handed on as a whole."""
+        self.failure: SentinelError | None = None
+        """Why the body ended early."""
+        self.begun = False
+        """Whether a part of the body was asked for."""
 
     def trailers(self) -> Sequence[tuple[str, str]]:
-        """The checksum that followed it."""
+        """The checksum that followed the body."""
         return self._trailers
 
     async def parts(self) -> AsyncIterator[bytes]:
@@ -75,9 +55,9 @@ class UploadBody:
                     yield held
                 held = piece
         except SentinelError as error:
-            self._failure = error
+            self.failure = error
             raise
-        self._complete = True
+        self.complete = True
         if held:
             yield held
 
@@ -87,16 +67,16 @@ class UploadBody:
         async for raw in self._source:
             for piece in self._check.feed(raw):
                 size += len(piece)
-                if size > self._length:
-                    self._refuse_length(f"more than {self._length}")
+                if size > self.length:
+                    self._refuse_length(f"more than {self.length}")
                 yield piece
         self._trailers = self._check.finish()
-        if size != self._length:
+        if size != self.length:
             self._refuse_length(str(size))
 
     def _refuse_length(self, found: str) -> None:
         raise Malformed(
-            f"The body has {found} bytes, but its head states {self._length}. AWS stores nothing of it.",
+            f"The body has {found} bytes, but its head states {self.length}. AWS stores nothing of it.",
             aws_code="IncompleteBody",
             code="bad_length",
         )

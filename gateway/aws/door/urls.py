@@ -193,6 +193,6 @@ def _rewrite_xml(body: bytes, members: frozenset[str], origin: str) -> bytes:
 
 
 def _rewrite_text(part: str, name: str, origin: str) -> str:
-    """What follows the start of an element, with the text of the element rewritten."""
+    """The text after the start of an element, with the element's own text rewritten."""
     value, end, rest = part.partition(f"</{name}>")
     return f"{escape(through(unescape(value), origin))}{end}{rest}" if end and "<" not in value else part

@@ -1,1 +1,1 @@
-"""What botocore's models say, and reviewed data about operations: routing, classes, sensitive members."""
+"""Tables derived from botocore's models and reviewed data about operations: routing, classes, sensitive members."""

@@ -15,7 +15,7 @@ REVIEWS: Final = "reviewed_reads.toml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curation:
-    """What people decided about AWS's operations, because no rule can derive it."""
+    """The reviewed decisions about AWS's operations that no rule can derive."""
 
     classes: Mapping[CallClass, frozenset[tuple[str, str]]]
     """Class → the (service, operation) that it has whatever the rules derive."""

@@ -34,7 +34,7 @@ class Protocol(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestRoute:
-    """What identifies one operation of a REST service in a request."""
+    """The parts of a request that identify one operation of a REST service."""
 
     method: str
     template: str
@@ -49,7 +49,7 @@ class RestRoute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """What the router needs to know about one service."""
+    """The facts about one service that the router needs."""
 
     name: str
     """botocore's name, e.g. `autoscaling`."""

@@ -1,1 +1,1 @@
-"""What every door uses to read a request before anything in it is trusted: ASGI, limits, strict parsers, the motive in its headers."""
+"""Reads a request before anything in it is trusted, for every door: ASGI, limits, strict parsers, the motive in its headers."""

@@ -1,52 +1,55 @@
-"""The API's routes about what actors have left, and by which a person resets a circuit breaker."""
+"""The API's routes for budgets: list the remaining share of each actor, and reset a circuit breaker."""
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 import structlog
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 
 from gateway.core.model.budget import SPANS, Breaker, Charge, Levels, Used
-from gateway.core.model.caller import ActorKind, Caller
-from gateway.doors.api.schemas import GlassBody, body_of, openapi_body
-from gateway.doors.api.shared import ApiPorts
+from gateway.core.model.caller import ActorKind
+from gateway.doors.api.ports import Authenticated, Ports
+from gateway.doors.api.request_bodies import GlassBody, body_of, openapi_body
 from gateway.line.checks.fairness import WITHOUT_MOTIVE, FairLimits
 from gateway.presentation.serialize import time_to_json
 
 log = structlog.get_logger()
 
 
-def add_budget_routes(router: APIRouter, context: ApiPorts) -> None:
-    """Add `GET /budgets` and `POST /budgets/{actor}/reset`."""
+router = APIRouter()
 
-    @router.get("/budgets", summary="What is left of each actor's budgets and claims, and its circuit breaker")
-    async def budgets(caller: Annotated[Caller, Depends(context.caller)], actor: str = "") -> dict[str, Any]:
-        kinds = {key.actor: key.kind for key in reversed(await context.keys.all())}
-        asked = {actor} if actor else set(kinds)
-        shown = asked if caller.sees_all else asked & {caller.actor}
-        now = context.clock.now()
-        used = await context.budgets.used(now)
-        found = [
-            share_to_json(name, kinds[name], await context.limits.of(kinds[name]), used.get(name, Used()), now)
-            for name in sorted(shown & set(kinds))
-        ]
-        return {"budgets": found}
 
-    @router.post(
-        "/budgets/{actor}/reset",
-        openapi_extra=openapi_body(GlassBody),
-        summary="Close the circuit breaker of an actor; the reason is recorded",
-    )
-    async def reset(request: Request, caller: Annotated[Caller, Depends(context.caller)], actor: str) -> dict[str, Any]:
-        body = await body_of(context.inbound(request), GlassBody)
-        await context.budgets.reset_breaker(actor, by=caller, reason=body.reason, at=context.clock.now())
-        log.warning("breaker_reset", of=actor, by=caller.actor, reason=body.reason)
-        return {"actor": actor, "reset_by": caller.actor}
+@router.get("/budgets", summary="What is left of each actor's budgets and claims, and its circuit breaker")
+async def budgets(ports: Ports, caller: Authenticated, actor: str = "") -> dict[str, Any]:
+    """The remaining share of each actor: people and pipelines see all actors, agents and services themselves."""
+    kinds = {key.actor: key.kind for key in reversed(await ports.keys.all())}
+    named = {actor} if actor else set(kinds)
+    visible = named if caller.sees_all else named & {caller.actor}
+    now = ports.clock.now()
+    used = await ports.budgets.used(now)
+    found = [
+        share_to_json(name, kinds[name], await ports.limits.of(kinds[name]), used.get(name, Used()), now)
+        for name in sorted(visible & set(kinds))
+    ]
+    return {"budgets": found}
+
+
+@router.post(
+    "/budgets/{actor}/reset",
+    openapi_extra=openapi_body(GlassBody),
+    summary="Close the circuit breaker of an actor; the reason is recorded",
+)
+async def reset(ports: Ports, request: Request, caller: Authenticated, actor: str) -> dict[str, Any]:
+    """The actor, and the person who closed the breaker."""
+    body = await body_of(ports.inbound(request), GlassBody)
+    await ports.budgets.reset_breaker(actor, by=caller, reason=body.reason, at=ports.clock.now())
+    log.warning("breaker_reset", of=actor, by=caller.actor, reason=body.reason)
+    return {"actor": actor, "reset_by": caller.actor}
 
 
 def share_to_json(actor: str, kind: ActorKind, limits: FairLimits, used: Used, now: datetime) -> dict[str, Any]:
-    """What an actor may still do."""
+    """The remaining share of one actor, as JSON."""
     named = {name: charges for name, charges in limits.by_motivation.items() if charges}
     buckets = [
         *(_bucket(span, span, "", charge, used.levels, now) for span, charge in _by_length(limits.mutations)),

@@ -22,7 +22,7 @@ from gateway.core.off_loop import off_loop
 from gateway.core.ports import Request
 from gateway.core.service_models import ServiceModels, Shape
 from gateway.doors.api.problems import MAX_ERRORS
-from gateway.doors.api.schemas import IDEMPOTENCY_KEY_LENGTH, MutationBody, body_of
+from gateway.doors.api.request_bodies import IDEMPOTENCY_KEY_LENGTH, MutationBody, body_of
 
 
 def parameters(shape: Shape | None, given: Mapping[str, Any]) -> dict[str, Any]:

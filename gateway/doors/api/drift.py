@@ -1,8 +1,8 @@
-"""The API's routes about changes from outside: which there are, what a human decides, how well they are healed."""
+"""The API's routes for drift: list it, decide about a change from outside, report how well such changes are healed."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 
 from gateway.context.reader import FOREIGN, DriftQuery
 from gateway.core.drift_book import DriftAction, ForeignDrift
@@ -11,8 +11,8 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.json import to_json
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage, to_members
-from gateway.doors.api.schemas import DriftBody, body_of, openapi_body
-from gateway.doors.api.shared import ApiPorts, told
+from gateway.doors.api.ports import ApiPorts, Authenticated, Ports, told
+from gateway.doors.api.request_bodies import DriftBody, body_of, openapi_body
 from gateway.drift.heal_report import heal_report
 from gateway.presentation.serialize import time_to_json
 
@@ -20,45 +20,49 @@ _MOST = 10_000
 _STAGES = (Stage.DRIFTED, Stage.DRIFT_DECIDED, Stage.DRIFT_SETTLED)
 
 
-def add_drift_routes(router: APIRouter, context: ApiPorts) -> None:
-    """Add the routes. Only people and pipelines see what happens to resources that are not their own."""
-
-    @router.get(
-        "/drift",
-        summary="By which values live and code differ, by changes from outside or our own, and what becomes of them",
-    )
-    async def drift(
-        caller: Annotated[Caller, Depends(context.caller)],
-        stack: str = "",
-        cause: Literal["", "applied", "foreign"] = "",
-    ) -> dict[str, Any]:
-        return await drift_answer(context, caller, DriftQuery(stack=stack, cause=cause))
-
-    @router.post(
-        "/drift/{drift_id}/decide", openapi_extra=openapi_body(DriftBody), summary="Decide about a change from outside"
-    )
-    async def decide(
-        request: Request, caller: Annotated[Caller, Depends(context.caller)], drift_id: str
-    ) -> dict[str, Any]:
-        body = await body_of(context.inbound(request), DriftBody)
-        decided = await context.drift.decide(drift_id, DriftAction(body.action), caller=caller, reason=body.reason)
-        return {"drift": drift_to_json(decided)}
-
-    @router.get("/heal/report", summary="Time to repair, false positives and rollbacks of changes from outside")
-    async def report(caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
-        _refuse_blind(caller)
-        records: list[Record] = []
-        for stage in _STAGES:
-            records += await context.queries.records(RecordQuery(stage=stage, limit=_MOST))
-        return {"report": heal_report(records).to_json()}
+router = APIRouter()
 
 
-async def drift_answer(context: ApiPorts, caller: Caller, query: DriftQuery) -> dict[str, Any]:
+@router.get(
+    "/drift",
+    summary="By which values live and code differ, by changes from outside or our own, and what becomes of them",
+)
+async def drift(
+    ports: Ports,
+    caller: Authenticated,
+    stack: str = "",
+    cause: Literal["", "applied", "foreign"] = "",
+) -> dict[str, Any]:
+    """The drift of the filter."""
+    return await visible_drift(ports, caller, DriftQuery(stack=stack, cause=cause))
+
+
+@router.post(
+    "/drift/{drift_id}/decide", openapi_extra=openapi_body(DriftBody), summary="Decide about a change from outside"
+)
+async def decide(ports: Ports, request: Request, caller: Authenticated, drift_id: str) -> dict[str, Any]:
+    """The change from outside, with the decision."""
+    body = await body_of(ports.inbound(request), DriftBody)
+    decided = await ports.drift.decide(drift_id, DriftAction(body.action), caller=caller, reason=body.reason)
+    return {"drift": drift_to_json(decided)}
+
+
+@router.get("/heal/report", summary="Time to repair, false positives and rollbacks of changes from outside")
+async def report(ports: Ports, caller: Authenticated) -> dict[str, Any]:
+    """How well changes from outside were healed."""
+    _refuse_blind(caller)
+    records: list[Record] = []
+    for stage in _STAGES:
+        records += await ports.queries.records(RecordQuery(stage=stage, limit=_MOST))
+    return {"report": heal_report(records).to_json()}
+
+
+async def visible_drift(ports: ApiPorts, caller: Caller, query: DriftQuery) -> dict[str, Any]:
     """By which values live and code differ. Raises `errors.NotAllowed` for those who see only what is their own."""
     _refuse_blind(caller)
-    await context.drift.book.read(context.queries)
-    foreign = [drift_to_json(each) for each in context.drift.book.open.values()]
-    return told(caller, await context.readers.drift(caller, foreign, query))
+    await ports.drift.book.read(ports.queries)
+    foreign = [drift_to_json(each) for each in ports.drift.book.open.values()]
+    return told(caller, await ports.readers.drift(caller, foreign, query))
 
 
 def drift_to_json(drift: ForeignDrift) -> dict[str, Any]:

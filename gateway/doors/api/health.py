@@ -1,4 +1,4 @@
-"""`/healthz` says that the process lives, `/readyz` whether it can do its work."""
+"""Serves `/healthz`, which says that the process lives, and `/readyz`, which says whether the gateway can work."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Readiness:
     unreadable: str = ""
     """Why the ledger cannot be read, as a sentence; empty if it can."""
     problems: tuple[str, ...] = ()
-    """What else is wrong, with which the gateway goes on working by what was last valid; a sentence each."""
+    """Problems despite which the gateway works on with the last valid configuration; a sentence each."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """Stacks, and the revisions of contracts and policy in force."""
 

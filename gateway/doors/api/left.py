@@ -1,7 +1,9 @@
-"""What Sentinel left to a human: values not written into the code, changes for a time not put back, and outcomes that nothing showed."""
+"""The API's route for what Sentinel left to a human: values not written into the code, changes for a time not put back, and outcomes that nothing showed."""
 
 from collections.abc import Sequence
 from typing import Any
+
+from fastapi import APIRouter
 
 from gateway.core.model.json import to_json
 from gateway.core.model.time_box import TimeBoxPart
@@ -11,16 +13,30 @@ from gateway.core.records.record import Record, Stage, to_members
 from gateway.core.records.settled import SettledBody
 from gateway.core.records.time_boxes import AttributeKey, NotPutBackBody
 from gateway.core.records.write_backs import ReconciledBody
+from gateway.doors.api.ports import Authenticated, Ports, told
 from gateway.presentation.serialize import time_to_json
 
 MOST_RECORDS = 10_000
 """How many reports of the reconciler that leave something are shown, the newest."""
 
+router = APIRouter()
+
+
+@router.get(
+    "/left",
+    summary="What Sentinel left to a human: values not written into code or not put back, outcomes that nothing showed",
+)
+async def left(ports: Ports, caller: Authenticated) -> dict[str, Any]:
+    """The list, newest first: people and pipelines see all, agents and services what is left of their own mutations."""
+    actor = "" if caller.sees_all else caller.actor
+    found = await left_to_humans(ports.queries, ports.doubts, ports.time_boxes.ledger, actor=actor)
+    return told(caller, {"left": found})
+
 
 async def left_to_humans(
     queries: LedgerQueries, doubts: DoubtLedger, boxes: TimeBoxLedger | None = None, *, actor: str = ""
 ) -> list[dict[str, Any]]:
-    """What is left to humans now, newest first; with `actor`, only of that actor's mutations. Raises `errors.LedgerUnavailable`."""
+    """A list of the work that is left to humans now, newest first; with `actor`, only of that actor's mutations. Raises `errors.LedgerUnavailable`."""
     query = RecordQuery(stage=Stage.RECONCILED, left=True, actor=actor, limit=MOST_RECORDS)
     unwritten = [entry for record in await queries.records(query) for entry in _unwritten(record)]
     unsettled = [

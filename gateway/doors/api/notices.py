@@ -2,16 +2,16 @@
 
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ConfigDict, Field
 
-from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated
-from gateway.core.http.asgi import RequestBody, declared_length, inbound_of
-from gateway.core.model.caller import Caller
-from gateway.doors.api.schemas import body_of, openapi_body
-from gateway.doors.api.shared import ApiPorts
+from gateway.core.errors import Malformed, NotAllowed
+from gateway.doors.api.ports import Authenticated, Ports
+from gateway.doors.api.request_bodies import LinkBody, ResendBody, body_of, openapi_body
 from gateway.doors.chat.slack_request import LARGEST_REQUEST, is_user
+
+router = APIRouter()
+unkeyed = APIRouter()
 
 _SIGNED: Final = {
     "name": "X-Slack-Signature",
@@ -22,57 +22,43 @@ _SIGNED: Final = {
 }
 
 
-class LinkBody(BaseModel):
-    """Which user of the chat the caller is."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    user: Annotated[str, Field(max_length=32, description="The id of your own user in the chat, `U…`.")]
-
-
-def add_slack_route(router: APIRouter, context: ApiPorts) -> None:
-    """Add the route for the chat. A request that is refused is recorded, as any stranger's."""
-
-    @router.post(
-        "/chat/slack",
-        openapi_extra={"parameters": [_SIGNED]},
-        summary="What people click and type in Slack: signed with the app's signing secret",
-    )
-    async def slack(request: Request) -> Response:
-        body = RequestBody(request.receive, LARGEST_REQUEST, declared=declared_length(request.scope))
-        inbound = inbound_of(request.scope, body, context.clock)
-        try:
-            said = await context.chat.take(inbound)
-        except (NotAuthenticated, Malformed, NotAllowed) as error:
-            await context.pipeline.turn_away(inbound, error)
-            raise
-        return JSONResponse({"response_type": "ephemeral", "text": said}) if said else Response()
+@unkeyed.post(
+    "/chat/slack",
+    openapi_extra={"parameters": [_SIGNED]},
+    summary="What people click and type in Slack: signed with the app's signing secret",
+)
+async def slack(ports: Ports, request: Request) -> Response:
+    """The text for the person who clicked or typed; an empty response if there is none."""
+    said = await ports.take_signed(request, LARGEST_REQUEST, ports.chat.take)
+    return JSONResponse({"response_type": "ephemeral", "text": said}) if said else Response()
 
 
-def add_chat_routes(router: APIRouter, context: ApiPorts) -> None:
-    """Add the routes by which people link themselves."""
+@router.get("/chat/links", summary="Which user of the chat is which person")
+async def links(ports: Ports, caller: Authenticated) -> dict[str, Any]:
+    """The links between users of the chat and people."""
+    ports.chat.require_on()
+    if not caller.sees_all:
+        raise NotAllowed("Only people and pipelines may list who is who in the chat.")
+    return {"team": ports.chat.links.team, "links": await ports.chat.links.all()}
 
-    @router.get("/chat/links", summary="Which user of the chat is which person")
-    async def links(caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
-        context.chat.require_on()
-        if not caller.sees_all:
-            raise NotAllowed("Only people and pipelines may list who is who in the chat.")
-        return {"team": context.chat.links.team, "links": await context.chat.links.all()}
 
-    @router.post(
-        "/chat/links",
-        openapi_extra=openapi_body(LinkBody),
-        summary="Ask to be a user of the chat; the code that this user must type there",
-    )
-    async def link(request: Request, caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
-        context.chat.require_on()
-        body = await body_of(context.inbound(request), LinkBody)
-        return await context.chat.links.ask(caller, _user(body.user))
+@router.post(
+    "/chat/links",
+    openapi_extra=openapi_body(LinkBody),
+    summary="Ask to be a user of the chat; the code that this user must type there",
+)
+async def link(ports: Ports, request: Request, caller: Authenticated) -> dict[str, Any]:
+    """The code with which the user proves in the chat who they are."""
+    ports.chat.require_on()
+    body = await body_of(ports.inbound(request), LinkBody)
+    return await ports.chat.links.ask(caller, _user(body.user))
 
-    @router.delete("/chat/links/{user}", summary="End a link")
-    async def unlink(caller: Annotated[Caller, Depends(context.caller)], user: str) -> dict[str, Any]:
-        context.chat.require_on()
-        return await context.chat.links.unlink(caller, _user(user))
+
+@router.delete("/chat/links/{user}", summary="End a link")
+async def unlink(ports: Ports, caller: Authenticated, user: str) -> dict[str, Any]:
+    """The link, ended."""
+    ports.chat.require_on()
+    return await ports.chat.links.unlink(caller, _user(user))
 
 
 def _user(text: str) -> str:
@@ -81,34 +67,26 @@ def _user(text: str) -> str:
     return text
 
 
-class ResendBody(BaseModel):
-    """Which notice is sent again, and to whom."""
+@router.get("/deliveries", summary="What became of webhooks and cards: the last attempt of each, newest first")
+async def deliveries(
+    ports: Ports,
+    caller: Authenticated,
+    *,
+    receiver: Annotated[str, Query(max_length=64)] = "",
+    state: Literal["", "delivered", "retrying", "given_up", "failed"] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """The last attempt of each delivery, newest first. Only people and pipelines see them: they name everybody's changes."""
+    if not caller.sees_all:
+        raise NotAllowed("Only people and pipelines may list deliveries.")
+    found = await ports.deliveries.listed(receiver=receiver, state=state, limit=limit)
+    return {"deliveries": found, "receivers": await ports.deliveries.summary()}
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    receiver: Annotated[str, Field(max_length=64)]
-    id: Annotated[str, Field(max_length=64, description="The notice's id, `rec_…`.")]
-
-
-def add_delivery_routes(router: APIRouter, context: ApiPorts) -> None:
-    """Add the routes. Only people and pipelines see deliveries: they name everybody's changes."""
-
-    @router.get("/deliveries", summary="What became of webhooks and cards: the last attempt of each, newest first")
-    async def deliveries(
-        caller: Annotated[Caller, Depends(context.caller)],
-        *,
-        receiver: Annotated[str, Query(max_length=64)] = "",
-        state: Literal["", "delivered", "retrying", "given_up", "failed"] = "",
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    ) -> dict[str, Any]:
-        if not caller.sees_all:
-            raise NotAllowed("Only people and pipelines may list deliveries.")
-        found = await context.deliveries.listed(receiver=receiver, state=state, limit=limit)
-        return {"deliveries": found, "receivers": await context.deliveries.summary()}
-
-    @router.post(
-        "/deliveries/resend", openapi_extra=openapi_body(ResendBody), summary="Have a notice sent again, with its id"
-    )
-    async def resend(request: Request, caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
-        body = await body_of(context.inbound(request), ResendBody)
-        return await context.deliveries.resend(caller, body.receiver, body.id)
+@router.post(
+    "/deliveries/resend", openapi_extra=openapi_body(ResendBody), summary="Have a notice sent again, with its id"
+)
+async def resend(ports: Ports, request: Request, caller: Authenticated) -> dict[str, Any]:
+    """The delivery that begins again."""
+    body = await body_of(ports.inbound(request), ResendBody)
+    return await ports.deliveries.resend(caller, body.receiver, body.id)

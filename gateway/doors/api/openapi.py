@@ -180,7 +180,7 @@ def add_docs(app: FastAPI) -> None:
 
 
 def _sends(name: str) -> Callable[[Request], Awaitable[Response]]:
-    """What answers with one file."""
+    """An endpoint that answers with one file."""
 
     async def send(request: Request) -> Response:
         packed = "gzip" in request.headers.get("accept-encoding", "")

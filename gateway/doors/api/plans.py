@@ -1,26 +1,44 @@
-"""The route that checks a Terraform plan before its apply."""
+"""The API's routes for Terraform plans, which are checked before their apply: one for every caller, one for HCP Terraform's run task."""
 
-from typing import Annotated, Any
+from typing import Any, Final
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 
-from gateway.core.model.caller import Caller
-from gateway.doors.api.plan_body import PlanBody
-from gateway.doors.api.schemas import body_of, openapi_body
-from gateway.doors.api.shared import ApiPorts, told
+from gateway.doors.api.ports import Authenticated, Ports, told
+from gateway.doors.api.request_bodies import PlanBody, body_of, openapi_body
+from gateway.doors.api.run_task import LARGEST_REQUEST
 from gateway.plans.report import plan_report
 
+router = APIRouter()
+unkeyed = APIRouter()
 
-def add_plan_routes(router: APIRouter, context: ApiPorts) -> None:
-    """Add the route. Any caller may check a plan: it is judged as that caller's."""
+_SIGNED: Final = {
+    "name": "X-Tfc-Task-Signature",
+    "in": "header",
+    "required": True,
+    "description": "HMAC-SHA512 of the body in hexadecimal digits; it stands for the bearer key of the other routes.",
+    "schema": {"type": "string"},
+}
 
-    @router.post(
-        "/plans",
-        openapi_extra=openapi_body(PlanBody),
-        summary="What an apply of a Terraform plan would undo or break, before the apply",
-    )
-    async def check(request: Request, caller: Annotated[Caller, Depends(context.caller)]) -> dict[str, Any]:
-        body = await body_of(context.inbound(request), PlanBody, what="plan")
-        motive = body.motive.motive() if body.motive else None
-        verdict = await context.plans.check(caller, body.plan(), stack=body.stack, motive=motive)
-        return told(caller, plan_report(verdict, sees_all=caller.sees_all))
+
+@router.post(
+    "/plans",
+    openapi_extra=openapi_body(PlanBody),
+    summary="What an apply of a Terraform plan would undo or break, before the apply",
+)
+async def check(ports: Ports, request: Request, caller: Authenticated) -> dict[str, Any]:
+    """The report. Any caller may check a plan: it is judged as that caller's."""
+    body = await body_of(ports.inbound(request), PlanBody, what="plan")
+    motive = body.motive.motive() if body.motive else None
+    verdict = await ports.plans.check(caller, body.plan(), stack=body.stack, motive=motive)
+    return told(caller, plan_report(verdict, sees_all=caller.sees_all))
+
+
+@unkeyed.post(
+    "/run-tasks/hcp",
+    openapi_extra={"parameters": [_SIGNED]},
+    summary="The run task of HCP Terraform: signed with its HMAC key",
+)
+async def run_task(ports: Ports, request: Request) -> dict[str, Any]:
+    """The state of the request, in one word."""
+    return {"run_task": await ports.take_signed(request, LARGEST_REQUEST, ports.run_task.take)}

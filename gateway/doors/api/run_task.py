@@ -30,8 +30,8 @@ from gateway.core.model.verdict import Verdict
 from gateway.core.outbound.addresses import is_loopback
 from gateway.core.ports import Clock, KeyRing, LedgerQueries, RecordQuery
 from gateway.core.settings.run_task import RunTaskSettings
-from gateway.doors.api.plan_body import PlanBody
 from gateway.doors.api.problems import validation_messages
+from gateway.doors.api.request_bodies import PlanBody
 from gateway.identity.caller import caller_of
 from gateway.plans.check import PlanCheck
 from gateway.plans.document import read_plan
@@ -63,7 +63,7 @@ def _read_in_process(source: bytes) -> Plan:
 
 
 def answer_of(source: bytes) -> dict[str, Any]:
-    """What the process answers."""
+    """The answer of the process: the plan, or the reason why it is refused."""
     try:
         plan = read_plan(source)
     except Malformed as refused:
@@ -84,7 +84,7 @@ Url = Annotated[str, Field(max_length=2048)]
 
 
 class RunTaskRequest(BaseModel):
-    """What HCP Terraform sends. Members that Sentinel does not use are ignored: newer versions add some."""
+    """A request of HCP Terraform. Members that Sentinel does not use are ignored: newer versions add some."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -235,7 +235,7 @@ class HcpRunTask:
     _running: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
 
     async def take(self, inbound: Inbound) -> str:
-        """Verify a request and begin its work, which goes on beside. What becomes of it, in one word.
+        """Verify a request and start judging its plan in a task. Returns the state of the request, in one word.
 
         Raises `errors.NotFound` if there is no run task here, `errors.NotAuthenticated` before the body is parsed, `errors.Malformed`,
         `errors.NotAllowed`, `errors.Overloaded`, `errors.LedgerUnavailable`.

@@ -1,57 +1,48 @@
 """The API's routes about signals: where sources send them, and which there are."""
 
+from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 
-from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated
-from gateway.core.http.asgi import RequestBody, declared_length, inbound_of
-from gateway.core.model.caller import Caller
+from gateway.core.errors import NotAllowed
 from gateway.core.model.signal import Signal, SignalState, scopes_to_json
 from gateway.core.ports import SignalQuery
-from gateway.doors.api.shared import ApiPorts
+from gateway.doors.api.ports import Authenticated, Ports
 from gateway.presentation.serialize import time_to_json
 
 MAX_MESSAGE_BYTES = 1024 * 1024
 """Largest message of a source."""
 
-
-def add_message_route(router: APIRouter, context: ApiPorts) -> None:
-    """Add the route for sources. They have no key: a message proves where it comes from."""
-
-    @router.post("/signals/{source}", summary="What a monitoring system says about its alerts, in its own form")
-    async def receive(request: Request, source: str) -> dict[str, Any]:
-        body = RequestBody(request.receive, MAX_MESSAGE_BYTES, declared=declared_length(request.scope))
-        inbound = inbound_of(request.scope, body, context.clock)
-        try:
-            receipt = await context.intake.receive(source, inbound)
-        except (NotAuthenticated, Malformed) as error:
-            await context.pipeline.turn_away(inbound, error)
-            raise
-        return {"received": receipt.received, "changed": receipt.changed, "unmapped": receipt.unmapped}
+router = APIRouter()
+unkeyed = APIRouter()
 
 
-def add_signal_routes(router: APIRouter, context: ApiPorts) -> None:
-    """Add the query. Only people and pipelines see all signals: one that an agent does not know of is not why it acts."""
+@unkeyed.post("/signals/{source}", summary="What a monitoring system says about its alerts, in its own form")
+async def receive(ports: Ports, request: Request, source: str) -> dict[str, Any]:
+    """How many signals the message had, and what became of them. Sources have no key: a message proves where it comes from."""
+    receipt = await ports.take_signed(request, MAX_MESSAGE_BYTES, partial(ports.intake.receive, source))
+    return {"received": receipt.received, "changed": receipt.changed, "unmapped": receipt.unmapped}
 
-    @router.get("/signals", summary="Open signals such as alerts, with what they concern; with every, closed ones too")
-    async def signals(
-        caller: Annotated[Caller, Depends(context.caller)],
-        *,
-        stack: str = "",
-        service: str = "",
-        source: str = "",
-        every: bool = False,
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    ) -> dict[str, Any]:
-        if not caller.sees_all:
-            raise NotAllowed(
-                "Only people and pipelines may list the signals. Name as evidence the alert that you act on."
-            )
-        query = SignalQuery(
-            state=None if every else SignalState.OPEN, stack=stack, service=service, source=source, limit=limit
-        )
-        return {"signals": [signal_to_json(each) for each in await context.intake.ledger.signals(query)]}
+
+@router.get("/signals", summary="Open signals such as alerts, with what they concern; with every, closed ones too")
+async def signals(
+    ports: Ports,
+    caller: Authenticated,
+    *,
+    stack: str = "",
+    service: str = "",
+    source: str = "",
+    every: bool = False,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> dict[str, Any]:
+    """The signals of the filter. Agents do not see them: an alert that an agent does not know of is not why it acts."""
+    if not caller.sees_all:
+        raise NotAllowed("Only people and pipelines may list the signals. Name as evidence the alert that you act on.")
+    query = SignalQuery(
+        state=None if every else SignalState.OPEN, stack=stack, service=service, source=source, limit=limit
+    )
+    return {"signals": [signal_to_json(each) for each in await ports.intake.ledger.signals(query)]}
 
 
 def signal_to_json(signal: Signal) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What became of notices, from the records of the reconciler, and how a person has one sent again."""
+"""Lists the deliveries of notices from the reconciler's records, and has a notice sent again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,6 +1,9 @@
-"""Takes what people do in Slack: proves the request, acknowledges it at once, and then acts as the linked person, by the rules of every door."""
+"""Takes the requests of people in Slack: proves each request, acknowledges it at once, acts as the linked person by the rules of every door,
+and sends the answer to the host of the settings.
+"""
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -12,6 +15,8 @@ from gateway.core.model.approval import Hold, HoldState
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Door
+from gateway.core.outbound.client import OutboundClient
+from gateway.core.outbound.response import OutboundFailure
 from gateway.core.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
 from gateway.core.records.approvals import ConsentBody, RejectedBody
 from gateway.core.records.codec import body_of
@@ -19,18 +24,40 @@ from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings.notices import SlackSettings
 from gateway.doors.chat.links import ChatLinks
-from gateway.doors.chat.slack_answers import SlackAnswers
-from gateway.doors.chat.slack_request import (
-    SIGNATURE,
-    TIMESTAMP,
-    ChatAction,
-    ChatRequest,
-    read_request,
-    verify_request,
-)
+from gateway.doors.chat.slack_request import SIGNATURE, TIMESTAMP, ChatAction, ChatRequest, read_request, verify_request
 from gateway.line.wakeups import Wakeups
 from gateway.notices.change_lines import without_links
 from gateway.notices.slack_card import card, no_buttons_reason
+
+_CLIENT: Final = OutboundClient(seconds=10.0, most_bytes=0)
+_OK: Final = 200
+
+
+class ChatUnusable(SentinelError):
+    """The chat did not take an answer. What was decided is recorded all the same."""
+
+    code = "chat_host"
+
+
+class SlackAnswers:
+    """The host where the chat takes answers."""
+
+    def __init__(self, host: str) -> None:
+        """`host` is a scheme and a host, from the settings."""
+        self._host = host.rstrip("/")
+
+    async def answer(self, path: str, document: dict[str, Any]) -> None:
+        """Send an answer once. Raises `ChatUnusable`, whose text does not hold the path: it is a secret for half an hour."""
+        headers = {"content-type": "application/json"}
+        try:
+            reply = await _CLIENT.request(
+                "POST", f"{self._host}{path}", headers=headers, body=json.dumps(document).encode()
+            )
+        except OutboundFailure as error:
+            raise ChatUnusable(f"The chat could not be answered ({error}).") from None
+        if reply.status != _OK:
+            raise ChatUnusable(f"The chat answered {reply.status}.")
+
 
 log = structlog.get_logger()
 

@@ -31,7 +31,7 @@ _UNPROVEN: Final = (
 
 
 class ChatAction(StrEnum):
-    """What a person wants done, about a held change or about themself."""
+    """The acts that a person can ask for, on a held change or on their own link."""
 
     APPROVE = APPROVE
     REJECT = REJECT
@@ -41,7 +41,7 @@ class ChatAction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """What a person wants."""
+    """One act that a person asks for."""
 
     team: str
     user: str
@@ -50,7 +50,7 @@ class ChatRequest:
     """The held change; empty for `link`."""
     reason: str = ""
     code: str = field(default="", repr=False)
-    """What `link` is proved with."""
+    """The code that proves a `link`."""
     answer_path: str
     """Where the answer goes, at the host of the settings."""
     on_card: bool

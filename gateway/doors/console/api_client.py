@@ -11,6 +11,7 @@ from gateway.core.http.asgi import Message, Scope, from_door
 from gateway.core.model.mutation import Door
 from gateway.core.off_loop import off_loop
 from gateway.core.ports import Key
+from gateway.doors.api.problems import status_of
 from gateway.doors.router import App
 
 _FAILED: Final = 400
@@ -25,6 +26,11 @@ class ApiProblem(SentinelError):
         super().__init__(str(document.get("detail") or _NO_ANSWER))
         self.status = status
         self.code = str(document.get("code", "internal"))
+
+
+def http_status(error: SentinelError) -> int:
+    """The status of a page that shows the error: the API's own, else that of the error's class."""
+    return error.status if isinstance(error, ApiProblem) else status_of(error)
 
 
 class ApiClient:

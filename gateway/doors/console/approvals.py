@@ -1,4 +1,4 @@
-"""The page of what waits for a human: each held change with all that its approver decides about, and the bulk rejection of a filtered list."""
+"""The approvals page: each held mutation with everything its approver decides about, and the bulk rejection of a filtered list."""
 
 import asyncio
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from gateway.core.model.approval import HoldFilter, approval_rule_from_json, obj
 from gateway.doors.console.api_client import ApiProblem, segment
 from gateway.doors.console.cards import MutationCard, card_of
 from gateway.doors.console.forms import reason_in
-from gateway.doors.console.visit import Visit, go
+from gateway.doors.console.visit import Visit, go, rows_of
 
 _CARDS: Final = 10
 """Held mutations on a page. Each shows its whole change."""
@@ -20,39 +20,40 @@ MOST_AT_ONCE: Final = 200
 
 
 async def approvals(visit: Visit) -> Response:
-    """What waits for a human, or was decided, newest first."""
+    """The held mutations of the filter, newest first."""
     chosen = _filter(visit.query)
     answer = await visit.api.get("/holds", **chosen, before=visit.query.get("before", ""), limit=_CARDS + 1)
-    holds = answer["holds"]
-    cards = await asyncio.gather(*(_card(visit, hold) for hold in holds[:_CARDS]))
+    holds, last = rows_of(answer["holds"], _CARDS)
+    cards = await asyncio.gather(*(_card(visit, hold) for hold in holds))
     return visit.page(
         "approvals.html",
         cards=[card for card in cards if card],
         chosen=chosen,
         states=[state.value for state in HoldFilter],
-        older=holds[_CARDS - 1]["mutation_id"] if len(holds) > _CARDS else "",
+        older=last["mutation_id"] if last else "",
     )
 
 
-async def ask_rejection(visit: Visit) -> Response:
+async def ask_rejection(visit: Visit, problem: str = "", status: int = 200) -> Response:
     """The list of all that match the filter and that the visitor may reject, with the question for a reason."""
-    return await _rejection(visit, "")
+    chosen = {**_filter(visit.query), "state": HoldFilter.OPEN.value}
+    holds = (await visit.api.get("/holds", **chosen, limit=MOST_AT_ONCE))["holds"]
+    mine = [hold for hold in holds if not _why_not(visit, hold)]
+    values = {"holds": mine, "others": len(holds) - len(mine), "chosen": chosen, "most": MOST_AT_ONCE}
+    return visit.page("reject_all.html", problem=problem, status=status, **values)
 
 
 async def reject_all(visit: Visit) -> Response:
     """Reject exactly those that were listed, each in a transaction of its own, with the reason."""
     fields = await visit.form()
     wanted = fields.get("mutations", "").split()
-    try:
-        reason = reason_in(fields)
-        if not 0 < len(wanted) <= MOST_AT_ONCE:
-            raise Malformed(f"At most {MOST_AT_ONCE} are rejected at once, and at least one. Nothing was changed.")
-    except SentinelError as error:
-        return await _rejection(visit, str(error), status=400)
+    reason = reason_in(fields)
+    if not 0 < len(wanted) <= MOST_AT_ONCE:
+        raise Malformed(f"At most {MOST_AT_ONCE} are rejected at once, and at least one. Nothing was changed.")
     kept = [problem for each in wanted if (problem := await _reject(visit, each, reason))]
     if kept:
         told = f"{len(wanted) - len(kept)} were rejected, {len(kept)} were not. {' '.join(kept[:5])}"
-        return await _rejection(visit, told, status=409)
+        return await ask_rejection(visit, told, status=409)
     return go("/approvals", done="all-rejected")
 
 
@@ -63,14 +64,6 @@ async def _reject(visit: Visit, mutation_id: str, reason: str) -> str:
     except SentinelError as error:
         return str(error)
     return ""
-
-
-async def _rejection(visit: Visit, problem: str, *, status: int = 200) -> Response:
-    chosen = {**_filter(visit.query), "state": HoldFilter.OPEN.value}
-    holds = (await visit.api.get("/holds", **chosen, limit=MOST_AT_ONCE))["holds"]
-    mine = [hold for hold in holds if not _why_not(visit, hold)]
-    values = {"holds": mine, "others": len(holds) - len(mine), "chosen": chosen, "most": MOST_AT_ONCE}
-    return visit.page("reject_all.html", problem=problem, status=status, **values)
 
 
 def _why_not(visit: Visit, hold: Mapping[str, Any]) -> str:

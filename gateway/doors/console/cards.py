@@ -1,4 +1,4 @@
-"""What a person sees of a mutation before they decide: the change, what depends on it, whose claims would end, and whether they may decide."""
+"""The card of a mutation, which a person reads before they decide: the change, what depends on it, whose claims would end, and whether they may decide."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from gateway.doors.console.rendering import duration_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownChange:
-    """What a call does to one attribute of one resource."""
+    """The effect of a call on one attribute of one resource."""
 
     address: str
     attribute: str
@@ -55,7 +55,7 @@ class MutationCard:
 
     @property
     def consents(self) -> list[Mapping[str, Any]]:
-        """Who approved it so far."""
+        """The approvals so far."""
         return [answer for answer in self.explanation["approval"]["answers"] if answer["stage"] == "approved"]
 
     @property

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from gateway.core.errors import Malformed, SentinelError
 from gateway.doors.console.api_client import segment
 from gateway.doors.console.approvals import MOST_AT_ONCE
-from gateway.doors.console.visit import Visit, go
+from gateway.doors.console.visit import Visit, go, rows_of
 
 _ROWS: Final = 50
 
@@ -17,14 +17,18 @@ async def claims(visit: Visit) -> Response:
     """The claims of the filter, newest first."""
     chosen = _filter(visit.query)
     answer = await visit.api.get("/claims", **chosen, before=visit.query.get("before", ""), limit=_ROWS + 1)
-    found = answer["claims"]
-    older = found[_ROWS - 1]["id"] if len(found) > _ROWS else ""
-    return visit.page("claims.html", claims=found[:_ROWS], chosen=chosen, older=older)
+    rows, last = rows_of(answer["claims"], _ROWS)
+    return visit.page("claims.html", claims=rows, chosen=chosen, older=last["id"] if last else "")
 
 
-async def ask_release(visit: Visit) -> Response:
+async def ask_release(visit: Visit, problem: str = "", status: int = 200) -> Response:
     """The list of all that match and that the visitor may end, with the question whether to end them."""
-    return await _release(visit, "")
+    chosen = {**_filter(visit.query), "every": ""}
+    found = (await visit.api.get("/claims", **chosen, limit=MOST_AT_ONCE))["claims"]
+    mine = [claim for claim in found if _may_end(visit, claim)]
+    mutations = list(dict.fromkeys(claim["mutation_id"] for claim in mine))
+    values = {"claims": mine, "mutations": mutations, "others": len(found) - len(mine), "chosen": chosen}
+    return visit.page("release_all.html", problem=problem, status=status, most=MOST_AT_ONCE, **values)
 
 
 async def release_all(visit: Visit) -> Response:
@@ -41,17 +45,8 @@ async def release_all(visit: Visit) -> Response:
         except SentinelError as error:
             kept.append(str(error))
     if kept:
-        return await _release(visit, f"{len(kept)} of {len(wanted)} stay. {' '.join(kept[:5])}", status=409)
+        return await ask_release(visit, f"{len(kept)} of {len(wanted)} stay. {' '.join(kept[:5])}", status=409)
     return go("/claims", done="released")
-
-
-async def _release(visit: Visit, problem: str, *, status: int = 200) -> Response:
-    chosen = {**_filter(visit.query), "every": ""}
-    found = (await visit.api.get("/claims", **chosen, limit=MOST_AT_ONCE))["claims"]
-    mine = [claim for claim in found if _may_end(visit, claim)]
-    mutations = list(dict.fromkeys(claim["mutation_id"] for claim in mine))
-    values = {"claims": mine, "mutations": mutations, "others": len(found) - len(mine), "chosen": chosen}
-    return visit.page("release_all.html", problem=problem, status=status, most=MOST_AT_ONCE, **values)
 
 
 def _may_end(visit: Visit, claim: Mapping[str, Any]) -> bool:

@@ -26,7 +26,7 @@ _MOST_COMPARED: Final = 2_000
 
 
 class LineKind(StrEnum):
-    """What became of a line. The values are names in the style sheet."""
+    """The kind of a line in a difference. The values are names in the style sheet."""
 
     SAME = "same"
     ADDED = "add"
@@ -52,7 +52,7 @@ class Difference:
 
 
 def difference(before: Json, after: Json) -> Difference:
-    """What is removed and what is added when one value replaces another. JSON inside a text counts as JSON."""
+    """The lines that are removed and added when one value replaces another. JSON inside a text counts as JSON."""
     return text_difference(_lines(before), _lines(after))
 
 
@@ -93,7 +93,7 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileDifference:
-    """What becomes of one file."""
+    """The difference of one file."""
 
     path: str
     difference: Difference

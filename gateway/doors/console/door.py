@@ -18,7 +18,7 @@ from gateway.line.wakeups import ChangedMutations
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleParts:
-    """What the console is made of."""
+    """The ports and settings of the console."""
 
     api: App
     pipeline: Pipeline

@@ -5,10 +5,8 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from gateway.core.errors import SentinelError
 from gateway.core.model.approval import drift_objection
-from gateway.doors.api.problems import status_of
-from gateway.doors.console.api_client import ApiProblem, segment
+from gateway.doors.console.api_client import segment
 from gateway.doors.console.differences import Difference, difference
 from gateway.doors.console.forms import reason_in
 from gateway.doors.console.visit import Visit, go
@@ -18,31 +16,8 @@ ACTIONS: Final = ("codify", "revert", "quarantine", "leave")
 _REPORTS: Final = 30
 
 
-async def drift(visit: Visit) -> Response:
+async def drift(visit: Visit, problem: str = "", status: int = 200) -> Response:
     """By which values live and code differ."""
-    return await _page(visit, "", 200)
-
-
-async def decide(visit: Visit) -> Response:
-    """Decide about a change from outside, as the API does it."""
-    try:
-        fields = await visit.form()
-        body = {"action": fields.get("action", ""), "reason": reason_in(fields)}
-        await visit.api.post(f"/drift/{segment(visit.request.path_params['drift_id'])}/decide", body)
-    except SentinelError as error:
-        return await _page(visit, str(error), error.status if isinstance(error, ApiProblem) else status_of(error))
-    return go("/drift", done="decided")
-
-
-async def write_back(visit: Visit) -> Response:
-    """What was proposed for the code, what was written, and what is left to a human."""
-    left = await visit.api.get("/left")
-    proposed = await visit.api.get("/records", stage="proposed", limit=_REPORTS)
-    reports = await visit.api.get("/records", stage="reconciled", limit=_REPORTS)
-    return visit.page("write_back.html", left=left["left"], proposed=proposed["records"], reports=reports["records"])
-
-
-async def _page(visit: Visit, problem: str, status: int) -> Response:
     cause = visit.query.get("cause", "")
     chosen = {"stack": visit.query.get("stack", ""), "cause": cause if cause in _CAUSES else ""}
     found = await visit.api.get("/drift", **chosen)
@@ -55,6 +30,22 @@ async def _page(visit: Visit, problem: str, status: int) -> Response:
         "why_not": drift_objection(visit.caller),
     }
     return visit.page("drift.html", problem=problem, status=status, **values)
+
+
+async def decide(visit: Visit) -> Response:
+    """Decide about a change from outside, as the API does it."""
+    fields = await visit.form()
+    body = {"action": fields.get("action", ""), "reason": reason_in(fields)}
+    await visit.api.post(f"/drift/{segment(visit.request.path_params['drift_id'])}/decide", body)
+    return go("/drift", done="decided")
+
+
+async def write_back(visit: Visit) -> Response:
+    """The proposals for the code, the reports of what was written, and the work left to humans."""
+    left = await visit.api.get("/left")
+    proposed = await visit.api.get("/records", stage="proposed", limit=_REPORTS)
+    reports = await visit.api.get("/records", stage="reconciled", limit=_REPORTS)
+    return visit.page("write_back.html", left=left["left"], proposed=proposed["records"], reports=reports["records"])
 
 
 def _difference(each: Mapping[str, Any]) -> Difference:

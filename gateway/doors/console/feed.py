@@ -13,7 +13,7 @@ from gateway.core.model.motive import Intent, Motivation
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.record import Stage
 from gateway.doors.console.pulse import Pulse
-from gateway.doors.console.visit import Visit
+from gateway.doors.console.visit import Visit, rows_of
 
 _RESOURCES: Final = 3
 """Resources that a row names."""
@@ -108,7 +108,7 @@ class Feed:
 
     pulse: Pulse
     _drawn: dict[tuple[str, str], tuple[int, int, str]] = field(default_factory=dict)
-    """What was last sent, by who sees it and its filter: those who look at the same feed share the work."""
+    """The last message, by visitor and filter: visitors with the same feed share the work."""
 
     async def page(self, visit: Visit) -> Response:
         """The records of the filter, newest first."""
@@ -117,16 +117,16 @@ class Feed:
         found = await visit.api.get(
             "/records", **chosen, limit=ROWS + 1, before_seq=before if before.isdecimal() else ""
         )
-        rows = [feed_row(record) for record in found["records"]]
+        rows, last = rows_of([feed_row(record) for record in found["records"]], ROWS)
         newest = rows[0].seq if rows else 0
         live = not before and "pause" not in visit.query
         return visit.page(
             "feed.html",
-            rows=rows[:ROWS],
+            rows=rows,
             chosen=chosen,
             choices=CHOICES,
             here=urlencode(chosen),
-            older=rows[ROWS - 1].seq if len(rows) > ROWS else 0,
+            older=last.seq if last else 0,
             stream=urlencode({**chosen, "after": newest}) if live else "",
             live=live,
         )

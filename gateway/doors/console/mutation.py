@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from gateway.core.errors import Malformed, SentinelError
-from gateway.doors.api.problems import status_of
-from gateway.doors.console.api_client import ApiProblem, segment
+from gateway.core.errors import Malformed
+from gateway.doors.console.api_client import segment
 from gateway.doors.console.cards import MutationCard, card_of
 from gateway.doors.console.differences import FileDifference, code_diff
 from gateway.doors.console.forms import reason_in
@@ -18,23 +17,31 @@ _LASTS: Final = ("1h", "15m", "4h", "1d")
 """How long an approval may be asked to wait for the call; the first is the usual one."""
 
 
-async def mutation(visit: Visit) -> Response:
+async def mutation(visit: Visit, problem: str = "", status: int = 200) -> Response:
     """The page."""
-    return await _page(visit, "", 200)
+    mutation_id = segment(visit.request.path_params["mutation_id"])
+    found = await visit.api.get(f"/mutations/{mutation_id}")
+    records: list[dict[str, Any]] = found["records"]
+    values = {
+        "id": mutation_id,
+        "state": found["state"],
+        "records": records,
+        "card": await _card(visit, mutation_id, records),
+        "lasts": _LASTS,
+        "code": await _code(visit, records),
+        "claims": await _open_claims(visit, mutation_id, records),
+    }
+    return visit.page("mutation.html", problem=problem, status=status, **values)
 
 
 async def act(visit: Visit) -> Response:
-    """Do what the form asks for, as the API does it; then show the page, with what went wrong if something did."""
+    """Do what the form asks for, as the API does it; then show the page."""
     mutation_id, action = segment(visit.request.path_params["mutation_id"]), visit.request.path_params["action"]
-    try:
-        done = await _acted(visit, mutation_id, action, await visit.form())
-    except SentinelError as error:
-        return await _page(visit, str(error), error.status if isinstance(error, ApiProblem) else status_of(error))
-    return go(f"/mutations/{mutation_id}", done=done)
+    return go(f"/mutations/{mutation_id}", done=await _do(visit, mutation_id, action, await visit.form()))
 
 
-async def _acted(visit: Visit, mutation_id: str, action: str, fields: Mapping[str, str]) -> str:
-    """The name of what was done."""
+async def _do(visit: Visit, mutation_id: str, action: str, fields: Mapping[str, str]) -> str:
+    """Do the act; the word of `DONE` for it."""
     path = f"/mutations/{mutation_id}/{action}"
     match action:
         case "approve":
@@ -52,22 +59,6 @@ async def _acted(visit: Visit, mutation_id: str, action: str, fields: Mapping[st
             return "released"
         case _:
             raise Malformed("The console has no such act. Nothing was changed.")
-
-
-async def _page(visit: Visit, problem: str, status: int) -> Response:
-    mutation_id = segment(visit.request.path_params["mutation_id"])
-    found = await visit.api.get(f"/mutations/{mutation_id}")
-    records: list[dict[str, Any]] = found["records"]
-    values = {
-        "id": mutation_id,
-        "state": found["state"],
-        "records": records,
-        "card": await _card(visit, mutation_id, records),
-        "lasts": _LASTS,
-        "code": await _code(visit, records),
-        "claims": await _open_claims(visit, mutation_id, records),
-    }
-    return visit.page("mutation.html", problem=problem, status=status, **values)
 
 
 async def _code(visit: Visit, records: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[FileDifference, ...]]:

@@ -70,7 +70,7 @@ class OidcSignIn:
             log.warning("console_oidc", problem=str(error))
             return self.page(wanted, problem=str(error), status=status_of(error))
         answer = RedirectResponse(url, status_code=303)
-        answer.headers["set-cookie"] = self.cookies.made(
+        answer.headers["set-cookie"] = self.cookies.set_header(
             attempt.text, int(ATTEMPT_LASTS.total_seconds()), request.scope
         )
         return answer
@@ -83,13 +83,13 @@ class OidcSignIn:
             attempt = self._attempt(request.scope, given.get("state", ""))
             wanted = attempt.wanted
             caller = await self._caller(given, attempt)
-            answer = await self.sessions.opened(request, caller, wanted, by="oidc")
+            answer = await self.sessions.open(request, caller, wanted, by="oidc")
         except LedgerUnavailable:
             raise
         except SentinelError as error:
             await self.pipeline.turn_away(inbound(request, self.clock), error)
             return self.page(wanted, problem=str(error), status=status_of(error))
-        answer.headers.append("set-cookie", self.cookies.ended(request.scope))
+        answer.headers.append("set-cookie", self.cookies.clear_header(request.scope))
         return answer
 
     def _attempt(self, scope: Scope, state: str) -> SignInAttempt:

@@ -30,7 +30,7 @@ class Sessions:
     cookies: SealedCookie
     hours: float
 
-    async def opened(self, request: Request, caller: Caller, wanted: str, *, by: str) -> Response:
+    async def open(self, request: Request, caller: Caller, wanted: str, *, by: str) -> Response:
         """The answer that signs the person in and leads to the page. `by` says in the log what proved who it is.
 
         Raises `errors.NotAllowed` for a session key, `errors.NotFound` if the standing key has ended.
@@ -48,15 +48,15 @@ class Sessions:
         )
         log.info("console_sign_in", actor=caller.actor, session=key.id, by=by)
         answer = RedirectResponse(wanted, status_code=303)
-        answer.headers["set-cookie"] = self.cookies.made(key.id, int(lasts.total_seconds()), request.scope)
+        answer.headers["set-cookie"] = self.cookies.set_header(key.id, int(lasts.total_seconds()), request.scope)
         return answer
 
-    async def ended(self, request: Request) -> Response:
+    async def end(self, request: Request) -> Response:
         """The answer that signs out: the session key ends, so that a copy of the cookie opens nothing."""
         if key_id := self.cookies.text(request.scope):
             await self.keys.revoke(key_id)
         answer = go("/sign-in", done="signed-out")
-        answer.headers["set-cookie"] = self.cookies.ended(request.scope)
+        answer.headers["set-cookie"] = self.cookies.clear_header(request.scope)
         return answer
 
 
@@ -92,7 +92,7 @@ class SignIn:
             fields = await form_of(given)
             wanted = inside(fields.get("next", ""))
             caller = await self.pipeline.authenticate(_with_key(given, fields.get("key", "")), self.authenticator)
-            return await self.sessions.opened(request, caller, wanted, by="key")
+            return await self.sessions.open(request, caller, wanted, by="key")
         except SentinelError as error:
             return self.page(wanted, problem=str(error), status=status_of(error))
 

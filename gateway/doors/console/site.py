@@ -14,10 +14,8 @@ from starlette.routing import Route
 
 from gateway.core.errors import LedgerUnavailable, SentinelError
 from gateway.core.http.asgi import Message, Receive, Scope, Send, send_response
-from gateway.doors.api.problems import status_of
-from gateway.doors.console.actors import ACTS as ACTOR_ACTS
-from gateway.doors.console.actors import PAGES as ACTOR_PAGES
-from gateway.doors.console.api_client import ApiClient, ApiProblem
+from gateway.doors.console.actors import actor, actors, reset, resume, stop
+from gateway.doors.console.api_client import ApiClient, http_status
 from gateway.doors.console.approvals import approvals, ask_rejection, reject_all
 from gateway.doors.console.claims import ask_release, claims, release_all
 from gateway.doors.console.door import ConsoleParts
@@ -30,7 +28,7 @@ from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.rendering import environment, static_files
 from gateway.doors.console.resource import resource, resources
 from gateway.doors.console.sign_in import Sessions, SignIn
-from gateway.doors.console.visit import Page, Templates, Visit, go
+from gateway.doors.console.visit import Page, Templates, Visit, act_on, go
 from gateway.doors.console.visitor import SealedCookie, Visitors
 from gateway.doors.router import App
 from gateway.identity.oidc import OidcProvider
@@ -100,15 +98,18 @@ PAGES: Final[tuple[tuple[str, Page], ...]] = (
     ("/resource", resource),
     ("/drift", drift),
     ("/write-back", write_back),
-    *ACTOR_PAGES,
+    ("/actors", actors),
+    ("/actors/{actor}", actor),
 )
 """What is read, by its address below `/console`. Add a page here and, if people go there first, in `templates/base.html`."""
 ACTS: Final[tuple[tuple[str, Page], ...]] = (
-    ("/approvals/reject", reject_all),
-    ("/mutations/{mutation_id}/{action}", act),
-    ("/claims/release", release_all),
-    ("/drift/{drift_id}/decide", decide),
-    *ACTOR_ACTS,
+    ("/approvals/reject", act_on(ask_rejection, reject_all)),
+    ("/mutations/{mutation_id}/{action}", act_on(mutation, act)),
+    ("/claims/release", act_on(ask_release, release_all)),
+    ("/drift/{drift_id}/decide", act_on(drift, decide)),
+    ("/stops", act_on(actors, stop)),
+    ("/stops/{stop_id}/resume", act_on(actors, resume)),
+    ("/actors/{actor}/reset", act_on(actors, reset)),
 )
 """What forms are sent to. Each ends with the address of a page."""
 _BROKE: Final = "Sentinel had an internal error; its log says more. Look at the records before you do it again."
@@ -141,7 +142,7 @@ class Site:
             Route("/console/static/{name}", _static),
             Route("/console/sign-in", self._whole(doors.ask)),
             Route("/console/sign-in", self._whole(doors.take), methods=["POST"]),
-            Route("/console/sign-out", self._whole(sessions.ended), methods=["POST"]),
+            Route("/console/sign-out", self._whole(sessions.end), methods=["POST"]),
             *(self._oidc(doors, sessions) if parts.settings.oidc_issuer else ()),
             Route("/console", self._whole(_first)),
             *(Route(f"/console{path}", self._whole(self._signed_in(page))) for path, page in pages),
@@ -191,7 +192,7 @@ class Site:
             try:
                 return await page(visit)
             except SentinelError as error:
-                return visit.page("error.html", problem=str(error), status=_status(error))
+                return visit.page("error.html", problem=str(error), status=http_status(error))
 
         return endpoint
 
@@ -238,10 +239,6 @@ def _to_sign_in(request: Request) -> Response:
     query = f"?{request.url.query}" if request.url.query else ""
     wanted = quote(f"{request.url.path}{query}", safe="")
     return RedirectResponse(f"/console/sign-in?next={wanted}", status_code=303)
-
-
-def _status(error: SentinelError) -> int:
-    return error.status if isinstance(error, ApiProblem) else status_of(error)
 
 
 async def _static(request: Request) -> Response:

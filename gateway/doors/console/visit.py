@@ -1,24 +1,27 @@
-"""One request of a signed-in person: who they are, the API as they see it, and the answers that a page can give."""
+"""One request of a signed-in person: the visitor, the API as the visitor sees it, and the answers that a page can give."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
 from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from gateway.core.errors import SentinelError
 from gateway.core.http.asgi import RequestBody, declared_length, inbound_of
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.ports import Clock
-from gateway.doors.console.api_client import ApiClient
+from gateway.doors.console.api_client import ApiClient, http_status
 from gateway.doors.console.forms import LARGEST, form_of
 from gateway.doors.console.rendering import static_files
 from gateway.doors.console.visitor import Visitor
 from gateway.identity.caller import caller_of
+
+Row = TypeVar("Row")
 
 DONE: Final[Mapping[str, str]] = {
     "approved": "Approved. The requester's identical call now passes once.",
@@ -68,7 +71,7 @@ class Visit:
 
     @property
     def caller(self) -> Caller:
-        """Who visits, as every door knows them."""
+        """The visitor as the caller that every door knows."""
         return caller_of(self.visitor.key)
 
     @property
@@ -96,6 +99,31 @@ class Visit:
 
 
 Page: TypeAlias = Callable[[Visit], Awaitable[Response]]
+
+
+class RefusalPage(Protocol):
+    """A page that can say why an act on it was refused."""
+
+    async def __call__(self, visit: Visit, problem: str = "", status: int = 200) -> Response:
+        """The page."""
+        ...
+
+
+def act_on(page: RefusalPage, act: Page) -> Page:
+    """The act, whose refusal is shown on the page that it was done on, with the status of the refusal."""
+
+    async def answer(visit: Visit) -> Response:
+        try:
+            return await act(visit)
+        except SentinelError as error:
+            return await page(visit, str(error), http_status(error))
+
+    return answer
+
+
+def rows_of(found: Sequence[Row], most: int) -> tuple[Sequence[Row], Row | None]:
+    """The rows of a page, and the last of them if there are more: the API was asked for one row more than a page has."""
+    return found[:most], found[most - 1] if len(found) > most else None
 
 
 def inbound(request: Request, clock: Clock) -> Inbound:

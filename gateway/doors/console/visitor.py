@@ -1,4 +1,4 @@
-"""Who visits the console: by the sealed cookie of a sign-in, or by the word of an SSO proxy that the settings name."""
+"""Finds the visitor of the console, by the sealed cookie of a sign-in or by the header of an SSO proxy that the settings name."""
 
 import asyncio
 import base64
@@ -29,11 +29,11 @@ class SealedCookie:
     purpose: str = "session"
     """The seal of one purpose is no seal of another."""
 
-    def made(self, text: str, seconds: int, scope: Scope) -> str:
+    def set_header(self, text: str, seconds: int, scope: Scope) -> str:
         """The Set-Cookie header that gives the text, in answer to this request. It must have neither a dot nor what no cookie may have."""
         return self._header(f"{text}.{self._seal(text)}", seconds, scope)
 
-    def ended(self, scope: Scope) -> str:
+    def clear_header(self, scope: Scope) -> str:
         """The Set-Cookie header that takes it away."""
         return self._header("", 0, scope)
 
@@ -77,7 +77,7 @@ _MOST_KEPT: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    """Who visits, and with which key."""
+    """A visitor and their key."""
 
     key: Key
     by_proxy: bool = False

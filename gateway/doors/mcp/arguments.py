@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gateway.context.lookup import MOST_LISTED
 from gateway.core.errors import Malformed
 from gateway.doors.api.problems import validation_messages
+from gateway.doors.api.request_bodies import IDEMPOTENCY_KEY_LENGTH, MotiveBody
 from gateway.doors.api.resources import MOST_CHANGES, OLDEST_SECONDS
-from gateway.doors.api.schemas import IDEMPOTENCY_KEY_LENGTH, MotiveBody
 
 MOST_CLAIMS = 200
 """Claims in one answer: a model reads no more, and what is written for one caller keeps the others waiting."""

@@ -11,7 +11,7 @@ from gateway.core.errors import SentinelError
 from gateway.core.http.asgi import Receive, RequestBody, Scope, Send, inbound_of, send_response
 from gateway.core.ports import Authenticator
 from gateway.doors.api.problems import status_of
-from gateway.doors.mcp.shared import McpPorts, ToolRequest
+from gateway.doors.mcp.tool_call import McpPorts, ToolRequest
 
 PATH: Final = "/.well-known/oauth-protected-resource"
 
@@ -57,7 +57,7 @@ class McpDoor:
 
     def __init__(
         self,
-        desk: McpPorts,
+        ports: McpPorts,
         authenticator: Authenticator,
         resource: ProtectedResource,
         *,
@@ -68,7 +68,7 @@ class McpDoor:
         version: str,
     ) -> None:
         """`hosts` and `origins` are the values of these headers that are accepted."""
-        self._desk = desk
+        self._ports = ports
         self._authenticator = authenticator
         self._resource = resource
         self._hosts = list(hosts)
@@ -106,10 +106,10 @@ class McpDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. A caller without a key is recorded and told where it is described how to get in."""
-        context = self._desk.context
-        inbound = inbound_of(scope, RequestBody(receive, 0), context.clock)
+        api = self._ports.api
+        inbound = inbound_of(scope, RequestBody(receive, 0), api.clock)
         try:
-            caller = await context.pipeline.authenticate(inbound, self._authenticator)
+            caller = await api.pipeline.authenticate(inbound, self._authenticator)
         except SentinelError as error:
             await self._refuse(send, status_of(error), error.code, str(error))
             return
@@ -132,8 +132,8 @@ class McpDoor:
         from gateway.doors.mcp.server import manager_of, server_of  # noqa: PLC0415  loaded when it is needed
         from gateway.doors.mcp.subscriptions import Subscriptions as Listening  # noqa: PLC0415  loaded when it is needed
 
-        listening = Listening(self._desk, most=self._most_streams)
-        server = server_of(self._desk, listening, self._version)
+        listening = Listening(self._ports, most=self._most_streams)
+        server = server_of(self._ports, listening, self._version)
         manager = manager_of(server, hosts=self._hosts, origins=self._origins, max_body_bytes=self._max_body_bytes)
         return manager, listening
 

@@ -1,4 +1,4 @@
-"""Proposes a change by the same line as every door, and tells what became of it: what was decided, the counter-offer, how to wait."""
+"""Proposes a change by the same line as every door, and answers with the decision, the counter-offer, and how to wait."""
 
 import json
 from collections.abc import Mapping
@@ -10,14 +10,15 @@ import structlog
 from gateway.core.errors import SentinelError
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
-from gateway.core.model.mutation import Door, Mutation
+from gateway.core.model.mutation import Door
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.core.model.verdict import Decision, Verdict
 from gateway.core.off_loop import BYTES_OF_AN_EFFECT, off_loop
 from gateway.core.ports import Request, RequestDecoder
-from gateway.doors.api.shared import told
+from gateway.doors.api.mutations import follow_mutation, response_to_json
+from gateway.doors.api.ports import told
 from gateway.doors.mcp.arguments import DryRunMutation, ProposeMutation
-from gateway.doors.mcp.shared import McpPorts, ToolAnswer, ToolRequest
+from gateway.doors.mcp.tool_call import McpPorts, ToolAnswer, ToolRequest
 from gateway.line.pipeline import MutationResult
 from gateway.presentation.refusal import in_doubt_text, refusal_text
 from gateway.presentation.serialize import decision_to_json, finding_to_json, mutation_to_json, outcome_to_json
@@ -50,29 +51,29 @@ class _ToolDecoder:
         return replace(await self.decoder.read(inbound, caller), door=Door.MCP)
 
 
-async def dry_run(desk: McpPorts, request: ToolRequest, given: DryRunMutation) -> ToolAnswer:
+async def dry_run(ports: McpPorts, request: ToolRequest, given: DryRunMutation) -> ToolAnswer:
     """The decision that the change would get; nothing changes."""
-    return await _propose(desk, request, given, dry_run=True)
+    return await _propose(ports, request, given, dry_run=True)
 
 
-async def propose(desk: McpPorts, request: ToolRequest, given: ProposeMutation) -> ToolAnswer:
-    """What became of the change; with `wait_seconds`, once a human has decided if it is held."""
-    answer = await _propose(desk, request, given, key=given.idempotency_key)
+async def propose(ports: McpPorts, request: ToolRequest, given: ProposeMutation) -> ToolAnswer:
+    """The result of the change; with `wait_seconds`, once a human has decided if it is held."""
+    answer = await _propose(ports, request, given, key=given.idempotency_key)
     held = answer.content.get("held")
     if held is None or not given.wait_seconds:
         return answer
-    state = await decided(desk, request.caller, held["mutation_id"], given.wait_seconds)
+    state = await wait_for_decision(ports, request.caller, held["mutation_id"], given.wait_seconds)
     return replace(answer, content={**answer.content, "state": state["state"], "held": {**held, **_next(state)}})
 
 
-async def decided(desk: McpPorts, caller: Caller, mutation_id: str, seconds: float) -> dict[str, Any]:
+async def wait_for_decision(ports: McpPorts, caller: Caller, mutation_id: str, seconds: float) -> dict[str, Any]:
     """The state and records of a mutation, as soon as it is decided. Raises `errors.NotFound`, `errors.Overloaded`."""
-    found = await desk.context.mutation(caller, mutation_id, seconds)
-    return {**found, "url": desk.console_url(mutation_id), **_next(found)}
+    found = await follow_mutation(ports.api, caller, mutation_id, seconds)
+    return {**found, "url": ports.console_url(mutation_id), **_next(found)}
 
 
 def _next(found: Mapping[str, Any]) -> dict[str, str]:
-    """What to do now, as a sentence."""
+    """The next step for the agent, as a sentence."""
     match found["state"]:
         case "approved":
             return {"next": "A human approved it. Repeat the identical call: it passes once."}
@@ -87,15 +88,15 @@ def _next(found: Mapping[str, Any]) -> dict[str, str]:
 
 
 async def _propose(
-    desk: McpPorts, request: ToolRequest, given: DryRunMutation, *, dry_run: bool = False, key: str = ""
+    ports: McpPorts, request: ToolRequest, given: DryRunMutation, *, dry_run: bool = False, key: str = ""
 ) -> ToolAnswer:
-    context, caller = desk.context, request.caller
+    api, caller = ports.api, request.caller
     inbound = _inbound(request.inbound, given, dry_run=dry_run, key=key)
-    _, proposal = await context.pipeline.admit(inbound, _Known(caller), _ToolDecoder(context.decoder))
+    _, proposal = await api.pipeline.admit(inbound, _Known(caller), _ToolDecoder(api.decoder))
     try:
-        result = await context.pipeline.execute(caller, proposal)
+        result = await api.pipeline.execute(caller, proposal)
         size = BYTES_OF_AN_EFFECT * len(result.mutation.effects)
-        return await off_loop(size, lambda: _answer(desk, result))
+        return await off_loop(size, lambda: _answer(ports, result))
     except SentinelError:
         raise
     except Exception:
@@ -117,7 +118,7 @@ def _inbound(inbound: Inbound, given: DryRunMutation, *, dry_run: bool, key: str
     return replace(inbound, headers=(*kept, *own), read_body=read_body)
 
 
-def _answer(desk: McpPorts, result: MutationResult) -> ToolAnswer:
+def _answer(ports: McpPorts, result: MutationResult) -> ToolAnswer:
     mutation, decision, outcome = result.mutation, result.decision, result.outcome
     verdict = decision.verdict.value if decision else "repeated"
     members: dict[str, Any] = {
@@ -128,14 +129,14 @@ def _answer(desk: McpPorts, result: MutationResult) -> ToolAnswer:
         "mutation": mutation_to_json(mutation),
         "decision": None if decision is None else decision_to_json(decision),
         "offers": _offers(decision),
-        "url": desk.console_url(mutation.id),
+        "url": ports.console_url(mutation.id),
     }
     if isinstance(outcome, Applied):
-        members["response"] = desk.context.response(mutation.call, outcome.reply)
+        members["response"] = response_to_json(ports.api, mutation.call, outcome.reply)
     if isinstance(outcome, Refused) and outcome.decision.verdict is Verdict.HOLD:
         members["held"] = {
             "mutation_id": mutation.id,
-            "url": desk.console_url(mutation.id),
+            "url": ports.console_url(mutation.id),
             "retry_after_seconds": RETRY_AFTER,
             "next": "A human must decide. Wait with wait_for_decision; once approved, repeat the identical call: it passes once.",
         }
@@ -149,7 +150,7 @@ def _detail(result: MutationResult) -> str:
     mutation, decision, outcome = result.mutation, result.decision, result.outcome
     match outcome:
         case None if decision is not None and decision.objections:
-            return f"Only judged, nothing was sent. {_objections(mutation, decision)}"
+            return f"Only judged, nothing was sent. {refusal_text(mutation, decision)}"
         case None:
             return "Only judged, nothing was sent. It would be carried out."
         case Applied():
@@ -160,10 +161,6 @@ def _detail(result: MutationResult) -> str:
             return f"AWS refused the call: {outcome.code}: {outcome.message} Nothing changed."
         case InDoubt():
             return in_doubt_text(mutation, outcome)
-
-
-def _objections(mutation: Mutation, decision: Decision) -> str:
-    return refusal_text(mutation, decision)
 
 
 def _offers(decision: Decision | None) -> list[dict[str, Any]]:

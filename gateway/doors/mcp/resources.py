@@ -1,4 +1,4 @@
-"""What can be read by its URI: `sentinel://stacks`, `claims`, `policies`, `context/…` and `mutations/…`."""
+"""The MCP resources, read by URI: `sentinel://stacks`, `claims`, `policies`, `context/…` and `mutations/…`."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -6,10 +6,11 @@ from typing import Any, Final
 from urllib.parse import parse_qs, unquote
 
 from gateway.core.errors import NotFound
-from gateway.doors.api.answers import claims_answer, context_answer
+from gateway.doors.api.claims import visible_claims
+from gateway.doors.api.ports import told
 from gateway.doors.mcp.arguments import MOST_CLAIMS
-from gateway.doors.mcp.proposals import decided
-from gateway.doors.mcp.shared import McpPorts, ToolRequest
+from gateway.doors.mcp.proposals import wait_for_decision
+from gateway.doors.mcp.tool_call import McpPorts, ToolRequest
 
 MUTATION_URI: Final = "sentinel://mutations/"
 _CONTEXT_URI: Final = "sentinel://context/"
@@ -18,17 +19,18 @@ _MUTATION: Final = re.compile(r"mut_[0-9a-z]{1,60}")
 Page = Callable[[McpPorts, ToolRequest], Awaitable[Mapping[str, Any]]]
 
 
-async def page_of(desk: McpPorts, request: ToolRequest, uri: str) -> Mapping[str, Any]:
+async def page_of(ports: McpPorts, request: ToolRequest, uri: str) -> Mapping[str, Any]:
     """The content behind a URI. Raises `errors.NotFound`, and what the tool of the same content raises."""
     page = PAGES.get(uri)
     if page is not None:
-        return await page[1](desk, request)
+        return await page[1](ports, request)
     if uri.startswith(_CONTEXT_URI):
         path, _, query = uri.removeprefix(_CONTEXT_URI).partition("?")
         attribute = (parse_qs(query).get("attribute") or [""])[0]
-        return await context_answer(desk.context, request.caller, unquote(path), attribute, None)
+        found = await ports.api.readers.context(request.caller, unquote(path), attribute, None)
+        return told(request.caller, found)
     if (mutation := mutation_of(uri)) is not None:
-        return await decided(desk, request.caller, mutation, 0)
+        return await wait_for_decision(ports, request.caller, mutation, 0)
     raise NotFound("There is no such resource. resources/list and resources/templates/list name them all.")
 
 
@@ -38,8 +40,8 @@ def mutation_of(uri: str) -> str | None:
     return name if uri.startswith(MUTATION_URI) and _MUTATION.fullmatch(name) else None
 
 
-async def _stacks(desk: McpPorts, request: ToolRequest) -> Mapping[str, Any]:
-    loaded = desk.stacks.snapshot()
+async def _stacks(ports: McpPorts, request: ToolRequest) -> Mapping[str, Any]:
+    loaded = ports.stacks.snapshot()
     stacks = [
         {
             "name": stack.name,
@@ -53,12 +55,12 @@ async def _stacks(desk: McpPorts, request: ToolRequest) -> Mapping[str, Any]:
     return {"stacks": stacks, "problems": list(loaded.problems) if request.caller.sees_all else []}
 
 
-async def _claims(desk: McpPorts, request: ToolRequest) -> Mapping[str, Any]:
-    return await claims_answer(desk.context, request.caller, limit=MOST_CLAIMS)
+async def _claims(ports: McpPorts, request: ToolRequest) -> Mapping[str, Any]:
+    return await visible_claims(ports.api, request.caller, limit=MOST_CLAIMS)
 
 
-async def _policies(desk: McpPorts, request: ToolRequest) -> Mapping[str, Any]:  # noqa: ARG001  the shape of every page
-    rules = desk.rules()
+async def _policies(ports: McpPorts, request: ToolRequest) -> Mapping[str, Any]:  # noqa: ARG001  the shape of every page
+    rules = ports.rules()
     return {
         "rules": [{"rule": name, "title": rules[name].title, "source": rules[name].source} for name in sorted(rules)]
     }

@@ -15,8 +15,8 @@ from mcp.shared.exceptions import MCPError
 
 from gateway.core.errors import NotFound, SentinelError
 from gateway.doors.mcp.resources import PAGES, TEMPLATES, page_of
-from gateway.doors.mcp.shared import McpPorts, ToolAnswer, ToolRequest, error_answer
 from gateway.doors.mcp.subscriptions import Subscriptions
+from gateway.doors.mcp.tool_call import McpPorts, ToolAnswer, ToolRequest, error_answer
 from gateway.doors.mcp.tools import TOOLS, ToolSpec, call_tool
 
 log = structlog.get_logger()
@@ -52,9 +52,9 @@ INSTRUCTIONS: Final = (
 _Context = ServerRequestContext[Any, Any]
 
 
-def server_of(desk: McpPorts, listening: Subscriptions, version: str) -> Server[Any]:
+def server_of(ports: McpPorts, listening: Subscriptions, version: str) -> Server[Any]:
     """The server with all tools and resources."""
-    handlers = _Handlers(desk, listening)
+    handlers = _Handlers(ports, listening)
     return Server(
         "sentinel",
         version=version,
@@ -85,10 +85,10 @@ def manager_of(
 
 
 class _Handlers:
-    """What the SDK calls for each method."""
+    """The handlers that the SDK calls, one for each method."""
 
-    def __init__(self, desk: McpPorts, listening: Subscriptions) -> None:
-        self._desk = desk
+    def __init__(self, ports: McpPorts, listening: Subscriptions) -> None:
+        self._ports = ports
         self._listening = listening
 
     async def list_tools(self, _: _Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -99,7 +99,7 @@ class _Handlers:
         """The answer of a tool, as text and as structured content."""
         request = _request(context)
         try:
-            answer = await call_tool(self._desk, request, params.name, params.arguments)
+            answer = await call_tool(self._ports, request, params.name, params.arguments)
         except NotFound as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from None
         return _result(answer)
@@ -135,7 +135,7 @@ class _Handlers:
         """The content of a resource as JSON."""
         request = _request(context)
         try:
-            page = await page_of(self._desk, request, params.uri)
+            page = await page_of(self._ports, request, params.uri)
         except SentinelError as error:
             content = error_answer(error, request.caller).content
             code = types.INVALID_PARAMS if isinstance(error, NotFound) else types.INTERNAL_ERROR

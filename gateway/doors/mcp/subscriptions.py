@@ -1,4 +1,4 @@
-"""Listening for changes of mutations: a client names those it waits for, and is told when something about one is recorded, by any gateway."""
+"""Streams that tell a client when any gateway records something about a mutation that the client waits for."""
 
 import asyncio
 from contextlib import AbstractContextManager, ExitStack
@@ -12,7 +12,7 @@ from gateway.core.errors import Overloaded, SentinelError
 from gateway.core.model.caller import Caller
 from gateway.core.ports import RecordQuery
 from gateway.doors.mcp.resources import mutation_of
-from gateway.doors.mcp.shared import McpPorts, ToolRequest
+from gateway.doors.mcp.tool_call import McpPorts, ToolRequest
 
 MOST_MUTATIONS: Final = 20
 """Mutations that one stream can be about."""
@@ -25,9 +25,9 @@ _KEY_SECONDS: Final = 5.0
 class Subscriptions:
     """The streams that are open. Each is of one caller, who hears only of mutations that it may see."""
 
-    def __init__(self, desk: McpPorts, *, most: int, key_seconds: float = _KEY_SECONDS) -> None:
+    def __init__(self, ports: McpPorts, *, most: int, key_seconds: float = _KEY_SECONDS) -> None:
         """`most` streams may be open at once."""
-        self._desk = desk
+        self._ports = ports
         self._most = most
         self._key_seconds = key_seconds
         self._open: dict[ListenHandler, str] = {}
@@ -71,10 +71,10 @@ class Subscriptions:
         if mutation is None:
             return False
         query = RecordQuery(mutation_id=mutation, limit=1, newest_first=False)
-        return bool(await self._desk.context.visible_records(caller, query))
+        return bool(await self._ports.api.visible_records(caller, query))
 
     def _waiting(self, uri: str, caller: Caller) -> AbstractContextManager[asyncio.Event]:
-        return self._desk.context.wakeups.waiting(mutation_of(uri) or "", caller.actor)
+        return self._ports.api.wakeups.waiting(mutation_of(uri) or "", caller.actor)
 
     async def _watch(
         self, bus: InMemorySubscriptionBus, handler: ListenHandler, uri: str, event: asyncio.Event, caller: Caller
@@ -98,9 +98,9 @@ class Subscriptions:
 
     async def _is_in(self, caller: Caller) -> bool:
         """Whether the caller's key still holds. If that cannot be read it counts as ended: the client listens again, and is told why."""
-        context = self._desk.context
+        api = self._ports.api
         try:
-            key = await context.keys.find(caller.key_id)
+            key = await api.keys.find(caller.key_id)
         except SentinelError:
             return False
-        return key is not None and not key.ended(context.clock.now())
+        return key is not None and not key.ended(api.clock.now())

@@ -11,13 +11,13 @@ from gateway.context.lookup import ResourceQuery
 from gateway.context.ports import HistoryQuery
 from gateway.context.reader import DriftQuery
 from gateway.core.errors import NotFound, SentinelError
-from gateway.doors.api.answers import claims_answer, context_answer, history_answer, resources_answer
-from gateway.doors.api.drift import drift_answer
-from gateway.doors.api.mutations import explanation_answer
-from gateway.doors.api.shared import told
+from gateway.doors.api.claims import visible_claims
+from gateway.doors.api.drift import visible_drift
+from gateway.doors.api.mutations import explain_mutation
+from gateway.doors.api.ports import told
 from gateway.doors.mcp import arguments as a
-from gateway.doors.mcp.proposals import decided, dry_run, propose
-from gateway.doors.mcp.shared import McpPorts, ToolAnswer, ToolRequest, error_answer, internal_answer
+from gateway.doors.mcp.proposals import dry_run, propose, wait_for_decision
+from gateway.doors.mcp.tool_call import McpPorts, ToolAnswer, ToolRequest, error_answer, internal_answer
 from gateway.presentation.serialize import claim_to_json
 
 log = structlog.get_logger()
@@ -65,7 +65,7 @@ def _schema_of(arguments: type[a.ToolArguments]) -> dict[str, Any]:
     return arguments.model_json_schema()
 
 
-async def call_tool(desk: McpPorts, request: ToolRequest, name: str, given: Mapping[str, Any] | None) -> ToolAnswer:
+async def call_tool(ports: McpPorts, request: ToolRequest, name: str, given: Mapping[str, Any] | None) -> ToolAnswer:
     """The answer of a tool. Never raises for what the caller did: a mistake is an answer that the model can mend.
 
     Raises `errors.NotFound` if there is no such tool.
@@ -74,7 +74,7 @@ async def call_tool(desk: McpPorts, request: ToolRequest, name: str, given: Mapp
     if tool is None:
         raise NotFound(f"There is no tool {name[:64]!r}. tools/list names them all.")
     try:
-        return await tool.run(desk, request, a.arguments_of(tool.arguments, given))
+        return await tool.run(ports, request, a.arguments_of(tool.arguments, given))
     except SentinelError as error:
         return error_answer(error, request.caller)
     except Exception as error:
@@ -82,7 +82,7 @@ async def call_tool(desk: McpPorts, request: ToolRequest, name: str, given: Mapp
         return internal_answer()
 
 
-async def _find_resources(desk: McpPorts, request: ToolRequest, given: a.FindResources) -> ToolAnswer:
+async def _find_resources(ports: McpPorts, request: ToolRequest, given: a.FindResources) -> ToolAnswer:
     query = ResourceQuery(
         q=given.q,
         arn=given.arn,
@@ -91,24 +91,27 @@ async def _find_resources(desk: McpPorts, request: ToolRequest, given: a.FindRes
         after=given.after,
         limit=given.limit,
     )
-    return ToolAnswer(content=await resources_answer(desk.context, request.caller, query))
+    return ToolAnswer(content=told(request.caller, await ports.api.readers.resources(request.caller, query)))
 
 
-async def _get_context(desk: McpPorts, request: ToolRequest, given: a.GetContext) -> ToolAnswer:
-    found = await context_answer(desk.context, request.caller, given.address, given.attribute, given.max_age_seconds)
-    return ToolAnswer(content=found)
+async def _get_context(ports: McpPorts, request: ToolRequest, given: a.GetContext) -> ToolAnswer:
+    readers, caller = ports.api.readers, request.caller
+    found = await readers.context(caller, given.address, given.attribute, given.max_age_seconds)
+    return ToolAnswer(content=told(caller, found))
 
 
-async def _get_history(desk: McpPorts, request: ToolRequest, given: a.GetHistory) -> ToolAnswer:
+async def _get_history(ports: McpPorts, request: ToolRequest, given: a.GetHistory) -> ToolAnswer:
     query = HistoryQuery(
         attribute=given.attribute, after_seq=given.after_seq, before_seq=given.before_seq, limit=given.limit
     )
-    return ToolAnswer(content=await history_answer(desk.context, request.caller, given.address, query))
+    return ToolAnswer(
+        content=told(request.caller, await ports.api.readers.history(request.caller, given.address, query))
+    )
 
 
-async def _list_claims(desk: McpPorts, request: ToolRequest, given: a.ListClaims) -> ToolAnswer:
-    found = await claims_answer(
-        desk.context,
+async def _list_claims(ports: McpPorts, request: ToolRequest, given: a.ListClaims) -> ToolAnswer:
+    found = await visible_claims(
+        ports.api,
         request.caller,
         address=given.address,
         actor=given.actor,
@@ -119,23 +122,23 @@ async def _list_claims(desk: McpPorts, request: ToolRequest, given: a.ListClaims
     return ToolAnswer(content=found)
 
 
-async def _list_drift(desk: McpPorts, request: ToolRequest, given: a.ListDrift) -> ToolAnswer:
+async def _list_drift(ports: McpPorts, request: ToolRequest, given: a.ListDrift) -> ToolAnswer:
     query = DriftQuery(stack=given.stack, cause=given.cause)
-    return ToolAnswer(content=await drift_answer(desk.context, request.caller, query))
+    return ToolAnswer(content=await visible_drift(ports.api, request.caller, query))
 
 
-async def _explain(desk: McpPorts, request: ToolRequest, given: a.OneMutation) -> ToolAnswer:
-    document = await explanation_answer(desk.context, request.caller, given.mutation_id)
-    return ToolAnswer(content={**document, "url": desk.console_url(given.mutation_id)})
+async def _explain(ports: McpPorts, request: ToolRequest, given: a.OneMutation) -> ToolAnswer:
+    document = await explain_mutation(ports.api, request.caller, given.mutation_id)
+    return ToolAnswer(content={**document, "url": ports.console_url(given.mutation_id)})
 
 
-async def _wait(desk: McpPorts, request: ToolRequest, given: a.WaitForDecision) -> ToolAnswer:
-    return ToolAnswer(content=await decided(desk, request.caller, given.mutation_id, given.seconds))
+async def _wait(ports: McpPorts, request: ToolRequest, given: a.WaitForDecision) -> ToolAnswer:
+    return ToolAnswer(content=await wait_for_decision(ports, request.caller, given.mutation_id, given.seconds))
 
 
-async def _release(desk: McpPorts, request: ToolRequest, given: a.OneMutation) -> ToolAnswer:
-    context, caller = desk.context, request.caller
-    ended = await context.commands.release(given.mutation_id, caller=caller, at=context.clock.now())
+async def _release(ports: McpPorts, request: ToolRequest, given: a.OneMutation) -> ToolAnswer:
+    api, caller = ports.api, request.caller
+    ended = await api.commands.release(given.mutation_id, caller=caller, at=api.clock.now())
     released = [claim_to_json(claim) for claim in ended]
     return ToolAnswer(content=told(caller, {"mutation_id": given.mutation_id, "released": released}))
 

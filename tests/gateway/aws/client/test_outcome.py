@@ -8,7 +8,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from gateway.aws.client.mutations import Aws
-from gateway.aws.client.outcome import THROTTLED, made_id, outcome_of
+from gateway.aws.client.outcome import THROTTLED, assigned_id, outcome_of
 from gateway.core.model.mutation import Call
 from gateway.core.model.outcome import Applied, Failed, InDoubt
 from gateway.core.outbound.response import HttpResponse
@@ -209,4 +209,4 @@ async def test_what_moto_answers_is_understood_in_every_protocol(parts: Any, cli
     ],
 )
 def test_the_id_of_one_new_resource_is_known(operation: str, parsed: Any, found: str) -> None:
-    assert made_id("ec2", operation, parsed) == found
+    assert assigned_id("ec2", operation, parsed) == found

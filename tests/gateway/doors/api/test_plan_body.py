@@ -4,7 +4,7 @@ import pytest
 
 from gateway.core.errors import Malformed
 from gateway.core.model.plan import Plan, PlannedAction, PlannedChange, change_to_json
-from gateway.doors.api.plan_body import PlanBody
+from gateway.doors.api.request_bodies import PlanBody
 
 CHANGE = PlannedChange(
     address='module.a["x"].aws_sqs_queue.q',

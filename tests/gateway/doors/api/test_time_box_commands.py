@@ -13,7 +13,7 @@ from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.time_box import TimeBoxPart, TimeBoxState
 from gateway.core.ports import DueChange
-from gateway.doors.api.time_box_commands import TimeBoxes, part_to_json, with_ends
+from gateway.doors.api.time_boxes import TimeBoxes, part_to_json, with_ends
 from tests.kit import nouns
 from tests.kit.history import HOUR
 

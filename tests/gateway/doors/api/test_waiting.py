@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 
 from gateway.core.errors import Malformed, NotFound
 from gateway.core.records.record import Record, Stage
-from gateway.doors.api.shared import mutation_when_decided, wait_seconds
+from gateway.doors.api.mutations import mutation_when_decided, wait_seconds
 from gateway.line.wakeups import Wakeups
 from tests.kit.bodies import sample_record
 from tests.kit.doubles import NOW

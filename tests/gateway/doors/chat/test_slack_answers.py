@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.doors.chat.slack_answers import ChatUnusable, SlackAnswers
+from gateway.doors.chat.slack_chat import ChatUnusable, SlackAnswers
 from tests.kit.hook import HookStub, receiving
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

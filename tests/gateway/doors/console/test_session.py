@@ -41,7 +41,7 @@ def request(scheme: str = "http", cookie: str = "") -> Request:
 
 def opened(ring: Ring, caller: Caller, scheme: str = "http") -> Any:
     sessions = Sessions(keys=ring, cookies=COOKIES, hours=2)  # type: ignore[arg-type]
-    return asyncio.run(sessions.opened(request(scheme), caller, "/console/claims", by="key"))
+    return asyncio.run(sessions.open(request(scheme), caller, "/console/claims", by="key"))
 
 
 def test_a_session_has_what_its_key_has_and_ends_with_it() -> None:
@@ -69,9 +69,9 @@ def test_a_session_opens_no_session() -> None:
 def test_signing_out_ends_the_key_of_the_cookie() -> None:
     ring = Ring()
     sessions = Sessions(keys=ring, cookies=COOKIES, hours=2)  # type: ignore[arg-type]
-    cookie = COOKIES.made("SNTS1", 60, {"scheme": "http"}).partition(";")[0]
-    answer = asyncio.run(sessions.ended(request(cookie=cookie)))
+    cookie = COOKIES.set_header("SNTS1", 60, {"scheme": "http"}).partition(";")[0]
+    answer = asyncio.run(sessions.end(request(cookie=cookie)))
     assert ring.revoked == ["SNTS1"]
     assert "Max-Age=0" in answer.headers["set-cookie"]
-    asyncio.run(sessions.ended(request()))
+    asyncio.run(sessions.end(request()))
     assert ring.revoked == ["SNTS1"]

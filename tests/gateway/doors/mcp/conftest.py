@@ -1,4 +1,4 @@
-"""A desk over readers of the case's stack, for tools without a gateway; `gate` is a whole gateway."""
+"""A ports over readers of the case's stack, for tools without a gateway; `gate` is a whole gateway."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.verdict import RuleText
-from gateway.doors.mcp.shared import McpPorts, ToolRequest
+from gateway.doors.mcp.tool_call import McpPorts, ToolRequest
 from gateway.line.wakeups import Wakeups
 from tests.kit.context_reader import reader
 from tests.kit.doubles import AGENT, NOW, FixedClock
@@ -25,12 +25,12 @@ def request_of(caller: Caller = AGENT) -> ToolRequest:
 
 
 @pytest.fixture
-def desk() -> McpPorts:
-    """A desk whose context has what readers need; a test adds the rest."""
+def ports() -> McpPorts:
+    """A ports whose context has what readers need; a test adds the rest."""
     found = reader()
     context: Any = SimpleNamespace(readers=found, wakeups=Wakeups(), clock=FixedClock())
     rules = {"SEN-1": RuleText("A title", "a.rego:1")}
-    return McpPorts(context=context, stacks=found.stacks, rules=lambda: rules, base_url="https://sentinel.example")
+    return McpPorts(api=context, stacks=found.stacks, rules=lambda: rules, base_url="https://sentinel.example")
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from gateway.core.errors import NotFound
 from gateway.core.model.outcome import Failed, InDoubt
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.doors.mcp.arguments import DryRunMutation, ProposeMutation
-from gateway.doors.mcp.proposals import _answer, _inbound, _next, decided, propose
-from gateway.doors.mcp.shared import McpPorts
+from gateway.doors.mcp.proposals import _answer, _inbound, _next, propose, wait_for_decision
+from gateway.doors.mcp.tool_call import McpPorts
 from gateway.line.pipeline import MutationResult
 from tests.kit import nouns
 from tests.kit.doubles import AGENT, CALL
@@ -27,14 +27,14 @@ ALLOWED = Decision(findings=(Finding(check="a", verdict=Verdict.ALLOW, rule="a.p
         (InDoubt(reason="Cut off."), "in_doubt", "is not sent again"),
     ],
 )
-def test_what_went_wrong_is_an_error_with_a_sentence(desk: McpPorts, outcome: Any, word: str, says: str) -> None:
-    answer = _answer(desk, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=outcome))
+def test_what_went_wrong_is_an_error_with_a_sentence(ports: McpPorts, outcome: Any, word: str, says: str) -> None:
+    answer = _answer(ports, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=outcome))
     assert (answer.is_error, answer.content["outcome"]) == (True, word)
     assert says in answer.content["detail"]
 
 
-def test_a_dry_run_that_would_pass(desk: McpPorts) -> None:
-    answer = _answer(desk, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=None))
+def test_a_dry_run_that_would_pass(ports: McpPorts) -> None:
+    answer = _answer(ports, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=None))
     assert (answer.is_error, answer.content["verdict"], answer.content["offers"]) == (False, "allow", [])
     assert "would be carried out" in answer.content["detail"]
 
@@ -61,7 +61,7 @@ async def test_the_proposal_is_a_request_of_the_api_from_the_same_sender(request
     assert _inbound(inbound, DryRunMutation(service="s", operation="o", parameters={}), dry_run=True, key="").header("idempotency-key") is None  # fmt: skip
 
 
-async def test_a_proposal_that_breaks_may_have_been_sent(desk: McpPorts, request_by: Any) -> None:
+async def test_a_proposal_that_breaks_may_have_been_sent(ports: McpPorts, request_by: Any) -> None:
     class Broken:
         """Admits everything and breaks."""
 
@@ -73,20 +73,20 @@ async def test_a_proposal_that_breaks_may_have_been_sent(desk: McpPorts, request
         async def execute(self, caller: Any, proposal: Any) -> Any:
             raise KeyError("hunter2")
 
-    context: Any = desk.context
-    context.pipeline, context.decoder = Broken(), None
+    api: Any = ports.api
+    api.pipeline, api.decoder = Broken(), None
     with capture_logs() as logged:
-        answer = await propose(desk, request_by(), ProposeMutation(service="s", operation="o", parameters={}))
+        answer = await propose(ports, request_by(), ProposeMutation(service="s", operation="o", parameters={}))
     assert (answer.is_error, answer.content["code"], answer.content["retry_safe"]) == (True, "outcome_unknown", False)
     assert "hunter2" not in str(answer.content)
     assert [each["event"] for each in logged] == ["proposal_broke"]
 
 
-async def test_a_mutation_that_the_caller_may_not_see_is_not_found(desk: McpPorts) -> None:
-    async def missing(caller: Any, mutation_id: str, seconds: float) -> dict[str, Any]:
-        raise NotFound(f"There is no mutation {mutation_id} that this key may see.")
+async def test_a_mutation_that_the_caller_may_not_see_is_not_found(ports: McpPorts) -> None:
+    async def no_records(caller: Any, query: Any) -> tuple[()]:
+        return ()
 
-    context: Any = desk.context
-    context.mutation = missing
+    api: Any = ports.api
+    api.visible_records = no_records
     with pytest.raises(NotFound):
-        await decided(desk, AGENT, "mut_1", 0)
+        await wait_for_decision(ports, AGENT, "mut_1", 0)

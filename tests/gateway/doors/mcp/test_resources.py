@@ -8,41 +8,41 @@ import pytest
 
 from gateway.core.errors import NotFound
 from gateway.doors.mcp.resources import PAGES, TEMPLATES, mutation_of, page_of
-from gateway.doors.mcp.shared import McpPorts
+from gateway.doors.mcp.tool_call import McpPorts
 from tests.kit.doubles import AGENT, HUMAN
 from tests.kit.stacks import GROUP
 
 
-async def test_the_stacks(desk: McpPorts, request_by: Any) -> None:
-    page = await page_of(desk, request_by(), "sentinel://stacks")
+async def test_the_stacks(ports: McpPorts, request_by: Any) -> None:
+    page = await page_of(ports, request_by(), "sentinel://stacks")
     [stack] = page["stacks"]
     assert (stack["name"], stack["mode"], page["problems"]) == ("kafka", "enforce", [])
     assert stack["resources"] > 10
 
 
-async def test_what_is_wrong_with_a_stack_is_for_people(desk: McpPorts, request_by: Any) -> None:
+async def test_what_is_wrong_with_a_stack_is_for_people(ports: McpPorts, request_by: Any) -> None:
     snapshot = SimpleNamespace(all=(), problems=("kafka: main.tf:1: broken",))
     broken: Any = SimpleNamespace(snapshot=lambda: snapshot)
-    other = replace(desk, stacks=broken)
+    other = replace(ports, stacks=broken)
     assert (await page_of(other, request_by(AGENT), "sentinel://stacks"))["problems"] == []
     assert (await page_of(other, request_by(HUMAN), "sentinel://stacks"))["problems"]
 
 
-async def test_the_policies(desk: McpPorts, request_by: Any) -> None:
-    page = await page_of(desk, request_by(), "sentinel://policies")
+async def test_the_policies(ports: McpPorts, request_by: Any) -> None:
+    page = await page_of(ports, request_by(), "sentinel://policies")
     assert page["rules"] == [{"rule": "SEN-1", "title": "A title", "source": "a.rego:1"}]
 
 
 @pytest.mark.parametrize("uri", [f"sentinel://context/{GROUP}?attribute=max_size", f"sentinel://context/{GROUP.replace('.', '%2E')}?attribute=max_size"])  # fmt: skip
-async def test_the_context_of_a_resource(desk: McpPorts, request_by: Any, uri: str) -> None:
-    page = await page_of(desk, request_by(), uri)
+async def test_the_context_of_a_resource(ports: McpPorts, request_by: Any, uri: str) -> None:
+    page = await page_of(ports, request_by(), uri)
     assert (page["address"], [each["attribute"] for each in page["attributes"]]) == (GROUP, ["max_size"])
 
 
 @pytest.mark.parametrize("uri", ["sentinel://nope", "sentinel://context/aws_lb.none", "file:///etc/passwd", "sentinel://mutations/../x", ""])  # fmt: skip
-async def test_there_is_nothing_else(desk: McpPorts, request_by: Any, uri: str) -> None:
+async def test_there_is_nothing_else(ports: McpPorts, request_by: Any, uri: str) -> None:
     with pytest.raises(NotFound) as raised:
-        await page_of(desk, request_by(), uri)
+        await page_of(ports, request_by(), uri)
     assert "passwd" not in str(raised.value)
 
 

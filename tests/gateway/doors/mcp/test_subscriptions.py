@@ -11,8 +11,8 @@ from mcp.shared.subscriptions import ResourceUpdated
 from mcp_types import SubscriptionFilter, SubscriptionsListenRequestParams
 
 from gateway.core.errors import Overloaded
-from gateway.doors.mcp.shared import McpPorts
 from gateway.doors.mcp.subscriptions import MOST_MUTATIONS, MOST_OF_AN_ACTOR, Subscriptions
+from gateway.doors.mcp.tool_call import McpPorts
 from tests.kit.gate import Gate
 from tests.kit.mcp import call, mcp_client
 
@@ -56,8 +56,8 @@ async def test_another_agents_mutation_is_not_heard(gate: Gate) -> None:
     assert len(uris) > MOST_MUTATIONS
 
 
-async def test_only_so_many_clients_may_listen(desk: McpPorts, request_by: Any) -> None:
-    listening = Subscriptions(desk, most=0)
+async def test_only_so_many_clients_may_listen(ports: McpPorts, request_by: Any) -> None:
+    listening = Subscriptions(ports, most=0)
     unused: Any = None
     with pytest.raises(Overloaded, match="wait_for_decision"):
         await listening.serve(unused, unused, request_by())
@@ -90,23 +90,23 @@ class _Ring:
         return SimpleNamespace(ended=lambda _now: self.revoked)
 
 
-def _listens(desk: McpPorts, ring: _Ring, *, key_seconds: float) -> Subscriptions:
+def _listens(ports: McpPorts, ring: _Ring, *, key_seconds: float) -> Subscriptions:
     async def visible_records(_caller: Any, _query: Any) -> Sequence[object]:
         await asyncio.sleep(0)
         return [object()]
 
-    context: Any = desk.context
+    context: Any = ports.api
     context.keys, context.visible_records = ring, visible_records
-    return Subscriptions(desk, most=100, key_seconds=key_seconds)
+    return Subscriptions(ports, most=100, key_seconds=key_seconds)
 
 
 def _about(*uris: str) -> SubscriptionsListenRequestParams:
     return SubscriptionsListenRequestParams(notifications=SubscriptionFilter(resource_subscriptions=list(uris) or None))
 
 
-async def test_a_stream_ends_with_its_key(desk: McpPorts, request_by: Any) -> None:
+async def test_a_stream_ends_with_its_key(ports: McpPorts, request_by: Any) -> None:
     ring, client = _Ring(), _Client()
-    serving: Any = _listens(desk, ring, key_seconds=0.001).serve(client, _about(), request_by())  # type: ignore[arg-type]
+    serving: Any = _listens(ports, ring, key_seconds=0.001).serve(client, _about(), request_by())  # type: ignore[arg-type]
     stream = asyncio.ensure_future(serving)
     await client.acknowledged.wait()
     assert not stream.done()
@@ -114,22 +114,22 @@ async def test_a_stream_ends_with_its_key(desk: McpPorts, request_by: Any) -> No
     await asyncio.wait_for(stream, 300)
 
 
-async def test_a_revoked_key_hears_nothing_more(desk: McpPorts, request_by: Any) -> None:
+async def test_a_revoked_key_hears_nothing_more(ports: McpPorts, request_by: Any) -> None:
     ring, client = _Ring(), _Client()
-    listening = _listens(desk, ring, key_seconds=300)
+    listening = _listens(ports, ring, key_seconds=300)
     serving: Any = listening.serve(client, _about("sentinel://mutations/mut_1"), request_by())  # type: ignore[arg-type]
     stream = asyncio.ensure_future(serving)
     await client.acknowledged.wait()
     ring.revoked = True
-    desk.context.wakeups.wake("mut_1")
+    ports.api.wakeups.wake("mut_1")
     await asyncio.wait_for(stream, 300)
     assert len(client.told) == 1, "only the acknowledgement"
-    assert "mut_1" not in desk.context.wakeups._waiting
+    assert "mut_1" not in ports.api.wakeups._waiting
 
 
-async def test_no_caller_takes_the_room_of_all(desk: McpPorts, request_by: Any) -> None:
+async def test_no_caller_takes_the_room_of_all(ports: McpPorts, request_by: Any) -> None:
     """All come at the same moment, so that each could find room before the others are counted."""
-    listening = _listens(desk, _Ring(), key_seconds=300)
+    listening = _listens(ports, _Ring(), key_seconds=300)
     about = _about("sentinel://mutations/mut_1")
     made: list[Any] = [listening.serve(_Client(), about, request_by()) for _ in range(3 * MOST_OF_AN_ACTOR)]  # type: ignore[arg-type]
     streams = [asyncio.ensure_future(each) for each in made]
@@ -141,9 +141,9 @@ async def test_no_caller_takes_the_room_of_all(desk: McpPorts, request_by: Any) 
     await asyncio.gather(*streams, return_exceptions=True)
 
 
-async def test_a_stream_that_could_not_hear_is_refused(desk: McpPorts, request_by: Any) -> None:
+async def test_a_stream_that_could_not_hear_is_refused(ports: McpPorts, request_by: Any) -> None:
     """Waiting is limited for each actor: a stream beyond that would be acknowledged, and silent for ever."""
-    listening = _listens(desk, _Ring(), key_seconds=300)
+    listening = _listens(ports, _Ring(), key_seconds=300)
     uris = [f"sentinel://mutations/mut_{number}" for number in range(MOST_MUTATIONS)]
     clients = [_Client(), _Client()]
     first: list[Any] = [listening.serve(each, _about(*uris), request_by()) for each in clients]  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from gateway.core.errors import NotFound
 from gateway.doors.mcp.arguments import MOST_CLAIMS
 from gateway.doors.mcp.resources import page_of
-from gateway.doors.mcp.shared import McpPorts
+from gateway.doors.mcp.tool_call import McpPorts
 from gateway.doors.mcp.tools import TOOLS, call_tool
 from tests.kit.stacks import GROUP
 
@@ -26,32 +26,32 @@ def test_what_each_tool_may_do_is_said() -> None:
         assert tool.members.keys() <= tool.output_schema["properties"].keys()
 
 
-async def test_a_tool_answers(desk: McpPorts, request_by: Any) -> None:
-    found = await call_tool(desk, request_by(), "find_resources", {"q": "consumer-processor"})
+async def test_a_tool_answers(ports: McpPorts, request_by: Any) -> None:
+    found = await call_tool(ports, request_by(), "find_resources", {"q": "consumer-processor"})
     assert not found.is_error
     assert [each["address"] for each in found.content["resources"]] == [GROUP]
-    context = await call_tool(desk, request_by(), "get_context", {"address": GROUP})
+    context = await call_tool(ports, request_by(), "get_context", {"address": GROUP})
     assert context.content["data_health"]
-    history = await call_tool(desk, request_by(), "get_history", {"address": GROUP})
+    history = await call_tool(ports, request_by(), "get_history", {"address": GROUP})
     assert history.content["history"] == []
 
 
-async def test_a_mistake_is_an_answer(desk: McpPorts, request_by: Any) -> None:
-    wrong = await call_tool(desk, request_by(), "get_context", {"address": 5})
+async def test_a_mistake_is_an_answer(ports: McpPorts, request_by: Any) -> None:
+    wrong = await call_tool(ports, request_by(), "get_context", {"address": 5})
     assert (wrong.is_error, wrong.content["code"]) == (True, "malformed")
-    missing = await call_tool(desk, request_by(), "get_context", {"address": "aws_lb.none"})
+    missing = await call_tool(ports, request_by(), "get_context", {"address": "aws_lb.none"})
     assert (missing.is_error, missing.content["code"]) == (True, "not_found")
 
 
-async def test_what_breaks_inside_is_logged_and_not_told(desk: McpPorts, request_by: Any) -> None:
+async def test_what_breaks_inside_is_logged_and_not_told(ports: McpPorts, request_by: Any) -> None:
     with capture_logs() as logged:
-        broken = await call_tool(desk, request_by(), "list_claims", {})
+        broken = await call_tool(ports, request_by(), "list_claims", {})
     assert (broken.is_error, broken.content["code"]) == (True, "internal")
     assert "queries" not in str(broken.content)
     assert [each["event"] for each in logged] == ["tool_broke"]
 
 
-async def test_claims_come_page_by_page(desk: McpPorts, request_by: Any) -> None:
+async def test_claims_come_page_by_page(ports: McpPorts, request_by: Any) -> None:
     """An answer with all of ten thousand claims would keep every other caller of this process waiting."""
     asked: list[dict[str, Any]] = []
 
@@ -62,15 +62,15 @@ async def test_claims_come_page_by_page(desk: McpPorts, request_by: Any) -> None
     async def shown(*_: Any, **__: Any) -> list[Any]:
         return []
 
-    context: Any = desk.context
+    context: Any = ports.api
     context.queries, context.time_boxes = SimpleNamespace(claims=claims), SimpleNamespace(shown=shown)
-    await call_tool(desk, request_by(), "list_claims", {"before": "clm_7"})
-    await page_of(desk, request_by(), "sentinel://claims")
+    await call_tool(ports, request_by(), "list_claims", {"before": "clm_7"})
+    await page_of(ports, request_by(), "sentinel://claims")
     assert [(each["before"], each["limit"]) for each in asked] == [("clm_7", 50), ("", MOST_CLAIMS)]
-    more = await call_tool(desk, request_by(), "list_claims", {"limit": MOST_CLAIMS + 1})
+    more = await call_tool(ports, request_by(), "list_claims", {"limit": MOST_CLAIMS + 1})
     assert more.content["code"] == "malformed"
 
 
-async def test_an_unknown_tool_is_an_error_of_the_protocol(desk: McpPorts, request_by: Any) -> None:
+async def test_an_unknown_tool_is_an_error_of_the_protocol(ports: McpPorts, request_by: Any) -> None:
     with pytest.raises(NotFound, match="tools/list"):
-        await call_tool(desk, request_by(), "rm_rf", {})
+        await call_tool(ports, request_by(), "rm_rf", {})

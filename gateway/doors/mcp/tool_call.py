@@ -1,4 +1,4 @@
-"""What the tools and resources share: the API's ports, the request and answer of a tool, and errors as answers."""
+"""One call of a tool: its ports, its request, its answer, and errors as answers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.masking import without_digests
 from gateway.core.model.verdict import RuleText
+from gateway.doors.api.ports import ApiPorts
 from gateway.doors.api.problems import RETRY_SAFE, status_of
-from gateway.doors.api.shared import ApiPorts
 from gateway.terraform.stacks import Stacks
 
 
@@ -18,7 +18,7 @@ from gateway.terraform.stacks import Stacks
 class McpPorts:
     """The ports of the tools."""
 
-    context: ApiPorts
+    api: ApiPorts
     stacks: Stacks
     rules: Callable[[], Mapping[str, RuleText]] = dict
     """The rules in force, by id."""
@@ -41,7 +41,7 @@ class ToolRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
-    """What a tool answers: a JSON object, and whether it is an error that the model should see and mend."""
+    """The answer of a tool: a JSON object, and whether it is an error that the model should see and mend."""
 
     content: Mapping[str, Any] = field(default_factory=dict)
     is_error: bool = False

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from gateway.core.errors import Malformed
 from gateway.core.model.motive import Intent, Motivation
-from gateway.doors.api.schemas import (
+from gateway.doors.api.request_bodies import (
     ApproveBody,
     MotiveBody,
     MutationBody,

@@ -1,4 +1,4 @@
-"""Frames the body of an S3 object for AWS while it arrives, and says what it means if it stops before its end."""
+"""Frames the body of an S3 object for AWS while it arrives, and gives the outcome of a body that stops before its end."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace

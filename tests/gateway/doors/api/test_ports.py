@@ -14,8 +14,10 @@ from gateway.core.model.outcome import Reply
 from gateway.core.ports import Key, RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.core.service_models import ServiceModels
-from gateway.doors.api.schemas import SessionBody
-from gateway.doors.api.shared import ApiPorts, reply_to_json
+from gateway.doors.api.mutations import reply_to_json
+from gateway.doors.api.ports import ApiPorts
+from gateway.doors.api.request_bodies import SessionBody
+from gateway.doors.api.sessions import open_session
 from tests.kit.bodies import sample_record
 from tests.kit.doubles import AGENT, HUMAN, NOW, FixedClock
 
@@ -86,7 +88,7 @@ def store() -> Store:
 
 
 @pytest.fixture
-def context(store: Store) -> ApiPorts:
+def ports(store: Store) -> ApiPorts:
     unused: Any = SimpleNamespace()
     ports: Any = {"queries": store, "keys": store, "blamer": store, "doubts": store, "drift": unused, "intake": unused}
     return ApiPorts(
@@ -128,28 +130,26 @@ PIPELINE = Caller(actor="pipeline", kind=ActorKind.PIPELINE, key_id="SNTLP")
         (HUMAN, RecordQuery(mutation_id="mut_2"), [OTHERS, APPROVED]),
     ],
 )
-async def test_who_sees_which_records(
-    context: ApiPorts, caller: Caller, query: RecordQuery, seen: list[Record]
-) -> None:
-    assert list(await context.visible_records(caller, query)) == seen
+async def test_who_sees_which_records(ports: ApiPorts, caller: Caller, query: RecordQuery, seen: list[Record]) -> None:
+    assert list(await ports.visible_records(caller, query)) == seen
 
 
-async def test_a_session_is_the_callers_own_for_a_while(context: ApiPorts, store: Store) -> None:
+async def test_a_session_is_the_callers_own_for_a_while(ports: ApiPorts, store: Store) -> None:
     body = SessionBody.model_validate({"motive": {"intent": "cost", "motivation": "budget"}, "lasts": "30d"})
-    session = await context.session(replace(AGENT, roles=("r",), on_behalf_of="eve"), body)
+    session = await open_session(ports.keys, replace(AGENT, roles=("r",), on_behalf_of="eve"), body)
     assert session == {"access_key_id": "SNTSX", "secret_access_key": "s" * 40, "expires_at": "2026-11-21T00:00:00Z"}
     (issued,) = store.issued
     assert (issued["actor"], issued["kind"], issued["roles"], issued["on_behalf_of"]) == ("agent", ActorKind.AGENT, ("r",), "eve")  # fmt: skip
     assert (issued["lasts"], issued["session_of"]) == (timedelta(hours=12), AGENT.key_id)
 
 
-async def test_a_session_key_makes_no_session(context: ApiPorts, store: Store) -> None:
+async def test_a_session_key_makes_no_session(ports: ApiPorts, store: Store) -> None:
     body = SessionBody.model_validate({"motive": {"intent": "cost", "motivation": "budget"}})
     with pytest.raises(NotAllowed):
-        await context.session(replace(AGENT, key_id="SNTSAAAAAAAAAAAAAAAA"), body)
+        await open_session(ports.keys, replace(AGENT, key_id="SNTSAAAAAAAAAAAAAAAA"), body)
     assert store.issued == []
 
 
-async def test_an_attribute_that_was_never_set_is_not_found(context: ApiPorts) -> None:
+async def test_an_attribute_that_was_never_set_is_not_found(ports: ApiPorts) -> None:
     with pytest.raises(NotFound, match=r"a\.b"):
-        await context.blame(AGENT, "a", "b")
+        await ports.blame(AGENT, "a", "b")

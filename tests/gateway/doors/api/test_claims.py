@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from gateway.context.lookup import ResourceQuery
-from gateway.context.ports import HistoryQuery
 from gateway.core.model.caller import Caller
-from gateway.doors.api.answers import claims_answer, context_answer, history_answer, resources_answer
+from gateway.doors.api import resources
+from gateway.doors.api.claims import visible_claims
 from tests.kit.context_reader import claim, reader
 from tests.kit.doubles import AGENT, HUMAN
 from tests.kit.stacks import GROUP
@@ -25,7 +24,7 @@ class _Store:
         return []
 
 
-CONTEXT: Any = SimpleNamespace(queries=_Store(), time_boxes=_Store(), readers=reader())
+PORTS: Any = SimpleNamespace(queries=_Store(), time_boxes=_Store(), readers=reader())
 
 
 @pytest.mark.parametrize(
@@ -33,23 +32,23 @@ CONTEXT: Any = SimpleNamespace(queries=_Store(), time_boxes=_Store(), readers=re
     [(HUMAN, "", ["agent", "rival"]), (AGENT, "", ["agent"]), (AGENT, GROUP, ["agent", "rival"])],
 )
 async def test_who_sees_which_claims(caller: Caller, address: str, actors: list[str]) -> None:
-    answer = await claims_answer(CONTEXT, caller, address=address)
+    answer = await visible_claims(PORTS, caller, address=address)
     assert [each["actor"] for each in answer["claims"]] == actors
     assert answer["left_off"] == ""
 
 
 async def test_an_agent_sees_the_goal_of_another_and_all_of_its_own() -> None:
-    own, others = (await claims_answer(CONTEXT, AGENT, address=GROUP))["claims"]
+    own, others = (await visible_claims(PORTS, AGENT, address=GROUP))["claims"]
     assert (own["motive"]["text"], others["motive"]) == (
         "lag grows",
         {"intent": "availability", "motivation": "incident"},
     )
-    _, seen = (await claims_answer(CONTEXT, HUMAN, address=GROUP))["claims"]
+    _, seen = (await visible_claims(PORTS, HUMAN, address=GROUP))["claims"]
     assert seen["motive"]["evidence"] == ["A-1"]
 
 
 async def test_the_readers_are_asked_as_the_caller() -> None:
-    assert (await context_answer(CONTEXT, AGENT, GROUP, "max_size", None))["signals"] == []
-    found = await resources_answer(CONTEXT, AGENT, ResourceQuery(q="consumer-processor"))
+    assert (await resources.resource_context(PORTS, AGENT, GROUP, "max_size"))["signals"] == []
+    found = await resources.resources(PORTS, AGENT, q="consumer-processor")
     assert found["resources"][0]["address"] == GROUP
-    assert (await history_answer(CONTEXT, AGENT, GROUP, HistoryQuery()))["history"] == []
+    assert (await resources.history(PORTS, AGENT, GROUP))["history"] == []

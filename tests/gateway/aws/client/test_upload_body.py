@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.aws.client.uploads import body_of, framed, payload_of, stopped, without_body
+from gateway.aws.client.upload_body import body_of, framed, payload_of, stopped, without_body
 from gateway.aws.door.uploads import UploadBody
 from gateway.core.errors import NotAuthenticated
 from gateway.core.model.mutation import Call

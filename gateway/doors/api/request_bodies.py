@@ -3,16 +3,19 @@
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from gateway.core.errors import Malformed
 from gateway.core.http.motive_syntax import duration, motive_of
 from gateway.core.http.strict_parsers import json_value
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Intent, Motivation, Motive
+from gateway.core.model.plan import Plan, PlannedAction, PlannedChange
 from gateway.core.model.stop import StopScope
 from gateway.core.off_loop import off_loop
 from gateway.doors.api.problems import validation_messages
+from gateway.effects.limits import MOST_EFFECTS
+from gateway.terraform.address import parse_address
 
 
 class _Body(BaseModel):
@@ -71,43 +74,29 @@ def _one_line(text: str) -> str:
     return text
 
 
+Reason = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_one_line)]
+"""Why something is done: recorded, so it may neither be blank nor steer a terminal."""
+
+
 class SettleBody(_Body):
-    """What a human found out about a mutation in doubt."""
+    """The outcome that a human found for a mutation in doubt."""
 
     outcome: Annotated[Literal["applied", "failed"], Field(description="Whether AWS carried it out.")]
-    reason: Annotated[str, Field(min_length=1, max_length=1000, description="How you found out.")]
-
-    @field_validator("reason")
-    @classmethod
-    def _printable(cls, reason: str) -> str:
-        """Raises `ValueError` for text that is blank or would steer a terminal."""
-        return _one_line(reason)
+    reason: Annotated[Reason, Field(description="How you found out.")]
 
 
 class GlassBody(_Body):
     """Why a hold is passed at once."""
 
-    reason: Annotated[str, Field(min_length=1, max_length=1000, description="What the emergency is.")]
-
-    @field_validator("reason")
-    @classmethod
-    def _printable(cls, reason: str) -> str:
-        """Raises `ValueError` for text that is blank or would steer a terminal."""
-        return _one_line(reason)
+    reason: Annotated[Reason, Field(description="What the emergency is.")]
 
 
 class StopBody(_Body):
-    """What a person stops, and why."""
+    """The scope of a stop, and its reason."""
 
     scope: StopScope
     name: Annotated[str, Field(max_length=256, description="The actor, stack or AWS service; empty for `all`.")] = ""
-    reason: Annotated[str, Field(min_length=1, max_length=1000, description="Why. Those who are refused are told.")]
-
-    @field_validator("reason")
-    @classmethod
-    def _printable(cls, reason: str) -> str:
-        """Raises `ValueError` for text that is blank or would steer a terminal."""
-        return _one_line(reason)
+    reason: Annotated[Reason, Field(description="Why. Those who are refused are told.")]
 
     @model_validator(mode="after")
     def _named(self) -> Self:
@@ -119,18 +108,12 @@ class StopBody(_Body):
 
 
 class DriftBody(_Body):
-    """What a human decides about a change from outside."""
+    """A human's decision about a change from outside."""
 
     action: Annotated[
         Literal["codify", "revert", "quarantine", "leave"], Field(description="What is to be done about it.")
     ]
-    reason: Annotated[str, Field(min_length=1, max_length=1000, description="Why.")]
-
-    @field_validator("reason")
-    @classmethod
-    def _printable(cls, reason: str) -> str:
-        """Raises `ValueError` for text that is blank or would steer a terminal."""
-        return _one_line(reason)
+    reason: Annotated[Reason, Field(description="Why.")]
 
 
 class ApproveBody(_Body):
@@ -176,6 +159,69 @@ class SessionBody(_Body):
     def duration(self) -> timedelta:
         """The duration, capped at twelve hours. Raises `errors.Malformed`."""
         return min(duration(self.lasts), timedelta(hours=12))
+
+
+class LinkBody(_Body):
+    """Which user of the chat the caller is."""
+
+    user: Annotated[str, Field(max_length=32, description="The id of your own user in the chat, `U…`.")]
+
+
+class ResendBody(_Body):
+    """Which notice is sent again, and to whom."""
+
+    receiver: Annotated[str, Field(max_length=64)]
+    id: Annotated[str, Field(max_length=64, description="The notice's id, `rec_…`.")]
+
+
+Name = Annotated[str, Field(min_length=1, max_length=512)]
+Path = Annotated[str, Field(pattern=r"^[^*\x00-\x1f][^\x00-\x1f]*$", max_length=512)]
+
+
+class PlannedChangeBody(_Body):
+    """The change of one resource in a plan. `sentinel plan-check` makes it from `terraform show -json`."""
+
+    address: Name
+    type: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,127}$")]
+    action: PlannedAction
+    previous: Annotated[str, Field(max_length=512)] = ""
+    values: Annotated[
+        dict[Path, Any],
+        Field(default_factory=dict, description="The new value of each changed attribute that is no secret."),
+    ]
+    secrets: Annotated[tuple[Path, ...], Field(description="Changed attributes whose value is a secret.")] = ()
+    unknown: Annotated[tuple[Path, ...], Field(description="Changed attributes with a value known after apply.")] = ()
+
+    def change(self) -> PlannedChange:
+        """The change. Raises `errors.Malformed` if the address is not one of a resource of its type."""
+        for address in (self.address, *((self.previous,) if self.previous else ())):
+            where = parse_address(address)
+            if where is None or where.data or where.resource_type != self.type:
+                raise Malformed(f"{address[:200]!r} is not the address of a resource of type {self.type}.")
+        return PlannedChange(
+            address=self.address,
+            resource_type=self.type,
+            action=self.action,
+            previous=self.previous,
+            values=self.values,
+            secrets=self.secrets,
+            unknown=self.unknown,
+        )
+
+
+class PlanBody(_Body):
+    """A Terraform plan without its secrets."""
+
+    stack: Annotated[
+        str, Field(max_length=63, description="The stack that it is of; may be left out if there is only one.")
+    ] = ""
+    terraform_version: Annotated[str, Field(pattern=r"^[A-Za-z0-9.+-]{0,32}$")] = ""
+    motive: MotiveBody | None = None
+    changes: Annotated[tuple[PlannedChangeBody, ...], Field(max_length=MOST_EFFECTS)]
+
+    def plan(self) -> Plan:
+        """The plan. Raises `errors.Malformed`."""
+        return Plan(changes=tuple(each.change() for each in self.changes), terraform_version=self.terraform_version)
 
 
 Model = TypeVar("Model", bound=BaseModel)

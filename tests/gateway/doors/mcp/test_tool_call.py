@@ -1,4 +1,4 @@
-"""The desk knows where people decide."""
+"""The ports knows where people decide."""
 
 import pytest
 
@@ -11,12 +11,12 @@ from gateway.core.errors import (
     Overloaded,
     SentinelError,
 )
-from gateway.doors.mcp.shared import McpPorts, error_answer, internal_answer
+from gateway.doors.mcp.tool_call import McpPorts, error_answer, internal_answer
 from tests.kit.doubles import AGENT
 
 
-def test_the_page_of_a_mutation(desk: McpPorts) -> None:
-    assert desk.console_url("mut_1") == "https://sentinel.example/console/mutations/mut_1"
+def test_the_page_of_a_mutation(ports: McpPorts) -> None:
+    assert ports.console_url("mut_1") == "https://sentinel.example/console/mutations/mut_1"
 
 
 @pytest.mark.parametrize(
