@@ -7,7 +7,7 @@ import msgspec
 from msgspec import inspect
 
 from gateway.core.model.json import canonical_text
-from gateway.core.records.codec import BODIES, body_from_members, decode_tolerantly
+from gateway.core.records.codec import BODIES, decode_tolerantly
 from gateway.core.records.record import Body, Record, Stage, UnreadableBody
 from gateway.core.records.write_backs import ReconciledBody
 
@@ -21,7 +21,7 @@ def sample_record(*, stage: Stage, body: Mapping[str, Any] | None = None, **fiel
 
 def sample_body(stage: Stage, members: Mapping[str, Any]) -> Body:
     """A body of this stage with these members."""
-    return body_from_members(stage, _filled(inspect.type_info(BODIES[stage]), members))
+    return msgspec.convert(_filled(inspect.type_info(BODIES[stage]), members), BODIES[stage])
 
 
 def unreadable(stage: Stage, members: Mapping[str, Any]) -> Body:

@@ -78,11 +78,6 @@ def decode_as(kind: type[AnyBody], text: str) -> AnyBody:
     return body  # type: ignore[no-any-return]  # the type of this stage is this kind
 
 
-def body_from_members(stage: Stage, members: Mapping[str, Any]) -> Body:
-    """The body with these members. Raises `msgspec.ValidationError` if one is missing or of another type."""
-    return msgspec.convert(members, BODIES[stage])
-
-
 def body_of(record: Record, kind: type[AnyBody]) -> AnyBody:
     """The body of a record of the kind's stage. Raises TypeError for a record of another stage and for a body that cannot be read."""
     if not isinstance(record.body, kind):

@@ -18,7 +18,7 @@ from gateway.doors.api.mutations import reply_to_json
 from gateway.doors.api.ports import ApiPorts
 from gateway.doors.api.request_bodies import SessionBody
 from gateway.doors.api.sessions import open_session
-from tests.kit.bodies import sample_record
+from tests.kit.bodies import sample_record, unreadable
 from tests.kit.doubles import AGENT, HUMAN, NOW, FixedClock
 
 
@@ -153,3 +153,10 @@ async def test_a_session_key_makes_no_session(ports: ApiPorts, store: Store) -> 
 async def test_an_attribute_that_was_never_set_is_not_found(ports: ApiPorts) -> None:
     with pytest.raises(NotFound, match=r"a\.b"):
         await ports.blame(AGENT, "a", "b")
+
+
+def test_a_decision_that_cannot_be_read_is_not_shown_to_those_who_may_not_see_its_contest() -> None:
+    body = unreadable(Stage.DECIDED, {"call": 3, "decision": {"contest": {"winner": "ann"}}})
+    record = Record(at=NOW, body=body)
+    assert without_contest(record).body.members == {"call": 3}
+    assert without_contest(record).stage is Stage.DECIDED

@@ -9,12 +9,15 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
+from gateway.core.errors import LedgerBroken
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import canonical, canonical_text, to_json
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.ledger.store.rows import ClaimRow
-from gateway.ledger.store.serialize import claim_from_row, claim_to_row
+from gateway.core.records.record import Stage
+from gateway.ledger.store.rows import ClaimRow, RecordRow
+from gateway.ledger.store.serialize import claim_from_row, claim_to_row, record_from_row
 from tests.kit import nouns
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -65,3 +68,15 @@ def test_a_claim_reads_back_and_has_no_end_while_it_is_open_and_unsettled(unsett
         claim = replace(claim, ended_at=at, end=ClaimEnd.RELEASED)
     expected = replace(claim, until=None) if unsettled and not ended else claim
     assert claim_from_row(ClaimRow._make(stored[name] for name in ClaimRow._fields)) == expected
+
+
+def test_a_row_whose_body_does_not_fit_is_a_record_and_is_logged() -> None:
+    row = RecordRow(
+        7, 1, "decided", "2026-11-22T12:00:00.000001Z", "mut_1", "ann", "shop", '{"call":3}', "0" * 64, "ab"
+    )
+    with capture_logs() as logs:
+        record = record_from_row(row)
+    assert (record.stage, record.seq, record.body.members) == (Stage.DECIDED, 7, {"call": 3})
+    assert [(entry["event"], entry["seq"], entry["mutation"]) for entry in logs] == [("record_unreadable", 7, "mut_1")]
+    with pytest.raises(LedgerBroken, match="unheard_of"):
+        record_from_row(row._replace(stage="unheard_of"))
