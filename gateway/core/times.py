@@ -1,6 +1,6 @@
 """The system clock, and the one form of times in texts: ISO 8601 in UTC, `2026-11-21T09:00:00Z`."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def utc_text(at: datetime) -> str:
@@ -24,3 +24,9 @@ class SystemClock:
     def now(self) -> datetime:
         """The current time: aware, in UTC."""
         return datetime.now(UTC)
+
+
+def moment_text(at: datetime) -> str:
+    """A moment in a sentence, to the second."""
+    at += timedelta(microseconds=999_999)  # rounded up, so that it is not too early
+    return utc_seconds(at)

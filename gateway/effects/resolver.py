@@ -9,7 +9,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, Masker
 from gateway.core.model.mutation import Call, Effect
 from gateway.effects.call_context import CallContext
-from gateway.effects.implications import IMPLIED_TYPES, Claimed, implied_effects
+from gateway.effects.implied_effects import IMPLIED_TYPES, Claimed, implied_effects
 from gateway.effects.interpreter import interpret
 from gateway.effects.inventory import Inventory, InventoryOverlay
 from gateway.effects.limits import refuse_too_large

@@ -33,8 +33,8 @@ from gateway.ledger.decide.claims import record_seen
 from gateway.ledger.decide.decision import decide
 from gateway.ledger.decide.events import append_event, record_passed
 from gateway.ledger.decide.ledger_view import answered
-from gateway.ledger.decide.outcome import settle, settlement
 from gateway.ledger.decide.refusals import RefusalRateLimit, refusal_body
+from gateway.ledger.decide.settlement import settle, settlement
 from gateway.ledger.decide.signals import record_signals
 from gateway.ledger.decide.write_set import write_set
 from gateway.ledger.store.database import Store, open_store

@@ -20,7 +20,7 @@ from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.decide.ledger_view import FLIP_CLAIMS
-from gateway.ledger.decide.outcome import STOPPED
+from gateway.ledger.decide.settlement import STOPPED
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.ledger.store import database
 from tests.kit import nouns

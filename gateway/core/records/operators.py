@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from gateway.core.model.budget import BreakerState
+from gateway.core.model.circuit_breaker import BreakerState
 from gateway.core.model.stop import StopScope
 from gateway.core.records.record import Body, Stage
 

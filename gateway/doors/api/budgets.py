@@ -7,8 +7,9 @@ from typing import Any
 import structlog
 from fastapi import APIRouter, Request
 
-from gateway.core.model.budget import SPANS, Breaker, Charge, Levels, Used
+from gateway.core.model.budget import SPANS, Charge, Levels, Used
 from gateway.core.model.caller import ActorKind
+from gateway.core.model.circuit_breaker import Breaker
 from gateway.doors.api.ports import Authenticated, Ports
 from gateway.doors.api.request_bodies import GlassBody, body_of, openapi_body
 from gateway.line.checks.fairness import WITHOUT_MOTIVE, FairLimits

@@ -11,17 +11,9 @@ from typing import Final, NamedTuple
 from sqlalchemy import bindparam, delete, insert, select
 
 from gateway.core.errors import NotAllowed, NotFound
-from gateway.core.model.budget import (
-    Breaker,
-    BreakerState,
-    Levels,
-    Used,
-    charged,
-    fair_share_from_json,
-    refuse_if_shut,
-    refuse_if_spent,
-)
+from gateway.core.model.budget import Levels, Used, charged, fair_share_from_json, refuse_if_spent
 from gateway.core.model.caller import Caller
+from gateway.core.model.circuit_breaker import Breaker, BreakerState, refuse_if_shut
 from gateway.core.model.json import canonical_text
 from gateway.core.model.verdict import Decision, Mode, Verdict
 from gateway.core.records.codec import decode_as

@@ -22,7 +22,7 @@ from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.ask.record_search import MAX_PAGE
 from gateway.ledger.decide.approvals import held, standing_approval, withdraw
 from gateway.ledger.decide.claims import end_claims, open_claims_of, settle_claims
-from gateway.ledger.decide.outcome import MAX_MESSAGE, append_settled, attempt_of_mutation, settle_resolved
+from gateway.ledger.decide.settlement import MAX_MESSAGE, append_settled, attempt_of_mutation, settle_resolved
 from gateway.ledger.store.rows import AttemptRow, ClaimRow, DoubtRow, HoldRow
 from gateway.ledger.store.serialize import claim_from_row, ids
 from gateway.ledger.store.statements import Among, Query, Session, Statement

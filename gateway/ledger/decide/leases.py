@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, delete, exists, insert, update
 
-from gateway.ledger.decide.outcome import STOPPED, doubt
+from gateway.ledger.decide.settlement import STOPPED, doubt
 from gateway.ledger.store.rows import AttemptRow
 from gateway.ledger.store.statements import Query, Statement
 from gateway.ledger.store.tables import ATTEMPTS, IN_FLIGHT, LEASES

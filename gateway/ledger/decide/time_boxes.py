@@ -16,7 +16,7 @@ from gateway.core.records.time_boxes import AttributeKey, MovedClaim, NotPutBack
 from gateway.ledger.ask.time_box_queries import fate_of, granted_seconds, part_of, rows_of_mutation
 from gateway.ledger.decide.claims import open_claims_of
 from gateway.ledger.decide.commands import is_approver, release
-from gateway.ledger.decide.outcome import attempt_of_mutation
+from gateway.ledger.decide.settlement import attempt_of_mutation
 from gateway.ledger.decide.stops import refuse_stopped_actor
 from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import AttemptRow, TimeBoxRow

@@ -5,16 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.core.errors import PolicyUnavailable
-from gateway.core.model.budget import (
-    SPANS,
-    BreakerRule,
-    Charge,
-    FairShare,
-    fair_share_to_json,
-    refuse_if_shut,
-    refuse_if_spent,
-)
+from gateway.core.model.budget import SPANS, Charge, FairShare, fair_share_to_json, refuse_if_spent
 from gateway.core.model.caller import ActorKind
+from gateway.core.model.circuit_breaker import BreakerRule, refuse_if_shut
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction, Mutation

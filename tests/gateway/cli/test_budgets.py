@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from gateway.core.model.budget import Breaker, BreakerState, Used
+from gateway.core.model.budget import Used
 from gateway.core.model.caller import ActorKind
+from gateway.core.model.circuit_breaker import Breaker, BreakerState
 from gateway.ledger.decide.budgets import _store
 from tests.kit.gate import Gate
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from msgspec import Raw
 
-from gateway.core.model.budget import BreakerState, Levels, charged, fair_share_from_json
+from gateway.core.model.budget import Levels, charged, fair_share_from_json
+from gateway.core.model.circuit_breaker import BreakerState
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.operators import BreakerBody
 from gateway.core.records.record import Stage

@@ -6,17 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.core.model.budget import (
-    Breaker,
-    BreakerRule,
-    BreakerState,
-    Charge,
-    FairShare,
-    charged,
-    fair_share_from_json,
-    fair_share_to_json,
-    first_misfit,
-)
+from gateway.core.model.budget import Charge, FairShare, charged, fair_share_from_json, fair_share_to_json, first_misfit
+from gateway.core.model.circuit_breaker import Breaker, BreakerRule, BreakerState
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

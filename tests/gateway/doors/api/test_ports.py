@@ -15,7 +15,7 @@ from gateway.core.ports import Key, RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.core.service_models import ServiceModels
 from gateway.doors.api.mutations import reply_to_json
-from gateway.doors.api.ports import ApiPorts
+from gateway.doors.api.ports import ApiPorts, without_contest
 from gateway.doors.api.request_bodies import SessionBody
 from gateway.doors.api.sessions import open_session
 from tests.kit.bodies import sample_record, unreadable

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from gateway.core.errors import BreakerOpen, BudgetSpent, ClaimTaken, NotAllowed, NotFound
-from gateway.core.model.budget import Breaker, BreakerState, Used
+from gateway.core.model.budget import Used
 from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.circuit_breaker import Breaker, BreakerState
 from gateway.core.model.mutation import PutBack
 from gateway.core.model.outcome import Failed, InDoubt, Resolution, SettledBy
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Mode, Verdict

@@ -6,13 +6,13 @@ import pytest
 from sqlalchemy import insert, select
 from sqlalchemy.schema import CreateTable
 
-from gateway.ledger.decide import claims, commands, decision, ledger_view, outcome
+from gateway.ledger.decide import claims, commands, decision, ledger_view, settlement
 from gateway.ledger.store.database import Store
 from gateway.ledger.store.rows import ValueRow
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
 from gateway.ledger.store.tables import VALUES
 
-_MODULES = (decision, commands, claims, ledger_view, outcome)
+_MODULES = (decision, commands, claims, ledger_view, settlement)
 _STATEMENTS = [
     pytest.param(value, id=f"{module.__name__.rpartition('.')[2]}.{name}")
     for module in _MODULES

@@ -8,8 +8,9 @@ from typing import Any, cast
 import pytest
 
 from gateway.core.errors import BreakerOpen, BudgetSpent, PolicyUnavailable
-from gateway.core.model.budget import Breaker, BreakerRule, BreakerState, Charge, Used, budget_text, charged
+from gateway.core.model.budget import Charge, Used, budget_text, charged
 from gateway.core.model.caller import ActorKind
+from gateway.core.model.circuit_breaker import Breaker, BreakerRule, BreakerState
 from gateway.core.model.claim import Relation, StandingClaim
 from gateway.core.model.facts import Facts
 from gateway.core.model.motive import Intent, Motivation, Motive

@@ -11,7 +11,7 @@ from gateway.core.model.mutation import CallClass, EffectAction
 from gateway.core.model.outcome import Failed, InDoubt, Resolution, SettledBy
 from gateway.core.model.path import WHOLE
 from gateway.core.model.time_box import TimeBoxState
-from gateway.ledger.decide.outcome import MAX_REPLY, follow_outcome, settlement
+from gateway.ledger.decide.settlement import MAX_REPLY, follow_outcome, settlement
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.states import AttemptState
 from tests.kit.history import NOW
