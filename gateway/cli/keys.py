@@ -19,8 +19,6 @@ from gateway.core.model.motive import Intent, Motivation, Motive, motive_to_json
 from gateway.core.ports import Key, KeyRing
 from gateway.core.settings import Settings
 from gateway.core.times import SystemClock
-from gateway.ledger.keyring import SqlKeyRing
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.presentation.serialize import time_to_json
 
 if TYPE_CHECKING:
@@ -36,6 +34,7 @@ T = TypeVar("T")
 async def open_keyring(settings: Settings) -> AsyncIterator["SqlKeyRing"]:
     """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
     from gateway.ledger.keyring import SqlKeyRing
+    from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 
     log_to_stderr()
     async with open_sealed_ledger(settings) as ledger:

@@ -48,7 +48,7 @@ class GitHubDouble:
         application.router.add_get(f"{repository}/issues/{{number}}/comments", self._comments)
         application.router.add_post(f"{repository}/issues/{{number}}/comments", self._comment)
         application.router.add_post(f"{repository}/pulls/{{number}}/requested_reviewers", self._ask)
-        runner = web.AppRunner(application)
+        runner = web.AppRunner(application, shutdown_timeout=0.1)  # a request that never ends is not waited for
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()

@@ -17,7 +17,7 @@ ADDRESS = "aws_sqs_queue.audit"
 
 def found(gate: Gate, drift_id: str, live: int = 99) -> None:
     """Record a change from outside, as the reconciler does."""
-    origin = {"actor": "<b>mallory</b>", "event": "SetQueueAttributes", "at": "2026-11-22T00:00:00Z", "event_id": "e", "service": "sqs"}  # fmt: skip
+    origin: dict[str, Json] = {"actor": "<b>mallory</b>", "event": "SetQueueAttributes", "at": "2026-11-22T00:00:00Z", "event_id": "e", "service": False}  # fmt: skip
     body: dict[str, Json] = {"address": ADDRESS, "attribute": "visibility_timeout_seconds", "resource_type": "aws_sqs_queue", "live": live, "declared": 60, "sensitive": False, "origin": origin}  # fmt: skip
     record = sample_record(stage=Stage.DRIFTED, at=datetime.now(UTC), mutation_id=drift_id, stack="kafka", body=body)
     resources = [(ADDRESS, "visibility_timeout_seconds")]
