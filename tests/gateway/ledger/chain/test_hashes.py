@@ -14,7 +14,7 @@ from sqlalchemy import insert
 
 from gateway.core.errors import LedgerBroken
 from gateway.core.model.json import canonical
-from gateway.core.records.record import Stage
+from gateway.core.records.record import Stage, UnreadableBody
 from gateway.ledger.chain.hashes import FIRST_PREVIOUS, HASHED, keyed_hash, verified_records
 from gateway.ledger.store.database import Store
 from gateway.ledger.store.rows import ChainEndRow, RecordRow
@@ -57,6 +57,8 @@ def test_the_golden_records_load() -> None:
     records = [record_from_row(RecordRow(*(row[name] for name in RecordRow._fields))) for row in GOLDEN]
     stages = [Stage.KEY_ISSUED, Stage.DECIDED, Stage.SETTLED, Stage.TURNED_AWAY]
     assert [record.stage for record in records] == stages
+    assert not any(isinstance(record.body, UnreadableBody) for record in records)
+    assert records[1].body.members["call"]["parameters"]["Attributes"] == {"DelaySeconds": "6"}
     assert records[2].body.members["request_id"] == "r-1"
     assert records[3].body.members["reason"] == "Größe unbekannt."
 
