@@ -5,7 +5,7 @@ Inbound → Caller → Call → Mutation (effects known) → Facts → Findings 
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 import structlog
@@ -233,14 +233,14 @@ class Pipeline:
 
     # The three steps that leave this process; telemetry measures each.
 
-    async def _commit(self, mutation: Mutation, facts: Facts, decision: Decision) -> None:
-        await self._ledger.record_decision(mutation, facts, decision)
+    def _commit(self, mutation: Mutation, facts: Facts, decision: Decision) -> Awaitable[object]:
+        return self._ledger.record_decision(mutation, facts, decision)
 
-    async def _send(self, _mutation: Mutation, prepared: Prepared) -> Sent:
-        return await self._cloud.send(prepared)
+    def _send(self, _mutation: Mutation, prepared: Prepared) -> Awaitable[Sent]:
+        return self._cloud.send(prepared)
 
-    async def _record_outcome(self, mutation: Mutation, sent: Sent) -> None:
-        await self._ledger.record_outcome(mutation, sent, self._clock.now())
+    def _record_outcome(self, mutation: Mutation, sent: Sent) -> Awaitable[None]:
+        return self._ledger.record_outcome(mutation, sent, self._clock.now())
 
     async def _decide(self, mutation: Mutation, admission: Admission | None = None) -> tuple[Mutation, Facts, Decision]:
         """Gather the facts and run the checks. Returns the mutation with its final effects. If the facts cannot be gathered, it is denied.
