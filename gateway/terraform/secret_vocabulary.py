@@ -20,7 +20,10 @@ _PUBLIC: Final = (
     "client token", "continuation token", "creation token", "creator token", "event source token", "idempotency token", "invocation token",
     "lock token", "marker token", "message dsn", "next token", "page token", "pagination token", "request token", "update token",
 )  # fmt: skip
-"""Names that end so are no secrets: tokens that page, make a request idempotent or name a version, and a bounce notice of mail."""
+"""These names are no secrets: tokens that page, make a request idempotent or name a version, and a bounce notice of mail."""
+
+_PUBLIC_LAST: Final = ("client token", "continuation token", "idempotency token", "next token", "request token")
+"""Names that end so are no secrets either. Of the other names only the whole one: people choose names such as `GITHUB_UPDATE_TOKEN`."""
 
 _OFTEN: Final = (
     "basic auth", "basic auth credentials", "custom json", "environment variable", "environment variables", "environment vars", "init script",
@@ -48,7 +51,7 @@ _LONGEST_NAME: Final = 256
 _ENDINGS: Final = tuple(word.replace(" ", "") for word in WORDS)
 _OFTEN_ENDINGS: Final = tuple(word.replace(" ", "") for word in _OFTEN)
 _PUBLIC_NAMES: Final = frozenset(word.replace(" ", "") for word in _PUBLIC)
-_PUBLIC_ENDINGS: Final = tuple(f"_{word.replace(' ', '_')}" for word in _PUBLIC)
+_PUBLIC_ENDINGS: Final = tuple(f"_{word.replace(' ', '_')}" for word in _PUBLIC_LAST)
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BETWEEN_WORDS: Final = re.compile(r"[^a-z0-9]+")
 

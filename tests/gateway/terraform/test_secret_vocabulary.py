@@ -82,7 +82,19 @@ def test_a_name_that_only_resembles_one_is_none(name: str) -> None:
     assert not shows_secret("v", resource_type="aws_x", attribute=name)
 
 
-@pytest.mark.parametrize("name", ["unlock_token", "UnlockToken", "x" * 300 + "_password", "password_wo", "x-api-key"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "unlock_token",
+        "UnlockToken",
+        "x" * 300 + "_password",
+        "password_wo",
+        "x-api-key",
+        "GITHUB_UPDATE_TOKEN",
+        "deploy_lock_token",
+        "SENTRY_MESSAGE_DSN",
+    ],
+)
 def test_what_only_resembles_a_public_name_is_a_secret(name: str) -> None:
     assert is_secret_name(name)
 
