@@ -13,6 +13,7 @@ import typer
 
 from gateway.core.errors import SentinelError
 from gateway.core.exception_text import without_values
+from reconciler.adoption.extent import Adopt
 
 if TYPE_CHECKING:
     from reconciler.changes.cloudtrail import Events
@@ -62,6 +63,15 @@ Suggest = Annotated[
 ]
 
 
+AdoptOption = Annotated[
+    Adopt,
+    typer.Option(
+        help="What the events say was created: write all that can be imported, what belongs to a resource of the stack (default), or nothing."
+        " The rest is listed.",
+    ),
+]
+
+
 @app.command()
 @commands.command()
 def reconcile(
@@ -91,6 +101,7 @@ def reconcile(
     only: Only = None,
     plan: Plan = True,
     suggest: Suggest = 0,
+    adopt: AdoptOption = Adopt.LINKED,
 ) -> None:
     """Write drift back into the code: refresh, find what differs, edit, prove with a plan.
 
@@ -117,6 +128,7 @@ def reconcile(
             only=tuple(only or ()),
             planned=plan,
             tokens=suggest,
+            adopt=adopt,
         )
         report = asyncio.run(reconcile_working_copy(run))
     except SentinelError as error:
@@ -188,6 +200,7 @@ def _print_report(report: "Report", events: "Events", *, written: bool, as_json:
 
 
 def _report_to_json(report: "Report", events: "Events", *, written: bool) -> dict[str, Any]:
+    from reconciler.adoption.model import left_creation_to_json
     from reconciler.model import left_to_json, proof_to_json
 
     return {
@@ -198,7 +211,8 @@ def _report_to_json(report: "Report", events: "Events", *, written: bool) -> dic
         "files": sorted(str(path) for path in report.edited.files),
         "diff": report.diff,
         "proofs": [proof_to_json(proof) for proof in report.proofs],
-        "left": [left_to_json(entry) for entry in report.left],
+        "left": [*map(left_to_json, report.left), *map(left_creation_to_json, report.created)],
+        "noted": list(report.noted),
         "bad_events": list(events.bad),
     }
 
