@@ -16,7 +16,7 @@ from reconciler.adoption.extent import Adopt
 from reconciler.adoption.forms import RULE, RULES, has_older_rules, inline_owner, mixes_rules, older_rule_ids
 from reconciler.adoption.identified import Identified, NotIdentified, identify, is_same
 from reconciler.adoption.import_ids import single_ids
-from reconciler.adoption.links import owner_link
+from reconciler.adoption.links import Link, owner_link
 from reconciler.adoption.model import Adoption, Declared, LeftCreation
 from reconciler.adoption.new_block import new_block
 from reconciler.changes.cloudtrail import Event
@@ -80,6 +80,8 @@ class _Adopting:
         return Adoption(created=created, left=tuple(_once(self.left)), noted=self.told.noted)
 
     async def _one(self, creation: Creation) -> None:
+        if any(each.ends_itself(creation) for each in self.told.deletions):
+            return
         found = await self._guarded(lambda provider: self._identified(provider, creation))
         if isinstance(found, str):
             if not self._is_change(creation):
@@ -88,7 +90,7 @@ class _Adopting:
         if isinstance(found, NotIdentified):
             self._unknown(creation, found)
             return
-        if await self._is_accounted(creation, found):
+        if self._is_accounted(found):
             return
         await self._new(creation, found)
 
@@ -103,7 +105,7 @@ class _Adopting:
         again = await identify(provider, creation.values, known, {}, tuple(usual))
         return again if isinstance(again, Identified) else found
 
-    async def _is_accounted(self, creation: Creation, found: Identified) -> bool:
+    def _is_accounted(self, found: Identified) -> bool:
         """Whether it was looked at before, or is declared: by itself, or as a part of a resource that declares such parts itself."""
         kind, live = found.resource.resource_type, found.resource.attributes
         before = self.seen.setdefault(kind, [])
@@ -147,9 +149,7 @@ class _Adopting:
             self._leave(creation, kind, block, resource.resource)
             return
         attributes = made.attributes if made is not None else block.attributes
-        new = _created(
-            resource.resource, attributes, schema, made, link.value if link else "", link.address if link else ""
-        )
+        new = _created(resource.resource, attributes, schema, made, link)
         if reason := self._not_wanted(new, linked=link is not None):
             self._leave(creation, kind, reason, resource.resource)
         elif block.why_not and made is None:
@@ -289,13 +289,13 @@ def _created(
     attributes: Mapping[str, Json],
     schema: BlockSchema,
     made: Created | None,
-    parent: str,
-    owner: str,
+    link: Link | None,
 ) -> Created:
     """The creation as it is written."""
     if made is not None:
-        return replace(made, import_id=resource.import_id, owner=made.owner or owner)
+        return replace(made, import_id=resource.import_id, owner=made.owner or (link.address if link else ""))
     live = resource.attributes
+    parent = link.value if link else ""
     part = "arn" not in schema.attributes or (bool(parent) and parent in resource.import_id)
     tags = live.get("tags")
     tagged = tags.get("Name") if isinstance(tags, Mapping) else None
@@ -310,7 +310,7 @@ def _created(
         attributes=attributes,
         name=next((str(each) for each in own if each), ""),
         parent=parent if part else "",
-        owner=owner,
+        owner=link.address if link else "",
     )
 
 

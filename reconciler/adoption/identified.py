@@ -11,6 +11,8 @@ from reconciler.adoption.likely_types import likely_types
 from reconciler.changes.event_values import EventValues
 from reconciler.terraform.plugin.imports import ImportedResource, NotImported, ProviderImports
 
+_MOST_SLOW: Final = 2
+"""Imports of a type that may wait in vain, as a provider does that waits for something to appear."""
 _MOST_TRIES: Final = 60
 """Imports that are tried for one call."""
 
@@ -76,6 +78,8 @@ class _Search:
     given: str = ""
     said: str = ""
     """What the provider said against the type as such."""
+    slow: int = 0
+    """How often the provider gave no answer in time."""
     tried: set[str] = field(default_factory=set)
 
     async def matching(self) -> AsyncIterator[Identified]:
@@ -111,6 +115,9 @@ class _Search:
         if isinstance(found, NotImported):
             if found.form:
                 forms.append(found.form)
+            self.slow += found.slow
+            if self.slow >= _MOST_SLOW:
+                self.said = found.reason
             if found.never:
                 self.said = f"The provider cannot import a {self.resource_type}."
             return None

@@ -93,7 +93,7 @@ def _likeness(wanted: str, each: NamedValue, values: EventValues) -> int:
     whole = letters("".join(each.steps[-2:]))
     if name == wanted:
         return 5
-    if whole == wanted or f"{noun}{name}" == wanted:
+    if wanted in (whole, f"{noun}{name}"):
         return 4
     if name == "name" and wanted.removesuffix("name") in noun:
         return 4

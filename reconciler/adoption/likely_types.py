@@ -100,7 +100,7 @@ _IRREGULAR: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def family(service: str, types: Sequence[str]) -> tuple[str, ...]:
-    """How the names of a service's types begin; empty if that is not known, as for EC2."""
+    """How the names of a service's types begin; empty if the provider has none."""
     if service in _FAMILIES:
         return _FAMILIES[service]
     own = f"aws_{service.replace('-', '_')}_"
@@ -118,11 +118,13 @@ def likely_types(values: EventValues, provider: ProviderImports, known: Sequence
     if named:
         return tuple(sorted(named, key=lambda each: -_score(values, each, provider)))
     starts = family(values.service, provider.types)
+    if not starts:
+        return ()  # a service that the provider does not know
     wanted = frozenset(_nouns(values))
     of_service = frozenset(map(stem, re.split(r"\W+", values.service)))
     found = []
     for name in provider.types:
-        if name.startswith(_ALIASES) or (starts and not name.startswith(starts)):
+        if name.startswith(_ALIASES) or not name.startswith(starts):
             continue
         if wanted and wanted <= _all_words(name) | of_service:
             found.append(name)

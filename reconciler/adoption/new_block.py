@@ -79,7 +79,9 @@ class _Builder:
             objections = await self.provider.objections(self.found.resource.resource_type, self.config)
             objection = "; ".join(sentence for _, sentence in objections)
             if objections:
-                if not any([self._met(name, sentence) for name, sentence in objections]):
+                before = frozenset(self.config)
+                met = [self._met(name, sentence, before) for name, sentence in objections]
+                if not any(met):
                     break
                 continue
             planned = await self.provider.planned(self.found.resource, self.config)
@@ -87,7 +89,8 @@ class _Builder:
                 objection = planned
                 break
             changed = self._changed(planned)
-            if not any([self._completes(name) for name in changed]):
+            completed = [self._completes(name) for name in changed]
+            if not any(completed):
                 if not changed and not same(planned.get(_ALL_TAGS), self.live.get(_ALL_TAGS)):
                     return NewBlock(attributes={}, why_not=_DEFAULT_TAGS)
                 break
@@ -119,10 +122,13 @@ class _Builder:
         self._add(name)
         return self.config.get(name) != before
 
-    def _met(self, name: str, sentence: str) -> bool:
-        """Do what the provider's validation asks for: leave out what it refuses, or say what it misses. Whether that was possible."""
-        if self._without(name):
-            return True
+    def _met(self, name: str, sentence: str, before_it: frozenset[str]) -> bool:
+        """Do what the provider's validation asks for: leave out what it refuses, or say what it misses. Whether that was possible.
+
+        Of several objections to one configuration, which had these arguments, the first that is met may meet the others too.
+        """
+        if name in before_it:
+            return self._without(name)
         before = dict(self.config)
         for each in (name, *re.findall(r"\w+", sentence)):
             attribute = self.schema.attributes.get(each)
@@ -167,9 +173,9 @@ def inside(row: Mapping[str, Json], schema: BlockSchema, given: Collection[str],
         if value is None or not settable:
             continue
         own = attribute.required or not attribute.computed or name in given
-        if attribute.required or whole or (own and value not in (*_NOTHING, False, 0)):
-            if attribute.required or value not in _NOTHING:
-                found[name] = value
+        said = (whole and value not in _NOTHING) or (own and value not in (*_NOTHING, False, 0))
+        if attribute.required or said:
+            found[name] = value
     for name, nested in schema.blocks.items():
         inner = [inside(each, nested.block, given, whole=whole) for each in rows(row.get(name))]
         if inner:

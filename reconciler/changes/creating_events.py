@@ -4,7 +4,7 @@ What is not known to be harmless counts as a creation: an event that nobody unde
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gateway.core.model.json import Json
@@ -235,8 +235,12 @@ class Deletion:
     event: Event
     values: EventValues
 
+    def ends_itself(self, creation: Creation) -> bool:
+        """Whether it deleted just what the creation made: it is the opposite call, and all that it names stands in that one."""
+        return sorted(self.values.noun) == sorted(creation.values.noun) and self.ends(creation)
+
     def ends(self, creation: Creation) -> bool:
-        """Whether it deleted what the creation made, by all the names that it says."""
+        """Whether it deleted what the creation made, or what that belonged to, by all the names that it says."""
         said = {each.value for each in self.values.asked if isinstance(each.value, str)}
         own, made = set(self.values.noun), set(creation.values.noun)
         nouns = own <= made or made <= own
@@ -291,6 +295,8 @@ def told(events: Sequence[Event], place: Place) -> Told:
         if objection := place.objection(event.call, values.service):
             noted[objection] = noted.get(objection, 0) + 1
             continue
+        if values.words[:1] == ("schedule",) and values.words[-1:] == ("deletion",):
+            values = replace(values, words=("delete", *values.words[1:-1]))
         if values.verb in _ENDING:
             deletions.append(Deletion(event=event, values=values))
             continue

@@ -22,6 +22,7 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
+from reconciler.adoption.links import means
 from reconciler.changes.event_creations import Created, may_belong
 from reconciler.model import REPLACES, Edited, Left, Wanted
 from reconciler.rewrite.block_text import block_text, import_text
@@ -329,6 +330,8 @@ class _Planner:
             if attributes.get(key) == value and self._is_referable(address, module)
             if value != created.parent or may_belong(created.resource_type, _type(address))
         ]
+        if len({address for address, _ in owners}) > 1:
+            owners = [each for each in owners if means(name, value, _type(each[0]))]
         if len({address for address, _ in owners}) != 1:
             return ""
         keys = [key for _, key in owners]

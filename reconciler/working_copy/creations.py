@@ -48,6 +48,7 @@ async def adopted_creations(
     root: Path,
     events: Sequence[Event],
     live: Mapping[str, Mapping[str, Json]],
+    *,
     around: Surroundings,
     how: Adopt,
 ) -> AdoptedCreations:

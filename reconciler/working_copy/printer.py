@@ -32,6 +32,10 @@ def print_report(report: Report, bad: Sequence[str], *, written: bool) -> None:
         console.print(_concluded(report, written=written))
     if report.pending:
         console.print(f"[yellow]The plan exits with 2:[/yellow] {escape(report.pending)}", soft_wrap=True)
+    _print_left(console, report)
+
+
+def _print_left(console: Console, report: Report) -> None:
     for each in report.created:
         kind = each.resource_type or "something"
         console.print(

@@ -61,11 +61,11 @@ async def reconcile_with_plan(
     plan = read_plan(document) if document else None
     if plan is not None and (there := _replaced(plan, events, root)):
         rest = _beside(events, {import_id_of(drift.wanted) for drift in there})
-        adopted = await adopted_creations(terraform, root, rest, live_objects(document), around, how)
+        adopted = await adopted_creations(terraform, root, rest, live_objects(document), around=around, how=how)
         new = [*there, *adopted.drifts]
         report = await _replacing(context, there, lambda inside: _prove(inside, new, [], events, path))
         return adopted.in_report(report)
-    adopted = await adopted_creations(terraform, root, events, live_objects(document), around, how)
+    adopted = await adopted_creations(terraform, root, events, live_objects(document), around=around, how=how)
     new = list(adopted.drifts)
     new += drift_of_unset_attributes(plan, events, ignored_changes(root)) if plan is not None and events else []
     if not new and (plan is None or not plan.changes):

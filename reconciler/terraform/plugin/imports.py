@@ -23,6 +23,7 @@ _NOT_IMPORTED: Final = re.compile(r"support import|Import Not Implemented", re.I
 _EXPECTED: Final = re.compile(
     r"(?:expected|use:?|must be|in the form(?:at)?(?: of)?:?)\s+(?P<form>[^\n]{3,300})", re.IGNORECASE
 )
+_NO_ANSWER: Final = f"The provider gave no answer within {_SECONDS:g} seconds."
 _VALIDATE: Final = "ValidateResourceTypeConfig"
 
 
@@ -44,6 +45,8 @@ class NotImported:
     """What the provider said; empty if there is just no such resource."""
     form: str = ""
     """How ids of the type are written, if the provider said so: `<function-name>/<alias>`."""
+    slow: bool = False
+    """Whether the provider gave no answer in time."""
     never: bool = False
     """Whether the type cannot be imported at all."""
 
@@ -138,12 +141,14 @@ class ProviderImports:
         except PluginUnavailable as error:
             if await self.process.has_ended():
                 raise
-            return str(error)
+            return _NO_ANSWER if "Deadline Exceeded" in str(error) else str(error)
         errors = [f"{each.summary} {each.detail}".strip() for each in answer.diagnostics if each.severity == ERROR]
         return "; ".join(errors) if errors and method != _VALIDATE else answer
 
 
 def _refused(said: str) -> NotImported:
+    if said == _NO_ANSWER:
+        return NotImported(reason=said, slow=True)
     found = _EXPECTED.search(said)
     form = found["form"].strip() if found else ""
     return NotImported(reason=" ".join(said.split())[:300], form=form, never=bool(_NOT_IMPORTED.search(said)))

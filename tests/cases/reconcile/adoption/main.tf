@@ -52,10 +52,6 @@ resource "aws_security_group" "inline" {
   }
 }
 
-resource "aws_sqs_queue" "orders" {
-  name = "orders"
-}
-
 resource "aws_sns_topic" "events" {
   name = "order-events"
 }
