@@ -43,6 +43,10 @@ Frozen = Annotated[
 ]
 
 
+State = Annotated[
+    Path | None, typer.Option(help="State file; default: terraform.tfstate in PATH.", exists=True, dir_okay=False)
+]
+Mirror = Annotated[Path | None, typer.Option(help="Terraform provider mirror.", exists=True, file_okay=False)]
 Only = Annotated[
     list[str] | None, typer.Option(help="With --no-plan: address of a resource or module to read and write back.")
 ]
@@ -82,7 +86,9 @@ def reconcile(
     ],
     events: Annotated[
         Path | None,
-        typer.Option(help="CloudTrail events (JSON), to know who made a change.", exists=True, dir_okay=False),
+        typer.Option(
+            help="CloudTrail events (JSON): who made a change, and what was created.", exists=True, dir_okay=False
+        ),
     ] = None,
     endpoint: Annotated[str, typer.Option(help="AWS endpoint to read from, e.g. the gateway or a simulation.")] = "",
     write_files: Annotated[
@@ -90,13 +96,9 @@ def reconcile(
     ] = False,
     refresh_state: RefreshState = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    state: Annotated[
-        Path | None, typer.Option(help="State file; default: terraform.tfstate in PATH.", exists=True, dir_okay=False)
-    ] = None,
+    state: State = None,
     terraform: Annotated[str, typer.Option(help="Terraform to run.")] = "terraform",
-    mirror: Annotated[
-        Path | None, typer.Option(help="Terraform provider mirror.", exists=True, file_okay=False)
-    ] = None,
+    mirror: Mirror = None,
     frozen: Frozen = None,
     only: Only = None,
     plan: Plan = True,
@@ -106,7 +108,7 @@ def reconcile(
     """Write drift back into the code: refresh, find what differs, edit, prove with a plan.
 
     Exit code, as that of `terraform plan -detailed-exitcode` once the diff is written: 0: clean, outputs included. 2: something is
-    left to a human, listed with how it was traced, or the state was left as it is. 1: an error.
+    left to a human, listed with how it was traced or who created it, or the state was left as it is. 1: an error.
     """
     from reconciler.changes.cloudtrail import Events, read_events
     from reconciler.working_copy.run import WorkingCopyRun, reconcile_working_copy

@@ -36,7 +36,7 @@ OpenProvider = Callable[[], Awaitable[ProviderImports]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stack:
+class DeclaredStack:
     """What adoption knows of the stack."""
 
     code: Module
@@ -48,7 +48,7 @@ class Stack:
     """Whether a resource is named as its siblings in the stack are, so that it belongs to them."""
 
 
-async def adopt(open_provider: OpenProvider, events: Sequence[Event], stack: Stack, how: Adopt) -> Adoption:
+async def adopt(open_provider: OpenProvider, events: Sequence[Event], stack: DeclaredStack, how: Adopt) -> Adoption:
     """What becomes of the creations that the events tell of."""
     found = told(events, Place.of(stack.declared))
     if not found.creations:
@@ -56,11 +56,25 @@ async def adopt(open_provider: OpenProvider, events: Sequence[Event], stack: Sta
     return await _Adopting(open_provider=open_provider, told=found, stack=stack, how=how).all()
 
 
+def left_without_looking(events: Sequence[Event], why: str) -> tuple[LeftCreation, ...]:
+    """All that the events may have created, left for one reason."""
+    return tuple(
+        LeftCreation(
+            resource_type=each.made.resource_type if each.made else "",
+            identity=_identity(each, "", None),
+            origin=each.event.origin,
+            why=why,
+        )
+        for each in told(events, Place()).creations
+        if each.certain or each.types
+    )
+
+
 @dataclass(slots=True, kw_only=True)
 class _Adopting:
     open_provider: OpenProvider
     told: Told
-    stack: Stack
+    stack: DeclaredStack
     how: Adopt
     created: list[tuple[Created, Creation]] = field(default_factory=list)
     left: list[LeftCreation] = field(default_factory=list)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address, resource_type_of
-from reconciler.adoption.adoption import Stack, adopt
+from reconciler.adoption.adoption import DeclaredStack, adopt
 from reconciler.adoption.extent import Adopt
 from reconciler.adoption.model import LeftCreation
 from reconciler.changes.cloudtrail import Event
@@ -57,7 +57,7 @@ async def adopted_creations(
         return AdoptedCreations()
     code = read_code(root, {}, around)
     managed = {address: own for address, own in live.items() if (parsed := parse_address(address)) and not parsed.data}
-    stack = Stack(
+    stack = DeclaredStack(
         code=code.module,
         declared=managed,
         imported=frozenset(imported_ids(code.module).values()),

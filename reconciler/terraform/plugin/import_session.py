@@ -1,4 +1,4 @@
-"""Gives the AWS provider of a stack to whoever imports through it: the one that runs for Terraform's commands, or one of its own."""
+"""Gives the AWS provider of a stack to import through it: the one that runs for Terraform's commands, or one of its own."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
