@@ -142,7 +142,7 @@ class OperationRouter:
     def _find_target(self, target: str, signing: str, name: str) -> Routed:
         prefix, _, operation = target.rpartition(".")
         candidates = self._signed_as(signing, name)
-        hits = [service for service in candidates if service.target == prefix and Protocol.JSON in service.protocols]
+        hits = [service for service in candidates if _is_target(service, prefix) and Protocol.JSON in service.protocols]
         if not hits:
             raise Malformed(
                 f"X-Amz-Target names {prefix[:80]!r}, but the request is signed for another service.",
@@ -309,6 +309,11 @@ def _decode_label(text: str) -> str:
         raise Malformed(
             "The path contains an escape that is not UTF-8.", aws_code="InvalidURI", code="encoding"
         ) from None
+
+
+def _is_target(service: Service, prefix: str) -> bool:
+    """Whether a prefix of `X-Amz-Target` names the service. The Go SDK writes CloudTrail's without the package before its name."""
+    return service.target == prefix or (bool(prefix) and service.target.endswith(f".{prefix}"))
 
 
 def _looks_like_form(head: RequestHead) -> bool:
