@@ -119,6 +119,27 @@ class Effect:
     """What the value lets in without a range of addresses, and no state records: ids of security groups."""
     upserted: bool = field(default=False, compare=False)
     """Whether AWS carries the creation out on a resource that exists already: that the state has none proves nothing then."""
+    by: str = ""
+    """`service:operation` of the inner call that does it (`InnerCall`); empty if the call itself does. What AWS does later, or by the hand of
+    another service, is `implied` too, so that it is never written into code; but it is judged as if the caller had sent the inner call.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InnerCall:
+    """A call that another call makes AWS carry out: an entry of a batch, the target of a schedule, a resource of a template."""
+
+    call: Call
+    call_class: CallClass
+    role: str = ""
+    """ARN of the role with whose rights AWS makes it; empty if it is made with the rights of the outer call."""
+    effects: tuple[Effect, ...] = ()
+    """Empty if it is not understood, or only reads."""
+
+    @property
+    def name(self) -> str:
+        """`service:operation`."""
+        return f"{self.call.service}:{self.call.operation}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +177,10 @@ class Mutation:
     """The time-boxed change that it puts back; None for every other mutation."""
     sender: Sender = field(default=UNKNOWN, compare=False)
     """Where the request came from."""
+    inner: tuple[InnerCall, ...] = field(default=(), compare=False)
+    """The calls that it makes AWS carry out, as far as they could be read. The effects of each are among `effects`, if all are understood."""
+    obscurity: str = field(default="", compare=False)
+    """Why the inner calls are not understood, as the rest of a sentence; empty if they are, or if there are none."""
 
     @property
     def understood(self) -> bool:
