@@ -32,6 +32,7 @@ _BUILT_IN: Mapping[str, str] = {
     "dependencies.in_use": "Other resources depend on what is deleted",
     "fairness.claims": "Too many claims for one motivation",
     "fairness.size": "More than a whole budget",
+    "never.by_proxy": "A call that its caller may not make itself",
     "never.credential": "Credentials are not handed out",
     "never.stopped": "A person stopped such changes",
     "never.survey": "The facts could not be gathered",
