@@ -10,6 +10,7 @@ from gateway.line.checks.call_class import CallClassCheck
 from gateway.line.checks.chain import CheckChain
 from gateway.line.checks.contest import ContestPolicy
 from gateway.line.checks.dependencies import DependenciesCheck
+from gateway.line.checks.derived_rows import DerivedRowsCheck
 from gateway.line.checks.fairness import Admission, FairLimitsOf, FairnessCheck
 from gateway.line.checks.policy import GuardrailsCheck
 from gateway.line.checks.policy_input import PolicyInputs
@@ -30,6 +31,7 @@ def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: 
             CallClassCheck(),
             StopsCheck(),
             BoundsCheck(),
+            DerivedRowsCheck(),
             DependenciesCheck(),
             QuarantineCheck(quarantined),
             TimeBoxCheck(),

@@ -79,16 +79,15 @@ class EffectResolver:
         an attribute may have or be about to have. Effects that the call only implies come last. `quiet` logs nothing about a call that is
         only tried. Raises `errors.CallTooLarge`, and nothing else.
         """
-        found = self.explain(call, current, claimed)
-        if not found.effects and not quiet:
-            log.info("not_understood", service=call.service, operation=call.operation, reason=found.reason)
-        return found.effects
+        return self.explain(call, current, claimed, quiet=quiet).effects
 
     def explain(
         self,
         call: Call,
         current: Mapping[str, Mapping[str, Json]] | None = None,
         claimed: Claimed | None = None,
+        *,
+        quiet: bool = True,
     ) -> Explanation:
         """The effects of the call as `effects` gives them, with the row that explains them, or the reason why none does.
 
@@ -111,9 +110,10 @@ class EffectResolver:
         except (NotUnderstood, Ambiguous) as error:
             reason = str(error)
         except Exception as error:  # noqa: BLE001  untrusted parameters may break a handler in any way; such a call is not understood
-            # No traceback: its frames would carry the call's parameters, secrets among them.
-            log.error("interpreting_broke", service=call.service, operation=call.operation, error=type(error).__name__)  # noqa: TRY400
+            # Only its kind is told: its text and its frames could carry the call's parameters, secrets among them.
             reason = f"interpreting it raised {type(error).__name__}"
+        if not quiet:
+            log.info("not_understood", service=call.service, operation=call.operation, reason=reason)
         rows = () if by_hand else tuple(self._derived.all(call.service, call.operation))
         return Explanation(by_hand=by_hand is not None, rows=rows, reason=reason)
 

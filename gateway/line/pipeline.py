@@ -37,7 +37,7 @@ from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.core.off_loop import apart, mutation_size, off_loop, size_of
 from gateway.core.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder, TimeBoxLedger
-from gateway.effects.resolver import EffectResolver
+from gateway.effects.resolver import EffectResolver, Explanation
 from gateway.effects.time_box import is_time_boxed, time_box_of
 from gateway.line.checks.approval import with_answer
 from gateway.line.checks.chain import CheckChain
@@ -153,7 +153,7 @@ class Pipeline:
         """The mutation with its effects. Raises `errors.CallTooLarge`."""
         call = replace(request.call, digest_key=self._digest_key)
         try:
-            effects = await off_loop(size_of(call.parameters), lambda: self._effects(call))
+            known = await off_loop(size_of(call.parameters), lambda: self._effects(call))
         except CallTooLarge as error:
             await self._record_refusal(caller, call, error)
             raise
@@ -163,7 +163,8 @@ class Pipeline:
             call=call,
             call_class=request.call_class,
             motive=request.motive or caller.motive,
-            effects=effects,
+            effects=known.effects,
+            not_understood="" if known.effects else known.reason,
             idempotency_key=request.idempotency_key,
             signature=request.signature,
             door=request.door,
@@ -172,10 +173,10 @@ class Pipeline:
             sender=request.sender,
         )
 
-    def _effects(self, call: Call) -> tuple[Effect, ...]:
+    def _effects(self, call: Call) -> Explanation:
         """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
         _ = call.digest
-        return self._resolver.effects(call)
+        return self._resolver.explain(call, quiet=False)
 
     async def _carry_out(self, mutation: Mutation) -> MutationResult:
         """Decide and record the decision; send once; record the outcome."""
