@@ -9,6 +9,7 @@ from gateway.core.model.caller import UNKNOWN, Caller, Sender
 from gateway.core.model.inbound import Upload
 from gateway.core.model.json import Json, Parameters, digest
 from gateway.core.model.motive import Motive
+from gateway.core.model.plan_session import PlannedPart, PlanOpening
 
 
 class CallClass(StrEnum):
@@ -172,6 +173,10 @@ class Mutation:
     """The time-boxed change that it puts back; None for every other mutation."""
     sender: Sender = field(default=UNKNOWN, compare=False)
     """Where the request came from."""
+    part: PlannedPart | None = None
+    """How it fits the plan of the session that its key belongs to; None outside of such a session."""
+    opens: PlanOpening | None = field(default=None, compare=False, repr=False)
+    """The session that is opened if it passes; None for every mutation but a plan."""
 
     @property
     def understood(self) -> bool:
