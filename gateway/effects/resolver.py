@@ -41,8 +41,11 @@ class Explanation:
     """Why the call is not understood, or why only its resource is; without a full stop. Empty if every parameter is accounted for."""
     inner: tuple[InnerCall, ...] = ()
     """The calls that it makes AWS carry out, as far as they could be read. The effects of each are among `effects`, if all are understood."""
-    obscurity: str = ""
-    """Why the inner calls are not understood, as the rest of a sentence; empty if they are, or if there are none."""
+
+    @property
+    def not_understood(self) -> str:
+        """Why the call is not understood; empty if it is."""
+        return "" if self.effects else self.reason
 
     @property
     def basis(self) -> Basis | None:
@@ -86,16 +89,15 @@ class EffectResolver:
         an attribute may have or be about to have. Effects that the call only implies come last. `quiet` logs nothing about a call that is
         only tried. Raises `errors.CallTooLarge`, and nothing else.
         """
-        found = self.explain(call, current, claimed)
-        if not found.effects and not quiet:
-            log.info("not_understood", service=call.service, operation=call.operation, reason=found.reason)
-        return found.effects
+        return self.explain(call, current, claimed, quiet=quiet).effects
 
     def explain(
         self,
         call: Call,
         current: Mapping[str, Mapping[str, Json]] | None = None,
         claimed: Claimed | None = None,
+        *,
+        quiet: bool = True,
     ) -> Explanation:
         """The effects of the call as `effects` gives them, with the row that explains them, or the reason why none does.
 
@@ -106,20 +108,21 @@ class EffectResolver:
         by_hand = call.operation in self._services.get(call.service, {})
         try:
             if carries_calls(call.service, call.operation, self._services):
-                return self._unpacked(context, claimed or {})
+                return self._unpacked(context, claimed or {}, quiet=quiet)
             return self._by_row(context, None, claimed or {})
         except CallTooLarge:
             raise
         except (NotUnderstood, Ambiguous) as error:
             reason = str(error)
         except Exception as error:  # noqa: BLE001  untrusted parameters may break a handler in any way; such a call is not understood
-            # No traceback: its frames would carry the call's parameters, secrets among them.
-            log.error("interpreting_broke", service=call.service, operation=call.operation, error=type(error).__name__)  # noqa: TRY400
+            # Only its kind is told: its text and its frames could carry the call's parameters, secrets among them.
             reason = f"interpreting it raised {type(error).__name__}"
+        if not quiet:
+            log.info("not_understood", service=call.service, operation=call.operation, reason=reason)
         rows = () if by_hand else tuple(self._derived.all(call.service, call.operation))
         return Explanation(by_hand=by_hand, rows=rows, reason=reason)
 
-    def _unpacked(self, context: CallContext, claimed: Claimed) -> Explanation:
+    def _unpacked(self, context: CallContext, claimed: Claimed, *, quiet: bool) -> Explanation:
         """The effects of a call that makes AWS carry out others, and of these. Raises `errors.CallTooLarge`."""
         call = context.call
         unpacking = Unpacking(
@@ -130,13 +133,9 @@ class EffectResolver:
         refuse_too_large(call.parameters, ())
         effects = unpacking.effects(context)
         problem = unpacking.problems[0] if unpacking.problems else ""
-        return Explanation(
-            effects=effects,
-            by_hand=True,
-            reason=problem,
-            inner=tuple(unpacking.inner),
-            obscurity=problem,
-        )
+        if problem and not quiet:
+            log.info("not_understood", service=call.service, operation=call.operation, reason=problem)
+        return Explanation(effects=effects, by_hand=True, reason=problem, inner=tuple(unpacking.inner))
 
     def _by_row(self, context: CallContext, row: Operation | None, claimed: Claimed) -> Explanation:
         """The effects of a call by the row, by the hand-made one of its operation, or by a derived one.

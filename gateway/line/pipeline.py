@@ -186,7 +186,7 @@ class Pipeline:
             motive=request.motive or caller.motive,
             effects=understood.effects,
             inner=understood.inner,
-            obscurity=understood.obscurity,
+            not_understood=understood.not_understood,
             idempotency_key=request.idempotency_key,
             signature=request.signature,
             door=request.door,
@@ -198,10 +198,7 @@ class Pipeline:
     def _understood(self, call: Call) -> Explanation:
         """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
         _ = call.digest
-        understood = self._resolver.explain(call)
-        if not understood.effects:
-            log.info("not_understood", service=call.service, operation=call.operation, reason=understood.reason)
-        return understood
+        return self._resolver.explain(call, quiet=False)
 
     async def _carry_out(self, mutation: Mutation) -> MutationResult:
         """Decide and record the decision; send once; record the outcome."""
@@ -320,7 +317,7 @@ class Pipeline:
         understood = self._understood_against(facts, mutation)
         if understood is not None and understood.effects != mutation.effects:
             mutation = replace(
-                mutation, effects=understood.effects, inner=understood.inner, obscurity=understood.obscurity
+                mutation, effects=understood.effects, inner=understood.inner, not_understood=understood.not_understood
             )
             facts = await self._survey.of(mutation)
         if is_time_boxed(mutation) and mutation.puts_back is None:

@@ -131,7 +131,7 @@ class Effect:
     """What the value lets in without a range of addresses, and no state records: ids of security groups."""
     upserted: bool = field(default=False, compare=False)
     """Whether AWS carries the creation out on a resource that exists already: that the state has none proves nothing then."""
-    basis: Basis = field(default=Basis.HAND, compare=False)
+    basis: Basis = Basis.HAND
     may_change: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """With the basis RESOURCE, the names of which the paths of the attributes consist that may change, each once; else empty."""
     by: str = ""
@@ -180,6 +180,8 @@ class Mutation:
     """None if neither the request nor the key states one."""
     effects: tuple[Effect, ...]
     """Empty if Sentinel does not know what the call does; then it is held for a person."""
+    not_understood: str = field(default="", compare=False)
+    """Why its effects are not known, as the rest of a sentence; empty if they are. It names parts of the call, and no secret."""
     idempotency_key: str = ""
     """The client's key for this attempt, unique per actor; empty if it sent none."""
 
@@ -198,8 +200,6 @@ class Mutation:
     """The session that is opened if it passes; None for every mutation but a plan."""
     inner: tuple[InnerCall, ...] = field(default=(), compare=False)
     """The calls that it makes AWS carry out, as far as they could be read. The effects of each are among `effects`, if all are understood."""
-    obscurity: str = field(default="", compare=False)
-    """Why the inner calls are not understood, as the rest of a sentence; empty if they are, or if there are none."""
 
     @property
     def understood(self) -> bool:
