@@ -1,62 +1,76 @@
 """Resolves a call to its effects on Terraform resources, or to no effects if any part of the call is not understood."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import structlog
 
 from gateway.core.errors import Ambiguous, CallTooLarge
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, Masker
-from gateway.core.model.mutation import Call, CallClass, Effect, InnerCall
+from gateway.core.model.mutation import Basis, Call, CallClass, Effect, InnerCall
 from gateway.effects.call_context import CallContext
-from gateway.effects.implied_effects import IMPLIED_TYPES, Claimed, implied_effects
+from gateway.effects.derived_effects import DerivedRows, read_call
+from gateway.effects.derived_rows import Confidence, DerivedRow, derived_rows
+from gateway.effects.implied_effects import Claimed, implied_effects
 from gateway.effects.interpreter import interpret
 from gateway.effects.inventory import Inventory, InventoryOverlay
 from gateway.effects.limits import refuse_too_large
 from gateway.effects.operation import Operation
-from gateway.effects.proxies.carriers import CARRIED_TYPES
 from gateway.effects.proxies.unpacking import Unpacking, carries_calls
 from gateway.effects.registry import SERVICES
-from gateway.effects.schema import read_schemas
+from gateway.effects.schema import Schemas
 from gateway.effects.values import NotUnderstood
 
 log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Understanding:
-    """What is known about a call."""
+class Explanation:
+    """What Sentinel knows about a call, and by which row."""
 
     effects: tuple[Effect, ...] = ()
-    """In order, at most one per (address, attribute). Empty if the call is not fully understood."""
+    """Empty if the call is not understood."""
+    by_hand: bool = False
+    """Whether a hand-made row has the operation. Then no derived row counts."""
+    row: DerivedRow | None = None
+    """The derived row that explains the call; it has the origin and the confidence."""
+    rows: tuple[DerivedRow, ...] = ()
+    """All derived rows of the operation."""
     inner: tuple[InnerCall, ...] = ()
-    """The calls that it makes AWS carry out, as far as they could be read."""
+    """The calls that it makes AWS carry out, as far as they could be read; their effects are among `effects`."""
     obscurity: str = ""
-    """Why the inner calls are not understood, as the rest of a sentence."""
+    """Why its inner calls are not understood, as the rest of a sentence; empty if it has none."""
+    reason: str = ""
+    """Why the call is not understood, or why only its resource is; without a full stop. Empty if every parameter is accounted for."""
+
+    @property
+    def basis(self) -> Basis | None:
+        """What the effects are known by; None if there are none."""
+        return self.effects[0].basis if self.effects else None
 
 
 class EffectResolver:
-    """Converts calls to effects by the tables of `gateway.effects.registry`."""
+    """Converts calls to effects by the tables of `gateway.effects.registry`, and by derived rows where they have no row."""
 
     def __init__(
         self,
         inventory: Inventory,
         services: Mapping[str, Mapping[str, Operation]] = SERVICES,
         masker: Masker = PER_RUN,
+        rows: Callable[[str, str], Sequence[DerivedRow]] = derived_rows,
         class_of: Callable[[Call], CallClass] = lambda _: CallClass.MUTATION,
     ) -> None:
-        """Read the provider's schema once. `class_of` classifies the calls inside calls.
+        """Nothing is read before a call needs it: neither the provider's schema of a type nor the derived rows of a service.
 
-        Raises KeyError if a table names a resource type that the provider does not have.
+        `rows` returns the derived rows of a service's operation. `class_of` classifies the calls inside calls.
         """
         self._class_of = class_of
         self._inventory = inventory
         self._services = services
         self._masker = masker
-        rows = [operation for table in services.values() for operation in table.values()]
-        tables = {name for row in rows for name in (row.resource_type, *row.other_types)}
-        self._schemas = read_schemas(tables.union(IMPLIED_TYPES, CARRIED_TYPES))
+        self._schemas = Schemas()
+        self._derived = DerivedRows(self._schemas, rows)
 
     def effects(
         self,
@@ -72,72 +86,93 @@ class EffectResolver:
         an attribute may have or be about to have. Effects that the call only implies come last. `quiet` logs nothing about a call that is
         only tried. Raises `errors.CallTooLarge`, and nothing else.
         """
-        return self.understand(call, current, claimed, quiet=quiet).effects
+        found = self.explain(call, current, claimed)
+        if not found.effects and not quiet:
+            log.info("not_understood", service=call.service, operation=call.operation, reason=found.reason)
+        return found.effects
 
-    def understand(
+    def explain(
         self,
         call: Call,
         current: Mapping[str, Mapping[str, Json]] | None = None,
         claimed: Claimed | None = None,
-        *,
-        quiet: bool = False,
-    ) -> Understanding:
-        """The effects of the call, as `effects` gives them, and the calls inside it."""
-        if not carries_calls(call.service, call.operation, self._services):
-            return Understanding(effects=self._plain_effects(call, current, claimed, quiet=quiet))
+    ) -> Explanation:
+        """The effects of the call as `effects` gives them, with the row that explains them, or the reason why none does.
+
+        Raises `errors.CallTooLarge`, and nothing else.
+        """
+        if carries_calls(call.service, call.operation, self._services):
+            return self._unpacked(call, current, claimed or {})
+        by_hand = self._services.get(call.service, {}).get(call.operation)
+        inventory = InventoryOverlay(inventory=self._inventory, attributes=current) if current else self._inventory
+        try:
+            refuse_too_large(call.parameters, by_hand.content if by_hand else ())
+            context = CallContext(call=call, inventory=inventory, schemas=self._schemas, masker=self._masker)
+            if by_hand:
+                effects = _distinct(interpret(by_hand, context))
+                found = Explanation(effects=effects, by_hand=True)
+            else:
+                found = self._by_derived_rows(context)
+            implied = implied_effects(context, found.effects, claimed or {})
+            return replace(found, effects=(*found.effects, *implied))
+        except CallTooLarge:
+            raise
+        except (NotUnderstood, Ambiguous) as error:
+            reason = str(error)
+        except Exception as error:  # noqa: BLE001  untrusted parameters may break a handler in any way; such a call is not understood
+            # No traceback: its frames would carry the call's parameters, secrets among them.
+            log.error("interpreting_broke", service=call.service, operation=call.operation, error=type(error).__name__)  # noqa: TRY400
+            reason = f"interpreting it raised {type(error).__name__}"
+        rows = () if by_hand else tuple(self._derived.all(call.service, call.operation))
+        return Explanation(by_hand=by_hand is not None, rows=rows, reason=reason)
+
+    def _unpacked(self, call: Call, current: Mapping[str, Mapping[str, Json]] | None, claimed: Claimed) -> Explanation:
+        """As `explain`, for a call that makes AWS carry out others."""
         inventory = InventoryOverlay(inventory=self._inventory, attributes=current) if current else self._inventory
         context = CallContext(call=call, inventory=inventory, schemas=self._schemas, masker=self._masker)
         unpacking = Unpacking(
             rows=self._services,
-            by_row=lambda inside, row: self._by_row(inside, row, claimed or {}),
+            by_row=lambda inside, row: self._by_row(inside, row, claimed),
             class_of=lambda inside: self._class_of(inside.call),
         )
-        try:
-            refuse_too_large(call.parameters, ())
-            effects = unpacking.effects(context)
-            problem = unpacking.problems[0] if unpacking.problems else ""
-        except CallTooLarge:
-            raise
-        except Exception as error:  # noqa: BLE001  as below
-            effects, problem = (), f"reading it raised {type(error).__name__}"
-        if problem and not quiet:
-            log.info("not_understood", service=call.service, operation=call.operation, reason=problem)
-        return Understanding(effects=effects, inner=tuple(unpacking.inner), obscurity=problem)
+        refuse_too_large(call.parameters, ())
+        effects = unpacking.effects(context)
+        problem = unpacking.obscurity
+        by_hand = call.operation in self._services.get(call.service, {})
+        return Explanation(
+            effects=effects, by_hand=by_hand, inner=tuple(unpacking.inner), obscurity=problem, reason=problem
+        )
 
     def _by_row(self, context: CallContext, row: Operation | None, claimed: Claimed) -> tuple[Effect, ...]:
-        """The effects of a call by the row, or by that of its operation. Raises `NotUnderstood`, `errors.Ambiguous`, `errors.CallTooLarge`."""
+        """The effects of a call by this row, or by those of its operation. Raises `NotUnderstood`, `errors.Ambiguous`, `errors.CallTooLarge`."""
         call = context.call
         row = row or self._services.get(call.service, {}).get(call.operation)
-        if row is None:
-            raise NotUnderstood("no table has this operation")
-        refuse_too_large(call.parameters, row.content)
-        asked = _distinct(interpret(row, context))
+        refuse_too_large(call.parameters, row.content if row else ())
+        asked = _distinct(interpret(row, context)) if row else self._by_derived_rows(context).effects
         return (*asked, *implied_effects(context, asked, claimed))
 
-    def _plain_effects(
-        self,
-        call: Call,
-        current: Mapping[str, Mapping[str, Json]] | None,
-        claimed: Claimed | None,
-        *,
-        quiet: bool,
-    ) -> tuple[Effect, ...]:
-        """As `effects`, for a call that carries no others."""
-        fields = {"service": call.service, "operation": call.operation}
-        inventory = InventoryOverlay(inventory=self._inventory, attributes=current) if current else self._inventory
-        try:
-            context = CallContext(call=call, inventory=inventory, schemas=self._schemas, masker=self._masker)
-            return self._by_row(context, None, claimed or {})
-        except CallTooLarge:
-            raise
-        except (NotUnderstood, Ambiguous) as reason:
-            if not quiet:
-                log.info("not_understood", **fields, reason=str(reason))
-        except Exception as error:  # noqa: BLE001  untrusted parameters may break a handler in any way; such a call is not understood
-            # No traceback: its frames would carry the call's parameters, secrets among them.
-            if not quiet:
-                log.error("not_understood", **fields, reason=f"interpreting it raised {type(error).__name__}")  # noqa: TRY400
-        return ()
+    def _by_derived_rows(self, context: CallContext) -> Explanation:
+        """Raises `NotUnderstood`, `errors.Ambiguous`."""
+        service, operation = context.call.service, context.call.operation
+        ready = self._derived.of(service, operation)
+        if not ready:
+            raise NotUnderstood(_without_rows(self._derived.all(service, operation)))
+        reading = read_call(ready, context)
+        effects = _distinct(reading.effects)
+        rows = tuple(self._derived.all(service, operation))
+        return Explanation(effects=effects, row=reading.row, rows=rows, reason=reading.reason)
+
+
+def _without_rows(rows: Sequence[DerivedRow]) -> str:
+    """Why rows say nothing about a call alone."""
+    if not rows:
+        return "no row has this operation"
+    known = sorted({row.resource_type for row in rows if row.confidence is not Confidence.TYPE})
+    if known:
+        return f"it concerns {', '.join(known[:3])}, which is no resource type of Terraform's provider"
+    types = sorted({row.resource_type for row in rows})
+    more = f" and {len(types) - 3} more" if len(types) > 3 else ""  # noqa: PLR2004  three are enough to read
+    return f"only the type of what it changes is known ({', '.join(types[:3])}{more}), and not which resource"
 
 
 def _distinct(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:

@@ -37,7 +37,7 @@ from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.core.off_loop import apart, mutation_size, off_loop, size_of
 from gateway.core.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder, TimeBoxLedger
-from gateway.effects.resolver import EffectResolver, Understanding
+from gateway.effects.resolver import EffectResolver, Explanation
 from gateway.effects.time_box import is_time_boxed, time_box_of
 from gateway.line.checks.approval import with_answer
 from gateway.line.checks.chain import CheckChain
@@ -174,10 +174,13 @@ class Pipeline:
             sender=request.sender,
         )
 
-    def _understood(self, call: Call) -> Understanding:
+    def _understood(self, call: Call) -> Explanation:
         """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
         _ = call.digest
-        return self._resolver.understand(call)
+        found = self._resolver.explain(call)
+        if not found.effects:
+            log.info("not_understood", service=call.service, operation=call.operation, reason=found.reason)
+        return found
 
     async def _carry_out(self, mutation: Mutation) -> MutationResult:
         """Decide and record the decision; send once; record the outcome."""
@@ -286,7 +289,7 @@ class Pipeline:
             facts = replace(facts, time_box=await self._time_box(mutation, facts))
         return mutation, facts
 
-    def _understood_against(self, facts: Facts, mutation: Mutation) -> Understanding | None:
+    def _understood_against(self, facts: Facts, mutation: Mutation) -> Explanation | None:
         """The effects of the call on the values and claims that the facts know; None if the facts know none."""
         known = {
             subject.effect.address: subject.attributes_before
@@ -296,7 +299,7 @@ class Pipeline:
         claimed: dict[tuple[str, str], list[Json]] = {}
         for standing in facts.claims:
             claimed.setdefault((standing.claim.address, standing.claim.attribute), []).append(standing.claim.value)
-        return self._resolver.understand(mutation.call, known, claimed) if known or claimed else None
+        return self._resolver.explain(mutation.call, known, claimed) if known or claimed else None
 
     async def _time_box(self, mutation: Mutation, facts: Facts) -> TimeBox:
         """What is put back at the end of a change that is wanted for a time only."""

@@ -86,6 +86,17 @@ class EffectAction(StrEnum):
     INVOKE = "invoke"
 
 
+class Basis(StrEnum):
+    """What Sentinel knows an effect by."""
+
+    HAND = "hand"
+    """A row that a person wrote for this operation, or a plan of Terraform's."""
+    DERIVED = "derived"
+    """A derived row that accounts for every parameter of the call."""
+    RESOURCE = "resource"
+    """A derived row that knows the resource and the direction only: any attribute of the resource may change."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """What a call does to one resource."""
@@ -123,6 +134,9 @@ class Effect:
     """`service:operation` of the inner call that does it (`InnerCall`); empty if the call itself does. What AWS does later, or by the hand of
     another service, is `implied` too, so that it is never written into code; but it is judged as if the caller had sent the inner call.
     """
+    basis: Basis = field(default=Basis.HAND, compare=False)
+    may_change: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """With the basis RESOURCE, the names of which the paths of the attributes consist that may change, each once; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

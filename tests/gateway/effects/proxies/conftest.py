@@ -7,7 +7,7 @@ import pytest
 
 from gateway.aws.models.call_classes import class_of_call, shipped
 from gateway.core.model.mutation import Call
-from gateway.effects.resolver import EffectResolver, Understanding
+from gateway.effects.resolver import EffectResolver, Explanation
 from tests.gateway.effects.conftest import ACCOUNT, REGION, FakeInventory
 
 QUEUE = f"arn:aws:sqs:{REGION}:{ACCOUNT}:orders"
@@ -22,7 +22,7 @@ RESOURCES: Mapping[str, Mapping[str, Any]] = {
         "desired_count": 2,
     },
 }
-Understand = Callable[..., Understanding]
+Understand = Callable[..., Explanation]
 
 
 @pytest.fixture(scope="session")
@@ -31,17 +31,17 @@ def understand() -> Understand:
 
     def understood(
         service: str, operation: str, parameters: Mapping[str, Any], resources: Mapping[str, Any] | None = None
-    ) -> Understanding:
+    ) -> Explanation:
         resolver = EffectResolver(
             FakeInventory(RESOURCES if resources is None else resources),
             class_of=lambda call: class_of_call(call, shipped().of(call.service, call.operation)),
         )
         call = Call(service=service, operation=operation, parameters=parameters, account=ACCOUNT, region=REGION)
-        return resolver.understand(call, quiet=True)
+        return resolver.explain(call)
 
     return understood
 
 
-def inner_effects(found: Understanding) -> list[tuple[str, str, str, object, str]]:
+def inner_effects(found: Explanation) -> list[tuple[str, str, str, object, str]]:
     """Address, attribute, action, value and inner call of the effects that an inner call makes."""
     return [(each.address, each.attribute, each.action.value, each.value, each.by) for each in found.effects if each.by]

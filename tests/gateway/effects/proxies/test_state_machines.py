@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.effects.resolver import Understanding
+from gateway.effects.resolver import Explanation
 from tests.gateway.effects.conftest import ACCOUNT, REGION
 from tests.gateway.effects.proxies.conftest import FUNCTION, ROLE, Understand, inner_effects
 
@@ -23,7 +23,7 @@ def machine(**states: Any) -> dict[str, Any]:
     return {"StartAt": next(iter(states)), "States": states}
 
 
-def created(understand: Understand, definition: object) -> Understanding:
+def created(understand: Understand, definition: object) -> Explanation:
     text = definition if isinstance(definition, str) else json.dumps(definition)
     return understand("stepfunctions", "CreateStateMachine", {"name": "m", "definition": text, "roleArn": ROLE})
 
