@@ -132,10 +132,11 @@ class EffectResolver:
         )
         refuse_too_large(call.parameters, ())
         effects = unpacking.effects(context)
-        problem = unpacking.problems[0] if unpacking.problems else ""
+        problem = unpacking.obscurity
         if problem and not quiet:
             log.info("not_understood", service=call.service, operation=call.operation, reason=problem)
-        return Explanation(effects=effects, by_hand=True, reason=problem, inner=tuple(unpacking.inner))
+        by_hand = call.operation in self._services.get(call.service, {})
+        return Explanation(effects=effects, by_hand=by_hand, reason=problem, inner=tuple(unpacking.inner))
 
     def _by_row(self, context: CallContext, row: Operation | None, claimed: Claimed) -> Explanation:
         """The effects of a call by the row, by the hand-made one of its operation, or by a derived one.

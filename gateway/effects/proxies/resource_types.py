@@ -284,7 +284,6 @@ that a template with them is held.
 """
 WITHOUT_RESOURCE = frozenset({"AWS::CDK::Metadata"})
 """Types that make nothing."""
-TYPES_OF_ROWS = tuple(kind.resource_type for kind in RESOURCE_TYPES.values() if isinstance(kind, ByRow))
 
 
 def kind_of(resource_type: str) -> ByRow | ByCalls | None:

@@ -66,7 +66,6 @@ _SERVICES = {"elasticloadbalancing": "elbv2", "elasticfilesystem": "efs", "state
 """Service in an ARN → botocore's name, where they differ."""
 _WITHOUT_PLACE = frozenset({"cloudfront", "s3"})
 """Services whose ARNs have no region, or no account either."""
-TAGGED_TYPES = tuple(dict.fromkeys(resource_type for _, _, resource_type in _TYPES))
 _FORMS = tuple((service, re.compile(form), resource_type) for service, form, resource_type in _TYPES)
 
 

@@ -22,6 +22,7 @@ _NOT_BY_PROXY = {
     CallClass.CRYPTO: "uses a cryptographic key",
 }
 """What AWS would do with rights that are wider than the caller's, and leave where others may read it."""
+_MOST_NAMED = 3
 
 
 def carries_calls(service: str, operation: str, rows: Mapping[str, Mapping[str, Operation]]) -> bool:
@@ -54,6 +55,13 @@ class Unpacking:
             self._refuse_contradictions(found)
         return () if self.problems else tuple({(each.address, each.attribute): each for each in found}.values())
 
+    @property
+    def obscurity(self) -> str:
+        """The first few problems, as the rest of a sentence; empty if there is none."""
+        found = tuple(dict.fromkeys(self.problems))
+        more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        return "; ".join(found[:_MOST_NAMED]) + more
+
     def _of(self, context: CallContext, depth: int) -> tuple[Effect, ...]:
         call = context.call
         if (reason := HELD.get((call.service, call.operation))) is not None:
@@ -80,6 +88,10 @@ class Unpacking:
             self.problems.append(str(reason))
         except Ambiguous:
             self.problems.append("a name in it may mean several resources")
+        except CallTooLarge:
+            raise
+        except Exception as error:  # noqa: BLE001  untrusted parameters may break the reading in any way; such a call is not understood
+            self.problems.append(f"reading it raised {type(error).__name__}")
         return tuple(found)
 
     def _carried(self, outer: CallContext, carried: Carried, depth: int) -> tuple[Effect, ...]:

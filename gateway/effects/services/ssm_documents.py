@@ -28,14 +28,4 @@ OPERATIONS: Mapping[str, Operation] = {
         controls=controls("ClientToken", "DocumentVersion", "MaxConcurrency", "MaxErrors", "Mode"),
         content=frozenset({"Parameters", "Tags"}),
     ),
-    "SendCommand": Operation(
-        resource_type="aws_instance",
-        identity={"InstanceIds": plain("id")},
-        action=INVOKE,
-        controls=controls("Comment", "MaxConcurrency", "MaxErrors", "TimeoutSeconds"),
-        content=frozenset({"DocumentHash", "DocumentHashType", "DocumentName", "DocumentVersion", "Parameters"}),
-    ),
 }
-"""SendCommand runs a document's program on instances: whatever it is, it is an INVOKE of each of them. With targets by tag it is not understood,
-and neither is one whose output goes elsewhere.
-"""
