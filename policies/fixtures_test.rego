@@ -49,6 +49,8 @@ effect(type, action, attribute, value) := {
 	"declared": true,
 	"implied": false,
 	"upserted": false,
+	"basis": "hand",
+	"may_change": [],
 	"exists": action != "create",
 	"changes": true,
 	"contract": {"managed_by_agent": true, "critical": false, "prevent_delete": false, "owner": ""},

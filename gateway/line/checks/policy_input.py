@@ -85,6 +85,8 @@ def _effect(subject: Subject) -> Json:
         "declared": effect.declared,
         "implied": effect.implied,
         "upserted": effect.upserted,
+        "basis": effect.basis.value,
+        "may_change": list(effect.may_change),
         "exists": subject.exists,
         "changes": subject.changes,
         "contract": {
