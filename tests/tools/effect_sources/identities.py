@@ -106,7 +106,8 @@ def _by_arn(operation: ServiceOperation, kind: Kind, *, named: bool) -> Mapping[
 def _source(parameter: str, name: str, kind: Kind, attributes: frozenset[str], *, own: bool) -> AttributeSource | None:
     """The attribute that the parameter's value is compared with; None if that is not certain. `own`: it names the resource, not what has it."""
     if not kind.resource_type.startswith("aws_"):
-        return AttributeSource(attribute=name)
+        by_name = fold(parameter).endswith("name")
+        return AttributeSource(attribute=parameter if by_name and fold(name).endswith("id") else name)
     folded = fold(parameter)
     spelled = [each for each in attributes if fold(each) == folded]
     if len(spelled) == 1:

@@ -164,7 +164,13 @@ def _judged(kind: Kind, names: Mapping[str, frozenset[str]], made: Collection[st
         return kind
     found = names.get(kind.noun, frozenset())
     every = frozenset[str]().union(*names.values())
-    may_be_block = any(kind.noun in sources.blocks.get(name, ()) for name in every)
+    may_be_block = any(kind.noun in sources.blocks.get(name, ()) for name in every) or any(
+        len(begin) >= _TELLING
+        and kind.noun.startswith(begin)
+        and kind.noun.removeprefix(begin) in sources.blocks.get(name, ())
+        for begin, types in names.items()
+        for name in types
+    )
     may_be_several = kind.noun not in made and any(
         name.startswith(kind.noun) or name.endswith(kind.noun) for name in names
     )

@@ -21,6 +21,8 @@ _PHASES = {
     Direction.DELETE: frozenset({Phase.DELETE}),
 }
 """The phases of which a handler has one or more, if it agrees with the verb."""
+_VARIANTS = ("accepter", "copy", "import")
+_ON_TAGS = ("Tag", "Untag")
 _VERSION = re.compile(r"v\d+")
 _TWO = 2
 """Signs that a row needs."""
@@ -81,7 +83,7 @@ class _Evidence:
 
     def found(self) -> tuple[Finding, ...]:
         """The findings, by the first rule that gives any."""
-        if self.name.verb in ("Tag", "Untag") and self.name.noun in ("", "resource"):
+        if self.name.verb in _ON_TAGS and self.name.noun in ("", "resource"):
             return tuple(self._tags())
         named = self.kinds.named(self.name.noun) if self.name.noun else ()
         if len(named) > 1:
@@ -118,7 +120,8 @@ class _Evidence:
     def _verb_has_type(self, kind: Kind) -> bool:
         """Whether Terraform has a type for what this verb makes of the kind: `aws_db_snapshot_copy`."""
         begin = f"{kind.noun}{self.name.verb.lower()[:5]}"
-        return any(name.startswith(begin) for name in self.kinds.names)
+        accepts = self.name.verb == "Accept"
+        return any(name.startswith(begin) or (accepts and name.endswith("accepter")) for name in self.kinds.names)
 
     def _joined(self, kind: Kind, signs: set[str], identified: Identity) -> Finding | None:
         """`RegisterTaskDefinition` creates, `EnableRule` changes what its noun names: the handler's phase decides."""
@@ -217,7 +220,8 @@ class _Evidence:
         if acts:
             sure = direction is Direction.INVOKE and "stem" in signs and "handler" not in signs
         else:
-            sure = {"iam", "handler"} <= signs and not relates and Phase.DELETE not in self.phases(kind)
+            is_own = self.name.noun in self.kinds.made
+            sure = {"iam", "handler"} <= signs and not relates and not is_own and Phase.DELETE not in self.phases(kind)
         return self._finding(kind, frozenset({INVOKE if acts else SET}), signs, sure=sure, identified=identified)
 
     def _may_make_another(self, kind: Kind) -> bool:
@@ -240,6 +244,7 @@ class _Evidence:
         self, kind: Kind, actions: frozenset[EffectAction], signs: Iterable[str], *, sure: bool, identified: Identity
     ) -> Finding | None:
         agreed = frozenset(signs)
+        sure = sure and not _has_variants(kind, self.attributes)
         if len(agreed) < _TWO or not kind.resource_type:
             return None
         return Finding(kind=kind, actions=actions, signs=agreed, sure=sure, identity=identified)
@@ -255,7 +260,8 @@ def _exact_direction(
         case Direction.PUT:
             return frozenset({CREATE, SET}), phases >= {Phase.CREATE, Phase.UPDATE}
         case Direction.SET:
-            return frozenset({CREATE, SET} if Phase.CREATE in phases and not made else {SET}), True
+            also_creates = Phase.CREATE in phases and not made and verb not in _ON_TAGS
+            return frozenset({CREATE, SET} if also_creates else {SET}), True
         case Direction.DELETE:
             return frozenset({DELETE}), True
         case Direction.INVOKE if phases == {Phase.DELETE}:
@@ -293,6 +299,12 @@ def _action(operation: ServiceOperation, kinds: ServiceKinds) -> Action | None:
         if found is not None:
             return found
     return None
+
+
+def _has_variants(kind: Kind, terraform: Collection[str]) -> bool:
+    """Whether Terraform manages the same resources under further types: `aws_ebs_snapshot_copy`, `aws_default_vpc`."""
+    rest = kind.resource_type.removeprefix("aws_")
+    return f"aws_default_{rest}" in terraform or any(f"{kind.resource_type}_{end}" in terraform for end in _VARIANTS)
 
 
 def _is_relation(kind: str, noun: str) -> bool:
