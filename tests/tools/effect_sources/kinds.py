@@ -45,7 +45,9 @@ class ServiceKinds:
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Folded name without what the types of this service begin with → the Terraform types with that name."""
     made: frozenset[str] = frozenset()
-    """The nouns of the operations that create something."""
+    """The nouns of the operations that create something, or may."""
+    created: frozenset[str] = frozenset()
+    """Those of the operations with the verb `Create`."""
 
     def named(self, noun: str) -> tuple[Kind, ...]:
         """The kinds with exactly this name; those that CloudFormation knows, if there are any."""
@@ -134,17 +136,18 @@ def kinds_of(operations: Sequence[ServiceOperation], sources: Sources, taken: Co
     services = tuple(sources.iam[prefix] for prefix in first.prefixes if prefix in sources.iam)
     listed = [each for each in (_kind(each, sources.terraform.get(each.name)) for each in types) if each.noun]
     names = _terraform_names(first, types, sources)
-    made = frozenset(
-        name.noun
-        for name in (split(each.name) for each in operations)
-        if name.direction in (Direction.CREATE, Direction.PUT) or name.verb in ("Register", "Request", "Run")
-    )
+    named = [split(each.name) for each in operations]
+    created = frozenset(name.noun for name in named if name.direction is Direction.CREATE)
+    made = created | {
+        name.noun for name in named if name.direction is Direction.PUT or name.verb in ("Register", "Request", "Run")
+    }
     kinds = _with_iam(listed, services, operations, sources.terraform)
     return ServiceKinds(
         kinds=tuple(_judged(each, names, made, sources) for each in kinds),
         iam=services,
         names=names,
         made=made,
+        created=created,
     )
 
 

@@ -220,7 +220,7 @@ class _Evidence:
         if acts:
             sure = direction is Direction.INVOKE and "stem" in signs and "handler" not in signs
         else:
-            is_own = self.name.noun in self.kinds.made
+            is_own = self.name.noun in self.kinds.created
             sure = {"iam", "handler"} <= signs and not relates and not is_own and Phase.DELETE not in self.phases(kind)
         return self._finding(kind, frozenset({INVOKE if acts else SET}), signs, sure=sure, identified=identified)
 

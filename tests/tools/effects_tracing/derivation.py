@@ -33,9 +33,7 @@ from tests.tools.effects_tracing.traces import Phase, Trace
 CREATE, SET, DELETE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE
 _CONFIGURED: Final = (Phase.CREATE, Phase.UPDATE, Phase.EACH)
 _WITH_STATE: Final = (Phase.UPDATE, Phase.EACH, Phase.OMIT, Phase.DELETE)
-_CONTROLS: Final = re.compile(
-    r"^(client_?token|client_?request_?token|idempotency_?token|caller_?reference|creator_?request_?id|dry_?run)$"
-)
+_CONTROLS: Final = re.compile(r"^(client_?token|client_?request_?token|idempotency_?token|caller_?reference|creator_?request_?id|dry_?run)$")
 """Parameters that control how a call is made, by their names in lower case."""
 _LOCKS: Final = frozenset({"etag", "lock_token", "revision_id", "update_token", "if_match", "version_number"})
 """Attributes that only say which version of the resource a change was made for."""
@@ -157,11 +155,7 @@ def _is_identity(
 
 def _is_removal(path: str, named: Explanation, evidence: Evidence, facts: TypeFacts) -> bool:
     """Whether the parameter names an old value that the configuration has no more."""
-    if (
-        named.sureness is not Sureness.MARKER
-        or not facts.is_settable(named.attribute)
-        or Phase.CREATE in evidence.phases
-    ):
+    if named.sureness is not Sureness.MARKER or not facts.is_settable(named.attribute) or Phase.CREATE in evidence.phases:
         return False
     seen = [each for each in evidence.of(Phase.UPDATE, Phase.EACH, Phase.OMIT) if path in each.parameters]
     gone = [named.attribute in each.changed for each in seen]
@@ -295,11 +289,8 @@ def _collapsed(explanations: Mapping[str, Explanation]) -> tuple[dict[str, Attri
 
 def _is_list_of_keys(path: str, end: str) -> bool:
     """Whether the parameter is a list of keys, not the key in a list of pairs."""
-    return (
-        end == KEY
-        and leaf(path) not in (KEY, ITEM)
-        and folded(leaf(path)) not in ("key", "tagkey")
-        or (end == KEY and leaf(path).lower() in ("tagkeys", "keys", "tagkeylist"))
+    return end == KEY and leaf(path) not in (KEY, ITEM) and folded(leaf(path)) not in ("key", "tagkey") or (
+        end == KEY and leaf(path).lower() in ("tagkeys", "keys", "tagkeylist")
     )
 
 

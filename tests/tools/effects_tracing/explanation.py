@@ -158,9 +158,7 @@ def _cause(path: str, observations: Sequence[Observation]) -> Explanation | None
     runs = {each.run: each for each in observations if each.phase is Phase.EACH}
     # A block that was changed member by member says more than its change as a whole.
     runs = {name: run for name, run in runs.items() if not any(other.startswith(f"{name}.") for other in runs)}
-    present = {
-        name: json.dumps(each.parameters[path], default=str) for name, each in runs.items() if path in each.parameters
-    }
+    present = {name: json.dumps(each.parameters[path], default=str) for name, each in runs.items() if path in each.parameters}
     name = _changer(path, runs, present)
     if name is None:
         return None

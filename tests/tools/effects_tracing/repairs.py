@@ -13,9 +13,7 @@ _ONE_OF: Final = re.compile(
     r"cannot be configured together:|at most one of)\s*[`\[]([^`\]]+)[`\]]",
     re.IGNORECASE,
 )
-_CONFLICT: Final = re.compile(
-    r'"([\w.]+)": conflicts with ([\w.]+)|Attribute "([^"]+)" cannot be specified when "([^"]+)"'
-)
+_CONFLICT: Final = re.compile(r'"([\w.]+)": conflicts with ([\w.]+)|Attribute "([^"]+)" cannot be specified when "([^"]+)"')
 _TOGETHER: Final = re.compile(r"all of `([^`]+)` must be specified")
 _AT_LEAST: Final = re.compile(r"requires (\d+) item minimum|at least (\d+) (?:element|item|block)")
 _ENUMERATION: Final = re.compile(r"(?:to be one of|must be one of):? \[([^\]]*)\]")
@@ -145,9 +143,7 @@ class Repairs:
 
     def _closest(self, path: Path) -> Slot | None:
         lengths = range(len(path), 0, -1)
-        return next(
-            (self._config.slots[path[:length]] for length in lengths if path[:length] in self._config.slots), None
-        )
+        return next((self._config.slots[path[:length]] for length in lengths if path[:length] in self._config.slots), None)
 
 
 def _take_enumeration(slot: Slot, written: str) -> bool:

@@ -91,7 +91,9 @@ async def _trace(provider: Provider, stub: Stub, name: str, selection: Selection
     if not await provider.is_alive(0.1):
         await provider.restart()
     prefer = _left_out(directory, name, selection.variant) if selection.variant > 1 else ()
-    tracer = TypeTracer(provider, stub, name, variant=selection.variant, prefer=prefer, patience=selection.patience)
+    tracer = TypeTracer(
+        provider, stub, name, variant=selection.variant, prefer=prefer, patience=selection.patience
+    )
     return await tracer.trace()
 
 
