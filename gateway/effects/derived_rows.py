@@ -72,7 +72,7 @@ class DerivedRow:
     service: str
     operation: str
     resource_type: str
-    """A Terraform type (`aws_sqs_queue`), or a CloudFormation type (`AWS::SQS::Queue`) if Terraform has none."""
+    """A Terraform type (`aws_sqs_queue`); if Terraform has none, a CloudFormation type (`AWS::SQS::Queue`) or IAM's (`sqs:queue`)."""
     actions: frozenset[EffectAction]
     """CREATE with SET is an upsert. DELETE with SET: the operation removes the resource from a list, or changes the list."""
     origin: Origin
@@ -98,6 +98,11 @@ def derived_rows(service: str, operation: str) -> tuple[DerivedRow, ...]:
 def services() -> tuple[str, ...]:
     """The botocore services that have derived rows, sorted."""
     return tuple(sorted(path.name.removesuffix(".json") for path in DIRECTORY.iterdir() if path.name.endswith(".json")))
+
+
+def operations_of(service: str) -> tuple[str, ...]:
+    """The operations of a botocore service that have derived rows, sorted."""
+    return tuple(sorted(_lines(service)))
 
 
 @lru_cache(maxsize=64)
