@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from tests.tools.effects_tracing.columns import Columns, leaf, top
+from tests.tools.effects_tracing.columns import Columns, leaf
 from tests.tools.effects_tracing.comparison import Way, is_unique, way
 from tests.tools.effects_tracing.evidence import Observation
 from tests.tools.effects_tracing.traces import Phase
@@ -90,6 +90,8 @@ def explain(path: str, observations: Sequence[Observation], source: Source) -> E
     sureness = _sureness(path, seen)
     if sureness is None:
         return None
+    if source is state_of:  # what is asked for again stands in many places of an answer
+        usable = {name: each for name, each in usable.items() if "." not in name} or usable
     best = min(usable.values())
     names = [name for name, each in usable.items() if each is best or max(each, best) < Way.JSON]
     name = _chosen(path, [name for name in names if name not in SELF] or names)

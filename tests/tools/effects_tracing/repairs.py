@@ -48,9 +48,9 @@ class Repairs:
             slot.enumeration = enumeration_for(config.resource_type, slot.path[-1])
             if slot.enumeration:
                 return True
-        found = self._by_combination(where, text)
-        if found is not None:
-            return found
+        solved = self._by_combination(where, text)
+        if solved is not None:
+            return solved
         if any(words in text for words in _NOT_HERE):
             return config.drop(where)
         if found := _AT_LEAST.search(text):
