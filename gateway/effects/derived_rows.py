@@ -146,6 +146,11 @@ def file_text(service: str, sources: Mapping[str, str], rows: tuple[DerivedRow, 
     return f'{{\n{head}"rows": [\n{lines}\n]\n}}\n'
 
 
+def rows_of_text(service: str, text: bytes) -> tuple[DerivedRow, ...]:
+    """All rows of the text that `file_text` made for a service."""
+    return tuple(_row(service, line.rstrip(b",")) for line in text.splitlines() if line.startswith(_ROW))
+
+
 def _source_to_json(source: AttributeSource) -> Json:
     return source.attribute if source.form is ValueForm.SAME else [source.attribute, source.form.value]
 

@@ -9,6 +9,7 @@ from gateway.core.model.caller import UNKNOWN, Caller, Sender
 from gateway.core.model.inbound import Upload
 from gateway.core.model.json import Json, Parameters, digest
 from gateway.core.model.motive import Motive
+from gateway.core.model.plan_session import PlannedPart, PlanOpening
 
 
 class CallClass(StrEnum):
@@ -86,6 +87,17 @@ class EffectAction(StrEnum):
     INVOKE = "invoke"
 
 
+class Basis(StrEnum):
+    """What Sentinel knows an effect by."""
+
+    HAND = "hand"
+    """A row that a person wrote for this operation, or a plan of Terraform's."""
+    DERIVED = "derived"
+    """A derived row that accounts for every parameter of the call."""
+    RESOURCE = "resource"
+    """A derived row that knows the resource and the direction only: any attribute of the resource may change."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """What a call does to one resource."""
@@ -119,6 +131,9 @@ class Effect:
     """What the value lets in without a range of addresses, and no state records: ids of security groups."""
     upserted: bool = field(default=False, compare=False)
     """Whether AWS carries the creation out on a resource that exists already: that the state has none proves nothing then."""
+    basis: Basis = field(default=Basis.HAND, compare=False)
+    may_change: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """With the basis RESOURCE, the names of which the paths of the attributes consist that may change, each once; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +171,10 @@ class Mutation:
     """The time-boxed change that it puts back; None for every other mutation."""
     sender: Sender = field(default=UNKNOWN, compare=False)
     """Where the request came from."""
+    part: PlannedPart | None = None
+    """How it fits the plan of the session that its key belongs to; None outside of such a session."""
+    opens: PlanOpening | None = field(default=None, compare=False, repr=False)
+    """The session that is opened if it passes; None for every mutation but a plan."""
 
     @property
     def understood(self) -> bool:

@@ -209,6 +209,22 @@ class PlannedChangeBody(_Body):
         )
 
 
+class OpenSessionBody(_Body):
+    """A session in which the plan is applied, if it passes."""
+
+    lasts: Annotated[str, Field(description="e.g. `1h`; at most twelve hours.")] = "1h"
+
+    def duration(self) -> timedelta:
+        """The duration. Raises `errors.Malformed`."""
+        return duration(self.lasts)
+
+
+class EndSessionBody(_Body):
+    """How the apply of a plan ended."""
+
+    exit_code: Annotated[int | None, Field(ge=0, le=255, description="That of Terraform; recorded.")] = None
+
+
 class PlanBody(_Body):
     """A Terraform plan without its secrets."""
 
@@ -218,6 +234,9 @@ class PlanBody(_Body):
     terraform_version: Annotated[str, Field(pattern=r"^[A-Za-z0-9.+-]{0,32}$")] = ""
     motive: MotiveBody | None = None
     changes: Annotated[tuple[PlannedChangeBody, ...], Field(max_length=MOST_EFFECTS)]
+    open_session: Annotated[
+        OpenSessionBody | None, Field(description="Open a session in which the plan is applied, if it passes.")
+    ] = None
 
     def plan(self) -> Plan:
         """The plan. Raises `errors.Malformed`."""
