@@ -51,6 +51,7 @@ async def identify(
     for each in types:
         search = _Search(provider=provider, values=values, resource_type=each, given=ids.get(each, ""))
         matching = [one async for one in search.matching()]
+        matching = _surest(matching)
         if any(not is_same(one.resource.attributes, matching[0].resource.attributes) for one in matching):
             return NotIdentified(why=f"Several resources of type {each} fit what the call says.", types=(each,))
         found += sorted(matching, key=lambda one: len(one.resource.import_id))[:1]
@@ -66,6 +67,13 @@ async def identify(
         return found[0]
     reason = said[0] if said else f"The provider finds no {types[0]} by what the call says."
     return NotIdentified(why=reason, types=types, absent=not said)
+
+
+def _surest(matching: Sequence[Identified]) -> list[Identified]:
+    """Those whose own id or ARN the call's reply says, if it says that of any, and that agree in the most names: others only belong to the same."""
+    found = [each for each in matching if each.agreement.answered] or list(matching)
+    most = max((len(each.agreement.names) for each in found), default=0)
+    return [each for each in found if len(each.agreement.names) == most]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,12 +103,16 @@ class _Search:
                 yield found
             if self.said:
                 return
-            if forms and not hits:
-                break
         if hits or self.given:
             return
-        together = [each for form in forms[:1] for each in ids_of_form(form, self.values)]
-        for each in together or tried_together(self.values, self.resource_type, schema):
+        form = forms[0] if forms else ""
+        for each in ids_of_form(form, self.values):
+            if (found := await self._try(each, forms)) is not None:
+                yield found  # each of its parts is what the provider asked for by name
+                return
+            if self.said:
+                return
+        for each in tried_together(self.values, self.resource_type, schema, form):
             if (found := await self._try(each, forms)) is not None:
                 yield found
                 hits += 1
