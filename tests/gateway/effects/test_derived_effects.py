@@ -140,6 +140,7 @@ def explained(
     service: str = "elasticache",
     state: Mapping[str, Mapping[str, Json]] = STATE,
     rows: Sequence[DerivedRow] = ROWS,
+    *,
     services: Mapping[str, Mapping[str, Operation]] = NO_TABLES,
 ) -> Explanation:
     resolver = EffectResolver(FakeInventory(state), services=services, rows=rows_of(rows))
@@ -358,7 +359,7 @@ def test_constants_explain_a_call_only_with_their_value() -> None:
 
 def test_a_hand_made_row_wins_over_every_derived_one() -> None:
     wrong = row("PurgeQueue", "aws_sqs_queue", SET, service="sqs", confidence=Confidence.RESOURCE, identity=same(QueueUrl="name"))  # fmt: skip
-    found = explained("PurgeQueue", {"QueueUrl": f"https://q/{ACCOUNT}/x"}, "sqs", {}, (wrong,), SERVICES)
+    found = explained("PurgeQueue", {"QueueUrl": f"https://q/{ACCOUNT}/x"}, "sqs", {}, (wrong,), services=SERVICES)
 
     assert (found.by_hand, found.basis, found.rows) == (True, Basis.HAND, ())
 
@@ -367,7 +368,7 @@ def test_a_call_that_a_hand_made_row_does_not_understand_is_not_read_by_a_derive
     wrong = row("PurgeQueue", "aws_sqs_queue", SET, service="sqs", identity=same(QueueUrl="name"))
     state = {"aws_sqs_queue.x": {"id": "x", "name": "x"}}
 
-    assert explained("PurgeQueue", {"QueueUrl": "x", "Odd": 1}, "sqs", state, (wrong,), SERVICES).effects == ()
+    assert explained("PurgeQueue", {"QueueUrl": "x", "Odd": 1}, "sqs", state, (wrong,), services=SERVICES).effects == ()
 
 
 def test_secrets_are_masked() -> None:
