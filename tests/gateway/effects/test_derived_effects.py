@@ -48,9 +48,7 @@ def row(operation: str, resource_type: str, *actions: EffectAction, **members: A
         "origin": Origin.TRACED,
         "confidence": Confidence.ATTRIBUTES,
     }
-    return DerivedRow(
-        operation=operation, resource_type=resource_type, actions=frozenset(actions), **(usual | members)
-    )
+    return DerivedRow(operation=operation, resource_type=resource_type, actions=frozenset(actions), **(usual | members))
 
 
 _USER = {"identity": same(UserId="user_id")}

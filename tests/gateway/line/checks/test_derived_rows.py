@@ -104,7 +104,9 @@ async def test_what_is_more_than_a_change_of_settings_is_held_unless_a_contract_
         Contract(source="a.hcl:1", bounded=("description",)),
         Contract(source="a.hcl:1", immutable=("name",)),
         Contract(source="a.hcl:1", critical=True),
-        Contract(evaluate=lambda _after, _before: (Bound(attribute="", name="condition", limit=True, source="a.tf:3"),)),
+        Contract(
+            evaluate=lambda _after, _before: (Bound(attribute="", name="condition", limit=True, source="a.tf:3"),)
+        ),
     ],
     ids=["bounds", "immutable", "critical", "a condition of the code"],
 )
