@@ -39,6 +39,11 @@ test_a_touched_resource_is_held_where_a_guardrail_judges_its_attributes if {
 		["aws_elasticache_replication_group", ["deletion_protection"], "data_loss"],
 		["aws_security_group", ["name"], "network"],
 		["aws_instance", ["tags"], "execution"],
+		["aws_s3_bucket_lifecycle_configuration", [], "data_loss"],
+		["aws_sns_topic_subscription", ["protocol"], "destinations"],
+		["aws_ecr_registry", ["policy"], "exposure"],
+		["aws_wafv2_web_acl", [], "exposure"],
+		["aws_iam_role", [], "identity"],
 	] {
 		every kind in ["human", "agent", "pipeline", "service"] {
 			found := blind(kind, whole(case[0], "invoke", case[1]))
@@ -50,8 +55,24 @@ test_a_touched_resource_is_held_where_a_guardrail_judges_its_attributes if {
 	}
 }
 
+# Your own packages may be concerned by it, the shipped ones are not.
 test_a_touched_resource_without_such_attributes_passes if {
-	count(blind("human", whole("aws_athena_workgroup", "invoke", ["description", "tags"]))) == 0
+	every message in blind("human", whole("aws_athena_workgroup", "invoke", ["description", "tags"])) {
+		every name in ["comprehension", "data_loss", "destinations", "disruption", "execution", "exposure", "identity", "motive", "network"] {
+			not contains(message, name)
+		}
+	}
+}
+
+test_a_touched_resource_is_held_for_calls_on_identity_and_of_other_classes if {
+	every change in [["/mutation/service", "iam", "identity"], ["/mutation/class", "execute", "execution"]] {
+		document := json.patch(
+			fixtures.document("human", [whole("aws_athena_workgroup", "invoke", [])]),
+			[{"op": "replace", "path": change[0], "value": change[1]}],
+		)
+		findings := guardrails.result.findings with input as document with data.data as fixtures.config
+		count([finding | some finding in findings; finding.id == "SEN-C002"; contains(finding.message, change[2])]) == 1
+	}
 }
 
 test_a_call_whose_attributes_are_known_is_not_held_for_what_it_may_change if {

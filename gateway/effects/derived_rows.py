@@ -82,6 +82,10 @@ class DerivedRow:
     attributes: Mapping[str, AttributeSource] = field(default_factory=dict)
     removes: Mapping[str, str] = field(default_factory=dict)
     """Parameter → attribute whose old value it names, so that AWS removes it."""
+    clears: frozenset[str] = frozenset()
+    """Attributes that the operation takes away by itself, without a parameter that names them."""
+    resets: frozenset[str] = frozenset()
+    """Parameters that the provider leaves out to unset their attribute: a call without them may reset it. Of the others nothing is known."""
     constants: Mapping[str, Json] = field(default_factory=dict)
     """Parameters that had the same value in every call. They explain a call only with that value."""
     controls: frozenset[str] = frozenset()
@@ -136,6 +140,8 @@ def row_to_json(row: DerivedRow) -> dict[str, Json]:
         "identity": {name: _source_to_json(source) for name, source in sorted(row.identity.items())},
         "attributes": {name: _source_to_json(source) for name, source in sorted(row.attributes.items())},
         "removes": dict(sorted(row.removes.items())),
+        "clears": [*sorted(row.clears)],
+        "resets": [*sorted(row.resets)],
         "constants": dict(sorted(row.constants.items())),
         "controls": [*sorted(row.controls)],
         "unexplained": [*sorted(row.unexplained)],
@@ -173,6 +179,8 @@ def _row(service: str, line: bytes) -> DerivedRow:
         identity={name: _source(value) for name, value in entry.get("identity", {}).items()},
         attributes={name: _source(value) for name, value in entry.get("attributes", {}).items()},
         removes=entry.get("removes", {}),
+        clears=frozenset(entry.get("clears", ())),
+        resets=frozenset(entry.get("resets", ())),
         constants=entry.get("constants", {}),
         controls=frozenset(entry.get("controls", ())),
         unexplained=frozenset(entry.get("unexplained", ())),

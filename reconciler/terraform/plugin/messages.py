@@ -54,15 +54,15 @@ def classes_of(package: str, messages: Mapping[str, Mapping[str, tuple[int, str]
 
     pool = descriptor_pool.DescriptorPool()
     pool.Add(_file(descriptor_pb2, package, messages))
-    return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}")) for name in messages
-    }
+    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}")) for name in messages}
 
 
 def _file(descriptor: Any, package: str, messages: Mapping[str, Mapping[str, tuple[int, str]]]) -> Any:
     """The description of the messages. The classes of `descriptor` are made when it is imported, so types do not know them."""
     of_field = descriptor.FieldDescriptorProto
-    scalars = {name: getattr(of_field, f"TYPE_{name.upper()}") for name in ("string", "bytes", "int32", "int64", "bool")}
+    scalars = {
+        name: getattr(of_field, f"TYPE_{name.upper()}") for name in ("string", "bytes", "int32", "int64", "bool")
+    }
     file = descriptor.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")
     for name, fields in messages.items():
         described = file.message_type.add(name=name)

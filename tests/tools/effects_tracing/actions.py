@@ -14,7 +14,9 @@ _DELETES: Final = re.compile(
     r"Unassign|Deprovision|Purge|Reject|Schedule\w*Deletion|Unlink|Withdraw|Deny|Decline|Unregister)"
 )
 """How the names of operations begin that take away."""
-_CREATES: Final = re.compile(r"^(Batch)?(Create|Allocate|Request|Run|Register|Import|Copy|Publish|Provision|Generate|Purchase)")
+_CREATES: Final = re.compile(
+    r"^(Batch)?(Create|Allocate|Request|Run|Register|Import|Copy|Publish|Provision|Generate|Purchase)"
+)
 _VERB: Final = re.compile(r"^(?:Batch)?[A-Z][a-z]+")
 
 Key = tuple[str, str]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from tests.tools.effects_tracing.columns import Columns, leaf, top
+from tests.tools.effects_tracing.columns import Columns, leaf
 from tests.tools.effects_tracing.comparison import Way, is_unique, way
 from tests.tools.effects_tracing.evidence import Observation
 from tests.tools.effects_tracing.traces import Phase
@@ -90,6 +90,8 @@ def explain(path: str, observations: Sequence[Observation], source: Source) -> E
     sureness = _sureness(path, seen)
     if sureness is None:
         return None
+    if source is state_of:  # what is asked for again stands in many places of an answer
+        usable = {name: each for name, each in usable.items() if "." not in name} or usable
     best = min(usable.values())
     names = [name for name, each in usable.items() if each is best or max(each, best) < Way.JSON]
     name = _chosen(path, [name for name in names if name not in SELF] or names)
@@ -158,7 +160,9 @@ def _cause(path: str, observations: Sequence[Observation]) -> Explanation | None
     runs = {each.run: each for each in observations if each.phase is Phase.EACH}
     # A block that was changed member by member says more than its change as a whole.
     runs = {name: run for name, run in runs.items() if not any(other.startswith(f"{name}.") for other in runs)}
-    present = {name: json.dumps(each.parameters[path], default=str) for name, each in runs.items() if path in each.parameters}
+    present = {
+        name: json.dumps(each.parameters[path], default=str) for name, each in runs.items() if path in each.parameters
+    }
     name = _changer(path, runs, present)
     if name is None:
         return None

@@ -193,6 +193,16 @@ class Provider:
             await asyncio.sleep(0.02)
         return self._process.running
 
+    def is_busy(self) -> bool:
+        """Whether a thread of it runs or waits for a processor. Only Linux tells; elsewhere it never seems busy."""
+        assert self._process is not None
+        tasks = Path(f"/proc/{self._process.process.pid}/task")
+        try:
+            states = [(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks.iterdir()]
+        except OSError:  # a thread that ends meanwhile, or no such files
+            return False
+        return "R" in states
+
     async def validate(self, kind: str, config: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
         """What is wrong with a configuration. Raises `Broken`."""
         request = message("ValidateRequest", type_name=kind, config=packed(config))
