@@ -51,6 +51,8 @@ effect(type, action, attribute, value) := {
 	"implied": false,
 	"by": "",
 	"upserted": false,
+	"basis": "hand",
+	"may_change": [],
 	"exists": action != "create",
 	"changes": true,
 	"contract": {"managed_by_agent": true, "critical": false, "prevent_delete": false, "owner": ""},

@@ -26,6 +26,7 @@ from gateway.effects.resolver import EffectResolver
 from gateway.identity.master_key import derived_key
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.plan_sessions import SqlPlanSessions
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.line.data_plane import PassedCounts
 from gateway.line.stop_book import StopBook
@@ -62,6 +63,7 @@ class Parts:
     stacks: Stacks
     ledger: SqlLedger
     keys: SqlKeyRing
+    plan_sessions: SqlPlanSessions
     engine: RunningEngine
     aws: AwsParts
     resolver: EffectResolver
@@ -104,12 +106,14 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
     stack.push_async_callback(telemetry.close)
     counts = PassedCounts(ledger, clock)
     stack.push_async_callback(counts.flush)
+    keys = SqlKeyRing(ledger, master=master, clock=clock)
     parts = Parts(
         settings=settings,
         clock=clock,
         stacks=stacks,
         ledger=ledger,
-        keys=SqlKeyRing(ledger, master=master, clock=clock),
+        keys=keys,
+        plan_sessions=SqlPlanSessions(ledger, keys),
         engine=engine,
         aws=aws,
         resolver=EffectResolver(stacks, masker=masker, class_of=_class_of),

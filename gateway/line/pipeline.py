@@ -6,7 +6,9 @@ Inbound → Caller → Call → Mutation (effects known) → Facts → Findings 
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Final, Protocol
 
 import structlog
 
@@ -20,6 +22,7 @@ from gateway.core.errors import (
     NotAllowed,
     NotAuthenticated,
     NotSendable,
+    PlanUsed,
     SentinelError,
     SignatureSpent,
     Stopped,
@@ -58,6 +61,22 @@ class MutationResult:
     """None for a dry run, which records and sends nothing."""
 
 
+class PlannedCalls(Protocol):
+    """Judges the calls of plans' sessions, of which the line knows nothing else."""
+
+    async def surveyed(self, mutation: Mutation) -> tuple[Mutation, Facts]:
+        """The mutation as a part of the plan, and the facts about it. Any exception is a denial."""
+        ...
+
+    async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
+        """The decision by the plan."""
+        ...
+
+
+_MOST_RACES: Final = 20
+"""How often a call of a plan's session is decided again because others of it were faster."""
+
+
 class Pipeline:
     """Takes a request from authentication to outcome. A door calls `admit`, streams reads itself, and passes every mutation to `execute`."""
 
@@ -74,12 +93,14 @@ class Pipeline:
         settled: Callable[[str], None] = lambda _: None,
         admission: Admission | None = None,
         time_boxes: TimeBoxLedger | None = None,
+        planned: PlannedCalls | None = None,
     ) -> None:
         """`digest_key` keys the digests of calls, which are recorded. `settled` is called with each mutation whose outcome is recorded.
 
-        `admission` turns away those who have used up their share. Without `time_boxes` a change that is wanted for a time only is refused.
+        `planned` judges the calls of plans' sessions; without it they are denied. `admission` turns away those who have used up their share. Without `time_boxes` a change that is wanted for a time only is refused.
         """
         self._time_boxes = time_boxes
+        self._planned = planned
         self._resolver = resolver
         self._survey = survey
         self._checks = checks
@@ -165,7 +186,7 @@ class Pipeline:
             motive=request.motive or caller.motive,
             effects=understood.effects,
             inner=understood.inner,
-            obscurity=understood.obscurity,
+            not_understood=understood.not_understood,
             idempotency_key=request.idempotency_key,
             signature=request.signature,
             door=request.door,
@@ -177,10 +198,7 @@ class Pipeline:
     def _understood(self, call: Call) -> Explanation:
         """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
         _ = call.digest
-        found = self._resolver.explain(call)
-        if not found.effects:
-            log.info("not_understood", service=call.service, operation=call.operation, reason=found.reason)
-        return found
+        return self._resolver.explain(call, quiet=False)
 
     async def _carry_out(self, mutation: Mutation) -> MutationResult:
         """Decide and record the decision; send once; record the outcome."""
@@ -194,7 +212,7 @@ class Pipeline:
                     return earlier
                 if isinstance(conflict, SignatureSpent):
                     raise
-                mutation, decision, prepared = await self._record_decision(mutation)
+                mutation, decision, prepared = await self._decided_again(mutation)
         except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent, Stopped, TryLater) as error:
             # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
             await self._record_refusal(mutation.caller, mutation.call, error)
@@ -215,6 +233,13 @@ class Pipeline:
             self._settled(mutation.id)
         log_decision(mutation, decision, outcome)
         return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
+
+    async def _decided_again(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
+        """Decide once more; for a call of a plan's session, whose planned changes other calls use up, until one is left or none."""
+        for _ in range(_MOST_RACES if mutation.caller.plan else 0):
+            with suppress(PlanUsed):
+                return await self._record_decision(mutation)
+        return await self._record_decision(mutation)
 
     async def _record_decision(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
         """Decide, sign the request if it is to be sent, and record the decision. None for the request if nothing is to be sent.
@@ -253,7 +278,7 @@ class Pipeline:
         Raises `errors.TryLater` if the caller is not admitted now.
         """
         try:
-            mutation, facts = await self._facts(mutation)
+            mutation, facts = await self._surveyed(mutation)
         except CallTooLarge:
             raise
         except Exception:
@@ -268,11 +293,21 @@ class Pipeline:
             return mutation, nothing_known(self._clock.now()), Decision(findings=(denial,))
         if admission is not None:
             await admission.admit(mutation, facts)
-        decision = await self._checks.decide(mutation, facts)
+        judge = self._checks if self._planned is None or not mutation.caller.plan else self._planned
+        decision = await judge.decide(mutation, facts)
         if decision.verdict is Verdict.HOLD:
             answered = await self._ledger.answered(mutation.caller.actor, mutation.call.digest)
             decision = with_answer(decision, answered, facts.now)
         return mutation, facts, decision
+
+    async def _surveyed(self, mutation: Mutation) -> tuple[Mutation, Facts]:
+        """The facts, and the mutation with its final effects. Any exception is a denial."""
+        if not mutation.caller.plan:
+            return await self._facts(mutation)
+        if self._planned is None:
+            message = "Nothing here judges the calls of plans' sessions."
+            raise NotAllowed(message)
+        return await self._planned.surveyed(mutation)
 
     async def _facts(self, mutation: Mutation) -> tuple[Mutation, Facts]:
         """The facts, and the mutation with its effects against them: calls that append to, remove from or overwrite a list depend on its
@@ -282,7 +317,7 @@ class Pipeline:
         understood = self._understood_against(facts, mutation)
         if understood is not None and understood.effects != mutation.effects:
             mutation = replace(
-                mutation, effects=understood.effects, inner=understood.inner, obscurity=understood.obscurity
+                mutation, effects=understood.effects, inner=understood.inner, not_understood=understood.not_understood
             )
             facts = await self._survey.of(mutation)
         if is_time_boxed(mutation) and mutation.puts_back is None:

@@ -3,7 +3,6 @@
 An update is judged by the difference of the new template and the one that the state records for the stack; a deletion by the recorded one.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,6 @@ _SECTIONS = frozenset(
     {"AWSTemplateFormatVersion", "Description", "Metadata", "Outputs", "Parameters", "Resources", "Rules"}
 )
 _MEMBERS = frozenset({"DeletionPolicy", "DependsOn", "Metadata", "Properties", "Type", "UpdateReplacePolicy"})
-_REFERENCE = re.compile(r"\$\{([^!{}][^{}]*)\}")
 _STACK = "aws_cloudformation_stack"
 _ELSEWHERE = ("TemplateURL", "UsePreviousTemplate", "ResourcesToImport", "RetainResources", "RollbackConfiguration")
 """Parameters that make the call do what the template in it does not say."""
@@ -218,14 +216,25 @@ def _resolved(value: object, values: Mapping[str, object]) -> object:
     return {name: _resolved(item, values) for name, item in value.items()}
 
 
+def _substituted(text: str, values: Mapping[str, object]) -> str | None:
+    """The text with its references filled in; None if one is not known, or is more than a name."""
+    first, *pieces = text.split("${")
+    parts = [first]
+    for piece in pieces:
+        name, closed, rest = piece.partition("}")
+        if not closed or not _is_plain(value := values.get(name)):
+            return None
+        parts += [str(value), rest]
+    return None if "{{resolve:" in text else "".join(parts)
+
+
 def _function(name: str, argument: object, values: Mapping[str, object]) -> object:
     if name == "Ref" and isinstance(argument, str):
         return values.get(argument, Runtime(f"Ref {argument}"))
     if name == "Fn::Sub" and isinstance(argument, str):
-        names = _REFERENCE.findall(argument)
-        known = {each: values.get(each) for each in names}
-        if "{{resolve:" not in argument and "${!" not in argument and all(map(_is_plain, known.values())):
-            return _REFERENCE.sub(lambda found: str(known[found[1]]), argument)
+        text = _substituted(argument, values)
+        if text is not None:
+            return text
     if name == "Fn::Join" and isinstance(argument, list) and len(argument) == len(("separator", "items")):
         separator, items = argument[0], _resolved(argument[1], values)
         if isinstance(separator, str) and isinstance(items, list) and all(map(_is_plain, items)):

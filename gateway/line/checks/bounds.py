@@ -14,6 +14,8 @@ from gateway.line.checks.chain import Opinion, passed
 from gateway.terraform.contracts.bounds import CONDITION, breach, nearest, shown
 
 _MAX_NAMED = 5
+GO_ON = "Apply it with its plan (`sentinel apply`), or let a human approve it and keep what it did (`sentinel effects learn`)."
+"""How a call goes on that is held because no row has it."""
 _SETTING = (EffectAction.SET, EffectAction.CREATE)
 
 
@@ -308,9 +310,9 @@ def _unforeseeable(mutation: Mutation, subject: Subject) -> Finding:
 
 def _not_understood(mutation: Mutation) -> Finding:
     operation = f"{mutation.call.service}:{mutation.call.operation}"
-    reason = f"Sentinel does not know what {operation} does to declared resources."
-    if mutation.obscurity:
-        reason = f"Sentinel does not know all that {operation} makes AWS do: {mutation.obscurity}."
+    why = f" ({mutation.not_understood})" if mutation.not_understood else ""
+    does = "all that it makes AWS do" if mutation.inner else "what it does to declared resources"
+    reason = f"Sentinel does not understand {operation}: it does not know {does}{why}. {GO_ON}"
     if mutation.call_class is CallClass.DATA:
         reason = (
             f"{operation} writes data and names no resource that a contract could let an actor use, or asks for more than data. "

@@ -97,6 +97,8 @@ def _effect(subject: Subject) -> Json:
         "implied": effect.implied,
         "by": effect.by,
         "upserted": effect.upserted,
+        "basis": effect.basis.value,
+        "may_change": list(effect.may_change),
         "exists": subject.exists,
         "changes": subject.changes,
         "contract": {

@@ -34,6 +34,8 @@ class Planned:
     changes: Mapping[str, str]
     """Action by address; outputs are not among them."""
     text: str
+    imported: frozenset[str] = frozenset()
+    """Addresses that it would import, also where it would change them too."""
 
     @property
     def clean(self) -> bool:
@@ -106,10 +108,17 @@ def read_plan(ran: Ran) -> Planned:
         for line in lines
         if line["type"] == "planned_change"
     }
+    imported = [
+        line["change"]["resource"]["addr"]
+        for line in lines
+        if line["type"] == "planned_change" and "importing" in line["change"]
+    ]
     errors = [_sentence(line["diagnostic"]) for line in lines if line.get("@level") == "error" and "diagnostic" in line]
     outputs = [name for line in lines if line["type"] == "outputs" for name in _changed_outputs(line["outputs"])]
     said = [f"{address} ({action})" for address, action in changes.items()] + [f"output {name}" for name in outputs]
-    return Planned(code=ran.code, changes=changes, text="; ".join(errors + said) or ran.out[-400:])
+    return Planned(
+        code=ran.code, changes=changes, text="; ".join(errors + said) or ran.out[-400:], imported=frozenset(imported)
+    )
 
 
 def environment_for(endpoint: str, workdir: Path) -> dict[str, str]:

@@ -26,6 +26,16 @@ def test_changes_outputs_and_errors_are_read() -> None:
     assert not plan.clean
 
 
+def test_what_is_imported_is_known_also_where_it_is_changed_too() -> None:
+    changes = [
+        {"resource": {"addr": "aws_x.a"}, "action": "import", "importing": {"id": "a"}},
+        {"resource": {"addr": "aws_x.b"}, "action": "update", "importing": {"id": "b"}},
+        {"resource": {"addr": "aws_x.c"}, "action": "update"},
+    ]
+    out = "\n".join(_line(type="planned_change", change=change) for change in changes)
+    assert read_plan(Ran(code=2, out=out)).imported == {"aws_x.a", "aws_x.b"}
+
+
 def test_an_error_is_its_sentence() -> None:
     diagnostic = {"summary": "No such file", "detail": "It is gone."}
     plan = read_plan(Ran(code=1, out=json.dumps({"@level": "error", "type": "diagnostic", "diagnostic": diagnostic})))

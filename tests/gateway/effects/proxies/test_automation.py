@@ -72,7 +72,7 @@ def test_what_cannot_be_unpacked_is_held_with_the_reason(
 ) -> None:
     found = understand("ssm", "CreateDocument", written(automation(step, parameters={"Name": {"type": "String"}})))
     assert found.effects == ()
-    assert reason in found.obscurity
+    assert reason in found.not_understood
 
 
 def test_the_state_of_instances_is_the_call_that_changes_it(understand: Understand) -> None:
@@ -100,7 +100,7 @@ def test_an_automation_whose_document_is_not_known_is_held(
 ) -> None:
     found = understand("ssm", "StartAutomationExecution", call, recorded(automation(api(**SCALE)), **state))
     assert found.effects == ()
-    assert reason in found.obscurity
+    assert reason in found.not_understood
 
 
 def test_a_command_is_held(understand: Understand) -> None:

@@ -54,13 +54,13 @@ def test_a_part_that_is_not_understood_makes_the_batch_not_understood(
         {"AutoScalingGroupName": "g", "ScheduledUpdateGroupActions": entries},
     )
     assert found.effects == ()
-    assert reason in found.obscurity
+    assert reason in found.not_understood
 
 
 def test_a_batch_of_calls_that_are_held_is_held(understand: Understand) -> None:
     found = understand("ssm", "CreateAssociationBatch", {"Entries": [{"Name": "AWS-RunShellScript"}]})
     assert found.effects == ()
-    assert "a document decides" in found.obscurity
+    assert "a document decides" in found.not_understood
 
 
 def test_a_batch_with_more_calls_than_are_judged_is_refused(understand: Understand) -> None:

@@ -26,7 +26,7 @@ def test_each_is_held_with_a_reason(understand: Understand) -> None:
     for service, operation in HELD:
         found = understand(service, operation, {})
         assert found.effects == ()
-        assert found.obscurity == HELD[service, operation]
+        assert found.not_understood == HELD[service, operation]
 
 
 def test_a_derived_row_does_not_explain_what_a_call_carries() -> None:

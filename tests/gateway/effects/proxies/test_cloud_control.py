@@ -49,7 +49,7 @@ def test_what_cannot_be_unpacked_is_held_with_the_reason(
 ) -> None:
     found = understand("cloudcontrol", operation, parameters)
     assert found.effects == ()
-    assert reason in found.obscurity
+    assert reason in found.not_understood
 
 
 @pytest.mark.parametrize(

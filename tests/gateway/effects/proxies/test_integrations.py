@@ -42,7 +42,7 @@ def test_what_calls_nothing_of_aws_carries_no_call(
 ) -> None:
     found = understand(service, operation, parameters)
     assert found.inner == ()
-    assert "an integration that calls AWS" not in found.obscurity
+    assert "an integration that calls AWS" not in found.not_understood
 
 
 @pytest.mark.parametrize(
@@ -61,5 +61,5 @@ def test_every_other_integration_is_held(
 ) -> None:
     found = understand(service, operation, parameters)
     assert found.effects == ()
-    assert "integration" in found.obscurity
+    assert "integration" in found.not_understood
     assert (service, operation) in CARRIERS or operation == "PutRestApi"

@@ -87,7 +87,7 @@ def test_what_cannot_be_unpacked_is_held_with_the_reason(
 ) -> None:
     found = understand("scheduler", "CreateSchedule", schedule(arn, given))
     assert found.effects == ()
-    assert reason in found.obscurity
+    assert reason in found.not_understood
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_calls_that_are_nested_too_deeply_are_held(understand: Understand) -> No
         parameters = {**schedule(universal("scheduler:createSchedule"), parameters), "Name": f"n{depth}"}
     found = understand("scheduler", "CreateSchedule", parameters)
     assert found.effects == ()
-    assert "nests calls in calls" in found.obscurity
+    assert "nests calls in calls" in found.not_understood
 
 
 def test_a_call_that_changes_the_schedule_itself_is_held(understand: Understand) -> None:
@@ -136,7 +136,7 @@ def test_a_call_that_changes_the_schedule_itself_is_held(understand: Understand)
         schedule(universal("scheduler:deleteSchedule"), {"Name": "night", "GroupName": "default"}),
     )
     assert found.effects == ()
-    assert "two of its calls concern aws_scheduler_schedule" in found.obscurity
+    assert "two of its calls concern aws_scheduler_schedule" in found.not_understood
 
 
 def test_every_target_of_a_rule_is_read_although_one_cannot_be(understand: Understand) -> None:

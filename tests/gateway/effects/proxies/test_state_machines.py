@@ -93,14 +93,14 @@ def test_states_without_calls_and_activities_have_no_effect(understand: Understa
 def test_what_cannot_be_unpacked_is_held_with_the_reason(understand: Understand, state: Any, reason: str) -> None:
     found = created(understand, machine(S=state))
     assert found.effects == ()
-    assert reason in found.obscurity
+    assert reason in found.not_understood
 
 
 @pytest.mark.parametrize("definition", ["", "{", "[]", "{}", '{"States": {"A": 1}, "States": {}}', "[" * 100_000])
 def test_a_definition_that_cannot_be_read_is_held(understand: Understand, definition: str) -> None:
     found = created(understand, definition)
     assert found.effects == ()
-    assert found.obscurity
+    assert found.not_understood
 
 
 def test_a_call_that_nobody_may_make_is_found_behind_one_that_cannot_be_read(understand: Understand) -> None:
@@ -126,4 +126,4 @@ def test_an_update_of_the_definition_runs_with_the_role_that_the_machine_has(und
 
 def test_trying_a_state_is_held(understand: Understand) -> None:
     found = understand("stepfunctions", "TestState", {"definition": "{}", "roleArn": ROLE})
-    assert "makes its call at once" in found.obscurity
+    assert "makes its call at once" in found.not_understood

@@ -38,11 +38,11 @@ def test_an_arn_that_is_not_known_makes_the_call_not_understood(understand: Unde
         "resourcegroupstaggingapi", "TagResources", {"ResourceARNList": [QUEUE, arn], "Tags": {"a": "b"}}
     )
     assert found.effects == ()
-    assert "is an ARN of a type that is not unpacked, or of another account or region" in found.obscurity
+    assert "is an ARN of a type that is not unpacked, or of another account or region" in found.not_understood
 
 
 def test_an_arn_that_is_named_twice_is_held(understand: Understand) -> None:
     found = understand(
         "resourcegroupstaggingapi", "TagResources", {"ResourceARNList": [QUEUE, QUEUE], "Tags": {"a": "b"}}
     )
-    assert "named twice" in found.obscurity
+    assert "named twice" in found.not_understood

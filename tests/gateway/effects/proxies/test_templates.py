@@ -142,7 +142,7 @@ def test_what_a_resource_carries_is_unpacked_too(understand: Understand) -> None
 def test_what_cannot_be_unpacked_is_held_with_the_reason(understand: Understand, body: str, reason: str) -> None:
     found = created(understand, body)
     assert found.effects == ()
-    assert reason in found.obscurity
+    assert reason in found.not_understood
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_what_is_not_in_the_call_is_held_with_the_reason(
 ) -> None:
     found = understand("cloudformation", operation, {"StackName": "shop", **parameters})
     assert found.effects == ()
-    assert reason in found.obscurity
+    assert reason in found.not_understood
 
 
 def test_an_update_changes_makes_and_deletes_by_the_difference(understand: Understand) -> None:
@@ -206,4 +206,4 @@ def test_a_deletion_of_what_the_template_does_not_name_is_held(understand: Under
         "aws_cloudformation_stack.shop": {"name": "shop", "template_body": template(T={"Type": "AWS::SNS::Topic"})}
     }
     found = understand("cloudformation", "DeleteStack", {"StackName": "shop"}, stack)
-    assert "the template does not name the resource T" in found.obscurity
+    assert "the template does not name the resource T" in found.not_understood
