@@ -10,7 +10,10 @@ from gateway.line.checks.call_class import CallClassCheck
 from gateway.line.checks.chain import CheckChain
 from gateway.line.checks.contest import ContestPolicy
 from gateway.line.checks.dependencies import DependenciesCheck
+from gateway.line.checks.derived_rows import DerivedRowsCheck
 from gateway.line.checks.fairness import Admission, FairLimitsOf, FairnessCheck
+from gateway.line.checks.planned_call import PlannedCallCheck
+from gateway.line.checks.planned_parameters import PlannedParametersCheck
 from gateway.line.checks.policy import GuardrailsCheck
 from gateway.line.checks.policy_input import PolicyInputs
 from gateway.line.checks.quarantine import QuarantineCheck
@@ -19,6 +22,8 @@ from gateway.line.checks.time_box import TimeBoxCheck
 from gateway.line.pipeline import Pipeline
 from gateway.line.survey import Survey
 from gateway.plans.check import PlanCheck
+from gateway.plans.open import PlanOpener
+from gateway.plans.session_calls import SessionCalls
 from gateway.policy.bundle import RunningEngine
 
 
@@ -30,6 +35,7 @@ def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: 
             CallClassCheck(),
             StopsCheck(),
             BoundsCheck(),
+            DerivedRowsCheck(),
             DependenciesCheck(),
             QuarantineCheck(quarantined),
             TimeBoxCheck(),
@@ -41,6 +47,44 @@ def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: 
         rules=engine.rules,
         approvers=ApproversPolicy(engine, inputs),
         contests=ContestPolicy(engine, inputs),
+    )
+
+
+def session_checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: "") -> CheckChain:
+    """What the calls of a plan's session are judged by. Bounds, dependencies, guardrails and claims were judged with the plan."""
+    inputs = PolicyInputs()
+    return CheckChain(
+        [
+            CallClassCheck(),
+            StopsCheck(),
+            PlannedCallCheck(),
+            QuarantineCheck(quarantined),
+            PlannedParametersCheck(GuardrailsCheck(engine, engine.packages, inputs)),
+            FairnessCheck(FairLimitsOf(engine)),
+        ],
+        rules=engine.rules,
+        approvers=ApproversPolicy(engine, inputs),
+    )
+
+
+def open_session_calls(parts: Parts) -> SessionCalls:
+    """What judges the calls of plans' sessions."""
+    return SessionCalls(
+        stacks=parts.stacks,
+        ledger=parts.ledger,
+        sessions=parts.plan_sessions,
+        policy=parts.engine,
+        checks=session_checks(parts.engine, parts.drift.quarantined),
+        clock=parts.clock,
+        rules=parts.engine.plan_rules,
+        couplings=parts.engine.couplings,
+    )
+
+
+def open_plan_opener(parts: Parts) -> PlanOpener:
+    """What opens the sessions of plans."""
+    return PlanOpener(
+        check=open_plan_check(parts), sessions=parts.plan_sessions, clock=parts.clock, rules=parts.engine.plan_rules
     )
 
 
@@ -64,6 +108,7 @@ def open_pipeline(parts: Parts) -> Pipeline:
         settled=parts.wakeups.wake,
         time_boxes=parts.ledger,
         admission=Admission(FairLimitsOf(parts.engine)),
+        planned=open_session_calls(parts),
     )
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 
-from gateway.app.checks import open_pipeline, open_plan_check
+from gateway.app.checks import open_pipeline, open_plan_check, open_plan_opener
 from gateway.app.parts import Parts
 from gateway.aws.client.live_reads import AwsLive
 from gateway.aws.client.streams import AwsData, AwsReads
@@ -189,6 +189,7 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         budgets=parts.ledger,
         limits=FairLimitsOf(parts.engine),
         plans=task.plans,
+        opener=open_plan_opener(parts),
         run_task=task,
         chat=slack_chat(parts, stack),
         deliveries=delivery_book(parts),

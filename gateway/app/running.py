@@ -49,6 +49,7 @@ def _background(parts: Parts) -> tuple[Coroutine[None, None, None], ...]:
         background.record_counts(parts.counts),
         # A claim has no effect after its `until`, even before its end is recorded.
         repeat(lambda: ledger.expire(clock.now()), 5.0, failed="claims_not_ended"),
+        repeat(lambda: ledger.end_expired_plans(clock.now()), 5.0, failed="plan_sessions_not_ended"),
         repeat(unneeded.end, 5.0, failed="claims_not_ended"),
         repeat(parts.drift.follow, 2.0, failed="drift_not_followed"),
         # Other gateways of the ledger record signals and stops too.

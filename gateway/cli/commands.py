@@ -98,6 +98,8 @@ PLACES: Final[Mapping[str, str]] = {
     "stops": "gateway.cli.stops:stops",
     "budgets": "gateway.cli.budgets:budgets",
     "plan-check": "gateway.cli.plan_check:plan_check",
+    "apply": "gateway.cli.apply:apply",
+    "end-session": "gateway.cli.plan_session:end_session",
     "drift": "gateway.cli.drift:drift_app",
     "heal": "gateway.cli.drift:heal_app",
     "signals": "gateway.cli.signals:signals",

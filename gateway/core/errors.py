@@ -72,6 +72,12 @@ class ClaimTaken(SentinelError):
     code = "claim_taken"
 
 
+class PlanUsed(ClaimTaken):
+    """Other calls of a plan's session used up the planned change after the facts were read, or the session ended; nothing was stored."""
+
+    code = "plan_used"
+
+
 class ApprovalSpent(SentinelError):
     """The approval was used by another attempt, or has expired; nothing was stored."""
 

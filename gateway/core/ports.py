@@ -19,6 +19,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.motive import Motive
 from gateway.core.model.mutation import Call, CallClass, Door, Mutation, PutBack
 from gateway.core.model.outcome import Outcome, Resolution, Sent
+from gateway.core.model.plan_session import PlanSession, SessionChange, UsedChange
 from gateway.core.model.signal import Signal, SignalEvent, SignalState
 from gateway.core.model.stop import Stop, StopScope
 from gateway.core.model.time_box import TimeBoxPart, TimeBoxState
@@ -54,6 +55,8 @@ class Key:
     """Whether a caller with this key may state no other motive than this one."""
     expires_at: datetime | None = None
     revoked: bool = False
+    plan: str = ""
+    """The plan's mutation if it is the key of a plan's session; else empty."""
 
     @property
     def is_session(self) -> bool:
@@ -385,6 +388,36 @@ class EventLedger(Protocol):
 
 
 # What one topic each needs of the ledger -------------------------------------------------------------------------
+
+
+class PlanLedger(Protocol):
+    """Keeps the sessions of plans. Every write is one durable transaction."""
+
+    async def record_plan(
+        self,
+        mutation: Mutation,
+        facts: Facts,
+        decision: Decision,
+        changes: tuple[SessionChange, ...],
+        lasts: timedelta,
+    ) -> Key | None:
+        """Append DECIDED of a plan with its consequences and open its session; its key, or None if the plan does not pass.
+
+        Raises what `Ledger.record_decision` and `KeyRing.issue` raise, and `errors.Overloaded`.
+        """
+        ...
+
+    async def session(self, key_id: str) -> PlanSession | None:
+        """The session of a key, even if it has ended; None if the key is no plan's. Raises `errors.LedgerUnavailable`."""
+        ...
+
+    async def used(self, plan: str) -> Mapping[UsedChange, int]:
+        """How often calls that AWS did not refuse used each planned change of a session. Raises `errors.LedgerUnavailable`."""
+        ...
+
+    async def end(self, plan: str, *, by: Caller, at: datetime, exit_code: int | None = None) -> None:
+        """End a session and revoke its key. Ending it again changes nothing. Raises `errors.NotFound`, `errors.LedgerUnavailable`."""
+        ...
 
 
 class BudgetLedger(Protocol):

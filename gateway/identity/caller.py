@@ -17,6 +17,7 @@ def caller_of(key: Key) -> Caller:
         on_behalf_of=key.on_behalf_of,
         motive=key.motive,
         motive_only=key.motive_only,
+        plan=key.plan,
     )
 
 

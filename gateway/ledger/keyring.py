@@ -15,7 +15,7 @@ import msgspec
 from sqlalchemy import bindparam, insert, select, update
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound
-from gateway.core.model.caller import ActorKind
+from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX
 from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import Motive, ceiling_text, exceeds, motive_from_json, motive_to_json
@@ -23,9 +23,10 @@ from gateway.core.ports import Clock, Key
 from gateway.core.records.keys import KeyIssuedBody, KeyRevokedBody
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Record
+from gateway.ledger.decide.plan_sessions import end_of_keys, plan_of_key
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.rows import KeyRow, StoredKeyRow
-from gateway.ledger.store.statements import Query, SqlValue, Statement
+from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
 from gateway.ledger.store.tables import KEYS
 from gateway.ledger.store.timestamps import from_text, to_text
 from gateway.ledger.store.transaction import Transaction
@@ -60,6 +61,7 @@ def revoke_key(transaction: Transaction, key_id: str, at: datetime) -> None:
         raise NotFound(f"There is no key {key_id}.")
     sessions = transaction.column(_SESSIONS, {"key": key_id})
     moment = to_text(at)
+    end_of_keys(transaction, (key_id, *sessions), at)
     revoked = transaction.change(_REVOKE, {"key": key_id, "at": moment})
     transaction.change_each(_REVOKE, [{"key": session, "at": moment} for session in sessions])
     if revoked or sessions:
@@ -124,6 +126,12 @@ def secret_of(master: bytes, row: KeyRow) -> str:
     return base64.urlsafe_b64encode(mac).decode()[:_SECRET_LENGTH]
 
 
+def _found(session: Session, key_id: str) -> tuple[KeyRow | None, str]:
+    """The row of a key, and the plan whose session it is of."""
+    row = session.row(_BY_ID, {"key": key_id})
+    return row, plan_of_key(session, key_id) if row is not None and row.session_of else ""
+
+
 class SqlKeyRing:
     """The port `KeyRing` on the ledger's database."""
 
@@ -142,8 +150,8 @@ class SqlKeyRing:
             return cached[1]
         if not key_id.isascii():
             return None
-        row = await self._ledger.read(lambda session: session.row(_BY_ID, {"key": key_id}))
-        key = self._key(row) if row is not None else None
+        row, plan = await self._ledger.read(lambda session: _found(session, key_id))
+        key = self._key(row, plan) if row is not None else None
         self._cache_key(key_id, now, key)
         return key
 
@@ -183,10 +191,42 @@ class SqlKeyRing:
             raise Malformed("A key whose motive is the only one needs a motive.")
         return await self._store(wanted, session_of, now)
 
+    async def session_row(self, caller: Caller, *, motive: Motive | None, lasts: timedelta) -> Mapping[str, SqlValue]:
+        """The row of a new session key of the caller, without roles, for a transaction that stores it with `issue_key`.
+
+        Raises what `issue` raises.
+        """
+        now = self._clock.now()
+        wanted = Key(
+            id="",
+            secret="",
+            actor=caller.actor,
+            kind=caller.kind,
+            on_behalf_of=caller.on_behalf_of,
+            motive=motive,
+            expires_at=now + lasts,
+        )
+        return self._row(session_within(await self._standing(caller.key_id), wanted), caller.key_id, now)
+
     async def _store(self, wanted: Key, session_of: str, now: datetime) -> Key:
+        row = self._row(wanted, session_of, now)
+        await self._ledger.write(lambda transaction: issue_key(transaction, row, now))
+        return await self.stored(str(row["id"]))
+
+    async def stored(self, key_id: str) -> Key:
+        """A key that was stored just now. Raises `errors.NotFound` if it cannot be read back."""
+        self._cache.pop(key_id, None)
+        key = await self.find(key_id)
+        if key is None:
+            message = f"Key {key_id} was stored but cannot be read back."
+            raise NotFound(message)
+        return key
+
+    def _row(self, wanted: Key, session_of: str, now: datetime) -> Mapping[str, SqlValue]:
+        """The row of a new key, with a random id."""
         prefix = SESSION_KEY_PREFIX if session_of else STANDING_KEY_PREFIX
         key_id = prefix + "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
-        row: dict[str, SqlValue] = {
+        return {
             "id": key_id,
             "actor": wanted.actor,
             "kind": wanted.kind.value,
@@ -198,18 +238,15 @@ class SqlKeyRing:
             "session_of": session_of,
             "motive_only": int(wanted.motive_only),
         }
-        await self._ledger.write(lambda transaction: issue_key(transaction, row, now))
-        self._cache.pop(key_id, None)
-        key = await self.find(key_id)
-        if key is None:
-            message = f"Key {key_id} was stored but cannot be read back."
-            raise NotFound(message)
-        return key
 
     async def revoke(self, key_id: str) -> None:
         """Revoke a key and its session keys, here at once and in other processes within `MAX_AGE`. Raises `errors.NotFound`."""
         at = self._clock.now()
         await self._ledger.write(lambda transaction: revoke_key(transaction, key_id, at))
+        self._cache.clear()
+
+    def forget(self) -> None:
+        """Forget what was looked up, after a key was revoked in a transaction of others."""
         self._cache.clear()
 
     async def all(self) -> Sequence[Key]:
@@ -224,7 +261,7 @@ class SqlKeyRing:
             raise NotFound(f"There is no key {key_id} to start a session with.")
         return key
 
-    def _key(self, row: KeyRow) -> Key:
+    def _key(self, row: KeyRow, plan: str = "") -> Key:
         return Key(
             id=row.id,
             secret=secret_of(self._master, row),
@@ -236,6 +273,7 @@ class SqlKeyRing:
             motive_only=bool(row.motive_only),
             expires_at=from_text(row.expires_at) if row.expires_at else None,
             revoked=row.revoked_at is not None,
+            plan=plan,
         )
 
     def _cache_key(self, key_id: str, now: float, key: Key | None) -> None:

@@ -26,7 +26,7 @@ from gateway.ledger.ask.change_history import changes_of
 from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.checkpoint import CheckpointFile
 from gateway.ledger.chain.verification import verify_ledger
-from gateway.ledger.decide import approvals, budgets, commands, leases, ledger_view, stops
+from gateway.ledger.decide import approvals, budgets, commands, leases, ledger_view, plan_sessions, stops
 from gateway.ledger.decide import claims as claim_commands
 from gateway.ledger.decide import time_boxes as time_box_commands
 from gateway.ledger.decide.claims import record_seen
@@ -231,6 +231,9 @@ class SqlLedger:
         return total
 
     end_unneeded = _command(claim_commands.end_unneeded)
+
+    end_plan = _command(plan_sessions.end_plan)
+    end_expired_plans = _command(plan_sessions.end_expired_sessions)
 
     # The ports of one topic each --------------------------------------------------------------------------------
 

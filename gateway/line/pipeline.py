@@ -6,7 +6,9 @@ Inbound → Caller → Call → Mutation (effects known) → Facts → Findings 
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Final, Protocol
 
 import structlog
 
@@ -20,6 +22,7 @@ from gateway.core.errors import (
     NotAllowed,
     NotAuthenticated,
     NotSendable,
+    PlanUsed,
     SentinelError,
     SignatureSpent,
     Stopped,
@@ -31,13 +34,13 @@ from gateway.core.model.ids import new_id
 from gateway.core.model.inbound import Inbound, Refusal, is_bound
 from gateway.core.model.json import Json
 from gateway.core.model.motive import ceiling_text
-from gateway.core.model.mutation import Call, CallClass, Effect, Mutation
+from gateway.core.model.mutation import Call, CallClass, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Sent
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.core.off_loop import apart, mutation_size, off_loop, size_of
 from gateway.core.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder, TimeBoxLedger
-from gateway.effects.resolver import EffectResolver
+from gateway.effects.resolver import EffectResolver, Explanation
 from gateway.effects.time_box import is_time_boxed, time_box_of
 from gateway.line.checks.approval import with_answer
 from gateway.line.checks.chain import CheckChain
@@ -58,6 +61,22 @@ class MutationResult:
     """None for a dry run, which records and sends nothing."""
 
 
+class PlannedCalls(Protocol):
+    """Judges the calls of plans' sessions, of which the line knows nothing else."""
+
+    async def surveyed(self, mutation: Mutation) -> tuple[Mutation, Facts]:
+        """The mutation as a part of the plan, and the facts about it. Any exception is a denial."""
+        ...
+
+    async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
+        """The decision by the plan."""
+        ...
+
+
+_MOST_RACES: Final = 20
+"""How often a call of a plan's session is decided again because others of it were faster."""
+
+
 class Pipeline:
     """Takes a request from authentication to outcome. A door calls `admit`, streams reads itself, and passes every mutation to `execute`."""
 
@@ -74,12 +93,14 @@ class Pipeline:
         settled: Callable[[str], None] = lambda _: None,
         admission: Admission | None = None,
         time_boxes: TimeBoxLedger | None = None,
+        planned: PlannedCalls | None = None,
     ) -> None:
         """`digest_key` keys the digests of calls, which are recorded. `settled` is called with each mutation whose outcome is recorded.
 
-        `admission` turns away those who have used up their share. Without `time_boxes` a change that is wanted for a time only is refused.
+        `planned` judges the calls of plans' sessions; without it they are denied. `admission` turns away those who have used up their share. Without `time_boxes` a change that is wanted for a time only is refused.
         """
         self._time_boxes = time_boxes
+        self._planned = planned
         self._resolver = resolver
         self._survey = survey
         self._checks = checks
@@ -153,7 +174,7 @@ class Pipeline:
         """The mutation with its effects. Raises `errors.CallTooLarge`."""
         call = replace(request.call, digest_key=self._digest_key)
         try:
-            effects = await off_loop(size_of(call.parameters), lambda: self._effects(call))
+            understood = await off_loop(size_of(call.parameters), lambda: self._understood(call))
         except CallTooLarge as error:
             await self._record_refusal(caller, call, error)
             raise
@@ -163,7 +184,9 @@ class Pipeline:
             call=call,
             call_class=request.call_class,
             motive=request.motive or caller.motive,
-            effects=effects,
+            effects=understood.effects,
+            inner=understood.inner,
+            not_understood=understood.not_understood,
             idempotency_key=request.idempotency_key,
             signature=request.signature,
             door=request.door,
@@ -172,10 +195,10 @@ class Pipeline:
             sender=request.sender,
         )
 
-    def _effects(self, call: Call) -> tuple[Effect, ...]:
+    def _understood(self, call: Call) -> Explanation:
         """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
         _ = call.digest
-        return self._resolver.effects(call)
+        return self._resolver.explain(call, quiet=False)
 
     async def _carry_out(self, mutation: Mutation) -> MutationResult:
         """Decide and record the decision; send once; record the outcome."""
@@ -189,7 +212,7 @@ class Pipeline:
                     return earlier
                 if isinstance(conflict, SignatureSpent):
                     raise
-                mutation, decision, prepared = await self._record_decision(mutation)
+                mutation, decision, prepared = await self._decided_again(mutation)
         except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent, Stopped, TryLater) as error:
             # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
             await self._record_refusal(mutation.caller, mutation.call, error)
@@ -210,6 +233,13 @@ class Pipeline:
             self._settled(mutation.id)
         log_decision(mutation, decision, outcome)
         return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
+
+    async def _decided_again(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
+        """Decide once more; for a call of a plan's session, whose planned changes other calls use up, until one is left or none."""
+        for _ in range(_MOST_RACES if mutation.caller.plan else 0):
+            with suppress(PlanUsed):
+                return await self._record_decision(mutation)
+        return await self._record_decision(mutation)
 
     async def _record_decision(self, mutation: Mutation) -> tuple[Mutation, Decision, Prepared | None]:
         """Decide, sign the request if it is to be sent, and record the decision. None for the request if nothing is to be sent.
@@ -248,7 +278,7 @@ class Pipeline:
         Raises `errors.TryLater` if the caller is not admitted now.
         """
         try:
-            mutation, facts = await self._facts(mutation)
+            mutation, facts = await self._surveyed(mutation)
         except CallTooLarge:
             raise
         except Exception:
@@ -263,27 +293,39 @@ class Pipeline:
             return mutation, nothing_known(self._clock.now()), Decision(findings=(denial,))
         if admission is not None:
             await admission.admit(mutation, facts)
-        decision = await self._checks.decide(mutation, facts)
+        judge = self._checks if self._planned is None or not mutation.caller.plan else self._planned
+        decision = await judge.decide(mutation, facts)
         if decision.verdict is Verdict.HOLD:
             answered = await self._ledger.answered(mutation.caller.actor, mutation.call.digest)
             decision = with_answer(decision, answered, facts.now)
         return mutation, facts, decision
+
+    async def _surveyed(self, mutation: Mutation) -> tuple[Mutation, Facts]:
+        """The facts, and the mutation with its final effects. Any exception is a denial."""
+        if not mutation.caller.plan:
+            return await self._facts(mutation)
+        if self._planned is None:
+            message = "Nothing here judges the calls of plans' sessions."
+            raise NotAllowed(message)
+        return await self._planned.surveyed(mutation)
 
     async def _facts(self, mutation: Mutation) -> tuple[Mutation, Facts]:
         """The facts, and the mutation with its effects against them: calls that append to, remove from or overwrite a list depend on its
         current value, and the ledger may know a newer value than the state file. Facts are gathered again only if that changes an effect.
         """
         facts = await self._survey.of(mutation)
-        effects = self._effects_against(facts, mutation)
-        if effects != mutation.effects:
-            mutation = replace(mutation, effects=effects)
+        understood = self._understood_against(facts, mutation)
+        if understood is not None and understood.effects != mutation.effects:
+            mutation = replace(
+                mutation, effects=understood.effects, inner=understood.inner, not_understood=understood.not_understood
+            )
             facts = await self._survey.of(mutation)
         if is_time_boxed(mutation) and mutation.puts_back is None:
             facts = replace(facts, time_box=await self._time_box(mutation, facts))
         return mutation, facts
 
-    def _effects_against(self, facts: Facts, mutation: Mutation) -> tuple[Effect, ...]:
-        """The effects of the call on the values and claims that the facts know; those of the mutation if the facts know none."""
+    def _understood_against(self, facts: Facts, mutation: Mutation) -> Explanation | None:
+        """The effects of the call on the values and claims that the facts know; None if the facts know none."""
         known = {
             subject.effect.address: subject.attributes_before
             for subject in facts.subjects
@@ -292,7 +334,7 @@ class Pipeline:
         claimed: dict[tuple[str, str], list[Json]] = {}
         for standing in facts.claims:
             claimed.setdefault((standing.claim.address, standing.claim.attribute), []).append(standing.claim.value)
-        return self._resolver.effects(mutation.call, known, claimed) if known or claimed else mutation.effects
+        return self._resolver.explain(mutation.call, known, claimed) if known or claimed else None
 
     async def _time_box(self, mutation: Mutation, facts: Facts) -> TimeBox:
         """What is put back at the end of a change that is wanted for a time only."""

@@ -10,7 +10,7 @@ from gateway.core.errors import Malformed, NotAllowed, NotFound
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim, Couplings
 from gateway.core.model.facts import Facts
-from gateway.core.model.ids import new_id
+from gateway.core.model.ids import digest_id, is_id, new_id
 from gateway.core.model.json import Json, is_ambiguous
 from gateway.core.model.masking import Masker, holds_mask
 from gateway.core.model.motive import Motive, ceiling_text
@@ -135,7 +135,7 @@ def plan_record(verdict: "PlanVerdict", *, at: datetime, origin: str) -> tuple[R
     ]
     record = Record(
         at=at,
-        mutation_id=verdict.id,
+        mutation_id=verdict.check_id,
         actor=verdict.mutation.caller.actor,
         stack=verdict.stack,
         body=_body(verdict, origin),
@@ -170,6 +170,7 @@ def _body(verdict: "PlanVerdict", origin: str) -> PlanCheckedBody:
             RecordedContest(id=each.claim.id, fate=each.fate.value, holder=each.claim.actor)
             for each in verdict.claims[:MOST_NAMED]
         ),
+        mutation="" if verdict.check_id == verdict.id else verdict.mutation.id,
     )
 
 
@@ -219,6 +220,11 @@ class PlanVerdict:
     """`file:line` of the block of each resource that something is said about."""
 
     @property
+    def check_id(self) -> str:
+        """The id of the check: its own, or one that follows from the mutation that was to open a session."""
+        return digest_id("pln", self.id) if is_id("mut", self.id) else self.id
+
+    @property
     def passes(self) -> bool:
         """Whether every change would be carried out, by contracts, policies and claims as they are now."""
         return self.decision.carried_out
@@ -255,17 +261,31 @@ class PlanCheck:
 
         Raises `errors.Malformed`, `errors.NotFound`, `errors.NotAllowed`, `errors.LedgerUnavailable`.
         """
+        verdict, _ = await self.judged(caller, plan, stack=stack, motive=motive, mutation_id=check_id or new_id("pln"))
+        await self.record(verdict, origin=origin)
+        return verdict
+
+    async def judged(
+        self, caller: Caller, plan: Plan, *, stack: str, motive: Motive | None, mutation_id: str
+    ) -> tuple[PlanVerdict, Facts]:
+        """The verdict and the facts that it follows from; nothing is recorded. Raises what `check` raises."""
         refuse_large_plan(plan)
         if motive is not None and not caller.may_state(motive):
             raise NotAllowed(f"{ceiling_text(caller.motive)} Nothing was checked.")
         one = one_stack(self.stacks, stack or self._only_name())
-        verdict = await apart(
+        return await apart(
             BYTES_OF_AN_EFFECT * sum(each.size for each in plan.changes),
-            self._judge(caller, plan, one, motive or caller.motive, check_id or new_id("pln")),
+            self._judge(caller, plan, one, motive or caller.motive, mutation_id),
         )
+
+    async def record(self, verdict: "PlanVerdict", *, origin: str) -> None:
+        """Append PLAN_CHECKED. Raises `errors.LedgerUnavailable`."""
         record, resources = plan_record(verdict, at=self.clock.now(), origin=origin)
         await self.events.record_event(record, resources=resources)
-        return verdict
+
+    def stack_of(self, name: str) -> Stack:
+        """The stack of this name as it is now. Raises `errors.NotFound`."""
+        return one_stack(self.stacks, name).stack
 
     def _only_name(self) -> str:
         if name := self.stacks.default_name:
@@ -277,7 +297,7 @@ class PlanCheck:
 
     async def _judge(
         self, caller: Caller, plan: Plan, stack: OneStack, motive: Motive | None, check_id: str
-    ) -> PlanVerdict:
+    ) -> tuple[PlanVerdict, Facts]:
         asked = caller.kind is not ActorKind.AGENT
         mutation = Mutation(
             id=check_id,
@@ -290,11 +310,12 @@ class PlanCheck:
             effects=planned_effects(plan, stack.stack, self.masker, asked=asked),
             door=Door.API,
         )
-        if not mutation.effects:
-            return _verdict(mutation, plan, stack, Decision(findings=(_NOTHING,)))
         facts = await self._survey(stack).of(mutation)
+        facts = replace(facts, stack=stack.stack.name, mode=stack.stack.mode)
+        if not mutation.effects:
+            return _verdict(mutation, plan, stack, Decision(findings=(_NOTHING,), mode=facts.mode)), facts
         decision = await self.checks.decide(mutation, facts)
-        return _verdict(mutation, plan, stack, decision, _contested(mutation, facts, decision))
+        return _verdict(mutation, plan, stack, decision, _contested(mutation, facts, decision)), facts
 
     def _survey(self, stack: OneStack) -> Survey:
         return Survey(stacks=stack, ledger=self.ledger, policy=self.policy, clock=self.clock, couplings=self.couplings)

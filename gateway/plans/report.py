@@ -23,7 +23,7 @@ def plan_report(verdict: PlanVerdict, *, sees_all: bool) -> dict[str, Any]:
     findings = [each for each in decision["findings"] if each["verdict"] != Verdict.ALLOW]
     return {
         "plan": {
-            "id": verdict.id,
+            "id": verdict.check_id,
             "stack": verdict.stack,
             "digest": verdict.mutation.call.digest,
             "resources": len(verdict.plan.changes),

@@ -20,9 +20,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from gateway.core.errors import PolicyInvalid
 from gateway.core.model.claim import Couplings
 from gateway.core.model.json import Json
+from gateway.core.model.plan_session import PlanRules
 from gateway.core.model.verdict import RuleText
 from gateway.policy import data_schema, opa_command
 from gateway.policy.opa_command import find_opa
+from gateway.policy.plan_rules import plan_rules
 from gateway.policy.sources import Sources, check_guardrails, read_sources
 
 
@@ -119,6 +121,11 @@ class Bundle:
         """Which attributes belong together (`data/couplings.json`); none where the policies have no such data."""
         return Couplings.of(json.loads(self.data)["data"].get("couplings", {}).get("pairs", ()))
 
+    @cached_property
+    def plan_rules(self) -> PlanRules:
+        """What the data say about sessions of plans: who opens them (`data/plans.json`), and what guardrails judge."""
+        return plan_rules(json.loads(self.data)["data"])
+
     def built_from(self, sources: Sources) -> bool:
         """Whether this bundle was built from exactly these sources."""
         return dict(self.manifest.sources) == dict(sources.digests)
@@ -158,6 +165,10 @@ class RunningEngine(ABC):
     def couplings(self) -> Couplings:
         """Which attributes belong together, from the data in force."""
         return self.bundle.couplings
+
+    def plan_rules(self) -> PlanRules:
+        """What holds for sessions of plans, from the data in force."""
+        return self.bundle.plan_rules
 
     def packages(self) -> frozenset[str]:
         """The guardrail packages in force. Each must be evaluated in every decision."""

@@ -294,6 +294,13 @@ class ApprovalsData(_Strict):
     rejected_seconds: Annotated[StrictInt, Field(ge=0, le=30 * 24 * 3600)]
 
 
+class PlansData(_Strict):
+    """`policies/data/plans.json`."""
+
+    open_sessions: list[ActorKind]
+    """The kinds of actors that may open the session of a plan."""
+
+
 _KNOWN: Mapping[str, type[BaseModel]] = {
     "priorities": Priorities,
     "network": NetworkData,
@@ -311,6 +318,7 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "approvals": ApprovalsData,
     "couplings": CouplingsData,
     "budgets": BudgetsData,
+    "plans": PlansData,
 }
 _COMPLETE = (
     ("intents", Intent),

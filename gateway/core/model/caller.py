@@ -35,6 +35,8 @@ class Caller:
     """The motive stored with the key (of a session, or a pipeline's standing motive)."""
     motive_only: bool = False
     """Whether the caller may state no other motive than that of the key."""
+    plan: str = ""
+    """The plan's mutation if the key was made for the apply of a plan: its calls are judged by that plan. Else empty."""
 
     @property
     def sees_all(self) -> bool:

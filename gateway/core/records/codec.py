@@ -14,7 +14,7 @@ from gateway.core.records.drift import DriftDecidedBody, DriftedBody, DriftSettl
 from gateway.core.records.keys import ChatLinkAskedBody, ChatLinkedBody, KeyIssuedBody, KeyRevokedBody
 from gateway.core.records.notices import NotifiedBody, ResendAskedBody
 from gateway.core.records.operators import BreakerBody, ResumedBody, StoppedBody
-from gateway.core.records.plans import PlanCheckedBody
+from gateway.core.records.plans import PlanCheckedBody, PlanEndedBody
 from gateway.core.records.record import Body, Record, Stage, UnreadableBody, unpacked
 from gateway.core.records.requests import PassedBody, TurnedAwayBody
 from gateway.core.records.settled import SettledBody
@@ -29,6 +29,7 @@ BODIES: Final[Mapping[Stage, type[Body]]] = {
     for body in (
         ApprovedBody, BreakerBody, BrokeGlassBody, ChatLinkAskedBody, ChatLinkedBody, DecidedBody, DowngradedBody, DriftDecidedBody,
         DriftedBody, DriftSettledBody, ExpiredBody, KeyIssuedBody, KeyRevokedBody, NotifiedBody, NotPutBackBody, PassedBody, PlanCheckedBody,
+        PlanEndedBody,
         ProposedBody, ReconciledBody, RejectedBody, ReleasedBody, RescheduledBody, ResendAskedBody, ResumedBody, SettledBody, SignalledBody,
         StoppedBody, TurnedAwayBody, UndoneBody, UnneededBody,
     )

@@ -9,6 +9,7 @@ from gateway.core.model.approval import ApprovalRule, Binding, approval_rule_fro
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import ConflictClass
 from gateway.core.model.mutation import CallClass, Door, Effect, EffectAction
+from gateway.core.model.plan import PlannedAction
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Body, Stage, to_members
@@ -211,6 +212,45 @@ class RecordedAttempt(msgspec.Struct, frozen=True, kw_only=True):
     """The request's signature, which it spends."""
 
 
+class RecordedChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One change of a plan; the values are in the effects of its address."""
+
+    address: str
+    type: str
+    action: PlannedAction
+    region: str = ""
+    computed: tuple[str, ...] = ()
+    """Attributes that AWS or the provider chooses."""
+    tags: Mapping[str, str] = {}
+    """Tags that the provider adds to those of the code."""
+
+
+class RecordedSession(msgspec.Struct, frozen=True, kw_only=True):
+    """The session that a plan opened."""
+
+    key: str
+    until: str
+    changes: tuple[RecordedChange, ...]
+
+
+class RecordedUse(msgspec.Struct, frozen=True, kw_only=True):
+    """What a call used of a planned change."""
+
+    address: str
+    action: EffectAction
+
+
+class RecordedPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a call fits the plan of its session."""
+
+    plan: str
+    """The plan's mutation."""
+    uses: tuple[RecordedUse, ...]
+    """Empty if it fits no planned change."""
+    row: str = ""
+    """What explains it: `hand`, or origin and confidence of a derived row."""
+
+
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """How much a large record leaves out."""
 
@@ -244,6 +284,10 @@ class DecidedBody(Body, Generic[Value], frozen=True, kw_only=True):
     """How many refusals of the actor in a row this is, if it counts for the breaker."""
     cut: LeftOut | None = None
     """Present if effects or findings are left out."""
+    plan: RecordedSession | None = None
+    """Of a plan that opened a session: nothing is sent for it, and it has no SETTLED."""
+    part: RecordedPart | None = None
+    """Of a call in such a session."""
 
 
 def asked_effects(body: DecidedBody[Value]) -> tuple[RecordedEffect[Value], ...]:

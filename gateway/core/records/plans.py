@@ -1,9 +1,11 @@
-"""The body of PLAN_CHECKED: a Terraform plan that was judged before its apply. None of the plan's values is in it."""
+"""The bodies of PLAN_CHECKED and PLAN_ENDED: a Terraform plan that was judged before its apply, and the end of its session. None of its values is in them."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import msgspec
 
+from gateway.core.model.plan_session import PlanSessionEnd
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Body, Stage
@@ -66,3 +68,25 @@ class PlanCheckedBody(Body, frozen=True, kw_only=True):
     plan: RecordedPlan
     decision: PlanDecision
     claims: tuple[RecordedContest, ...]
+    mutation: str = ""
+    """The mutation that opened a session, or that is held for one; absent if none was asked for."""
+
+
+class PlanEndedBody(Body, frozen=True, kw_only=True):
+    """The session of a plan ended; the record's mutation is the plan's, its actor who ended it."""
+
+    stage: ClassVar[Stage] = Stage.PLAN_ENDED
+
+    key: str
+    end: PlanSessionEnd
+    exit_code: int | None = None
+    """That of Terraform, if who ended the session said it."""
+    calls: Mapping[str, int]
+    """How many calls were carried out, by the state that they have now."""
+    unused: tuple[str, ...]
+    """Planned changes that no call was made for, at most 50 addresses."""
+    unused_count: int
+    claims_released: tuple[str, ...]
+    """The claims on them."""
+    claims_reopened: tuple[str, ...]
+    """The claims of others on them, which the plan had ended."""

@@ -56,6 +56,8 @@ class Stage(StrEnum):
     """The circuit breaker of an actor opened, let one call try, or closed."""
     PLAN_CHECKED = "plan_checked"
     """A Terraform plan was judged before its apply; nothing was sent."""
+    PLAN_ENDED = "plan_ended"
+    """The session in which a plan was applied ended."""
     NOTIFIED = "notified"
     """What became of notices to one receiver, and which still wait."""
     RESEND_ASKED = "resend_asked"

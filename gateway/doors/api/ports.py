@@ -38,6 +38,7 @@ from gateway.line.pipeline import Pipeline
 from gateway.line.stop_book import StopBook
 from gateway.line.wakeups import Wakeups
 from gateway.plans.check import PlanCheck
+from gateway.plans.open import PlanOpener
 from gateway.signals.receiver import SignalReceiver
 
 Answer = TypeVar("Answer")
@@ -91,6 +92,7 @@ class ApiPorts:
     budgets: BudgetLedger
     limits: FairLimitsOf
     plans: PlanCheck
+    opener: PlanOpener
     run_task: HcpRunTask
     chat: SlackChat
     deliveries: DeliveryBook

@@ -191,6 +191,14 @@ class PlannedChangeBody(_Body):
     ]
     secrets: Annotated[tuple[Path, ...], Field(description="Changed attributes whose value is a secret.")] = ()
     unknown: Annotated[tuple[Path, ...], Field(description="Changed attributes with a value known after apply.")] = ()
+    computed: Annotated[
+        tuple[Path, ...], Field(description="Attributes that the code does not give: AWS or the provider chooses.")
+    ] = ()
+    tags: Annotated[
+        dict[Annotated[str, Field(max_length=128)], Annotated[str, Field(max_length=256)]],
+        Field(default_factory=dict, max_length=100, description="Tags that the provider adds to those of the code."),
+    ]
+    region: Annotated[str, Field(pattern=r"^[a-z0-9-]{0,32}$", description="That of its provider.")] = ""
 
     def change(self) -> PlannedChange:
         """The change. Raises `errors.Malformed` if the address is not one of a resource of its type."""
@@ -206,7 +214,26 @@ class PlannedChangeBody(_Body):
             values=self.values,
             secrets=self.secrets,
             unknown=self.unknown,
+            computed=self.computed,
+            tags=self.tags,
+            region=self.region,
         )
+
+
+class OpenSessionBody(_Body):
+    """A session in which the plan is applied, if it passes."""
+
+    lasts: Annotated[str, Field(description="e.g. `1h`; at most twelve hours.")] = "1h"
+
+    def duration(self) -> timedelta:
+        """The duration. Raises `errors.Malformed`."""
+        return duration(self.lasts)
+
+
+class EndSessionBody(_Body):
+    """How the apply of a plan ended."""
+
+    exit_code: Annotated[int | None, Field(ge=0, le=255, description="That of Terraform; recorded.")] = None
 
 
 class PlanBody(_Body):
@@ -218,6 +245,9 @@ class PlanBody(_Body):
     terraform_version: Annotated[str, Field(pattern=r"^[A-Za-z0-9.+-]{0,32}$")] = ""
     motive: MotiveBody | None = None
     changes: Annotated[tuple[PlannedChangeBody, ...], Field(max_length=MOST_EFFECTS)]
+    open_session: Annotated[
+        OpenSessionBody | None, Field(description="Open a session in which the plan is applied, if it passes.")
+    ] = None
 
     def plan(self) -> Plan:
         """The plan. Raises `errors.Malformed`."""

@@ -80,6 +80,7 @@ def _line(
 _S, _E = ClaimState, ClaimEvent
 TRANSITIONS: Final[tuple[ClaimTransition, ...]] = (
     _line(None, _E.TAKEN, _S.UNSETTLED, "a mutation that sets or deletes is carried out", record="decided"),
+    _line(None, _E.TAKEN, _S.STANDING, "a plan that sets or deletes opens its session", record="decided"),
     _line(_S.UNSETTLED, _E.APPLIED, _S.STANDING, "AWS applied the mutation", record="settled"),
     _line(_S.UNSETTLED, _E.RESTATED, _S.RESTATED, "it was applied, and set the value that was there", record="settled"),
     _line(_S.UNSETTLED, _E.FAILED, _S.FAILED, "AWS refused the mutation, or never carried it out", record="settled"),
@@ -88,6 +89,7 @@ TRANSITIONS: Final[tuple[ClaimTransition, ...]] = (
     _line(_S.STANDING, _E.SUPERSEDED, _S.SUPERSEDED, "a mutation that outranks it, or its own actor's, is carried out", record="decided"),
     _line(_S.STANDING, _E.EXPIRED, _S.EXPIRED, "its time is up", record="expired"),
     _line(_S.STANDING, _E.RELEASED, _S.RELEASED, "its holder or an approver ends it early", record="released"),
+    _line(_S.STANDING, _E.RELEASED, _S.RELEASED, "its plan's session ends without a call for it", record="plan_ended"),
     _line(_S.STANDING, _E.FAILED, _S.FAILED, "it came back after an approver had ended its mutation's claims, which then proved failed", record="settled"),
     _line(_S.STANDING, _E.MERGED, _S.MERGED, "the code declares the value", record="reconciled"),
     _line(_S.STANDING, _E.UNNEEDED, _S.UNNEEDED, "the code came to declare the value by itself", record="unneeded"),

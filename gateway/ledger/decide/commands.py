@@ -22,6 +22,7 @@ from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.ask.record_search import MAX_PAGE
 from gateway.ledger.decide.approvals import held, standing_approval, withdraw
 from gateway.ledger.decide.claims import end_claims, open_claims_of, settle_claims
+from gateway.ledger.decide.plan_sessions import session_of_plan
 from gateway.ledger.decide.settlement import MAX_MESSAGE, append_settled, attempt_of_mutation, settle_resolved
 from gateway.ledger.store.rows import AttemptRow, ClaimRow, DoubtRow, HoldRow
 from gateway.ledger.store.serialize import claim_from_row, ids
@@ -75,19 +76,21 @@ def reject(
 def release(transaction: Transaction, mutation_id: str, *, caller: Caller, at: datetime) -> tuple[Claim, ...]:
     """End a mutation's claims early; the claims ended. While it is in doubt only an approver may, who has looked at the resource."""
     attempt = attempt_of_mutation(transaction, mutation_id)
+    taken = attempt or session_of_plan(transaction, mutation_id)
     rows = open_claims_of(transaction, mutation_id)
-    if attempt is None or not rows or (attempt.actor != caller.actor and not is_approver(caller)):
+    if taken is None or not rows or (taken.actor != caller.actor and not is_approver(caller)):
         raise NotFound(f"You hold no open claim of a mutation {mutation_id}.")
-    if attempt.state == AttemptState.IN_FLIGHT or (attempt.state == AttemptState.IN_DOUBT and not is_approver(caller)):
+    state = attempt.state if attempt is not None else AttemptState.APPLIED
+    if state == AttemptState.IN_FLIGHT or (state == AttemptState.IN_DOUBT and not is_approver(caller)):
         raise NotAllowed(
             f"The outcome of mutation {mutation_id} is not known yet, so its claims stay. Wait until it is read back, or ask an approver."
         )
     end_claims(transaction, rows, at, ClaimEnd.RELEASED)
     settle_claims(transaction, mutation_id)
-    body = ReleasedBody(claims=tuple(ids(rows)), holder=attempt.actor)
+    body = ReleasedBody(claims=tuple(ids(rows)), holder=taken.actor)
     resources = [(row.address, row.attribute) for row in rows]
     transaction.append(
-        Record(at=at, mutation_id=mutation_id, actor=caller.actor, stack=attempt.stack, body=body),
+        Record(at=at, mutation_id=mutation_id, actor=caller.actor, stack=taken.stack, body=body),
         resources=resources,
     )
     return tuple(claim_from_row(row) for row in transaction.rows(_CLAIMS_BY_ID, {"ids": canonical_text(ids(rows))}))

@@ -17,6 +17,7 @@ from gateway.core.records.decided import (
     RecordedAttempt,
     RecordedCall,
     RecordedCaller,
+    RecordedChange,
     RecordedClaim,
     RecordedDecision,
     RecordedEffect,
@@ -24,8 +25,11 @@ from gateway.core.records.decided import (
     RecordedFacts,
     RecordedFinding,
     RecordedOffer,
+    RecordedPart,
     RecordedRule,
     RecordedSender,
+    RecordedSession,
+    RecordedUse,
 )
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.time_boxes import BoxedAttribute, PutsBack, RecordedPutBack, RecordedTimeBox
@@ -54,7 +58,7 @@ def decided_body(
     `owner` is the gateway that will send the call.
     """
     caller, sender = mutation.caller, mutation.sender
-    sent = decision.carried_out
+    sent = decision.carried_out and mutation.opens is None
     return DecidedBody(
         caller=RecordedCaller(
             kind=caller.kind, key_id=caller.key_id, roles=caller.roles, on_behalf_of=caller.on_behalf_of
@@ -84,7 +88,40 @@ def decided_body(
         attempt=RecordedAttempt(idempotency_key=mutation.idempotency_key, owner=owner, signature=mutation.signature)
         if sent
         else None,
+        plan=_plan(mutation) if decision.carried_out else None,
+        part=_part(mutation),
     )
+
+
+def _plan(mutation: Mutation) -> RecordedSession | None:
+    """The session that a plan opens."""
+    opening = mutation.opens
+    if opening is None:
+        return None
+    return RecordedSession(
+        key=opening.key_id,
+        until=to_text(opening.until),
+        changes=tuple(
+            RecordedChange(
+                address=change.address,
+                type=change.resource_type,
+                action=change.action,
+                region=change.region,
+                computed=tuple(sorted(change.free)),
+                tags=change.tags,
+            )
+            for change in opening.changes
+        ),
+    )
+
+
+def _part(mutation: Mutation) -> RecordedPart | None:
+    """How the call fits the plan of its session."""
+    part = mutation.part
+    if part is None:
+        return None
+    uses = tuple(RecordedUse(address=use.address, action=use.action) for use in part.uses)
+    return RecordedPart(plan=part.session.id, uses=uses, row=part.row)
 
 
 def recorded_effect(effect: Effect, subject: Subject | None) -> RecordedEffect[Json]:

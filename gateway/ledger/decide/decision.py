@@ -17,6 +17,7 @@ from gateway.core.records.decided import SUMMARY
 from gateway.core.records.record import unpacked
 from gateway.ledger.decide.budgets import account_decision
 from gateway.ledger.decide.claims import ClaimEvent, end_expired, open_claims, require
+from gateway.ledger.decide.plan_sessions import open_session, use_changes
 from gateway.ledger.decide.signals import confirm_proof
 from gateway.ledger.decide.signatures import spend_signature
 from gateway.ledger.decide.stops import refuse_stopped
@@ -74,14 +75,18 @@ def _store(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
             _open_hold(transaction, write)
         return ()
     refuse_stopped(transaction, write.reach)
+    use_changes(transaction, write)
     spend_signature(transaction, write.mutation, write.facts.now)
     confirm_proof(transaction, write.claims, write.facts)
     begin_put_back(transaction, write)
     _end_replaced(transaction, write)
     _use_approval(transaction, write)
     seq = _append(transaction, write)
-    _take_claims(transaction, write.claims)
+    _take_claims(transaction, write.claims, unsettled=write.mutation.opens is None)
     _refuse_too_many(transaction, write)
+    if write.mutation.opens is not None:
+        open_session(transaction, write, seq)
+        return write.claims
     _insert_attempt(transaction, write, seq)
     begin_time_box(transaction, write, seq)
     return write.claims
@@ -171,11 +176,11 @@ def _use_approval(transaction: Transaction, write: WriteSet) -> None:
         raise ApprovalSpent(message)
 
 
-def _take_claims(transaction: Transaction, claims: Sequence[Claim]) -> None:
+def _take_claims(transaction: Transaction, claims: Sequence[Claim], *, unsettled: bool) -> None:
     if not claims:
         return
     try:
-        transaction.change_each(_INSERT_CLAIM, [claim_to_row(claim) for claim in claims])
+        transaction.change_each(_INSERT_CLAIM, [claim_to_row(claim, unsettled=unsettled) for claim in claims])
     except integrity_errors() as error:
         # The unique index decides, whatever was read before.
         raise ClaimTaken("Another mutation took the same attribute first. Nothing was sent; try again.") from error

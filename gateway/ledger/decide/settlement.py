@@ -1,6 +1,6 @@
 """Records an outcome: the SETTLED record, and what it means for claims, time-boxed changes, applied values and the attempt, in one transaction."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -77,6 +77,12 @@ def is_restated(row: ClaimRow) -> bool:
 def reopen_superseded(transaction: Transaction, mutation_id: str, now: str) -> list[str]:
     """Reopen the claims that a failed mutation superseded; their ids."""
     return _reopen(transaction, transaction.rows(_SUPERSEDED, {"mutation": mutation_id}), now)
+
+
+def reopen_on(transaction: Transaction, mutation_id: str, now: str, addresses: Container[str]) -> list[str]:
+    """Reopen the claims on these resources that a mutation superseded; their ids."""
+    rows = transaction.rows(_SUPERSEDED, {"mutation": mutation_id})
+    return _reopen(transaction, [row for row in rows if row.address in addresses], now)
 
 
 def _reopen(transaction: Transaction, rows: Iterable[ClaimRow], now: str) -> list[str]:

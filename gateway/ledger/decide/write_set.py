@@ -168,9 +168,13 @@ def _claims(
 ) -> tuple[Claim, ...]:
     """One claim for each attribute that is set, and one on the whole of each deleted resource.
 
+    A call of a plan's session takes none.
+
     A claim by which the actor takes its own change back to what the code declares expires with the outcome: nobody needs it. A claim on an attribute that is only restated ends as soon as the outcome is known: it keeps others from
     setting the attribute while this call is under way, and nobody from it afterwards.
     """
+    if mutation.part is not None:
+        return ()  # its plan has taken them
     until = _until(mutation, facts.now, decision)
     wanted: dict[tuple[str, str], tuple[Effect, datetime | None]] = {}
     for effect, subject in zip(mutation.effects, subjects, strict=True):

@@ -223,3 +223,26 @@ class StoredKeyRow(NamedTuple):
     revoked_at: str | None
     session_of: str
     motive_only: int
+
+
+class PlanSessionRow(NamedTuple):
+    """The session of a plan."""
+
+    mutation_id: str
+    key_id: str
+    seq: int
+    actor: str
+    stack: str
+    digest: str
+    until: str
+    ended_at: str | None
+    end: str
+
+
+class PlanUseRow(NamedTuple):
+    """How often a planned change was used by one operation."""
+
+    address: str
+    action: str
+    operation: str
+    times: int

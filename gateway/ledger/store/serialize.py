@@ -25,8 +25,8 @@ def binding_text(binding: Binding | None) -> str:
     return canonical_text(binding_to_json(binding))
 
 
-def claim_to_row(claim: Claim) -> dict[str, SqlValue]:
-    """The row of a new claim. It is unsettled: its mutation is about to be sent."""
+def claim_to_row(claim: Claim, *, unsettled: bool = True) -> dict[str, SqlValue]:
+    """The row of a new claim. It is unsettled if its mutation is about to be sent."""
     return {
         "id": claim.id,
         "mutation_id": claim.mutation_id,
@@ -38,7 +38,7 @@ def claim_to_row(claim: Claim) -> dict[str, SqlValue]:
         "motive": canonical_text(motive_to_json(claim.motive)) if claim.motive else None,
         "since": to_text(claim.since),
         "until": to_text(claim.until) if claim.until else None,
-        "unsettled": 1,
+        "unsettled": int(unsettled),
         "ended_at": None,
         "end": None,
         "ended_by": None,

@@ -287,6 +287,45 @@ class KeyTable(LedgerTable, table=True):
     """1 if a caller with this key may state no other motive than the key's."""
 
 
+class PlanSessionTable(LedgerTable, table=True):
+    """The sessions in which plans are applied."""
+
+    __tablename__ = "plan_sessions"
+    __table_args__ = (
+        Index("plan_sessions_by_key", "key_id", unique=True),
+        _partial(_OPEN, "plan_sessions_open", "actor", "digest"),
+    )
+
+    mutation_id: str = Field(primary_key=True, sa_type=TEXT)
+    key_id: str = Field(sa_type=TEXT)
+    seq: int = Field(sa_type=SEQ)
+    """Seq of its DECIDED record, which has the planned changes."""
+    actor: str = Field(sa_type=TEXT)
+    stack: str = Field(sa_type=TEXT)
+    digest: str = Field(sa_type=TEXT)
+    """That of the plan, keyed."""
+    until: str = Field(sa_type=TEXT)
+    ended_at: str | None = Field(sa_type=TEXT)
+    end: str = Field(sa_type=TEXT)
+    """A `PlanSessionEnd`; empty while it is open."""
+
+
+class PlanUseTable(LedgerTable, table=True):
+    """What calls used of the planned changes of their session."""
+
+    __tablename__ = "plan_uses"
+    __table_args__ = (Index("plan_uses_by_plan", "plan", "address", "action", "operation"),)
+
+    mutation_id: str = Field(primary_key=True, sa_type=TEXT)
+    """The call's."""
+    address: str = Field(primary_key=True, sa_type=TEXT)
+    action: str = Field(primary_key=True, sa_type=TEXT)
+    plan: str = Field(sa_type=TEXT)
+    """The plan's mutation."""
+    operation: str = Field(sa_type=TEXT)
+    """`service:Operation`."""
+
+
 class SignalTable(LedgerTable, table=True):
     """The signals, each as its source described it last."""
 
@@ -413,6 +452,8 @@ HOLDS = _table(HoldTable)
 APPROVALS = _table(ApprovalTable)
 VALUES = _table(ValueTable)
 KEYS = _table(KeyTable)
+PLAN_SESSIONS = _table(PlanSessionTable)
+PLAN_USES = _table(PlanUseTable)
 SIGNALS = _table(SignalTable)
 TIME_BOXES = _table(TimeBoxTable)
 LISTED: ColumnElement[bool] = literal_column(f"({TIME_BOX_LISTED})", Boolean())

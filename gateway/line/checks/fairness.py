@@ -180,6 +180,8 @@ class Admission:
 
 def charges_of(limits: FairLimits, mutation: Mutation, facts: Facts) -> dict[str, Charge]:
     """What the mutation costs, by bucket. Sizes are taken only if it is sent."""
+    if mutation.part is not None:
+        return dict(limits.of_motivation(motivation_of(mutation)))  # what it adds was charged with its plan
     added = {
         f"{size}/day": Charge(most=most, seconds=SPANS["day"], cost=cost, when_sent=True)
         for size, most in limits.added.items()

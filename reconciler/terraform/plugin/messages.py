@@ -44,22 +44,27 @@ def message_class(name: str) -> Any:
 
 @cache
 def _classes() -> Mapping[str, Any]:
+    return classes_of(_PACKAGE, _MESSAGES)
+
+
+def classes_of(package: str, messages: Mapping[str, Mapping[str, tuple[int, str]]]) -> Mapping[str, Any]:
+    """The classes of messages that are described as message → field → (number, type); `*` marks a repeated field."""
     # This takes long to import, so it is done where a provider is about to start anyway.
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: PLC0415
 
     pool = descriptor_pool.DescriptorPool()
-    pool.Add(_file(descriptor_pb2))
-    return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in _MESSAGES
-    }
+    pool.Add(_file(descriptor_pb2, package, messages))
+    return {name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}")) for name in messages}
 
 
-def _file(descriptor: Any) -> Any:
+def _file(descriptor: Any, package: str, messages: Mapping[str, Mapping[str, tuple[int, str]]]) -> Any:
     """The description of the messages. The classes of `descriptor` are made when it is imported, so types do not know them."""
     of_field = descriptor.FieldDescriptorProto
-    scalars = {name: getattr(of_field, f"TYPE_{name.upper()}") for name in ("string", "bytes", "int32", "int64")}
-    file = descriptor.FileDescriptorProto(name=f"{_PACKAGE}.proto", package=_PACKAGE, syntax="proto3")
-    for name, fields in _MESSAGES.items():
+    scalars = {
+        name: getattr(of_field, f"TYPE_{name.upper()}") for name in ("string", "bytes", "int32", "int64", "bool")
+    }
+    file = descriptor.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")
+    for name, fields in messages.items():
         described = file.message_type.add(name=name)
         for field, (number, written) in fields.items():
             kind = written.lstrip("*")
@@ -67,5 +72,5 @@ def _file(descriptor: Any) -> Any:
             added = described.field.add(name=field, number=number, label=label)
             added.type = scalars.get(kind, of_field.TYPE_MESSAGE)
             if kind not in scalars:
-                added.type_name = f".{_PACKAGE}.{kind}"
+                added.type_name = f".{package}.{kind}"
     return file

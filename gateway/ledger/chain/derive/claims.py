@@ -10,6 +10,7 @@ from gateway.core.model.mutation import EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.records.claims import DowngradedBody, ExpiredBody, ReleasedBody, UndoneBody, UnneededBody
 from gateway.core.records.decided import DecidedBody, RecordedEffect
+from gateway.core.records.plans import PlanEndedBody
 from gateway.core.records.record import Stage, to_members
 from gateway.core.records.settled import SettledBody
 from gateway.core.records.time_boxes import RescheduledBody
@@ -46,6 +47,7 @@ class ExpectedClaims:
             Stage.UNDONE: self._undone,
             Stage.RESCHEDULED: self._rescheduled,
             Stage.UNNEEDED: self._unneeded,
+            Stage.PLAN_ENDED: self._plan_ended,
         }
         self._unsettled: dict[str, list[str]] = {}
         """The claims of each mutation whose outcome is not known."""
@@ -78,7 +80,7 @@ class ExpectedClaims:
                 "motive": motive,
                 "since": record.at,
                 "until": taken.until,
-                "unsettled": 1,
+                "unsettled": int(body.plan is None),
                 "ended_at": None,
                 "end": None,
                 "ended_by": None,
@@ -87,7 +89,8 @@ class ExpectedClaims:
                 "motivation": body.motive.motivation.value if body.motive is not None else "",
             }
             self.table.insert((taken.id,), record.seq, row)
-        self._unsettled[record.mutation_id] = [taken.id for taken in body.claims]
+        if body.plan is None:
+            self._unsettled[record.mutation_id] = [taken.id for taken in body.claims]
 
     def _settled(self, record: DecodedRecord) -> None:
         body: SettledBody = record.body
@@ -115,6 +118,14 @@ class ExpectedClaims:
         body: UnneededBody = record.body
         self._end(record, (body.claim,), ClaimEnd.UNNEEDED)
         self._finish((body.claim,))
+
+    def _plan_ended(self, record: DecodedRecord) -> None:
+        body: PlanEndedBody = record.body
+        self._end(record, body.claims_released, ClaimEnd.RELEASED)
+        for claim in body.claims_reopened:
+            self.table.change((claim,), record.seq, ended_at=None, end=None, ended_by=None)
+        self._finish(body.claims_released)
+        self._finish(self._superseded.pop(record.mutation_id, ()))
 
     def _reconciled(self, record: DecodedRecord) -> None:
         body: ReconciledBody = record.body

@@ -33,8 +33,8 @@ class ExpectedAttempts:
     def _decided(self, record: DecodedRecord) -> None:
         body: DecidedBody[Raw] = record.body
         attempt = body.attempt
-        if not body.decision.carried_out:
-            return
+        if not body.decision.carried_out or body.plan is not None:
+            return  # a plan is not sent itself
         self.table.insert(
             (record.mutation_id,),
             record.seq,

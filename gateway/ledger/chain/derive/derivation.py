@@ -15,6 +15,7 @@ from gateway.ledger.chain.derive.decisions import ExpectedAttempts, ExpectedBudg
 from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers
 from gateway.ledger.chain.derive.latest import ExpectedKeys, ExpectedSignals, ExpectedStops
 from gateway.ledger.chain.derive.narrowed import FOLLOWED
+from gateway.ledger.chain.derive.plan_sessions import ExpectedPlanSessions, ExpectedPlanUses
 from gateway.ledger.chain.derive.time_boxes import ExpectedTimeBoxes
 from gateway.ledger.chain.derive.values import ExpectedValues
 from gateway.ledger.store.statements import Session
@@ -40,6 +41,8 @@ DERIVED: tuple[Callable[[Session], DerivedTable], ...] = (
     ExpectedTimeBoxes,
     ExpectedStops,
     ExpectedBudgets,
+    ExpectedPlanSessions,
+    ExpectedPlanUses,
 )
 """In the order in which they are compared at the end."""
 

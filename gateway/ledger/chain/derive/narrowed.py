@@ -6,7 +6,14 @@ from typing import Any, Final
 import msgspec
 
 from gateway.core.records.codec import BODIES
-from gateway.core.records.decided import DecidedBody, RecordedCall, RecordedCaller, RecordedDecision, RecordedEffect
+from gateway.core.records.decided import (
+    DecidedBody,
+    RecordedCall,
+    RecordedCaller,
+    RecordedDecision,
+    RecordedEffect,
+    RecordedSession,
+)
 from gateway.core.records.record import Stage
 from gateway.core.records.time_boxes import RecordedTimeBox
 
@@ -34,8 +41,9 @@ _DECIDED: Final = narrowed(
     "attempt",
     "puts_back",
     "refused_in_a_row",
+    "part",
     caller=narrowed(RecordedCaller, "kind", "on_behalf_of"),
-    call=narrowed(RecordedCall, "digest"),
+    call=narrowed(RecordedCall, "service", "operation", "digest"),
     effects=tuple[narrowed(RecordedEffect[msgspec.Raw], "address", "attribute", "action", "value", "implied"), ...],  # type: ignore[misc]
     decision=narrowed(
         RecordedDecision,
@@ -49,6 +57,7 @@ _DECIDED: Final = narrowed(
         "attached",
     ),
     time_box=narrowed(RecordedTimeBox[msgspec.Raw], "until", "attributes") | None,
+    plan=narrowed(RecordedSession, "key", "until") | None,
 )
 """Who follows DECIDED reads it as `DecidedBody[msgspec.Raw]`; the members that are not here are not there."""
 

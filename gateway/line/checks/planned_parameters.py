@@ -1,0 +1,33 @@
+"""Evaluates the guardrails for a call of a plan's session whose parameters say more than the plan: force, locks, how many."""
+
+from dataclasses import replace
+
+from gateway.core.model.facts import Facts
+from gateway.core.model.mutation import Mutation
+from gateway.core.model.verdict import Verdict
+from gateway.line.checks.chain import Opinion, passed
+from gateway.line.checks.policy import GuardrailsCheck
+from gateway.line.checks.policy_input import shown_parameters
+
+
+class PlannedParametersCheck:
+    """Asks the guardrails about such a call. What a person lifted when they approved the plan stays lifted."""
+
+    name = "policy"
+
+    def __init__(self, guardrails: GuardrailsCheck) -> None:
+        """`guardrails` judge every other call."""
+        self._guardrails = guardrails
+
+    async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
+        """The objections of the guardrails that are not the plan's own."""
+        part = mutation.part
+        if part is None or not part.fits or not shown_parameters(mutation.call):
+            return passed(self)
+        opinion = await self._guardrails.examine(mutation, facts)
+        new = tuple(
+            finding
+            for finding in opinion.findings
+            if not (finding.verdict is Verdict.HOLD and f"{finding.rule} {finding.address}" in part.session.lifted)
+        )
+        return replace(opinion, findings=new or passed(self).findings)

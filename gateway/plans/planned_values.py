@@ -1,0 +1,157 @@
+"""Compares what a call gives to an attribute with what the plan says about it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from gateway.core.model.equality import equal
+from gateway.core.model.json import Json, canonical_text, is_document, is_list, to_json
+from gateway.core.model.masking import is_masked, without_digests
+from gateway.core.model.path import AttributePath, put_all
+from gateway.core.model.plan import PlannedAction
+from gateway.core.model.plan_session import SessionChange
+from gateway.effects.derived_rows import ValueForm
+
+_TAGS: Final = "tags"
+_OFF: Final = frozenset({"disabled", "inactive", "none", "off", "suspended"})
+"""How AWS writes that a feature is not on."""
+_EMPTY: Final = (None, "", False, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedResource:
+    """One planned change beside what the state records of its resource."""
+
+    change: SessionChange
+    recorded: Mapping[str, Json] = field(repr=False)
+
+    @property
+    def remains(self) -> Mapping[str, Json]:
+        """The recorded attributes that an apply leaves as they are: none of a resource that is new."""
+        return self.recorded if self.change.action is PlannedAction.UPDATE else {}
+
+    def known(self, attribute: str) -> tuple[Json, ...]:
+        """The values that the attribute may have before, while or after the plan is applied; empty if nobody knows."""
+        found = [self.change.values.get(attribute)]
+        if self.change.action is not PlannedAction.CREATE:
+            found.append(AttributePath(attribute).value_at(self.recorded))
+        return tuple(value for value in found if value is not None)
+
+    def is_free(self, attribute: str) -> bool:
+        """Whether the plan changes the attribute, or what is around it, to a value that it does not tell."""
+        return any(AttributePath(free).covers(attribute) for free in self.change.free)
+
+    def fits(self, attribute: str, value: Json) -> bool:
+        """Whether an apply may give this value to the attribute: the planned one, or the one it has; to what it deletes, none or off."""
+        if self.change.action is PlannedAction.DELETE:
+            recorded = AttributePath(attribute).value_at(self.recorded)
+            return same(value, recorded) or _is_off(value)
+        if self.is_free(attribute):
+            return True
+        if AttributePath(attribute).top == _TAGS:
+            return self._fits_tags(attribute, value)
+        path = AttributePath(attribute)
+        inside = {name: each for name, each in self.change.values.items() if path.touches(name)}
+        if any(path.covers(free) for free in self.change.free):
+            return all(
+                same(AttributePath(name[len(attribute) + 1 :]).value_at(value), planned)
+                for name, planned in inside.items()
+                if name != attribute and path.covers(name)
+            )
+        after = path.value_at(put_all(self.remains, list(inside.items())))
+        return same(value, after) or self._on_the_way(value, inside.get(attribute), path.value_at(self.recorded))
+
+    def _on_the_way(self, value: Json, planned: Json, recorded: Json) -> bool:
+        """Whether a list has only items of before or after: calls that add and remove items reach the planned list in steps."""
+        if not (is_list(value) and is_list(planned)):
+            return False
+        items = (*planned, *(recorded if is_list(recorded) else ()))
+        return all(any(same(one, item) for item in items) for one in value)
+
+    def _fits_tags(self, attribute: str, value: Json) -> bool:
+        """Whether the tags are those of the code or of the provider, or stay."""
+        kept = self.recorded.get("tags_all") or self.recorded.get(_TAGS)
+        whole = self.change.values.get(_TAGS)
+        planned = {
+            name[len(_TAGS) + 1 :]: each for name, each in self.change.values.items() if name.startswith(f"{_TAGS}.")
+        }
+        known: dict[str, Json] = {
+            **(kept if isinstance(kept, Mapping) and self.remains else {}),
+            **self.change.tags,
+            **(whole if isinstance(whole, Mapping) else {}),
+            **planned,
+        }
+        free = {name[len(_TAGS) + 1 :] for name in self.change.free if name.startswith(f"{_TAGS}.")}
+        if attribute != _TAGS:
+            key = attribute[len(_TAGS) + 1 :]
+            return value is None or (key in known and same(value, known[key]))
+        given = value if isinstance(value, Mapping) else {}
+        return all(key in free or (key in known and same(each, known[key])) for key, each in given.items())
+
+
+def _is_off(value: Json) -> bool:
+    """Whether the value switches something off: some resources are deleted so, and others must be let go of before they are."""
+    plain = _plain(value)
+    return plain is None or (isinstance(plain, str) and plain.casefold() in _OFF)
+
+
+def same(one: Json, other: Json) -> bool:
+    """Whether two values are one to AWS: documents by what they say, lists in any order, and nothing, false, zero and empty alike."""
+    left, right = _plain(one), _plain(other)
+    return left == right or equal(left, right)
+
+
+def _plain(value: Json) -> Json:
+    """The value without what makes no difference, and with the digests of its masks blanked."""
+    if isinstance(value, str):
+        return {"document": _said(json.loads(value))} if is_document(value) else value or None
+    if is_masked(value):
+        return without_digests(value)
+    if isinstance(value, Mapping):
+        members = {str(key): _plain(item) for key, item in value.items()}
+        return {key: item for key, item in sorted(members.items()) if item is not None} or None
+    if is_list(value):
+        items = [item for item in map(_plain, value) if item is not None]
+        # A list with one block is the block.
+        return None if not items else items[0] if len(items) == 1 else sorted(items, key=canonical_text)
+    if isinstance(value, bool | int | float) and value in _EMPTY:
+        return None
+    return value
+
+
+def _said(value: Json) -> Json:
+    """What a document says. Nothing is left out: a condition that is missing allows more than one that is empty."""
+    if isinstance(value, Mapping):
+        return without_digests(value) if is_masked(value) else {key: _said(item) for key, item in value.items()}
+    if is_list(value):
+        items = [_said(item) for item in value]
+        return items[0] if len(items) == 1 else sorted(items, key=canonical_text)
+    return without_digests(value)
+
+
+def same_in_form(given: object, attribute: Json, form: ValueForm) -> bool:
+    """Whether a parameter's value is the attribute's, which the provider writes in this form."""
+    value = to_json(given)
+    match form:
+        case ValueForm.CASE:
+            return str(value).casefold() == str(attribute).casefold()
+        case ValueForm.NEGATED:
+            return bool(value) is not bool(attribute)
+        case ValueForm.ARN:
+            ends = str(value).replace("/", ":").rpartition(":")[2]
+            return value == attribute or ends == str(attribute).replace("/", ":").rpartition(":")[2]
+        case ValueForm.BASE64 | ValueForm.DATE:
+            return value == attribute or _text_of(given) == str(attribute)
+        case ValueForm.TEXT:
+            return _text(value) == _text(attribute) or same(value, attribute)
+        case _:
+            return same(value, attribute)
+
+
+def _text(value: Json) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _text_of(given: object) -> str:
+    return given.decode(errors="replace") if isinstance(given, bytes) else str(given)

@@ -1,0 +1,111 @@
+"""Judges the calls of a plan's session: by the plan, and by what happened since it was judged."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Final
+
+from gateway.core.errors import NotFound
+from gateway.core.model.claim import Couplings
+from gateway.core.model.facts import Facts
+from gateway.core.model.mutation import Effect, Mutation
+from gateway.core.model.plan_session import PlannedPart, PlanRules, PlanSession
+from gateway.core.model.verdict import Decision, Mode
+from gateway.core.ports import Clock, Ledger, PlanLedger, PolicyEngine
+from gateway.effects.derived_rows import derived_rows
+from gateway.effects.registry import SERVICES
+from gateway.effects.schema import TypeSchema, known_schemas
+from gateway.line.checks.chain import CheckChain
+from gateway.line.survey import Survey
+from gateway.plans.call_match import CallMatch, SessionCall, by_effects
+from gateway.plans.check import OneStack, one_stack
+from gateway.plans.row_match import by_rows
+from gateway.terraform.stack import Stack
+from gateway.terraform.stacks import Stacks
+
+_NEXT: Final = "It is held: approve it, then repeat the identical call; or change the code, and plan and apply again with `sentinel apply`."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionCalls:
+    """What the line asks about the calls of a plan's session."""
+
+    stacks: Stacks
+    ledger: Ledger
+    sessions: PlanLedger
+    policy: PolicyEngine
+    checks: CheckChain
+    clock: Clock
+    rules: Callable[[], PlanRules] = PlanRules
+    couplings: Callable[[], Couplings] = field(default=Couplings)
+
+    async def surveyed(self, mutation: Mutation) -> tuple[Mutation, Facts]:
+        """The mutation as a part of its plan, and the facts about it. Any exception is passed on: the line denies then."""
+        session = await self.sessions.session(mutation.caller.key_id)
+        if session is None or session.id != mutation.caller.plan:
+            raise NotFound(f"There is no session of plan {mutation.caller.plan}.")
+        one = one_stack(self.stacks, session.stack)
+        part, effects = await self._part(mutation, session, one.stack)
+        mutation = replace(mutation, part=part, effects=effects)
+        facts = await self._survey(one if part.fits else self.stacks).of(mutation)
+        return mutation, replace(facts, stack=session.stack, mode=_mode(facts, one.stack, part, mutation))
+
+    async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
+        """The decision. What its own plan claimed stays claimed, whatever the mode."""
+        decision = await self.checks.decide(mutation, facts)
+        session = mutation.part.session.id if mutation.part is not None else ""
+        own = {each.claim.id for each in facts.claims if each.claim.mutation_id == session}
+        return replace(decision, supersedes=tuple(each for each in decision.supersedes if each not in own))
+
+    async def _part(
+        self, mutation: Mutation, session: PlanSession, stack: Stack
+    ) -> tuple[PlannedPart, tuple[Effect, ...]]:
+        call = mutation.call
+        known = SERVICES.get(call.service, {}).get(call.operation)
+        types = frozenset({each.resource_type for each in session.changes})
+        asked = SessionCall(
+            session=session,
+            call=call,
+            call_class=mutation.call_class,
+            effects=mutation.effects if known is not None else (),
+            rows=derived_rows(call.service, call.operation),
+            stack=stack,
+            rules=self.rules(),
+            used=await self.sessions.used(session.id),
+            schemas=_schemas(types),
+        )
+        found = _match(asked)
+        if found.objection:
+            objection = (
+                f"{asked.operation} fits no change of plan {session.id}: {found.objection}. Nothing was sent. {_NEXT}"
+            )
+            return PlannedPart(session=session, objection=objection), mutation.effects
+        return PlannedPart(session=session, uses=found.uses, row=found.row), found.effects
+
+    def _survey(self, stacks: Stacks | OneStack) -> Survey:
+        return Survey(stacks=stacks, ledger=self.ledger, policy=self.policy, clock=self.clock, couplings=self.couplings)
+
+
+def _match(asked: SessionCall) -> CallMatch:
+    """By a hand-made row if one understands the call; by another row only what concerns other types than that one."""
+    if not asked.effects:
+        return by_rows(asked)
+    found = by_effects(asked)
+    if not found.foreign:
+        return found
+    own = {effect.resource_type for effect in asked.effects}
+    others = tuple(row for row in asked.rows if row.resource_type not in own)
+    other = by_rows(replace(asked, rows=others)) if others else found
+    return found if other.objection else other
+
+
+def _mode(facts: Facts, stack: Stack, part: PlannedPart, mutation: Mutation) -> Mode:
+    """The mode of the session's stack; enforced if the call is about something else that is enforced."""
+    if part.fits or not mutation.effects:
+        return stack.mode
+    return Mode.ENFORCE if Mode.ENFORCE in (stack.mode, facts.mode) else Mode.OBSERVE
+
+
+@lru_cache(maxsize=16)
+def _schemas(types: frozenset[str]) -> Mapping[str, TypeSchema]:
+    return known_schemas(types)

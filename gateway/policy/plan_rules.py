@@ -1,0 +1,35 @@
+"""Reads from the policies' data what holds for the sessions of plans: who opens one, and which attributes guardrails judge."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.core.model.caller import ActorKind
+from gateway.core.model.plan_session import PlanRules
+
+
+def plan_rules(data: Mapping[str, Any]) -> PlanRules:
+    """The rules of data that `data_schema.check_data` has validated. Without `plans`, people and pipelines open sessions."""
+    identity, exposure, destinations = (data.get(name, {}) for name in ("identity", "exposure", "destinations"))
+    execution, losses = data.get("execution", {}), data.get("data_loss", {})
+    usual = PlanRules()
+    openers = data.get("plans", {}).get("open_sessions")
+    return PlanRules(
+        openers=usual.openers if openers is None else frozenset(map(ActorKind, openers)),
+        exact_services=frozenset(identity.get("services", ())),
+        guarded=frozenset(
+            (
+                *identity.get("documents", {}),
+                *identity.get("role_attributes", ()),
+                *exposure.get("switches", {}),
+                *exposure.get("policy_attributes", ()),
+                *destinations.get("naming", ()),
+            )
+        ),
+        guarded_by_type={
+            kind: frozenset(
+                (*destinations.get("endpoints", {}).get(kind, ()), *execution.get("code", {}).get(kind, ()))
+            )
+            for kind in {*destinations.get("endpoints", {}), *execution.get("code", {})}
+        },
+        stores=frozenset(losses.get("stores", ())),
+    )
