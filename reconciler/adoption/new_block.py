@@ -13,6 +13,10 @@ from reconciler.terraform.plugin.imports import ProviderImports
 from reconciler.terraform.plugin.type_schemas import NOT_WRITTEN, BlockSchema, rows
 
 _ROUNDS: Final = 8
+_REFUSES: Final = re.compile(
+    r"conflict|only one of|cannot|can not|must not|not be set|to be (?:one of|in|at)|invalid value", re.IGNORECASE
+)
+"""In a sentence of a validation that is against a value, and not for another one beside it."""
 _ALL_TAGS: Final = "tags_all"
 _DEFAULT_TAGS: Final = "It lacks the default tags of the code's provider, so a plan with its block would change it. Tag it so, or add its block by hand."
 _NOTHING: Final[tuple[Json, ...]] = (None, "", [], {})
@@ -127,7 +131,7 @@ class _Builder:
 
         Of several objections to one configuration, which had these arguments, the first that is met may meet the others too.
         """
-        if name in before_it:
+        if name in before_it and _REFUSES.search(sentence):
             return self._without(name)
         before = dict(self.config)
         for each in (name, *re.findall(r"\w+", sentence)):
@@ -137,7 +141,7 @@ class _Builder:
             )
             if known and each not in {*self.refused, *self.config} and self.live.get(each) not in (*_NOTHING, False):
                 self._add(each)
-        return self.config != before
+        return self.config != before or (name in before_it and self._without(name))
 
     def _without(self, name: str) -> bool:
         """Leave out what the provider refuses; whether it was there and may be left out."""
@@ -187,8 +191,11 @@ def _written(value: Any) -> Json:
     """A value as a block writes it: JSON in a text as a document."""
     match value:
         case str():
-            document = document_in(value) if value.lstrip()[:1] == "{" else None
-            return {"json": document} if isinstance(document, dict) and document else value
+            document = document_in(value)
+            nested = isinstance(document, dict) or (
+                isinstance(document, list) and any(isinstance(each, dict) for each in document)
+            )
+            return {"json": document} if document and nested else value
         case list():
             return [_written(each) if isinstance(each, dict) else each for each in value]
         case dict():
