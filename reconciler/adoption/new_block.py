@@ -13,10 +13,8 @@ from reconciler.terraform.plugin.imports import ProviderImports
 from reconciler.terraform.plugin.type_schemas import NOT_WRITTEN, BlockSchema, rows
 
 _ROUNDS: Final = 8
-_REFUSES: Final = re.compile(
-    r"conflict|only one of|cannot|can not|must not|not be set|to be (?:one of|in|at)|invalid value", re.IGNORECASE
-)
-"""In a sentence of a validation that is against a value, and not for another one beside it."""
+_MISSES: Final = re.compile(r"missing|must be specified|is required|required argument|must be set", re.IGNORECASE)
+"""In a sentence of a validation that wants another argument too, and is not against one that is there."""
 _ALL_TAGS: Final = "tags_all"
 _DEFAULT_TAGS: Final = "It lacks the default tags of the code's provider, so a plan with its block would change it. Tag it so, or add its block by hand."
 _NOTHING: Final[tuple[Json, ...]] = (None, "", [], {})
@@ -131,7 +129,7 @@ class _Builder:
 
         Of several objections to one configuration, which had these arguments, the first that is met may meet the others too.
         """
-        if name in before_it and _REFUSES.search(sentence):
+        if name in before_it and not _MISSES.search(sentence):
             return self._without(name)
         before = dict(self.config)
         for each in (name, *re.findall(r"\w+", sentence)):
@@ -141,7 +139,7 @@ class _Builder:
             )
             if known and each not in {*self.refused, *self.config} and self.live.get(each) not in (*_NOTHING, False):
                 self._add(each)
-        return self.config != before or (name in before_it and self._without(name))
+        return self.config != before
 
     def _without(self, name: str) -> bool:
         """Leave out what the provider refuses; whether it was there and may be left out."""

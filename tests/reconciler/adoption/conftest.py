@@ -62,9 +62,13 @@ class ProviderDouble:
     async def planned(self, resource: ImportedResource, config: Mapping[str, Json]) -> Mapping[str, Json]:
         own = self.schema(resource.resource_type)
         return {
-            name: value if config.get(name) is None and own.attributes[name].computed else config.get(name)
+            name: value if config.get(name) is None and _computed(own, name) else config.get(name)
             for name, value in resource.attributes.items()
         }
+
+
+def _computed(own: BlockSchema, name: str) -> bool:
+    return name in own.attributes and own.attributes[name].computed
 
 
 QUEUE = schema(name="required", arn="computed", url="computed", kms_key_id="optional")

@@ -40,9 +40,10 @@ async def test_what_belongs_to_nothing_is_named_with_who_made_it(stack: Given) -
     assert adoption.created == ()
     (left,) = adoption.left
     written = left_creation_to_json(left)
-    assert {name: written[name] for name in ("type", "identity", "by", "at", "event")} == {
+    assert {name: written[name] for name in ("type", "identity", "arn", "by", "at", "event")} == {
         "type": "aws_kinesis_stream",
-        "identity": _ARN,
+        "identity": "a-stream",
+        "arn": _ARN,
         "by": "ada",
         "at": "2026-11-20T10:00:00+00:00",
         "event": "kinesis:CreateStream",
