@@ -74,6 +74,6 @@ def test_a_key_that_will_be_deleted_is_deleted() -> None:
 
 def test_the_place_of_a_stack_is_that_of_its_resources() -> None:
     place = Place.of({"a": {"arn": "arn:aws:sqs:eu-west-1:111122223333:q"}, "b": {"arn": "arn:aws:iam::aws:policy/x"}})
-    assert (place.accounts, place.regions) == ({"111122223333"}, {"eu-west-1"})
+    assert place == Place(accounts=frozenset({"111122223333"}), regions=frozenset({"eu-west-1"}))
     far = told([_event("sqs:CreateQueue", {}, awsRegion="us-east-1"), _event("iam:CreateRole", {}, awsRegion="us-east-1")], place)  # fmt: skip
     assert [bool(each.elsewhere) for each in far.creations] == [True, False]

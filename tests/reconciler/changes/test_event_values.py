@@ -20,7 +20,8 @@ def test_wrappers_of_lists_and_versions_of_operations_are_passed_over() -> None:
         (("dry",), "false"),
     ]
     assert [each.name for each in values.answered] == ["functionarn"]
-    assert (values.account, values.texts) == ("123456789012", {"f", "sg-1", "arn:f"})
+    assert values.account == "123456789012"
+    assert values.texts == frozenset({"f", "sg-1", "arn:f"})
 
 
 def test_the_words_of_an_operation_are_those_that_people_read() -> None:

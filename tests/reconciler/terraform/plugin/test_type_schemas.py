@@ -1,5 +1,8 @@
 """What a provider's schema says of a block, and the state that Terraform proposes for a configuration."""
 
+from collections.abc import Mapping
+
+from gateway.core.model.json import Json
 from reconciler.terraform.plugin.messages import message
 from reconciler.terraform.plugin.type_schemas import conformed, proposed, read_block, rows
 
@@ -36,7 +39,12 @@ def test_a_configuration_has_every_member_of_the_schema() -> None:
 
 def test_what_the_provider_decides_stays_as_it_was() -> None:
     schema = read_block(_BLOCK)
-    prior = {"name": "a", "arn": "arn:a", "secret": "x", "rule": [{"port": 2, "made": "b"}, {"port": 1, "made": "a"}]}
+    prior: Mapping[str, Json] = {
+        "name": "a",
+        "arn": "arn:a",
+        "secret": "x",
+        "rule": [{"port": 2, "made": "b"}, {"port": 1, "made": "a"}],
+    }
     found = proposed(conformed({"name": "a", "rule": [{"port": 1}, {"port": 3}]}, schema), prior, schema)
     assert (found["arn"], found["secret"]) == ("arn:a", None)
     assert found["rule"] == [{"port": 1, "made": "a"}, {"port": 3, "made": None}]
