@@ -97,14 +97,20 @@ class EffectResolver:
         inventory = InventoryOverlay(inventory=self._inventory, attributes=current) if current else self._inventory
         try:
             refuse_too_large(call.parameters, by_hand.content if by_hand else ())
-            context = CallContext(call=call, inventory=inventory, schemas=self._schemas, masker=self._masker)
+            context = CallContext(
+                call=call,
+                inventory=inventory,
+                schemas=self._schemas,
+                masker=self._masker,
+                basis=Basis.HAND if by_hand else Basis.DERIVED,
+            )
             if by_hand:
                 effects = _distinct(interpret(by_hand, context))
                 found = Explanation(effects=effects, by_hand=True)
             else:
                 found = self._by_derived_rows(context)
             implied = implied_effects(context, found.effects, claimed or {})
-            return replace(found, effects=(*found.effects, *implied))
+            return replace(found, effects=(*found.effects, *implied)) if implied else found
         except CallTooLarge:
             raise
         except (NotUnderstood, Ambiguous) as error:
