@@ -49,6 +49,8 @@ class _RowMatch:
         """The planned changes that the call is a part of: one, or one for each resource that it names."""
         if unlike := next(self._other_constants(), ""):
             return CallMatch(objection=f"it gives {unlike} a value that Terraform never sends")
+        if self.action is EffectAction.CREATE and self.asked.creates_several(self.row.resource_type):
+            return CallMatch(objection=f"it creates several {self.row.resource_type}, and the plan does not")
         fitting = [
             each
             for each in self.asked.session.changes

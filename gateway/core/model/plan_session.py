@@ -122,6 +122,8 @@ class PlanRules:
     guarded: frozenset[str] = frozenset()
     """Attributes that guardrails judge. What a call gives them must be what the plan says."""
     guarded_by_type: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    counted: Mapping[str, str] = field(default_factory=dict)
+    """By resource type, the parameter that says how many a call creates. A planned creation is one."""
     stores: frozenset[str] = frozenset()
     """Resource types whose deletion loses data: the call must say which resource."""
 
