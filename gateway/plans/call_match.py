@@ -127,7 +127,7 @@ def by_effects(asked: SessionCall) -> CallMatch:
         if differing := next((each.attribute for each in group if not _value_fits(resource, each)), ""):
             return CallMatch(objection=f"it gives {differing} of {change.address} another value than the plan does")
         taken[change.address, action.value] += 1
-        uses.append(PlanUse(address=change.address, action=action, most=most_uses(change, action)))
+        uses.append(PlanUse(address=change.address, action=action.value, most=most_uses(change, action)))
         effects += [_moved(each, change.address, asked.stack) for each in group]
     implied = [each for each in asked.effects if each.implied]
     return CallMatch(effects=(*effects, *implied), uses=tuple(uses), row="hand")

@@ -87,7 +87,7 @@ class PlanScene:
         """A call that is a part of a session, decided and settled."""
         attribute = "delay_seconds" if action is EffectAction.SET else WHOLE
         effect = nouns.effect(address, attribute, 6 if action is EffectAction.SET else None, action=action)
-        use = PlanUse(address=address, action=action, most=most)
+        use = PlanUse(address=address, action=action.value, most=most)
         caller = replace(await self.standing(), key_id=session.key_id, plan=session.id)
         change = nouns.mutation(
             effect,
