@@ -15,7 +15,7 @@ from gateway.terraform.secrets import is_secret, masked, may_hold_secret, unmask
 
 _ARN_COLONS = 5
 """`arn:partition:service:region:account:resource`."""
-_NAMESPACE = {"elbv2": "elasticloadbalancing"}
+_NAMESPACE = {"elbv2": "elasticloadbalancing", "stepfunctions": "states"}
 """botocore service name → the service's name in ARNs, where they differ."""
 _WITHOUT_REGION = frozenset({"iam", "route53", "s3", "cloudfront"})
 """Services whose ARNs have no region."""
@@ -172,7 +172,7 @@ class CallContext:
         """
         if not all(identity.values()):
             raise NotUnderstood(f"the call does not say which {resource_type}")
-        fitting = tuple(address for address in fitting if self._is_here(address))
+        fitting = tuple(address for address in fitting if self.is_here(address))
         if len(fitting) > 1:
             raise NotUnderstood(f"several {resource_type} match")
         address = fitting[0] if fitting else self._declared_only(resource_type, identity)
@@ -202,7 +202,7 @@ class CallContext:
         address = effect.address if effect.declared else None
         return self._target(effect.resource_type, effect.identity, address)
 
-    def _is_here(self, address: str) -> bool:
+    def is_here(self, address: str) -> bool:
         """Whether the resource is in the region and account of the call: the same name elsewhere is another resource."""
         return self.inventory.place(address).may_be(self.account, self.call.region)
 
@@ -228,6 +228,15 @@ class CallContext:
             raise NotUnderstood("an ARN without a region or account")
         self.require_here("" if (service, account) == ("iam", "aws") else account, region)
         return Arn(service=service, region=region, account=account, resource=resource)
+
+    def require_arn_here(self, text: str) -> None:
+        """Raise `NotUnderstood` unless `text` is an ARN in the account and region of the call, of whatever service."""
+        parts = text.split(":", _ARN_COLONS)
+        if len(parts) != _ARN_COLONS + 1 or parts[0] != "arn" or not parts[_ARN_COLONS]:
+            raise NotUnderstood("not a valid ARN")
+        if parts[1] != _partition(self.call.region):
+            raise NotUnderstood("an ARN in another partition than the call")
+        self.require_here(parts[4], parts[3])
 
     def text(self, parameter: str) -> str:
         """The value of a required text parameter. Raises `NotUnderstood` if it is missing, empty or not text."""

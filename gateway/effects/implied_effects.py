@@ -263,6 +263,3 @@ IMPLICATIONS: Mapping[str, tuple[Implication, ...]] = {
     _ROTATION: (_rotation,),
 }
 """Resource type → what its changes imply."""
-
-IMPLIED_TYPES = (_GROUP, _SECRET_VERSION)
-"""Resource types that implications reach beside the changed one."""

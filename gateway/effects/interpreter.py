@@ -7,6 +7,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import AttributePath
 from gateway.effects.call_context import CallContext, Target
+from gateway.effects.identification import name_in_arn
 from gateway.effects.operation import Operation, account_for
 from gateway.effects.schema import is_wrapper_in_block, match, match_member
 from gateway.effects.values import NotUnderstood, in_kind
@@ -58,7 +59,7 @@ def _identified(operation: Operation, context: CallContext, name: str, value: ob
         return rule(context, value)
     if value.startswith("arn:") and not rule.endswith(_MAY_BE_ARN):
         # Some operations accept an ARN although their model says name. Taken as a name, it would match no declared resource.
-        raise NotUnderstood("an ARN where a name is expected")
+        return {rule: name_in_arn(context, operation.resource_type, rule, value)}
     return {rule: value}
 
 
@@ -162,7 +163,7 @@ def _parameter(
     if callable(rule):
         yield from ((path, attribute, translated) for attribute, translated in rule(target, value).items())
         return
-    attribute = rule or match(target.schema, steps)
+    attribute = rule or (match(target.schema, steps) if operation.by_name else None)
     kind = target.schema.kinds.get(attribute or "")
     # A structure is interpreted member by member, unless the provider has it as one value: a map, or one of several blocks.
     by_member = isinstance(value, Mapping) and value and kind in ("block", "bool", "number", "string")
@@ -203,10 +204,10 @@ def block_of(
         if callable(rule):
             members |= rule(target, value)
             continue
-        found = rule or match_member(target.schema, attribute, name)
+        found = rule or (match_member(target.schema, attribute, name) if operation.by_name else None)
         if found is not None:
             members[found.removeprefix(f"{attribute}.")] = _value(operation, target, inner, found, value)
-        elif isinstance(value, Mapping) and value and is_wrapper_in_block(name):
+        elif isinstance(value, Mapping) and value and operation.by_name and is_wrapper_in_block(name):
             members |= block_of(operation, target, inner, attribute, value)
         else:
             raise NotUnderstood(f"parameter {path}")

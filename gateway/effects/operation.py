@@ -94,6 +94,8 @@ class Operation:
     action: EffectAction = EffectAction.SET
     attributes: Mapping[str, str | Translate] = field(default_factory=dict)
     """Parameter path → attribute path or translation, where the matcher does not find the attribute."""
+    by_name: bool = True
+    """Whether the matcher looks for the attribute of a parameter that `attributes` does not name. Otherwise the call is not understood."""
     constants: Mapping[str, Json] = field(default_factory=dict)
     """Attribute values that the operation itself implies, e.g. `enable_key_rotation = true`."""
     controls: frozenset[str] = frozenset()

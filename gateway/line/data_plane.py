@@ -14,7 +14,7 @@ import structlog
 from gateway.core.errors import Ambiguous, CallTooLarge, LedgerUnavailable, SentinelError
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.data_plane import STRICTNESS, DataTreatment, Passage, PassedCalls
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction
+from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.off_loop import off_loop, size_of
 from gateway.core.ports import Clock, Request
@@ -80,7 +80,7 @@ class DataPlane:
         if (call.service, call.operation) in WITHOUT_RESOURCE:
             return ()
         effects = self._resolver.effects(call)
-        if not effects or not all(_only_invokes(effect, call) for effect in effects):
+        if not effects or not all(effect.basis is Basis.HAND and _only_invokes(effect, call) for effect in effects):
             raise _Change
         return tuple(dict.fromkeys(effect.address for effect in effects))
 

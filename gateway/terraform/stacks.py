@@ -184,6 +184,20 @@ class Stacks:
         stack = self.declaring(address)
         return AwsLocation() if stack is None else stack.places.of(stack.local(address))
 
+    def mode_at(self, account: str, region: str) -> Mode:
+        """The mode of a call to this account and region of which nobody knows what it touches; an empty region stands for every one.
+
+        OBSERVE if a stack that observes is known to be there, and every stack that may be there observes too.
+        """
+        here = [stack for stack in self.all if any(place.may_be(account, region) for place in stack.places.all)]
+        observed = [stack for stack in here if stack.mode is Mode.OBSERVE]
+        known = account and any(
+            place.account == account and region in ("", place.region)
+            for stack in observed
+            for place in stack.places.all
+        )
+        return Mode.OBSERVE if known and len(observed) == len(here) else Mode.ENFORCE
+
     def accounts(self) -> frozenset[str]:
         """The AWS accounts of the recorded resources, by their ARNs, and those of the settings."""
         return frozenset[str]().union(*(stack.places.accounts for stack in self.all))

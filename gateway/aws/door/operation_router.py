@@ -126,7 +126,7 @@ class OperationRouter:
                 "The request has a smithy-protocol header, but is not POST /service/…/operation/… with rpc-v2-cbor."
             )
         _check_type(head, ("application/cbor", ""))
-        hits = [service for service in candidates if service.target == found[1] and Protocol.CBOR in service.protocols]
+        hits = [service for service in candidates if service.is_named(found[1]) and Protocol.CBOR in service.protocols]
         return self._select(hits, found[2], Protocol.CBOR)
 
     def _route_target(self, head: RequestHead, target: str) -> Routed:
@@ -142,7 +142,7 @@ class OperationRouter:
     def _find_target(self, target: str, signing: str, name: str) -> Routed:
         prefix, _, operation = target.rpartition(".")
         candidates = self._signed_as(signing, name)
-        hits = [service for service in candidates if service.target == prefix and Protocol.JSON in service.protocols]
+        hits = [service for service in candidates if service.is_named(prefix) and Protocol.JSON in service.protocols]
         if not hits:
             raise Malformed(
                 f"X-Amz-Target names {prefix[:80]!r}, but the request is signed for another service.",

@@ -71,6 +71,13 @@ class Service:
     """Operations whose body a client may send compressed."""
     routes: tuple[RestRoute, ...]
 
+    def is_named(self, name: str) -> bool:
+        """Whether a target or an rpc-v2 path means this service: by botocore's prefix, or by the name of its Smithy shape without a namespace.
+
+        Smithy's awsJson and rpc-v2 protocols send the shape's name, as the SDKs for Go and Java do; botocore's prefix may have a namespace.
+        """
+        return bool(self.target) and name in (self.target, self.target.rpartition(".")[2])
+
     @property
     def form(self) -> Protocol | None:
         """The service's form protocol (`ec2` or `query`), if any."""

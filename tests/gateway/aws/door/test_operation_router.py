@@ -109,6 +109,18 @@ def test_an_action_in_the_query_is_routed(router: OperationRouter, wire: Any) ->
 
 
 CBOR = {"smithy-protocol": "rpc-v2-cbor", "content-type": "application/cbor"}
+
+
+@pytest.mark.parametrize("namespace", ["", "com.amazonaws.cloudtrail.v20131101."], ids=["SDK for Go", "botocore"])
+def test_a_target_names_the_service_with_or_without_its_namespace(
+    router: OperationRouter, wire: Any, namespace: str
+) -> None:
+    target = f"{namespace}CloudTrail_20131101.CreateTrail"
+    headers = {"x-amz-target": target, "content-type": "application/x-amz-json-1.1"}
+    routed = _routed(router, wire.inbound("cloudtrail", headers=headers))
+    assert (routed.service.name, routed.operation) == ("cloudtrail", "CreateTrail")
+
+
 JSON = {"x-amz-target": "AmazonSQS.GetQueueUrl", "content-type": "application/x-amz-json-1.0"}
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 

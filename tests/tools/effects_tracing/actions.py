@@ -1,0 +1,79 @@
+"""Tells what an operation does to a resource as a whole, by the phases in which the provider calls it and by its name."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from gateway.core.model.mutation import EffectAction
+from tests.tools.effects_tracing.evidence import Evidence
+from tests.tools.effects_tracing.traces import Phase
+
+CREATE, SET, DELETE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE
+_DELETES: Final = re.compile(
+    r"^(Batch)?(Delete|Remove|Terminate|Deregister|Release|Destroy|Disassociate|Detach|Revoke|Unsubscribe|Cancel|Disable|Untag|Leave|"
+    r"Unassign|Deprovision|Purge|Reject|Schedule\w*Deletion|Unlink|Withdraw|Deny|Decline|Unregister)"
+)
+"""How the names of operations begin that take away."""
+_CREATES: Final = re.compile(
+    r"^(Batch)?(Create|Allocate|Request|Run|Register|Import|Copy|Publish|Provision|Generate|Purchase)"
+)
+_LOOSENS: Final = re.compile(r"^(Batch)?(Detach|Disassociate|Untag|Unassign|Disable|Revoke|Unlink)")
+"""Those that only loosen one resource from another; where the create begins with `Create`, they end nothing."""
+_VERB: Final = re.compile(r"^(?:Batch)?[A-Z][a-z]+")
+
+Key = tuple[str, str]
+"""Service and operation."""
+
+
+def actions_of(found: Mapping[Key, Evidence]) -> Mapping[Key, frozenset[EffectAction]]:
+    """The actions of each operation that was seen with a type."""
+    creator, deleter = _creator(found), _deleter(found)
+    return {key: frozenset(_actions(key, each, creator, deleter)) for key, each in found.items()}
+
+
+def _actions(key: Key, evidence: Evidence, creator: Key | None, deleter: Key | None) -> set[EffectAction]:
+    in_place = bool(evidence.phases & {Phase.UPDATE, Phase.EACH, Phase.OMIT})
+    takes_away = bool(_DELETES.match(key[1]))
+    actions = set()
+    if key == creator:
+        actions.add(CREATE)
+        if in_place and not _CREATES.match(key[1]):
+            actions.add(SET)
+    if key == deleter:
+        actions.add(DELETE)
+        if not takes_away:
+            # The operation changes something to nothing: a policy, a switch, an entry of a list.
+            actions.add(SET)
+    return actions or {SET}
+
+
+def _creator(found: Mapping[Key, Evidence]) -> Key | None:
+    """The operation that the provider calls first to create; None if a create calls nothing."""
+    first = [
+        (each.variant, each.run, each.place, key)
+        for key, evidence in found.items()
+        for each in evidence.of(Phase.CREATE)
+    ]
+    named = [entry for entry in first if entry[2] == 0]
+    return min(named)[3] if named else None
+
+
+def _deleter(found: Mapping[Key, Evidence]) -> Key | None:
+    """The operation that ends the resource: of several, the one named after the creating one, else the last that takes away."""
+    places = {
+        key: max(each.place for each in evidence.of(Phase.DELETE))
+        for key, evidence in found.items()
+        if Phase.DELETE in evidence.phases
+    }
+    if not places:
+        return None
+    named = {key: place for key, place in places.items() if _DELETES.match(key[1])}
+    creator = _creator(found)
+    if creator is not None:
+        noun = _VERB.sub("", creator[1])
+        same = [key for key in named if _VERB.sub("", key[1]) == noun and key[0] == creator[0]]
+        if same:
+            return same[0]
+        if _CREATES.match(creator[1]) and all(_LOOSENS.match(key[1]) for key in named or places):
+            return None
+    return max(named or places, key=lambda key: places[key])
