@@ -35,14 +35,17 @@ def main() -> int:
             free.close()
             world.freeze()
             for name in names:
-                    start = time.monotonic()
-                    with world.fork(port), warm_tool(f"http://127.0.0.1:{port}", workdir / f"{name}-tool") as tool:
-                        said = check(read_seed(name), tool, workdir / name)
-                        log = (workdir / f"{name}-tool" / "provider.log").read_text()
-                        if "panic:" in log:
-                            said.append("PANIC " + log[log.index("panic:"):][:1500])
-                    print(f"{name}: {'; '.join(said) or 'ok'} ({time.monotonic() - start:.0f} s)".replace("; ", "\n  "), flush=True)
-                    failed = failed or bool(said)
+                start = time.monotonic()
+                with world.fork(port), warm_tool(f"http://127.0.0.1:{port}", workdir / f"{name}-tool") as tool:
+                    said = check(read_seed(name), tool, workdir / name)
+                    log = (workdir / f"{name}-tool" / "provider.log").read_text()
+                    if "panic:" in log:
+                        said.append("PANIC " + log[log.index("panic:") :][:1500])
+                print(
+                    f"{name}: {'; '.join(said) or 'ok'} ({time.monotonic() - start:.0f} s)".replace("; ", "\n  "),
+                    flush=True,
+                )
+                failed = failed or bool(said)
     return int(failed)
 
 
@@ -52,7 +55,11 @@ def check(seed: Seed, tool: Tool, root: Path) -> list[str]:
     main = write_root(seed, root)
     done, said = _run(tool, root, "apply", "-auto-approve", "-parallelism=10")
     said = [f"apply: {each}" for each in said]
-    said += [f"not clean: {address} {str(action)[:220]}" for address, action in _plan(tool, root).items() if "['create']" not in str(action)]
+    said += [
+        f"not clean: {address} {str(action)[:220]}"
+        for address, action in _plan(tool, root).items()
+        if "['create']" not in str(action)
+    ]
     if os.environ.get("STOP"):
         _, errors = _run(tool, root, "destroy", "-auto-approve", "-refresh=false", "-parallelism=10")
         return said + [f"destroy: {each}" for each in errors]
@@ -83,13 +90,24 @@ def _plan(tool: Tool, root: Path) -> dict[str, str]:
         if change["actions"] in (["no-op"], ["read"]):
             continue
         before, after = change["before"] or {}, change["after"] or {}
-        differs = [f"{n}: {json.dumps(before.get(n))[:150]} -> {json.dumps(after.get(n))[:150]}" for n in {*before, *after} if before.get(n) != after.get(n)]
-        found[each["address"]] = f"{change['actions']} {differs if before else ''} {change.get('replace_paths','')}"
+        differs = [
+            f"{n}: {json.dumps(before.get(n))[:150]} -> {json.dumps(after.get(n))[:150]}"
+            for n in {*before, *after}
+            if before.get(n) != after.get(n)
+        ]
+        found[each["address"]] = f"{change['actions']} {differs if before else ''} {change.get('replace_paths', '')}"
     return found
 
 
 def _run(tool: Tool, root: Path, *argv: str) -> tuple[dict[str, str], list[str]]:
-    with subprocess.Popen(["terraform", *argv, "-json", "-lock=false"], cwd=root, env=dict(tool.environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+    with subprocess.Popen(
+        ["terraform", *argv, "-json", "-lock=false"],
+        cwd=root,
+        env=dict(tool.environment),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
         timer = threading.Timer(LIMIT, lambda: process.send_signal(signal.SIGINT))
         hard = threading.Timer(LIMIT + 8, process.kill)
         timer.start()
@@ -101,7 +119,11 @@ def _run(tool: Tool, root: Path, *argv: str) -> tuple[dict[str, str], list[str]]
     planned = {l["change"]["resource"]["addr"]: l["change"]["action"] for l in lines if l["type"] == "planned_change"}
     begun = [l["hook"]["resource"]["addr"] for l in lines if l["type"] == "apply_start"]
     ended = {l["hook"]["resource"]["addr"] for l in lines if l["type"] in ("apply_complete", "apply_errored")}
-    slow = [f"{l['hook']['resource']['addr']} {l['hook']['elapsed_seconds']}s" for l in lines if l["type"] == "apply_complete" and l["hook"]["elapsed_seconds"] > 9]
+    slow = [
+        f"{l['hook']['resource']['addr']} {l['hook']['elapsed_seconds']}s"
+        for l in lines
+        if l["type"] == "apply_complete" and l["hook"]["elapsed_seconds"] > 9
+    ]
     errors = [f"unfinished: {each}" for each in begun if each not in ended] + [f"slow: {each}" for each in slow]
     for line in lines:
         if line.get("@level") == "error" and "diagnostic" in line:
