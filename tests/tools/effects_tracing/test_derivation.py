@@ -40,7 +40,7 @@ def run(
 
 
 def rows(runs: Sequence[Run], kinds: Mapping[str, str], create_only: Sequence[str] = ()) -> dict[str, DerivedRow]:
-    schema = TypeSchema(kinds=kinds, sensitive=frozenset[AttributePath](), folds={})
+    schema = TypeSchema(kinds=kinds, sensitive=frozenset[AttributePath]())
     summary = Summary(resource_type="aws_x", variant=1, reached=True, create_only=[*create_only])
     found = rows_of_type([Trace(summary=summary, runs=[*runs])], schema, ServiceModels())
     return {row.operation: row for row in found}
