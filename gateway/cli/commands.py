@@ -110,6 +110,7 @@ PLACES: Final[Mapping[str, str]] = {
     "context": "gateway.cli.resources:context",
     "history": "gateway.cli.resources:history",
     "mcp": "gateway.cli.mcp:mcp",
+    "effects": "gateway.cli.effects:effects_app",
     "records": "gateway.cli.investigate:records",
     "explain": "gateway.cli.investigate:explain",
     "blame": "gateway.cli.investigate:blame",
