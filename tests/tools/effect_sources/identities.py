@@ -74,7 +74,7 @@ def _by_names(operation: ServiceOperation, kind: Kind, names: tuple[str, ...], *
     found: dict[str, str] = {}
     for name in names:
         spelled = _spellings(name, kind, own=name == _own(names, kind), named=named)
-        parameters = [each for each in operation.parameters if fold(each) in spelled]
+        parameters = [each for each in operation.parameters if each in operation.texts and fold(each) in spelled]
         required = [each for each in parameters if each in operation.required] or parameters
         if len(required) != 1 or required[0] in found:
             return {}
@@ -99,7 +99,9 @@ def _spellings(name: str, kind: Kind, *, own: bool, named: bool) -> frozenset[st
 def _by_arn(operation: ServiceOperation, kind: Kind, *, named: bool) -> Mapping[str, str]:
     """The one required parameter that is the resource's ARN."""
     spelled = {f"{kind.noun}arn", *(("arn", "resourcearn") if named else ())}
-    found = [each for each in operation.parameters if fold(each) in spelled and each in operation.required]
+    found = [
+        each for each in operation.parameters if each in operation.texts & operation.required and fold(each) in spelled
+    ]
     return {found[0]: "Arn"} if len(found) == 1 else {}
 
 

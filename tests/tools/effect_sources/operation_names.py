@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from gateway.effects.schema import folded, snake
 
@@ -82,6 +83,7 @@ def split(name: str) -> OperationName:
     return OperationName(verb=name[:end], direction=Direction.OTHER, noun=fold(name[end:]))
 
 
+@cache
 def fold(name: str) -> str:
     """A name without case, separators and plurals, so that names of AWS, CloudFormation, IAM and Terraform compare."""
     words = re.sub(r"[^A-Za-z0-9]+", "_", name)
