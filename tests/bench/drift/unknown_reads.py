@@ -11,7 +11,6 @@ from urllib.parse import parse_qs
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 _READS = ("List", "Get", "Describe", "BatchGet")
-_UNKNOWN = ("404", "500", "501")
 
 
 def answering_reads(application: Application) -> Application:
@@ -21,8 +20,14 @@ def answering_reads(application: Application) -> Application:
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         environ["wsgi.input"] = io.BytesIO(body)
         said: list[Any] = []
-        reply = b"".join(application(environ, lambda *status: said.append(status)))
-        empty = _empty(environ, body) if said[0][0][:3] in _UNKNOWN and reply[:15].lower() == b"<!doctype html>" else None
+        try:
+            reply = b"".join(application(environ, lambda *status: said.append(status)))
+        except NotImplementedError:
+            if (empty := _empty(environ, body)) is None:
+                raise
+        else:
+            unknown = said[0][0].startswith("404") and reply[:15].lower() == b"<!doctype html>"
+            empty = _empty(environ, body) if unknown else None
         if empty is None:
             start(*said[0])
             return [reply]
