@@ -18,7 +18,7 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test test-long checks lint unit policy tools clients browser opa bench bench-drift bench-arbitration peers clean
+.PHONY: help up tour test test-long checks lint unit policy tools clients browser opa bench bench-drift bench-arbitration effects-sources peers clean
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
@@ -52,6 +52,9 @@ test-long: .venv/.ready tools clients browser opa ## what `make test` takes samp
 
 bench: .venv/.ready peers ## print the figures, one JSON object each
 	$(PY) -m tests.bench
+
+effects-sources: .venv/.ready ## derive what operations do from CloudFormation, IAM and botocore, and print how far that reaches
+	@$(PY) -m tests.tools.effect_sources
 
 peers: .venv/.ready ## nginx and mitmproxy, which the bench compares with; mitmproxy runs on the interpreter of the gateway
 	@PATH=$$PATH:/usr/sbin command -v nginx >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \

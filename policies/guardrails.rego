@@ -5,6 +5,8 @@
 #   evaluated: the gateway compares it with the packages in the bundle and refuses the change if one is missing.
 package sentinel.guardrails
 
+import data.sentinel.lib.effects
+
 # METADATA
 # title: All guardrails together
 # entrypoint: true
@@ -13,3 +15,33 @@ result := {"evaluated": evaluated, "findings": findings}
 evaluated[name] := true if is_set(data.sentinel.rules[name].findings)
 
 findings contains finding if some finding in data.sentinel.rules[_].findings
+
+# METADATA
+# title: Only the resource is known
+# description: |
+#   A derived row knows the resource of a call and not what becomes of its attributes. So rules over attributes see nothing, and a person
+#   decides wherever a package says that it is `concerned`, or does not say of which calls it is.
+# custom:
+#   id: SEN-C002
+#   severity: high
+findings contains {
+	"id": "SEN-C002",
+	"verdict": "hold",
+	"message": concat("", [
+		"Sentinel knows of this call only that it touches ", effect.address, ", and the guardrails ", concat(", ", sort(blind)),
+		" judge attributes that it may change without showing it. ",
+		"Apply it with its plan (`sentinel apply`), or let a human approve it.",
+	]),
+	"address": effect.address,
+	"attribute": "*",
+} if {
+	some effect in effects.wholes
+	blind := {name | some name, _ in evaluated; unseen(name, effect)}
+	count(blind) > 0
+}
+
+unseen(name, effect) if data.sentinel.rules[name].concerned[effect.address]
+
+unseen(name, _) if not says_what_concerns_it[name]
+
+says_what_concerns_it[name] := true if is_set(data.sentinel.rules[name].concerned)

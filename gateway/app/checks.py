@@ -10,6 +10,7 @@ from gateway.line.checks.call_class import CallClassCheck
 from gateway.line.checks.chain import CheckChain
 from gateway.line.checks.contest import ContestPolicy
 from gateway.line.checks.dependencies import DependenciesCheck
+from gateway.line.checks.derived_rows import DerivedRowsCheck
 from gateway.line.checks.fairness import Admission, FairLimitsOf, FairnessCheck
 from gateway.line.checks.planned_call import PlannedCallCheck
 from gateway.line.checks.planned_parameters import PlannedParametersCheck
@@ -34,6 +35,7 @@ def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: 
             CallClassCheck(),
             StopsCheck(),
             BoundsCheck(),
+            DerivedRowsCheck(),
             DependenciesCheck(),
             QuarantineCheck(quarantined),
             TimeBoxCheck(),

@@ -12,11 +12,12 @@ from gateway.aws.client.http_client import Client
 from gateway.aws.client.mutations import Aws
 from gateway.aws.client.signer import RequestSigner
 from gateway.aws.client.states import BucketStates, States
-from gateway.aws.models.call_classes import CallClassTable
+from gateway.aws.models.call_classes import CallClassTable, class_of_call
 from gateway.aws.models.call_classes import shipped as shipped_classes
 from gateway.aws.models.routing_index import RoutingIndex
 from gateway.aws.models.routing_index import shipped as shipped_routes
 from gateway.core.model.masking import Masker
+from gateway.core.model.mutation import Call, CallClass
 from gateway.core.ports import Clock
 from gateway.core.service_models import ServiceModels
 from gateway.core.settings import Settings
@@ -115,7 +116,7 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         plan_sessions=SqlPlanSessions(ledger, keys),
         engine=engine,
         aws=aws,
-        resolver=EffectResolver(stacks, masker=masker),
+        resolver=EffectResolver(stacks, masker=masker, class_of=_class_of),
         counts=counts,
         masker=masker,
         digest_key=derived_key(master, "call digest"),
@@ -128,6 +129,10 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
     await parts.stops.refresh()
     await parts.drift.book.read(ledger)
     return parts
+
+
+def _class_of(call: Call) -> CallClass:
+    return class_of_call(call, shipped_classes().of(call.service, call.operation))
 
 
 def _aws_parts(settings: Settings, clock: Clock) -> AwsParts:

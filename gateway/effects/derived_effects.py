@@ -5,6 +5,7 @@ of the resource's id, an omitted parameter whose attribute AWS may reset. Then o
 """
 
 import re
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -64,15 +65,18 @@ class DerivedRows:
         self.all = rows
         self._schemas = schemas
         self._ready: OrderedDict[tuple[str, str], tuple[ReadyRow, ...]] = OrderedDict()
+        self._changing = threading.Lock()
 
     def of(self, service: str, operation: str) -> tuple[ReadyRow, ...]:
         """The rows that can say something about a call alone, the surest of each type: Terraform has the type, and more than it is certain."""
         key = service, operation
         found = self._ready.get(key)
         if found is None:
-            found = self._ready[key] = tuple(self._made_ready(service, operation))
-            if len(self._ready) > MOST_OPERATIONS:
-                self._ready.pop(next(iter(self._ready)), None)
+            found = tuple(self._made_ready(service, operation))
+            with self._changing:
+                self._ready[key] = found
+                if len(self._ready) > MOST_OPERATIONS:
+                    self._ready.popitem(last=False)
         return found
 
     def _made_ready(self, service: str, operation: str) -> Iterator[ReadyRow]:
@@ -162,7 +166,7 @@ def _named(row: DerivedRow, context: CallContext, given: Mapping[str, object]) -
         for path, source in row.identity.items()
         if path in texts
     }
-    if not names_fully(context, recorded, (*texts.values(), *identity.values())):
+    if not names_fully(context, recorded, tuple(texts.values())):
         raise NotUnderstood("what the call names is not all of the resource's id, so another one may be meant")
     _refuse_other_names(row, context, recorded)
     return context.target_among(row.resource_type, identity, (fitting[0],))

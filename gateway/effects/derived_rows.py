@@ -72,7 +72,7 @@ class DerivedRow:
     service: str
     operation: str
     resource_type: str
-    """A Terraform type (`aws_sqs_queue`), or a CloudFormation type (`AWS::SQS::Queue`) if Terraform has none."""
+    """A Terraform type (`aws_sqs_queue`); if Terraform has none, a CloudFormation type (`AWS::SQS::Queue`) or IAM's (`sqs:queue`)."""
     actions: frozenset[EffectAction]
     """CREATE with SET is an upsert. DELETE with SET: the operation removes the resource from a list, or changes the list."""
     origin: Origin
@@ -82,6 +82,10 @@ class DerivedRow:
     attributes: Mapping[str, AttributeSource] = field(default_factory=dict)
     removes: Mapping[str, str] = field(default_factory=dict)
     """Parameter → attribute whose old value it names, so that AWS removes it."""
+    clears: frozenset[str] = frozenset()
+    """Attributes that the operation takes away by itself, without a parameter that names them."""
+    resets: frozenset[str] = frozenset()
+    """Parameters that the provider leaves out to unset their attribute: a call without them may reset it. Of the others nothing is known."""
     constants: Mapping[str, Json] = field(default_factory=dict)
     """Parameters that had the same value in every call. They explain a call only with that value."""
     controls: frozenset[str] = frozenset()
@@ -98,6 +102,11 @@ def derived_rows(service: str, operation: str) -> tuple[DerivedRow, ...]:
 def services() -> tuple[str, ...]:
     """The botocore services that have derived rows, sorted."""
     return tuple(sorted(path.name.removesuffix(".json") for path in DIRECTORY.iterdir() if path.name.endswith(".json")))
+
+
+def operations_of(service: str) -> tuple[str, ...]:
+    """The operations of a botocore service that have derived rows, sorted."""
+    return tuple(sorted(_lines(service)))
 
 
 @lru_cache(maxsize=64)
@@ -131,6 +140,8 @@ def row_to_json(row: DerivedRow) -> dict[str, Json]:
         "identity": {name: _source_to_json(source) for name, source in sorted(row.identity.items())},
         "attributes": {name: _source_to_json(source) for name, source in sorted(row.attributes.items())},
         "removes": dict(sorted(row.removes.items())),
+        "clears": [*sorted(row.clears)],
+        "resets": [*sorted(row.resets)],
         "constants": dict(sorted(row.constants.items())),
         "controls": [*sorted(row.controls)],
         "unexplained": [*sorted(row.unexplained)],
@@ -168,6 +179,8 @@ def _row(service: str, line: bytes) -> DerivedRow:
         identity={name: _source(value) for name, value in entry.get("identity", {}).items()},
         attributes={name: _source(value) for name, value in entry.get("attributes", {}).items()},
         removes=entry.get("removes", {}),
+        clears=frozenset(entry.get("clears", ())),
+        resets=frozenset(entry.get("resets", ())),
         constants=entry.get("constants", {}),
         controls=frozenset(entry.get("controls", ())),
         unexplained=frozenset(entry.get("unexplained", ())),

@@ -4,7 +4,7 @@ A form counts only if the state records it, so nothing is taken apart by guesswo
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
@@ -12,10 +12,10 @@ from gateway.effects.call_context import CallContext
 from gateway.effects.values import NotUnderstood
 from gateway.terraform.resource_index import as_text
 
-_IDENTIFYING = ("id", "arn", "name", "url")
-"""Attributes that identify a resource of any type, beside the one that a row names."""
-_PART_OF_ARN = re.compile(r"[^:/]+$")
 _WORD = re.compile(r"[A-Za-z0-9]+")
+_PART = re.compile(r"[:/]")
+_RESOURCE = 5
+"""The place of the resource in an ARN, after its account."""
 
 
 def name_in_arn(context: CallContext, resource_type: str, attribute: str, arn: str) -> str:
@@ -30,25 +30,30 @@ def name_in_arn(context: CallContext, resource_type: str, attribute: str, arn: s
 def resources_named(context: CallContext, resource_type: str, attribute: str, text: str) -> tuple[str, ...]:
     """The addresses of the recorded resources of this type that the text may mean, where the call goes; several if it is ambiguous.
 
-    Raises `NotUnderstood` for an ARN of another account, region or partition.
+    A text that is no ARN or URL counts as the value of `attribute` alone: whoever may choose the name of one resource could give it the id of
+    another. Raises `NotUnderstood` for an ARN of another account, region or partition.
     """
     if text.startswith("arn:"):
         context.require_arn_here(text)
-    places = dict.fromkeys((attribute, *_IDENTIFYING))
-    found = [address for place in places for address in context.inventory.find(resource_type, place, text)]
-    if not found and (":" in text or "/" in text) and not text.startswith("arn:") and "://" not in text:
-        found = list(_by_end_of_arn(context, resource_type, places, text))
+        found = _having(context, resource_type, (attribute, "arn", "id"), text)
+    elif "://" in text:
+        found = _having(context, resource_type, (attribute, "url", "id"), text)
+    elif found := _having(context, resource_type, (attribute,), text):
+        found += _having(context, resource_type, ("id", "name"), text)
+    elif (last := _PART.split(text)[-1]) != text:
+        named = _having(context, resource_type, (attribute, "id", "name"), last)
+        found = [address for address in named if text in ends_of_arn(as_text(recorded_value(context, address, "arn")))]
     return tuple(address for address in dict.fromkeys(found) if context.is_here(address))
 
 
-def _by_end_of_arn(context: CallContext, resource_type: str, places: Iterable[str], text: str) -> Iterable[str]:
-    """The resources whose ARN ends with the text, from a boundary on: `cluster/a`, `123456789012:function:f`."""
-    last = _PART_OF_ARN.search(text)
-    for place in places if last else ():
-        for address in context.inventory.find(resource_type, place, last[0] if last else ""):
-            arn = as_text(recorded_value(context, address, "arn"))
-            if arn.endswith((f":{text}", f"/{text}")):
-                yield address
+def _having(context: CallContext, resource_type: str, attributes: Sequence[str], text: str) -> list[str]:
+    return [address for name in attributes for address in context.inventory.find(resource_type, name, text)]
+
+
+def ends_of_arn(arn: str) -> frozenset[str]:
+    """The texts that stand for a whole ARN: its resource (`cluster/a`), that with the account in front, and that with the region."""
+    parts = arn.split(":", _RESOURCE)
+    return frozenset(":".join(parts[start:]) for start in range(3, len(parts)))
 
 
 def recorded_value(context: CallContext, address: str, attribute: str) -> Json:
@@ -62,7 +67,7 @@ def names_fully(context: CallContext, recorded: Mapping[str, Json], given: Seque
     The id `a1b2/prod` of a stage is not said by that of its API, `a1b2`, alone. Account and region always belong to it.
     """
     own = {as_text(recorded.get(name)) for name in ("id", "arn", "url")} - {""}
-    if own & set(given):
+    if (own | ends_of_arn(as_text(recorded.get("arn")))) & set(given):
         return True
     words = set(_WORD.findall(as_text(recorded.get("id"))))
     said = {word for text in (*given, context.account, context.call.region) for word in _WORD.findall(text)}

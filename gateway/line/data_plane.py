@@ -14,13 +14,14 @@ import structlog
 from gateway.core.errors import Ambiguous, CallTooLarge, LedgerUnavailable, SentinelError
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.data_plane import STRICTNESS, DataTreatment, Passage, PassedCalls
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction
+from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.off_loop import off_loop, size_of
 from gateway.core.ports import Clock, Request
 from gateway.effects.registry import WITHOUT_RESOURCE
 from gateway.effects.resolver import EffectResolver
 from gateway.terraform.stacks import Stacks
+from gateway.terraform.state_calls import keeps_state
 
 Treatments = Mapping[ActorKind, DataTreatment]
 """The treatment of each kind of actor."""
@@ -46,10 +47,12 @@ class DataPlane:
         )
 
     async def passage(self, caller: Caller, request: Request) -> Passage | None:
-        """How this call passes; None if it must be decided as a mutation."""
+        """How this call passes; None if it must be decided as a mutation. In the session of a plan only calls on the stacks' states pass."""
         call = request.call
         if request.call_class is not CallClass.DATA or caller.kind not in self._passing:
             return None
+        if caller.plan and not keeps_state(call, self._stacks.state_objects):
+            return None  # its plan explains it, or nothing does
         passage = await off_loop(size_of(call.parameters), lambda: self._passage(caller, call))
         return None if passage is None else replace(passage, door=request.door)
 
@@ -77,7 +80,7 @@ class DataPlane:
         if (call.service, call.operation) in WITHOUT_RESOURCE:
             return ()
         effects = self._resolver.effects(call)
-        if not effects or not all(_only_invokes(effect, call) for effect in effects):
+        if not effects or not all(effect.basis is Basis.HAND and _only_invokes(effect, call) for effect in effects):
             raise _Change
         return tuple(dict.fromkeys(effect.address for effect in effects))
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Claim, Couplings, Relation, StandingClaim
 from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Dependant, Facts, GroupRules, Subject
@@ -14,6 +15,7 @@ from gateway.core.model.path import WHOLE, AttributePath, Overlaps, put_all
 from gateway.core.model.signal import MotiveProof
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import Clock, Ledger, LedgerView, PolicyEngine
+from gateway.terraform.aws_location import GLOBAL_SERVICES
 from gateway.terraform.couplings import coupling_partners
 from gateway.terraform.security_group_rules import GROUP_ID, groups_of, rules_beside
 from gateway.terraform.stack import Stack
@@ -99,9 +101,7 @@ class Survey:
         facts = Facts(
             now=now,
             stack=declaring[0].name if declaring else loaded.default_name,
-            mode=_strictest(
-                [loaded.default_mode if stack is None else stack.mode for stack in stacks.values()], loaded
-            ),
+            mode=_mode(mutation, stacks, loaded),
             subjects=subjects,
             claims=_standing(_renamed(view.claims, others), mutation.effects, coupled.dependencies),
             coupled=coupled.attributes,
@@ -141,12 +141,20 @@ def _renamed(claims: Sequence[Claim], others: Mapping[str, str]) -> Sequence[Cla
     return [replace(each, address=others[each.address]) if each.address in others else each for each in claims]
 
 
-def _strictest(modes: Sequence[Mode], loaded: Stacks) -> Mode:
-    """The strictest of the modes of the affected resources. A call with no known effects might touch any stack, so it is observed only
-    if every stack is in observe mode.
+def _mode(mutation: Mutation, stacks: Mapping[str, Stack | None], loaded: Stacks) -> Mode:
+    """The strictest of the modes of the affected resources.
+
+    A call with no known effects might touch any stack of its account and region. It is observed if all of these observe. What an agent asks
+    for might also be on what no code declares, which is nothing for agents, so it is observed only if the whole gateway observes.
     """
+    modes = [loaded.default_mode if stack is None else stack.mode for stack in stacks.values()]
     every = [loaded.default_mode, *(stack.mode for stack in loaded.all)]
-    return Mode.ENFORCE if Mode.ENFORCE in (modes or every) else Mode.OBSERVE
+    if Mode.ENFORCE not in (modes or every):
+        return Mode.OBSERVE
+    if modes or mutation.caller.kind is ActorKind.AGENT:
+        return Mode.ENFORCE
+    call = mutation.call
+    return loaded.mode_at(call.account or loaded.account(), "" if call.service in GLOBAL_SERVICES else call.region)
 
 
 def _subjects(

@@ -148,7 +148,9 @@ def _planned(
     """The planned change that the effect belongs to: that of its address, else one of its type whose identity fits."""
     same = next((each for each in asked.session.changes if each.address == effect.address), None)
     if same is not None:
-        return same if fits_direction(same, action) and asked.is_here(same) else None
+        # Some resources are deleted by a call that switches them off, and others must be let go of before they are deleted.
+        off = action is EffectAction.SET and same.action is PlannedAction.DELETE
+        return same if (off or fits_direction(same, action)) and asked.is_here(same) else None
     if asked.stack.recorded(effect.address) is not None:
         return None  # a resource of its own, which the plan leaves as it is
     fitting = [

@@ -6,6 +6,7 @@ A name alone says neither, and the same name in another region or account is ano
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from gateway.core.model.json import Json
 from gateway.terraform.config.module import Module, ResourceInstance, attributes
@@ -17,6 +18,12 @@ from gateway.terraform.state import State
 
 GLOBAL_TYPES = ("aws_iam_", "aws_route53_", "aws_s3_", "aws_cloudfront_")
 """Prefixes of types whose names are the same in every region."""
+GLOBAL_SERVICES = frozenset({
+    "account", "billing", "budgets", "ce", "chatbot", "cloudfront", "cloudfront-keyvaluestore", "cur", "globalaccelerator", "iam",
+    "identitystore", "invoicing", "networkmanager", "organizations", "payments", "ram", "route53", "route53-recovery-control-config",
+    "route53-recovery-readiness", "route53domains", "s3", "s3control", "savingsplans", "shield", "sso-admin", "sts", "support", "waf",
+})  # fmt: skip
+"""botocore services whose calls may change what is in another region than the one they are sent to."""
 _ARN = re.compile(r"arn:[\w-]+:[\w-]+:([\w-]*):(\d{12})?:")
 _QUEUE_URL = re.compile(r"https://sqs\.([\w-]+)\.amazonaws\.com(?:\.cn)?/(\d{12})/")
 _ZONE = re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d")
@@ -78,6 +85,11 @@ class AwsLocations:
         self.accounts = frozenset(accounts | ({account} - {""}))
         """The accounts whose resources the stack has, as far as it tells."""
         self._account = account or (next(iter(accounts)) if len(accounts) == 1 else "")
+
+    @cached_property
+    def all(self) -> frozenset[AwsLocation]:
+        """The places of all resources in the state and the code."""
+        return frozenset(self.of(address) for address in (*self._state.resources, *self._code.instances))
 
     def of(self, address: str) -> AwsLocation:
         """The place of the resource at this address."""

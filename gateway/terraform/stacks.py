@@ -12,10 +12,12 @@ from gateway.core.model.masking import PER_RUN, Masker
 from gateway.core.model.verdict import Mode
 from gateway.core.settings.stacks import StackSettings
 from gateway.terraform.aws_location import AwsLocation
+from gateway.terraform.config.backend import StateObject
 from gateway.terraform.origins import (
     CodeOrigin,
     RemoteStates,
     StateOrigin,
+    StoredState,
     Version,
     code_origin,
     state_origin,
@@ -124,6 +126,13 @@ class Stacks:
         return {loaded.stack.name: loaded.origin.description for loaded in self._loaded}
 
     @property
+    def state_objects(self) -> tuple[StateObject, ...]:
+        """The states that are kept in S3."""
+        origins = (each.state_origin for each in self._loaded)
+        wanted = (each.wanted for each in origins if isinstance(each, StoredState))
+        return tuple(each for each in wanted if isinstance(each, StateObject))
+
+    @property
     def origin_warnings(self) -> tuple[str, ...]:
         """Which stacks' contracts are not protected, and which files do not count."""
         return tuple(f"{each.stack.name}: {warning}" for each in self._loaded for warning in each.origin.warnings())
@@ -174,6 +183,20 @@ class Stacks:
         """The account and region of the resource at this address. Raises `errors.Ambiguous`."""
         stack = self.declaring(address)
         return AwsLocation() if stack is None else stack.places.of(stack.local(address))
+
+    def mode_at(self, account: str, region: str) -> Mode:
+        """The mode of a call to this account and region of which nobody knows what it touches; an empty region stands for every one.
+
+        OBSERVE if a stack that observes is known to be there, and every stack that may be there observes too.
+        """
+        here = [stack for stack in self.all if any(place.may_be(account, region) for place in stack.places.all)]
+        observed = [stack for stack in here if stack.mode is Mode.OBSERVE]
+        known = account and any(
+            place.account == account and region in ("", place.region)
+            for stack in observed
+            for place in stack.places.all
+        )
+        return Mode.OBSERVE if known and len(observed) == len(here) else Mode.ENFORCE
 
     def accounts(self) -> frozenset[str]:
         """The AWS accounts of the recorded resources, by their ARNs, and those of the settings."""

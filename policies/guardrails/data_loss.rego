@@ -229,3 +229,16 @@ remedy := {
 	"deny": "A human or a pipeline must ask for this, and a human must approve it.",
 	"hold": "A human must approve it; then send the identical call again.",
 }[verdict]
+
+# The resources of which a call may change what these rules judge, without showing it (see guardrails.rego).
+concerned contains effect.address if {
+	some effect in effects.wholes
+	some table in [config.protections, config.least]
+	some attribute, _ in table
+	effects.may_change(effect, attribute)
+}
+
+concerned contains effect.address if {
+	some effect in effects.wholes
+	effect.resource_type in config.lifecycles
+}

@@ -99,3 +99,15 @@ foreign(text) if {
 	account != "unknown"
 	not principals.ours[account]
 }
+
+# The resources of which a call may change what these rules judge, without showing it (see guardrails.rego).
+concerned contains effect.address if {
+	some effect in effects.wholes
+	some name in config.naming
+	effects.may_change(effect, name)
+}
+
+concerned contains effect.address if {
+	some effect in effects.wholes
+	config.endpoints[effect.resource_type]
+}

@@ -8,6 +8,7 @@ package sentinel.rules.disruption
 import data.data.data_plane
 import data.data.disruption as config
 import data.sentinel.lib.addresses
+import data.sentinel.lib.effects
 import data.sentinel.lib.principals
 
 # METADATA
@@ -156,4 +157,10 @@ foreign(address) if {
 private(address) if {
 	some length in ["/32", "/128"]
 	addresses.parsed(concat("", [address, length])).reach == "private"
+}
+
+# The resources of which a call may change what these rules judge, without showing it (see guardrails.rego).
+concerned contains effect.address if {
+	some effect in effects.wholes
+	effect.contract.critical
 }

@@ -115,3 +115,15 @@ only_invokes_managed if {
 		effect.contract.managed_by_agent == true
 	}
 }
+
+# The resources of which a call may change what these rules judge, without showing it (see guardrails.rego).
+concerned contains effect.address if {
+	some effect in effects.wholes
+	config.code[effect.resource_type]
+}
+
+# What runs code is not known by a derived row, whatever that says.
+concerned contains effect.address if {
+	input.mutation.class != "mutation"
+	some effect in effects.wholes
+}

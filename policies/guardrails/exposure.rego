@@ -184,3 +184,22 @@ owners := {effect.value |
 	some effect in writes
 	effect.attribute == "access_control_policy.owner.id"
 }
+
+# The resources of which a call may change what these rules judge, without showing it (see guardrails.rego).
+concerned contains effect.address if {
+	some effect in effects.wholes
+	some attribute, _ in config.switches
+	effects.may_change(effect, attribute)
+}
+
+concerned contains effect.address if {
+	some effect in effects.wholes
+	some attribute in config.policy_attributes
+	effects.may_change(effect, attribute)
+}
+
+concerned contains effect.address if {
+	some effect in effects.wholes
+	some ending in ["_acl", "_permission", "_policy"]
+	endswith(effect.resource_type, ending)
+}

@@ -420,3 +420,20 @@ leaves(value) := {leaf |
 	walk(value, [_, leaf])
 	is_string(leaf)
 }
+
+# The resources of which a call may change what these rules judge, without showing it (see guardrails.rego).
+concerned contains effect.address if {
+	some effect in effects.wholes
+	some attribute in config.role_attributes
+	effects.may_change(effect, attribute)
+}
+
+concerned contains effect.address if {
+	some effect in effects.wholes
+	startswith(effect.resource_type, "aws_iam_")
+}
+
+concerned contains effect.address if {
+	input.mutation.service in config.services
+	some effect in effects.wholes
+}

@@ -296,3 +296,9 @@ texts(value) if {
 text_or_null(null)
 
 text_or_null(value) if is_string(value)
+
+# The resources of which a call may change what these rules judge, without showing it (see guardrails.rego).
+concerned contains effect.address if {
+	some effect in effects.wholes
+	effect.resource_type in (groups | rule_types)
+}

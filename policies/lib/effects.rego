@@ -6,6 +6,21 @@ package sentinel.lib.effects
 # The effects that set something or make it.
 writes := [effect | some effect in input.mutation.effects; effect.action in {"set", "create"}]
 
+# The effects of which only the resource is known, by a derived row: any of its attributes may change, and the call does not show which. What
+# is deleted is judged as a whole anyway.
+wholes := [effect |
+	some effect in input.mutation.effects
+	object.get(effect, "basis", "hand") == "resource"
+	effect.action != "delete"
+]
+
+# Whether such an effect may change an attribute: the type has all names of its path.
+may_change(effect, attribute) if {
+	every step in split(attribute, ".") {
+		step in effect.may_change
+	}
+}
+
 # Whether people have reviewed the value: the code declares it, and nobody but an agent asks for it.
 is_declared(effect) if {
 	input.caller.kind != "agent"

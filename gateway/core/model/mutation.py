@@ -131,9 +131,30 @@ class Effect:
     """What the value lets in without a range of addresses, and no state records: ids of security groups."""
     upserted: bool = field(default=False, compare=False)
     """Whether AWS carries the creation out on a resource that exists already: that the state has none proves nothing then."""
-    basis: Basis = field(default=Basis.HAND, compare=False)
+    basis: Basis = Basis.HAND
     may_change: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """With the basis RESOURCE, the names of which the paths of the attributes consist that may change, each once; else empty."""
+    by: str = ""
+    """`service:operation` of the inner call that does it (`InnerCall`); empty if the call itself does. What AWS does later, or by the hand of
+    another service, is `implied` too, so that it is never written into code; but it is judged as if the caller had sent the inner call.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InnerCall:
+    """A call that another call makes AWS carry out: an entry of a batch, the target of a schedule, a resource of a template."""
+
+    call: Call
+    call_class: CallClass
+    role: str = ""
+    """ARN of the role with whose rights AWS makes it; empty if it is made with the rights of the outer call."""
+    effects: tuple[Effect, ...] = ()
+    """Empty if it is not understood, or only reads."""
+
+    @property
+    def name(self) -> str:
+        """`service:operation`."""
+        return f"{self.call.service}:{self.call.operation}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +180,8 @@ class Mutation:
     """None if neither the request nor the key states one."""
     effects: tuple[Effect, ...]
     """Empty if Sentinel does not know what the call does; then it is held for a person."""
+    not_understood: str = field(default="", compare=False)
+    """Why its effects are not known, as the rest of a sentence; empty if they are. It names parts of the call, and no secret."""
     idempotency_key: str = ""
     """The client's key for this attempt, unique per actor; empty if it sent none."""
 
@@ -175,6 +198,8 @@ class Mutation:
     """How it fits the plan of the session that its key belongs to; None outside of such a session."""
     opens: PlanOpening | None = field(default=None, compare=False, repr=False)
     """The session that is opened if it passes; None for every mutation but a plan."""
+    inner: tuple[InnerCall, ...] = field(default=(), compare=False)
+    """The calls that it makes AWS carry out, as far as they could be read. The effects of each are among `effects`, if all are understood."""
 
     @property
     def understood(self) -> bool:

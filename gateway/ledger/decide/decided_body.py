@@ -107,6 +107,7 @@ def _plan(mutation: Mutation) -> RecordedSession | None:
                 type=change.resource_type,
                 action=change.action,
                 region=change.region,
+                computed=tuple(sorted(change.free)),
                 tags=change.tags,
             )
             for change in opening.changes

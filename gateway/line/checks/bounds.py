@@ -14,6 +14,8 @@ from gateway.line.checks.chain import Opinion, passed
 from gateway.terraform.contracts.bounds import CONDITION, breach, nearest, shown
 
 _MAX_NAMED = 5
+GO_ON = "Apply it with its plan (`sentinel apply`), or let a human approve it and keep what it did (`sentinel effects learn`)."
+"""How a call goes on that is held because no row has it."""
 _SETTING = (EffectAction.SET, EffectAction.CREATE)
 
 
@@ -112,7 +114,8 @@ def _binds_unknown(mutation: Mutation, subject: Subject) -> bool:
     the code that they apply, is not held.
     """
     bounded = any(overlaps(path, subject.effect.attribute) for path in subject.contract.bounded)
-    return bounded and (mutation.caller.kind is ActorKind.AGENT or not subject.effect.implied)
+    only_implied = subject.effect.implied and not subject.effect.by
+    return bounded and (mutation.caller.kind is ActorKind.AGENT or not only_implied)
 
 
 # Rules for agents ---------------------------------------------------------------------------------------------------
@@ -126,7 +129,7 @@ def _for_agents(mutation: Mutation, subject: Subject, *, sets: bool) -> Iterator
     if not contract.managed_by_agent:
         yield _not_managed(effect, contract)
         return
-    if effect.implied and effect.action in (EffectAction.INVOKE, EffectAction.CREATE):
+    if effect.implied and not effect.by and effect.action in (EffectAction.INVOKE, EffectAction.CREATE):
         # It is not what the agent asks for, so nobody has to grant it. Its bounds and the claims on it are judged.
         return
     yield from _withheld(mutation, effect, contract)
@@ -136,7 +139,9 @@ def _for_agents(mutation: Mutation, subject: Subject, *, sets: bool) -> Iterator
 
 def _withheld(mutation: Mutation, effect: Effect, contract: Contract) -> Iterator[Finding]:
     """A denial if an agent deletes or invokes what not every matching block of the contract grants."""
-    service, operation = mutation.call.service, mutation.call.operation
+    service, _, operation = effect.by.partition(":")
+    if not effect.by:
+        service, operation = mutation.call.service, mutation.call.operation
     if (
         effect.action is EffectAction.DELETE
         and not contract.prevent_delete
@@ -305,7 +310,9 @@ def _unforeseeable(mutation: Mutation, subject: Subject) -> Finding:
 
 def _not_understood(mutation: Mutation) -> Finding:
     operation = f"{mutation.call.service}:{mutation.call.operation}"
-    reason = f"Sentinel does not know what {operation} does to declared resources."
+    why = f" ({mutation.not_understood})" if mutation.not_understood else ""
+    does = "all that it makes AWS do" if mutation.inner else "what it does to declared resources"
+    reason = f"Sentinel does not understand {operation}: it does not know {does}{why}. {GO_ON}"
     if mutation.call_class is CallClass.DATA:
         reason = (
             f"{operation} writes data and names no resource that a contract could let an actor use, or asks for more than data. "

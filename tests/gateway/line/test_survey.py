@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.core.model.caller import Caller
+from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim, Couplings, Relation, StandingClaim
 from gateway.core.model.facts import Facts, GroupRules
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call, Effect, EffectAction, Mutation
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import LedgerView
 from gateway.core.settings import StackSettings
@@ -171,6 +171,81 @@ async def test_what_is_not_understood_may_reach_any_stack_so_the_strictest_of_al
         stacks=_two(tmp_path, first, second), ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock()
     )
     assert (await survey.of(mutation())).mode is together
+
+
+_A, _B = "111111111111", "222222222222"
+
+
+def _at(
+    tmp_path: Path, *places: tuple[str, str, Mode], default: Mode = Mode.ENFORCE, resource: str = "aws_sqs_queue"
+) -> Survey:
+    """A stack for each account, region and mode."""
+    sources = []
+    for number, (account, region, mode) in enumerate(places):
+        path = tmp_path / f"s{number}"
+        path.mkdir()
+        (path / "main.tf").write_text(f'resource "{resource}" "q" {{\n  name = "q{number}"\n}}\n')
+        sources.append(StackSettings(name=f"s{number}", path=path, mode=mode, account=account, region=region))
+    loaded = Stacks.load(sources, default_mode=default)
+    return Survey(stacks=loaded, ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock())
+
+
+async def _unknown(
+    survey: Survey,
+    kind: ActorKind = ActorKind.PIPELINE,
+    service: str = "sqs",
+    account: str = _A,
+    region: str = "eu-west-1",
+) -> Mode:
+    call = Call(service=service, operation="Odd", account=account, region=region)
+    return (await survey.of(nouns.mutation(caller=nouns.caller("c", kind), call=call))).mode
+
+
+_OBSERVED = (_A, "eu-west-1", Mode.OBSERVE)
+
+
+@pytest.mark.parametrize(
+    ("places", "mode"),
+    [
+        ([_OBSERVED], Mode.OBSERVE),
+        ([_OBSERVED, (_A, "eu-west-1", Mode.OBSERVE)], Mode.OBSERVE),
+        ([_OBSERVED, (_A, "us-east-1", Mode.ENFORCE)], Mode.OBSERVE),
+        ([_OBSERVED, (_B, "eu-west-1", Mode.ENFORCE)], Mode.OBSERVE),
+        ([_OBSERVED, (_A, "eu-west-1", Mode.ENFORCE)], Mode.ENFORCE),
+        ([_OBSERVED, (_A, "", Mode.ENFORCE)], Mode.ENFORCE),
+        ([_OBSERVED, ("", "eu-west-1", Mode.ENFORCE)], Mode.ENFORCE),
+        ([(_A, "us-east-1", Mode.OBSERVE)], Mode.ENFORCE),
+        ([(_A, "", Mode.OBSERVE)], Mode.ENFORCE),
+        ([(_B, "eu-west-1", Mode.OBSERVE)], Mode.ENFORCE),
+        ([], Mode.ENFORCE),
+    ],
+)
+async def test_what_is_not_understood_is_observed_where_every_stack_that_may_be_meant_observes(
+    tmp_path: Path, places: list[tuple[str, str, Mode]], mode: Mode
+) -> None:
+    assert await _unknown(_at(tmp_path, *places)) is mode
+
+
+async def test_an_agents_call_that_is_not_understood_is_observed_only_if_the_whole_gateway_observes(
+    tmp_path: Path,
+) -> None:
+    assert await _unknown(_at(tmp_path, _OBSERVED), ActorKind.AGENT) is Mode.ENFORCE
+    (tmp_path / "all").mkdir()
+    assert await _unknown(_at(tmp_path / "all", _OBSERVED, default=Mode.OBSERVE), ActorKind.AGENT) is Mode.OBSERVE
+
+
+async def test_a_call_that_reaches_every_region_is_observed_only_if_every_region_observes(tmp_path: Path) -> None:
+    survey = _at(tmp_path, _OBSERVED, (_A, "us-east-1", Mode.ENFORCE))
+
+    assert await _unknown(survey, service="iam") is Mode.ENFORCE
+    (tmp_path / "all").mkdir()
+    assert await _unknown(_at(tmp_path / "all", _OBSERVED), service="iam") is Mode.OBSERVE
+
+
+async def test_what_is_in_every_region_does_not_make_a_stack_known_to_be_in_one(tmp_path: Path) -> None:
+    observed = (_A, "us-east-1", Mode.OBSERVE)
+
+    assert await _unknown(_at(tmp_path, observed, resource="aws_iam_role")) is Mode.ENFORCE
 
 
 async def test_an_observed_stack_does_not_loosen_what_none_declares(tmp_path: Path) -> None:

@@ -67,7 +67,15 @@ def _arn(service: str, resource: Callable[[str], str]) -> Callable[[str], str]:
     return lambda t: f"arn:aws:{service}:{resource(t)}"
 
 
-_ZONES: Final = ("Europe/Paris", "Europe/Berlin", "America/New_York", "Asia/Tokyo", "America/Chicago", "Asia/Kolkata", "UTC")
+_ZONES: Final = (
+    "Europe/Paris",
+    "Europe/Berlin",
+    "America/New_York",
+    "Asia/Tokyo",
+    "America/Chicago",
+    "Asia/Kolkata",
+    "UTC",
+)
 _HERE: Final = f"us-east-1:{ACCOUNT}"
 FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "plain": lambda t: t,
@@ -155,8 +163,12 @@ FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "partnersource": lambda t: f"aws.partner/{t}.com",
     "s3table": lambda t: f"arn:aws:s3tables:us-east-1:{ACCOUNT}:bucket/{t}",
     "apigateway": lambda t: f"arn:aws:apigateway:us-east-1::/restapis/{t}/stages/{t}",
-    "loadbalancer": lambda t: f"arn:aws:elasticloadbalancing:us-east-1:{ACCOUNT}:loadbalancer/app/{t}/{hexadecimal(t, 16)}",
-    "listener": lambda t: f"arn:aws:elasticloadbalancing:us-east-1:{ACCOUNT}:listener/app/{t}/{hexadecimal(t, 16)}/{hexadecimal(t + 'l', 16)}",
+    "loadbalancer": lambda t: (
+        f"arn:aws:elasticloadbalancing:us-east-1:{ACCOUNT}:loadbalancer/app/{t}/{hexadecimal(t, 16)}"
+    ),
+    "listener": lambda t: (
+        f"arn:aws:elasticloadbalancing:us-east-1:{ACCOUNT}:listener/app/{t}/{hexadecimal(t, 16)}/{hexadecimal(t + 'l', 16)}"
+    ),
     "accesspoint": lambda t: f"arn:aws:s3:us-east-1:{ACCOUNT}:accesspoint/{t}",
     "keyspaces": lambda t: f"{t.replace('-', '_')}",
     "upload": lambda t: f"{t}.zip",

@@ -13,7 +13,9 @@ _ONE_OF: Final = re.compile(
     r"cannot be configured together:|at most one of)\s*[`\[]([^`\]]+)[`\]]",
     re.IGNORECASE,
 )
-_CONFLICT: Final = re.compile(r'"([\w.]+)": conflicts with ([\w.]+)|Attribute "([^"]+)" cannot be specified when "([^"]+)"')
+_CONFLICT: Final = re.compile(
+    r'"([\w.]+)": conflicts with ([\w.]+)|Attribute "([^"]+)" cannot be specified when "([^"]+)"'
+)
 _TOGETHER: Final = re.compile(r"all of `([^`]+)` must be specified")
 _AT_LEAST: Final = re.compile(r"requires (\d+) item minimum|at least (\d+) (?:element|item|block)")
 _ENUMERATION: Final = re.compile(r"(?:to be one of|must be one of):? \[([^\]]*)\]")
@@ -46,9 +48,9 @@ class Repairs:
             slot.enumeration = enumeration_for(config.resource_type, slot.path[-1])
             if slot.enumeration:
                 return True
-        found = self._by_combination(where, text)
-        if found is not None:
-            return found
+        solved = self._by_combination(where, text)
+        if solved is not None:
+            return solved
         if any(words in text for words in _NOT_HERE):
             return config.drop(where)
         if found := _AT_LEAST.search(text):
@@ -143,7 +145,9 @@ class Repairs:
 
     def _closest(self, path: Path) -> Slot | None:
         lengths = range(len(path), 0, -1)
-        return next((self._config.slots[path[:length]] for length in lengths if path[:length] in self._config.slots), None)
+        return next(
+            (self._config.slots[path[:length]] for length in lengths if path[:length] in self._config.slots), None
+        )
 
 
 def _take_enumeration(slot: Slot, written: str) -> bool:
