@@ -85,7 +85,7 @@ async def said(
         motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text="", evidence=("A-1",)),
         effects=effects,
         inner=inner,
-        obscurity=found.obscurity,
+        not_understood=found.not_understood,
     )
     subjects = tuple(_subject(effect) for effect in effects)
     facts = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=subjects, account=ACCOUNT)

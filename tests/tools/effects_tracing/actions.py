@@ -17,6 +17,8 @@ _DELETES: Final = re.compile(
 _CREATES: Final = re.compile(
     r"^(Batch)?(Create|Allocate|Request|Run|Register|Import|Copy|Publish|Provision|Generate|Purchase)"
 )
+_LOOSENS: Final = re.compile(r"^(Batch)?(Detach|Disassociate|Untag|Unassign|Disable|Revoke|Unlink)")
+"""Those that only loosen one resource from another; where the create begins with `Create`, they end nothing."""
 _VERB: Final = re.compile(r"^(?:Batch)?[A-Z][a-z]+")
 
 Key = tuple[str, str]
@@ -72,4 +74,6 @@ def _deleter(found: Mapping[Key, Evidence]) -> Key | None:
         same = [key for key in named if _VERB.sub("", key[1]) == noun and key[0] == creator[0]]
         if same:
             return same[0]
+        if _CREATES.match(creator[1]) and all(_LOOSENS.match(key[1]) for key in named or places):
+            return None
     return max(named or places, key=lambda key: places[key])

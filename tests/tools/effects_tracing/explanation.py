@@ -94,7 +94,9 @@ def explain(path: str, observations: Sequence[Observation], source: Source) -> E
         usable = {name: each for name, each in usable.items() if "." not in name} or usable
     best = min(usable.values())
     names = [name for name, each in usable.items() if each is best or max(each, best) < Way.JSON]
-    name = _chosen(path, [name for name in names if name not in SELF] or names)
+    name = _of_self(names, seen[0].parameters[path]) or _chosen(
+        path, [name for name in names if name not in SELF] or names
+    )
     if name is None or (sureness is Sureness.CODE and not are_alike(name, path)):
         return None
     return Explanation(attribute=name, way=usable[name], sureness=sureness)
@@ -141,6 +143,15 @@ def _sureness(path: str, seen: Sequence[Observation]) -> Sureness | None:
         return Sureness.MARKER
     different = {json.dumps(each.parameters[path], default=str) for each in seen}
     return Sureness.CODE if len(different) > 1 and len(seen) >= _ENOUGH_RUNS else None
+
+
+def _of_self(names: Sequence[str], values: Sequence[Any]) -> str | None:
+    """The id or ARN, if one of them has the value and no other attribute but other forms of the ARN."""
+    own = [name for name in names if name in SELF]
+    if not own or any(name not in SELF and not name.startswith("arn_") for name in names):
+        return None
+    is_arn = any(str(value).startswith("arn:") for value in values)
+    return next((name for name in own if (name == "arn") == is_arn), own[0])
 
 
 def _chosen(path: str, names: Sequence[str]) -> str | None:

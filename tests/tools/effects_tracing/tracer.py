@@ -61,7 +61,7 @@ class TypeTracer:
         self._config = Configuration(resource_type, self._schema, wanted)
         self._repairs = Repairs(self._config)
         self._patience = patience
-        self._began = time.monotonic()
+        self._deadline = time.monotonic() + BUDGET * patience
         self._setting = Setting()
         self._dropped: list[Path] = []
         self._restored: Counter[Path] = Counter()
@@ -78,15 +78,18 @@ class TypeTracer:
         except (Broken, PluginUnavailable) as error:
             self._summary.reason = f"provider: {error}"[:300]
             await self._provider.is_alive(1.0)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            # A mistake of the tracer with one type must not end the run of all; the traces tell it.
+            self._summary.reason = f"tracer: {error!r}"[:300]
         self._summary.is_set = [".".join(path) for path in self._config.slots if not self._config.is_off(path)]
         self._summary.unset = [".".join(path) for path in self._config.slots if self._config.is_off(path)]
-        self._summary.seconds = round(time.monotonic() - self._began, 2)
+        self._summary.seconds = round(BUDGET * self._patience - self._left, 2)
         return Trace(summary=self._summary, runs=self._runs)
 
     @property
     def _left(self) -> float:
         """Seconds of the type's budget that are left."""
-        return BUDGET * self._patience - (time.monotonic() - self._began)
+        return self._deadline - time.monotonic()
 
     async def _phases(self) -> None:
         await self._validate()

@@ -105,11 +105,11 @@ def test_an_automation_whose_document_is_not_known_is_held(
 
 def test_a_command_is_held(understand: Understand) -> None:
     call = {"InstanceIds": ["i-1", "i-2"], "DocumentName": "AWS-RunShellScript", "Parameters": {"commands": ["id"]}}
-    assert "runs a program on instances" in understand("ssm", "SendCommand", call).obscurity
+    assert "runs a program on instances" in understand("ssm", "SendCommand", call).not_understood
 
 
 @pytest.mark.parametrize(
     "operation", ["CreateAssociation", "UpdateDocumentDefaultVersion", "RegisterTaskWithMaintenanceWindow"]
 )
 def test_calls_whose_document_is_elsewhere_are_held(understand: Understand, operation: str) -> None:
-    assert "the call does not have it" in understand("ssm", operation, {}).obscurity
+    assert "the call does not have it" in understand("ssm", operation, {}).not_understood

@@ -72,7 +72,7 @@ def test_a_target_is_the_call_that_aws_makes_of_it(understand: Understand, arn: 
             {"Cluster": "main", "Service": "<aws.scheduler.execution-id>", "DesiredCount": 0},
             "service of ecs:UpdateService is known only when AWS makes the call",
         ),
-        (universal("braket:createJob"), {}, "no row has this operation"),
+        (universal("sqs:doNothing"), {}, "no row has this operation"),
         (universal("Ecs:updateService"), {}, "in an unknown form"),
         (f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:pipeline/p", None, "a kind of target that is not unpacked"),
         (f"arn:aws:lambda:{REGION}:999999999999:function:worker", None, "another account"),

@@ -106,9 +106,8 @@ async def test_an_agent_needs_the_grant_for_the_inner_operation(granted: tuple[s
 async def test_the_reason_why_a_call_is_not_understood_is_said() -> None:
     mutation = nouns.mutation(
         call=Call(service="scheduler", operation="CreateSchedule"),
-        obscurity="x is a kind of target that is not unpacked",
+        inner=(inner("sqs", "SendMessage"),),
+        not_understood="x is a kind of target that is not unpacked",
     )
     (finding,) = (await BoundsCheck().examine(mutation, nouns.facts())).findings
-    assert finding.reason == (
-        "Sentinel does not know all that scheduler:CreateSchedule makes AWS do: x is a kind of target that is not unpacked."
-    )
+    assert "it does not know all that it makes AWS do (x is a kind of target that is not unpacked)" in finding.reason
