@@ -8,6 +8,8 @@ from tests.tools.effect_sources.kinds import Kind
 from tests.tools.effect_sources.operation_names import fold
 from tests.tools.effect_sources.service_operations import ServiceOperation
 
+_ANY_ARN = "resourcearn"
+"""The parameter of tags. An attribute of this name is another resource's ARN."""
 _GENERAL = ("arn", "id", "identifier", "name")
 """What identifying names end with."""
 
@@ -112,7 +114,7 @@ def _source(parameter: str, name: str, kind: Kind, attributes: frozenset[str], *
         return AttributeSource(attribute=parameter if by_name and fold(name).endswith("id") else name)
     folded = fold(parameter)
     spelled = [each for each in attributes if fold(each) == folded]
-    if len(spelled) == 1:
+    if len(spelled) == 1 and folded != _ANY_ARN:
         return AttributeSource(attribute=spelled[0])
     if not own:
         shorter = [each for each in attributes if folded in {f"{fold(each)}{end}" for end in _GENERAL}]
@@ -120,6 +122,11 @@ def _source(parameter: str, name: str, kind: Kind, attributes: frozenset[str], *
     for end, attribute in (("arn", "arn"), ("name", "name"), ("identifier", "identifier"), ("url", "url")):
         if folded.endswith(end) and attribute in attributes:
             return AttributeSource(attribute=attribute)
+    own_arns = [
+        each for each in attributes if each.endswith("_arn") and kind.noun.endswith(fold(each.removesuffix("_arn")))
+    ]
+    if folded.endswith("arn") and len(own_arns) == 1:
+        return AttributeSource(attribute=own_arns[0])
     if folded == kind.noun and "name" in attributes:
         return AttributeSource(attribute="name")
     by_id = folded.endswith(("id", "identifier", "arn")) and "id" in attributes

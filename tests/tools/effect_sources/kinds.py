@@ -12,6 +12,10 @@ from tests.tools.effect_sources.service_operations import ServiceOperation
 
 _TELLING = 5
 """Letters that a name must have to be found inside another."""
+_NAMESPACES_OF = {"lexv2-models": frozenset({"Lex"})}
+"""Service → its namespaces, where no name says so."""
+_BEGINS_OF = {"elb": frozenset({"lb", "loadbalancer"})}
+"""Service → how the names of its Terraform types begin, where no mapped type says so."""
 _RELATIONS = ("attachment", "association", "accepter", "membership", "registration", "permission")
 
 
@@ -211,6 +215,7 @@ def _terraform_names(
         if known is not None and known.terraform:
             begins.add(fold(known.terraform.removeprefix("aws_")).removesuffix(fold(each.noun)))
     # `aws_backup_vault` of a `BackupVault` begins with nothing, and `aws_cloudtrail` of a `Trail` with `cloud`: that says nothing.
+    begins |= _BEGINS_OF.get(operation.service, frozenset())
     own = fold(operation.service)
     begins = {each for each in begins if own == "ec2" or (each and (each == own or not own.startswith(each)))}
     found: dict[str, set[str]] = defaultdict(set)
@@ -226,6 +231,9 @@ def _terraform_names(
 def own_namespaces(operation: ServiceOperation, sources: Sources) -> frozenset[str]:
     """The namespaces that have the service's own name."""
     names = {fold(name).removesuffix("service") for name in (operation.service_id, operation.service)}
+    told = _NAMESPACES_OF.get(operation.service)
+    if told is not None:
+        return told
     return frozenset(
         each.namespace
         for each in sources.types

@@ -21,8 +21,8 @@ _PHASES = {
     Direction.DELETE: frozenset({Phase.DELETE}),
 }
 """The phases of which a handler has one or more, if it agrees with the verb."""
-_DELETES = ("Delete", "BatchDelete", "AdminDelete")
-_VARIANTS = ("accepter", "copy", "import")
+_DELETES = ("Delete", "BatchDelete")
+_VARIANTS = ("accepter", "copy", "deployment", "import", "state", "status")
 _ON_TAGS = ("Tag", "Untag")
 _VERSION = re.compile(r"v\d+")
 _TWO = 2
