@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 
 from gateway.app import background
 from gateway.aws.client.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
@@ -12,15 +13,18 @@ from gateway.aws.client.http_client import Client
 from gateway.aws.client.mutations import Aws
 from gateway.aws.client.signer import RequestSigner
 from gateway.aws.client.states import BucketStates, States
-from gateway.aws.models.call_classes import CallClassTable
+from gateway.aws.models.call_classes import CallClassTable, class_of_call
 from gateway.aws.models.call_classes import shipped as shipped_classes
 from gateway.aws.models.routing_index import RoutingIndex
 from gateway.aws.models.routing_index import shipped as shipped_routes
 from gateway.core.model.masking import Masker
+from gateway.core.model.mutation import Call, CallClass
 from gateway.core.ports import Clock
 from gateway.core.service_models import ServiceModels
 from gateway.core.settings import Settings
 from gateway.drift.decisions import DriftDecisions
+from gateway.effects.derived_rows import derived_rows
+from gateway.effects.learned_rows import check_learned
 from gateway.effects.resolver import EffectResolver
 from gateway.identity.master_key import derived_key
 from gateway.ledger.keyring import SqlKeyRing
@@ -83,6 +87,7 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
     Raises `errors.SentinelError` if the code, a contract, a policy or a setting is invalid, or the ledger cannot be opened.
     """
     settings.data.mkdir(parents=True, exist_ok=True)
+    await asyncio.to_thread(check_learned, settings.effects.learned)
     master = await asyncio.to_thread(master_key_of, settings)
     masker = Masker(key=derived_key(master, "masking"))
     stacks = await asyncio.to_thread(
@@ -115,7 +120,12 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         plan_sessions=SqlPlanSessions(ledger, keys),
         engine=engine,
         aws=aws,
-        resolver=EffectResolver(stacks, masker=masker),
+        resolver=EffectResolver(
+            stacks,
+            masker=masker,
+            rows=partial(derived_rows, learned=settings.effects.learned),
+            class_of=_class_of,
+        ),
         counts=counts,
         masker=masker,
         digest_key=derived_key(master, "call digest"),
@@ -128,6 +138,10 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
     await parts.stops.refresh()
     await parts.drift.book.read(ledger)
     return parts
+
+
+def _class_of(call: Call) -> CallClass:
+    return class_of_call(call, shipped_classes().of(call.service, call.operation))
 
 
 def _aws_parts(settings: Settings, clock: Clock) -> AwsParts:

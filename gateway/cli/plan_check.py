@@ -5,16 +5,19 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
+from rich.console import Console
 
-from gateway.cli.client import call_api_as
+from gateway.cli.client import CliIdentity, identity
 from gateway.cli.options import As, Evidence, Json, motive_body
-from gateway.cli.output import console, run, safe, show_json, show_table
+from gateway.cli.output import console, error_console, run, safe, show_json, show_table
+from gateway.cli.plan_session import PlanRequest, ask, next_step, session_variables
+from gateway.cli.session import print_export_lines
 from gateway.core.errors import Malformed
 from gateway.core.model.motive import Intent, Motivation
-from gateway.core.model.plan import Plan, change_to_json
+from gateway.core.model.plan import Plan
 from gateway.core.model.verdict import Verdict
 from gateway.core.times import utc_cell
 
@@ -40,6 +43,10 @@ def plan_check(
     intent: Annotated[Intent | None, typer.Option(help="The goal. Default: the motive of the key.")] = None,
     motivation: Annotated[Motivation | None, typer.Option(help="Why now.")] = None,
     evidence: Evidence = None,
+    open_session: Annotated[
+        bool, typer.Option(help="Open a session in which the plan is applied, and print export lines for the shell.")
+    ] = False,
+    lasts: Annotated[str, typer.Option("--for", help="How long that session lasts, at most 12h.")] = "1h",
     actor: As = None,
     as_json: Json = False,
 ) -> None:
@@ -49,20 +56,42 @@ def plan_check(
     Exit code 0: every change would pass. 2: some would be denied or held. 1: the plan could not be checked.
     """
     as_json = as_json or output in (PlanFormat.JSON, PlanFormat.SARIF)
-    reply = run(_check(plan, stack, motive_body(intent, motivation, evidence, as_json=as_json), actor), as_json=as_json)
+    motive = motive_body(intent, motivation, evidence, as_json=as_json)
+    if open_session:
+        _open(plan, stack, motive, lasts, actor, as_json=as_json)
+    reply = run(_check(plan, stack, motive, actor), as_json=as_json)
     _print(reply, PlanFormat.JSON if as_json and output is PlanFormat.TEXT else output, plan, root)
     raise typer.Exit(0 if reply["passes"] else BROKEN)
 
 
 async def _check(path: Path, stack: str, motive: Mapping[str, Any] | None, actor: str | None) -> dict[str, Any]:
-    plan = _read(path)
-    body: dict[str, Any] = {
-        "stack": stack,
-        "terraform_version": plan.terraform_version,
-        "changes": [change_to_json(change) for change in plan.changes],
-        "motive": motive,
-    }
-    return await call_api_as(actor, "POST", "/plans", default="pipeline", member="passes", body=body)
+    request = PlanRequest(plan=_read(path), stack=stack, motive=motive)
+    return await ask(identity(actor, default="pipeline"), request)
+
+
+def _open(
+    path: Path, stack: str, motive: Mapping[str, Any] | None, lasts: str, actor: str | None, *, as_json: bool
+) -> NoReturn:
+    """Open a session, and print its environment: export lines that a shell evaluates, or JSON. What is said about the plan goes to
+    standard error.
+    """
+    caller, report = run(_opened(path, stack, motive, lasts, actor), as_json=as_json)
+    variables = session_variables(caller, report) if report["session"] is not None else {}
+    if as_json:
+        show_json({**report, "environment": variables})
+    elif variables:
+        print_export_lines(variables)
+    else:
+        print_report(report, on=error_console)
+        error_console.print(safe(next_step(report)))
+    raise typer.Exit(0 if variables else BROKEN)
+
+
+async def _opened(
+    path: Path, stack: str, motive: Mapping[str, Any] | None, lasts: str, actor: str | None
+) -> tuple[CliIdentity, dict[str, Any]]:
+    caller = identity(actor, default="pipeline")
+    return caller, await ask(caller, PlanRequest(plan=_read(path), stack=stack, motive=motive, lasts=lasts))
 
 
 def _read(path: Path) -> Plan:
@@ -90,21 +119,22 @@ def _print(reply: Mapping[str, Any], output: PlanFormat, plan: Path, root: str) 
 
         sys.stdout.write(plan_markdown(reply))
     else:
-        _print_text(reply)
+        print_report(reply)
 
 
-def _print_text(reply: Mapping[str, Any]) -> None:
+def print_report(reply: Mapping[str, Any], *, on: Console = console) -> None:
+    """Print what is said about a plan, as text."""
     from gateway.plans.report import plan_headline, unjudged_note
 
-    console.print(safe(plan_headline(reply)))
+    on.print(safe(plan_headline(reply)))
     for finding in reply["decision"]["findings"]:
         verdict = "denied" if finding["verdict"] == Verdict.DENY else "held"
         place = reply["places"].get(finding["address"], "")
-        console.print(
+        on.print(
             f"  {verdict}: {safe(finding['reason'])} \\[{safe(finding['rule'])}]" + (f" {safe(place)}" if place else "")
         )
     if note := unjudged_note(reply):
-        console.print(f"  {safe(note)}")
+        on.print(f"  {safe(note)}")
     if reply["claims"]:
         show_table("Claims that the plan contests", _COLUMNS, [_row(each) for each in reply["claims"]])
 

@@ -49,7 +49,7 @@ def session(
     elif command:
         _replace_process(command, with_aws_variables(os.environ, variables))
     else:
-        _print_export_lines(variables)
+        print_export_lines(variables)
 
 
 async def _open_session(actor: str | None, body: dict[str, Any]) -> tuple[CliIdentity, dict[str, Any]]:
@@ -71,7 +71,7 @@ def _variables(caller: CliIdentity, session_key: dict[str, Any]) -> dict[str, st
     }
 
 
-def _print_export_lines(variables: dict[str, str]) -> None:
+def print_export_lines(variables: dict[str, str]) -> None:
     """Print `unset` and `export` lines and nothing else, because a shell evaluates them."""
     for name in conflicting_variables(os.environ):
         typer.echo(f"unset {name}")

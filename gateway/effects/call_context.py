@@ -15,7 +15,7 @@ from gateway.terraform.secrets import is_secret, masked, may_hold_secret, unmask
 
 _ARN_COLONS = 5
 """`arn:partition:service:region:account:resource`."""
-_NAMESPACE = {"elbv2": "elasticloadbalancing"}
+_NAMESPACE = {"elbv2": "elasticloadbalancing", "stepfunctions": "states"}
 """botocore service name → the service's name in ARNs, where they differ."""
 _WITHOUT_REGION = frozenset({"iam", "route53", "s3", "cloudfront"})
 """Services whose ARNs have no region."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
@@ -72,7 +74,7 @@ class DerivedRow:
     service: str
     operation: str
     resource_type: str
-    """A Terraform type (`aws_sqs_queue`), or a CloudFormation type (`AWS::SQS::Queue`) if Terraform has none."""
+    """A Terraform type (`aws_sqs_queue`); if Terraform has none, a CloudFormation type (`AWS::SQS::Queue`) or IAM's (`sqs:queue`)."""
     actions: frozenset[EffectAction]
     """CREATE with SET is an upsert. DELETE with SET: the operation removes the resource from a list, or changes the list."""
     origin: Origin
@@ -82,6 +84,10 @@ class DerivedRow:
     attributes: Mapping[str, AttributeSource] = field(default_factory=dict)
     removes: Mapping[str, str] = field(default_factory=dict)
     """Parameter → attribute whose old value it names, so that AWS removes it."""
+    clears: frozenset[str] = frozenset()
+    """Attributes that the operation takes away by itself, without a parameter that names them."""
+    resets: frozenset[str] = frozenset()
+    """Parameters that the provider leaves out to unset their attribute: a call without them may reset it. Of the others nothing is known."""
     constants: Mapping[str, Json] = field(default_factory=dict)
     """Parameters that had the same value in every call. They explain a call only with that value."""
     controls: frozenset[str] = frozenset()
@@ -90,9 +96,16 @@ class DerivedRow:
     """Parameters that were sent, and that no attribute explains."""
 
 
-def derived_rows(service: str, operation: str) -> tuple[DerivedRow, ...]:
-    """The rows of an operation, by botocore's names, in the order of their types. Empty if there is none."""
-    return tuple(_row(service, line) for line in _lines(service).get(operation, ()))
+def derived_rows(service: str, operation: str, learned: Path | None = None) -> tuple[DerivedRow, ...]:
+    """The rows of an operation, by botocore's names, in the order of their types. Empty if there is none.
+
+    `learned` is the directory of accepted rows (`gateway.effects.learned_rows`), which are read as the shipped ones are.
+    """
+    shipped = tuple(_row(service, line) for line in _lines(service).get(operation, ()))
+    if learned is None:
+        return shipped
+    own = (_row(service, line) for line in _lines(service, learned).get(operation, ()))
+    return (*shipped, *(row for row in own if row.origin is Origin.LEARNED))
 
 
 def services() -> tuple[str, ...]:
@@ -100,12 +113,17 @@ def services() -> tuple[str, ...]:
     return tuple(sorted(path.name.removesuffix(".json") for path in DIRECTORY.iterdir() if path.name.endswith(".json")))
 
 
+def operations_of(service: str) -> tuple[str, ...]:
+    """The operations of a botocore service that have derived rows, sorted."""
+    return tuple(sorted(_lines(service)))
+
+
 @lru_cache(maxsize=64)
-def _lines(service: str) -> Mapping[str, tuple[bytes, ...]]:
+def _lines(service: str, directory: Path | Traversable | None = None) -> Mapping[str, tuple[bytes, ...]]:
     """Operation → its rows as they stand in the file. A row is parsed when it is asked for, so that a large file costs its bytes only."""
     if not service.replace("-", "").isalnum():
         return {}
-    path = DIRECTORY / f"{service}.json"
+    path = (directory or DIRECTORY) / f"{service}.json"
     if not path.is_file():
         return {}
     found: dict[str, list[bytes]] = {}
@@ -131,6 +149,8 @@ def row_to_json(row: DerivedRow) -> dict[str, Json]:
         "identity": {name: _source_to_json(source) for name, source in sorted(row.identity.items())},
         "attributes": {name: _source_to_json(source) for name, source in sorted(row.attributes.items())},
         "removes": dict(sorted(row.removes.items())),
+        "clears": [*sorted(row.clears)],
+        "resets": [*sorted(row.resets)],
         "constants": dict(sorted(row.constants.items())),
         "controls": [*sorted(row.controls)],
         "unexplained": [*sorted(row.unexplained)],
@@ -168,6 +188,8 @@ def _row(service: str, line: bytes) -> DerivedRow:
         identity={name: _source(value) for name, value in entry.get("identity", {}).items()},
         attributes={name: _source(value) for name, value in entry.get("attributes", {}).items()},
         removes=entry.get("removes", {}),
+        clears=frozenset(entry.get("clears", ())),
+        resets=frozenset(entry.get("resets", ())),
         constants=entry.get("constants", {}),
         controls=frozenset(entry.get("controls", ())),
         unexplained=frozenset(entry.get("unexplained", ())),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from gateway.core.model.json import Json
 from gateway.terraform.aws_location import AwsLocation
@@ -67,3 +67,31 @@ class InventoryOverlay:
     def accounts(self) -> frozenset[str]:
         """The accounts of the inventory below."""
         return self.inventory.accounts()
+
+
+class _NoResources:
+    """The `Inventory` of nothing."""
+
+    def locate(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> str | None:
+        """None."""
+
+    def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:  # noqa: ARG002  the port's form
+        """No addresses."""
+        return ()
+
+    def recorded(self, address: str) -> Mapping[str, Json] | None:
+        """None."""
+
+    def place(self, address: str) -> AwsLocation:  # noqa: ARG002  the port's form
+        """A place that is not known."""
+        return AwsLocation()
+
+    def accounts(self) -> frozenset[str]:
+        """No accounts."""
+        return frozenset()
+
+
+NO_RESOURCES: Final[Inventory] = _NoResources()
+"""For what is asked without any stack."""

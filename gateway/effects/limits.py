@@ -16,6 +16,10 @@ MOST_MEMBERS = 10_000
 """Items of all lists and maps of a call together."""
 LONGEST_NAME = 256
 """Characters of a key that names an attribute."""
+MOST_INNER_CALLS = 200
+"""Calls that one call may make AWS carry out, at every depth."""
+DEEPEST_INNER_CALL = 3
+"""How deep such calls may be nested: a schedule that creates a stack that has a schedule is 2."""
 
 
 @dataclass(slots=True)

@@ -89,6 +89,8 @@ class _Search:
 
     def _is_harmless(self, effect: Effect) -> bool:
         key = effect.address, effect.attribute
+        if effect.by:
+            return False
         if effect.implied and not _sets(effect):
             return True  # AWS may move such a value at any time
         if not _sets(effect) or effect.sensitive or key in self.avoid:

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from gateway.effects.operation import Operation
 from gateway.effects.services import (
     autoscaling,
+    cloudformation,
     cloudwatch,
     dynamodb,
     ec2,
     ecs,
     elbv2,
+    event_rules,
     iam,
     kms,
     lambda_,
@@ -17,10 +19,13 @@ from gateway.effects.services import (
     rds,
     route53,
     s3,
+    scheduler,
     secretsmanager,
     sns,
     sqs,
     ssm,
+    ssm_documents,
+    stepfunctions,
     streams,
 )
 
@@ -36,12 +41,13 @@ WITHOUT_RESOURCE = frozenset(
 
 SERVICES: Mapping[str, Mapping[str, Operation]] = {
     "autoscaling": autoscaling.OPERATIONS,
+    "cloudformation": cloudformation.OPERATIONS,
     "cloudwatch": cloudwatch.OPERATIONS,
     "dynamodb": dynamodb.OPERATIONS,
     "ec2": ec2.OPERATIONS,
     "ecs": ecs.OPERATIONS,
     "elbv2": elbv2.OPERATIONS,
-    "events": streams.EVENT_BUSES,
+    "events": {**streams.EVENT_BUSES, **event_rules.OPERATIONS},
     "firehose": streams.FIREHOSE,
     "iam": iam.OPERATIONS,
     "kinesis": streams.KINESIS,
@@ -51,10 +57,12 @@ SERVICES: Mapping[str, Mapping[str, Operation]] = {
     "rds": rds.OPERATIONS,
     "route53": route53.OPERATIONS,
     "s3": s3.OPERATIONS,
+    "scheduler": scheduler.OPERATIONS,
     "secretsmanager": secretsmanager.OPERATIONS,
     "sns": sns.OPERATIONS,
     "sqs": sqs.OPERATIONS,
-    "ssm": ssm.OPERATIONS,
+    "ssm": {**ssm.OPERATIONS, **ssm_documents.OPERATIONS},
+    "stepfunctions": stepfunctions.OPERATIONS,
     "timestream-write": streams.TIMESTREAM,
 }
 """botocore service name → operation name → row."""

@@ -8,7 +8,7 @@ import structlog
 from gateway.core.errors import Ambiguous, CallTooLarge
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, Masker
-from gateway.core.model.mutation import Basis, Call, Effect
+from gateway.core.model.mutation import Basis, Call, CallClass, Effect, InnerCall
 from gateway.effects.call_context import CallContext
 from gateway.effects.derived_effects import DerivedRows, read_call
 from gateway.effects.derived_rows import Confidence, DerivedRow, derived_rows
@@ -17,6 +17,7 @@ from gateway.effects.interpreter import interpret
 from gateway.effects.inventory import Inventory, InventoryOverlay
 from gateway.effects.limits import refuse_too_large
 from gateway.effects.operation import Operation
+from gateway.effects.proxies.unpacking import Unpacking, carries_calls
 from gateway.effects.registry import SERVICES
 from gateway.effects.schema import Schemas
 from gateway.effects.values import NotUnderstood
@@ -38,6 +39,16 @@ class Explanation:
     """All derived rows of the operation."""
     reason: str = ""
     """Why the call is not understood, or why only its resource is; without a full stop. Empty if every parameter is accounted for."""
+    inner: tuple[InnerCall, ...] = ()
+    """The calls that it makes AWS carry out, as far as they could be read. The effects of each are among `effects`, if all are understood."""
+
+    own: tuple[Effect, ...] = ()
+    """Of a call that carries others, what it does itself, also where these are not understood: a plan explains it then."""
+
+    @property
+    def not_understood(self) -> str:
+        """Why the call is not understood; empty if it is."""
+        return "" if self.effects else self.reason
 
     @property
     def basis(self) -> Basis | None:
@@ -54,16 +65,18 @@ class EffectResolver:
         services: Mapping[str, Mapping[str, Operation]] = SERVICES,
         masker: Masker = PER_RUN,
         rows: Callable[[str, str], Sequence[DerivedRow]] = derived_rows,
+        class_of: Callable[[Call], CallClass] = lambda _: CallClass.MUTATION,
     ) -> None:
         """Nothing is read before a call needs it: neither the provider's schema of a type nor the derived rows of a service.
 
-        `rows` returns the derived rows of a service's operation.
+        `rows` returns the derived rows of a service's operation. `class_of` classifies the calls inside calls.
         """
         self._inventory = inventory
         self._services = services
         self._masker = masker
         self._schemas = Schemas()
         self._derived = DerivedRows(self._schemas, rows)
+        self._class_of = class_of
 
     def effects(
         self,
@@ -93,24 +106,13 @@ class EffectResolver:
 
         Raises `errors.CallTooLarge`, and nothing else.
         """
-        by_hand = self._services.get(call.service, {}).get(call.operation)
         inventory = InventoryOverlay(inventory=self._inventory, attributes=current) if current else self._inventory
+        context = CallContext(call=call, inventory=inventory, schemas=self._schemas, masker=self._masker)
+        by_hand = call.operation in self._services.get(call.service, {})
         try:
-            refuse_too_large(call.parameters, by_hand.content if by_hand else ())
-            context = CallContext(
-                call=call,
-                inventory=inventory,
-                schemas=self._schemas,
-                masker=self._masker,
-                basis=Basis.HAND if by_hand else Basis.DERIVED,
-            )
-            if by_hand:
-                effects = _distinct(interpret(by_hand, context))
-                found = Explanation(effects=effects, by_hand=True)
-            else:
-                found = self._by_derived_rows(context)
-            implied = implied_effects(context, found.effects, claimed or {})
-            return replace(found, effects=(*found.effects, *implied)) if implied else found
+            if carries_calls(call.service, call.operation, self._services):
+                return self._unpacked(context, claimed or {}, quiet=quiet)
+            return self._by_row(context, None, claimed or {})
         except CallTooLarge:
             raise
         except (NotUnderstood, Ambiguous) as error:
@@ -121,7 +123,41 @@ class EffectResolver:
         if not quiet:
             log.info("not_understood", service=call.service, operation=call.operation, reason=reason)
         rows = () if by_hand else tuple(self._derived.all(call.service, call.operation))
-        return Explanation(by_hand=by_hand is not None, rows=rows, reason=reason)
+        return Explanation(by_hand=by_hand, rows=rows, reason=reason)
+
+    def _unpacked(self, context: CallContext, claimed: Claimed, *, quiet: bool) -> Explanation:
+        """The effects of a call that makes AWS carry out others, and of these. Raises `errors.CallTooLarge`."""
+        call = context.call
+        unpacking = Unpacking(
+            rows=self._services,
+            by_row=lambda inside, row: self._by_row(inside, row, claimed).effects,
+            class_of=lambda inside: self._class_of(inside.call),
+        )
+        refuse_too_large(call.parameters, ())
+        effects = unpacking.effects(context)
+        problem = unpacking.obscurity
+        if problem and not quiet:
+            log.info("not_understood", service=call.service, operation=call.operation, reason=problem)
+        by_hand = call.operation in self._services.get(call.service, {})
+        return Explanation(
+            effects=effects, by_hand=by_hand, reason=problem, inner=tuple(unpacking.inner), own=unpacking.own
+        )
+
+    def _by_row(self, context: CallContext, row: Operation | None, claimed: Claimed) -> Explanation:
+        """The effects of a call by the row, by the hand-made one of its operation, or by a derived one.
+
+        Raises `NotUnderstood`, `errors.Ambiguous`, `errors.CallTooLarge`.
+        """
+        call = context.call
+        row = row or self._services.get(call.service, {}).get(call.operation)
+        refuse_too_large(call.parameters, row.content if row else ())
+        context = replace(context, basis=Basis.HAND if row else Basis.DERIVED)
+        if row is not None:
+            found = Explanation(effects=_distinct(interpret(row, context)), by_hand=True)
+        else:
+            found = self._by_derived_rows(context)
+        implied = implied_effects(context, found.effects, claimed)
+        return replace(found, effects=(*found.effects, *implied)) if implied else found
 
     def _by_derived_rows(self, context: CallContext) -> Explanation:
         """Raises `NotUnderstood`, `errors.Ambiguous`."""

@@ -75,6 +75,8 @@ def _unforeseeable(mutation: Mutation, facts: Facts) -> str:
         return "what it changes is not known"
     for subject in facts.subjects:
         effect = subject.effect
+        if effect.by:
+            return f"{effect.by} is a call that AWS makes on its own, perhaps after that time"
         if effect.action is EffectAction.INVOKE and effect.implied:
             continue  # AWS may move such a value at any time; nobody asked for it
         name = effect.address if effect.attribute == WHOLE else f"{effect.address}.{effect.attribute}"

@@ -119,7 +119,7 @@ def _change(change: RecordedChange, effects: Sequence[Effect]) -> SessionChange:
         action=change.action,
         region=change.region,
         values=values,
-        free=free,
+        free=free.union(change.computed),
         tags=change.tags,
     )
 

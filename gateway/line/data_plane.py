@@ -21,6 +21,7 @@ from gateway.core.ports import Clock, Request
 from gateway.effects.registry import WITHOUT_RESOURCE
 from gateway.effects.resolver import EffectResolver
 from gateway.terraform.stacks import Stacks
+from gateway.terraform.state_calls import keeps_state
 
 Treatments = Mapping[ActorKind, DataTreatment]
 """The treatment of each kind of actor."""
@@ -46,10 +47,12 @@ class DataPlane:
         )
 
     async def passage(self, caller: Caller, request: Request) -> Passage | None:
-        """How this call passes; None if it must be decided as a mutation."""
+        """How this call passes; None if it must be decided as a mutation. In the session of a plan only calls on the stacks' states pass."""
         call = request.call
         if request.call_class is not CallClass.DATA or caller.kind not in self._passing:
             return None
+        if caller.plan and not keeps_state(call, self._stacks.state_objects):
+            return None  # its plan explains it, or nothing does
         passage = await off_loop(size_of(call.parameters), lambda: self._passage(caller, call))
         return None if passage is None else replace(passage, door=request.door)
 

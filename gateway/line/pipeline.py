@@ -34,7 +34,7 @@ from gateway.core.model.ids import new_id
 from gateway.core.model.inbound import Inbound, Refusal, is_bound
 from gateway.core.model.json import Json
 from gateway.core.model.motive import ceiling_text
-from gateway.core.model.mutation import Call, CallClass, Effect, Mutation
+from gateway.core.model.mutation import Call, CallClass, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Sent
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
@@ -174,7 +174,7 @@ class Pipeline:
         """The mutation with its effects. Raises `errors.CallTooLarge`."""
         call = replace(request.call, digest_key=self._digest_key)
         try:
-            known = await off_loop(size_of(call.parameters), lambda: self._effects(call))
+            understood = await off_loop(size_of(call.parameters), lambda: self._understood(call))
         except CallTooLarge as error:
             await self._record_refusal(caller, call, error)
             raise
@@ -184,8 +184,10 @@ class Pipeline:
             call=call,
             call_class=request.call_class,
             motive=request.motive or caller.motive,
-            effects=known.effects,
-            not_understood="" if known.effects else known.reason,
+            effects=understood.effects,
+            inner=understood.inner,
+            not_understood=understood.not_understood,
+            own=understood.own,
             idempotency_key=request.idempotency_key,
             signature=request.signature,
             door=request.door,
@@ -194,7 +196,7 @@ class Pipeline:
             sender=request.sender,
         )
 
-    def _effects(self, call: Call) -> Explanation:
+    def _understood(self, call: Call) -> Explanation:
         """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
         _ = call.digest
         return self._resolver.explain(call, quiet=False)
@@ -313,16 +315,18 @@ class Pipeline:
         current value, and the ledger may know a newer value than the state file. Facts are gathered again only if that changes an effect.
         """
         facts = await self._survey.of(mutation)
-        effects = self._effects_against(facts, mutation)
-        if effects != mutation.effects:
-            mutation = replace(mutation, effects=effects)
+        understood = self._understood_against(facts, mutation)
+        if understood is not None and understood.effects != mutation.effects:
+            mutation = replace(
+                mutation, effects=understood.effects, inner=understood.inner, not_understood=understood.not_understood
+            )
             facts = await self._survey.of(mutation)
         if is_time_boxed(mutation) and mutation.puts_back is None:
             facts = replace(facts, time_box=await self._time_box(mutation, facts))
         return mutation, facts
 
-    def _effects_against(self, facts: Facts, mutation: Mutation) -> tuple[Effect, ...]:
-        """The effects of the call on the values and claims that the facts know; those of the mutation if the facts know none."""
+    def _understood_against(self, facts: Facts, mutation: Mutation) -> Explanation | None:
+        """The effects of the call on the values and claims that the facts know; None if the facts know none."""
         known = {
             subject.effect.address: subject.attributes_before
             for subject in facts.subjects
@@ -331,7 +335,7 @@ class Pipeline:
         claimed: dict[tuple[str, str], list[Json]] = {}
         for standing in facts.claims:
             claimed.setdefault((standing.claim.address, standing.claim.attribute), []).append(standing.claim.value)
-        return self._resolver.effects(mutation.call, known, claimed) if known or claimed else mutation.effects
+        return self._resolver.explain(mutation.call, known, claimed) if known or claimed else None
 
     async def _time_box(self, mutation: Mutation, facts: Facts) -> TimeBox:
         """What is put back at the end of a change that is wanted for a time only."""

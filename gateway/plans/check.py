@@ -222,7 +222,7 @@ class PlanVerdict:
     @property
     def check_id(self) -> str:
         """The id of the check: its own, or one that follows from the mutation that was to open a session."""
-        return self.id if is_id("pln", self.id) else digest_id("pln", self.id)
+        return digest_id("pln", self.id) if is_id("mut", self.id) else self.id
 
     @property
     def passes(self) -> bool:

@@ -1,8 +1,9 @@
 """Reads a plan, as `terraform show -json` prints it, into the changes that Sentinel judges. No secret leaves this module."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from gateway.core.errors import Malformed
@@ -15,7 +16,9 @@ from gateway.effects.schema import TypeSchema, known_schemas
 from gateway.terraform.address import parse_address
 from gateway.terraform.secrets import masked, may_hold_secret
 
-_CONSEQUENCES: Final = frozenset({"id", "arn", "tags_all", "timeouts"})
+_CONSEQUENCES: Final = frozenset({"id", "arn"})
+"""Attributes that follow from others, unless the code gives them."""
+_NEVER: Final = frozenset({"tags_all", "timeouts"})
 """Attributes that follow from others, or that only Terraform itself has."""
 
 
@@ -26,6 +29,7 @@ class Differences:
     values: dict[str, Json] = field(default_factory=dict)
     secrets: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    computed: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +57,9 @@ class PlannedDifference:
         return found
 
     def _ignored(self, name: str) -> bool:
-        return name in _CONSEQUENCES or (self.schema is not None and not self.schema.knows(name))
+        if name in _CONSEQUENCES and name not in (self.written or ()):
+            return True
+        return name in _NEVER or (self.schema is not None and not self.schema.knows(name))
 
     def _of(self, name: str) -> "_Leaf":
         return _Leaf(
@@ -78,8 +84,8 @@ class PlannedDifference:
     def _add(self, leaf: "_Leaf", found: Differences) -> None:
         if _marks(leaf.unknown):
             # A value that AWS chooses and no code asks for is a consequence.
-            if self.written is None or leaf.path.partition(".")[0] in self.written:
-                found.unknown.append(leaf.path)
+            is_asked = self.written is None or leaf.path.partition(".")[0] in self.written
+            (found.unknown if is_asked else found.computed).append(leaf.path)
         elif leaf.after == leaf.before or (self.before is None and leaf.after in (None, [], {}, "")):
             return
         elif leaf.sensitive or (shown := _shown(leaf.after, self.resource_type, leaf.path)) is None:
@@ -191,6 +197,7 @@ _ACTIONS: Final[Mapping[tuple[str, ...], PlannedAction | None]] = {
     ("create", "delete"): PlannedAction.REPLACE,
     ("create", "forget"): PlannedAction.CREATE,
 }
+_REGION: Final = re.compile(r"[a-z]{2,4}(-[a-z]{2,12}){1,3}-\d{1,2}")
 _HOW: Final = "Make it with `terraform plan -out=plan.bin` and `terraform show -json plan.bin`."
 
 
@@ -220,7 +227,7 @@ def read_plan(source: bytes) -> Plan:
 def refuse_large_plan(plan: Plan) -> None:
     """Raise `errors.Malformed` if the plan changes more than one decision can judge."""
     size = sum(change.size for change in plan.changes)
-    text = sum(len(json.dumps(change.values)) for change in plan.changes)
+    text = sum(len(json.dumps([change.values, change.computed, dict(change.tags)])) for change in plan.changes)
     if size > MOST_EFFECTS or text > LARGEST_VALUES:
         raise Malformed(
             f"The plan changes {size} attributes and resources, with {text} characters of values; {MOST_EFFECTS} with "
@@ -233,9 +240,11 @@ def _changes(document: Mapping[str, Any]) -> Iterator[PlannedChange]:
     entries = [entry for entry in document.get("resource_changes") or [] if entry["mode"] == "managed"]
     planned = [(entry, action) for entry in entries if (action := _action(entry)) is not None]
     schemas = known_schemas({str(entry["type"]) for entry, _ in planned})
-    written = _written(document)
+    written, regions = _written(document), provider_regions(document)
     for entry, action in planned:
-        yield _change(entry, action, schemas.get(entry["type"]), written)
+        change = _change(entry, action, schemas.get(entry["type"]), written)
+        where = parse_address(change.address)
+        yield replace(change, region=regions.get(str(where.bare), "") if where else "")
 
 
 def _action(entry: Mapping[str, Any]) -> PlannedAction | None:
@@ -262,6 +271,7 @@ def _change(
         resource_type=str(entry["type"]),
         action=action,
         previous=str(entry.get("previous_address") or ""),
+        tags=_provider_tags(str(entry["type"]), change["after"] or {}),
     )
     if action is PlannedAction.DELETE:
         return bare
@@ -275,15 +285,54 @@ def _change(
         after_sensitive=change.get("after_sensitive"),
         written=None if written is None else written.get(str(where.bare), frozenset()),
     ).differences()
-    return PlannedChange(
-        address=address,
-        resource_type=bare.resource_type,
-        action=action,
-        previous=bare.previous,
+    return replace(
+        bare,
         values=differences.values,
         secrets=tuple(differences.secrets),
         unknown=tuple(differences.unknown),
+        computed=tuple(differences.computed),
     )
+
+
+def _provider_tags(resource_type: str, after: Mapping[str, Any]) -> Mapping[str, str]:
+    """The tags that only `tags_all` has, without secrets."""
+    own, every = after.get("tags") or {}, after.get("tags_all") or {}
+    return {
+        key: value
+        for key, value in every.items()
+        if isinstance(value, str) and key not in own and _shown(value, resource_type, f"tags.{key}") == (value,)
+    }
+
+
+def provider_regions(document: Mapping[str, Any]) -> Mapping[str, str]:
+    """The region of each block whose provider's configuration says it, by address without keys."""
+    configuration = document.get("configuration") or {}
+    variables = document.get("variables") or {}
+    told = {
+        key: region
+        for key, each in (configuration.get("provider_config") or {}).items()
+        if (region := _region(each, variables))
+    }
+    blocks = _providers_in(configuration.get("root_module") or {}, "")
+    return {address: told[key] for address, key in blocks if key in told}
+
+
+def _region(provider: Mapping[str, Any], variables: Mapping[str, Any]) -> str:
+    """A region that is written out, or that of a variable of the root module."""
+    given = (provider.get("expressions") or {}).get("region") or {}
+    value = given.get("constant_value")
+    for reference in given.get("references") or ():
+        name = str(reference).removeprefix("var.")
+        if value is None and "module_address" not in provider and name in variables and name != reference:
+            value = variables[name].get("value")
+    return value if isinstance(value, str) and _REGION.fullmatch(value) else ""
+
+
+def _providers_in(module: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+    for resource in module.get("resources") or []:
+        yield f"{prefix}{resource['address']}", str(resource.get("provider_config_key", ""))
+    for name, call in (module.get("module_calls") or {}).items():
+        yield from _providers_in(call.get("module") or {}, f"{prefix}module.{name}.")
 
 
 def _written(document: Mapping[str, Any]) -> Mapping[str, frozenset[str]] | None:

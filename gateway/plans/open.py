@@ -96,6 +96,9 @@ def session_changes(plan: Plan, stack: Stack) -> tuple[SessionChange, ...]:
                 address=stack.named(change.previous if moved else change.address),
                 resource_type=change.resource_type,
                 action=change.action,
+                region=change.region,
+                free=frozenset(change.computed),
+                tags=change.tags,
             )
         )
     return tuple(found)

@@ -14,6 +14,8 @@ from gateway.core.model.plan_session import SessionChange
 from gateway.effects.derived_rows import ValueForm
 
 _TAGS: Final = "tags"
+_OFF: Final = frozenset({"disabled", "inactive", "none", "off", "suspended"})
+"""How AWS writes that a feature is not on."""
 _EMPTY: Final = (None, "", False, 0)
 
 
@@ -41,7 +43,10 @@ class PlannedResource:
         return any(AttributePath(free).covers(attribute) for free in self.change.free)
 
     def fits(self, attribute: str, value: Json) -> bool:
-        """Whether an apply may give this value to the attribute: the planned one, the one it has, or none."""
+        """Whether an apply may give this value to the attribute: the planned one, or the one it has; to what it deletes, none or off."""
+        if self.change.action is PlannedAction.DELETE:
+            recorded = AttributePath(attribute).value_at(self.recorded)
+            return same(value, recorded) or _is_off(value)
         if self.is_free(attribute):
             return True
         if AttributePath(attribute).top == _TAGS:
@@ -83,6 +88,12 @@ class PlannedResource:
             return value is None or (key in known and same(value, known[key]))
         given = value if isinstance(value, Mapping) else {}
         return all(key in free or (key in known and same(each, known[key])) for key, each in given.items())
+
+
+def _is_off(value: Json) -> bool:
+    """Whether the value switches something off: some resources are deleted so, and others must be let go of before they are."""
+    plain = _plain(value)
+    return plain is None or (isinstance(plain, str) and plain.casefold() in _OFF)
 
 
 def same(one: Json, other: Json) -> bool:

@@ -12,10 +12,12 @@ from gateway.core.model.masking import PER_RUN, Masker
 from gateway.core.model.verdict import Mode
 from gateway.core.settings.stacks import StackSettings
 from gateway.terraform.aws_location import AwsLocation
+from gateway.terraform.config.backend import StateObject
 from gateway.terraform.origins import (
     CodeOrigin,
     RemoteStates,
     StateOrigin,
+    StoredState,
     Version,
     code_origin,
     state_origin,
@@ -122,6 +124,13 @@ class Stacks:
     def origins(self) -> Mapping[str, str]:
         """Where the code and contracts of each stack are read, by the stack's name."""
         return {loaded.stack.name: loaded.origin.description for loaded in self._loaded}
+
+    @property
+    def state_objects(self) -> tuple[StateObject, ...]:
+        """The states that are kept in S3."""
+        origins = (each.state_origin for each in self._loaded)
+        wanted = (each.wanted for each in origins if isinstance(each, StoredState))
+        return tuple(each for each in wanted if isinstance(each, StateObject))
 
     @property
     def origin_warnings(self) -> tuple[str, ...]:

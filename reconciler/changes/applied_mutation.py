@@ -53,6 +53,8 @@ class AppliedMutation:
     wanted_seconds: float | None = None
     puts_back: str = ""
     """The change for a time that it put back; empty for any other mutation."""
+    planned: bool = False
+    """Whether it is part of the apply of a plan: what it sets comes from the code, so there is nothing to write into it."""
     approver: str = ""
     """Who approved it; empty if no approval was needed."""
     settled_at: datetime
@@ -72,7 +74,7 @@ class AppliedMutation:
     @property
     def concerns_code(self) -> bool:
         """Whether the code may have to say something else now. Calls that only do something, or change no value, do not concern it."""
-        return any(
+        return not self.planned and any(
             effect.action is not EffectAction.INVOKE and (effect.address, effect.attribute) not in self.restated
             for effect in self.effects
         )
@@ -94,10 +96,14 @@ def carried_out(record: Record) -> bool:
 
 
 def changes_attributes(record: Record) -> bool:
-    """Whether a DECIDED record is of a call that may change an attribute. Data-plane traffic does not, and is told apart cheaply."""
+    """Whether a DECIDED record is of a call that may change an attribute. Data-plane traffic does not, and is told apart cheaply; nor does
+    a plan, whose calls do.
+    """
     body = body_of(record, DecidedBody)
-    return body.call.call_class is not CallClass.DATA and any(
-        effect.action is not EffectAction.INVOKE or effect.attribute != WHOLE for effect in body.effects
+    return (
+        body.plan is None
+        and body.call.call_class is not CallClass.DATA
+        and any(effect.action is not EffectAction.INVOKE or effect.attribute != WHOLE for effect in body.effects)
     )
 
 
@@ -130,6 +136,7 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
         evidence=motive.evidence if motive else (),
         wanted_seconds=motive.wanted_seconds if motive else None,
         puts_back=body.puts_back.mutation if body.puts_back else "",
+        planned=body.part is not None and bool(body.part.uses),
         approver=approvers.get(body.decision.approval, ""),
         settled_at=record.at,
     )

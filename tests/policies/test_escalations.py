@@ -50,20 +50,31 @@ def engine() -> Iterator[Embedded]:
 
 @pytest.fixture(scope="module")
 def resolver() -> EffectResolver:
-    return EffectResolver(FakeInventory({}))
+    classes = call_classes.shipped()
+    return EffectResolver(
+        FakeInventory({}),
+        class_of=lambda call: call_classes.class_of_call(call, classes.of(call.service, call.operation)),
+    )
 
 
-async def said(engine: Embedded, resolver: EffectResolver, name: str, kind: str) -> list[Finding]:
+async def said(
+    engine: Embedded, resolver: EffectResolver, name: str, kind: str, parameters: dict[str, Any] | None = None
+) -> list[Finding]:
     """Every objection to the call, the sternest first."""
     service, operation = name.split(":")
     call = Call(
         service=service,
         operation=operation,
-        parameters=CALLS[name]["parameters"],
+        parameters=CALLS[name]["parameters"] if parameters is None else parameters,
         account=ACCOUNT,
         region="us-east-1",
     )
-    effects = tuple(replace(effect, declared=kind == "reviewed") for effect in resolver.effects(call))
+    found = resolver.explain(call)
+    effects = tuple(replace(effect, declared=kind == "reviewed") for effect in found.effects)
+    inner = tuple(
+        replace(each, effects=tuple(replace(effect, declared=kind == "reviewed") for effect in each.effects))
+        for each in found.inner
+    )
     mutation = Mutation(
         id="mut_1",
         caller=Caller(
@@ -73,12 +84,14 @@ async def said(engine: Embedded, resolver: EffectResolver, name: str, kind: str)
         call_class=call_classes.shipped().of(service, operation),
         motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text="", evidence=("A-1",)),
         effects=effects,
+        inner=inner,
+        not_understood=found.not_understood,
     )
     subjects = tuple(_subject(effect) for effect in effects)
     facts = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=subjects, account=ACCOUNT)
     checks = (CallClassCheck(), BoundsCheck(), GuardrailsCheck(engine, engine.packages))
-    found = [finding for check in checks for finding in (await check.examine(mutation, facts)).findings]
-    objections = [finding for finding in found if finding.verdict is not Verdict.ALLOW]
+    findings = [finding for check in checks for finding in (await check.examine(mutation, facts)).findings]
+    objections = [finding for finding in findings if finding.verdict is not Verdict.ALLOW]
     return sorted(objections, key=lambda finding: -RANK.index(finding.verdict))
 
 
@@ -98,6 +111,51 @@ async def test_each_call(engine: Embedded, resolver: EffectResolver, name: str, 
     assert verdict == wanted
     assert {finding.rule for finding in objections if finding.verdict is verdict} == set(rules)
     assert CALLS[name].get("why") or all(CALLS[name][each] != "allow" for each in KINDS), "what is allowed says why"
+
+
+def _scheduled(service: str, operation: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A schedule that makes the call."""
+    sdk = {"stepfunctions": "sfn", "events": "eventbridge", "logs": "cloudwatchlogs"}.get(
+        service, service.replace("-", "")
+    )
+    arn = f"arn:aws:scheduler:::aws-sdk:{sdk}:{operation[0].lower()}{operation[1:]}"
+    given = {name[0].upper() + name[1:]: value for name, value in parameters.items()}
+    target = {"Arn": arn, "RoleArn": f"arn:aws:iam::{ACCOUNT}:role/r", "Input": json.dumps(given)}
+    window = {"Mode": "OFF"}
+    every = {"Name": "n", "GroupName": "g", "ScheduleExpression": "rate(1 day)", "FlexibleTimeWindow": window}
+    return "scheduler:CreateSchedule", {**every, "Target": target}
+
+
+def _in_a_machine(service: str, operation: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A state machine that makes the call."""
+    _, schedule = _scheduled(service, operation, parameters)
+    resource = schedule["Target"]["Arn"].replace(":scheduler:", ":states:")
+    task = {"Type": "Task", "Resource": resource, "Parameters": json.loads(schedule["Target"]["Input"]), "End": True}
+    definition = json.dumps({"StartAt": "A", "States": {"A": task}})
+    role = schedule["Target"]["RoleArn"]
+    return "stepfunctions:CreateStateMachine", {"name": "m", "definition": definition, "roleArn": role}
+
+
+def _in_a_document(service: str, operation: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A document whose automation makes the call, with the rights of the outer call."""
+    inputs = {"Service": service, "Api": operation, **parameters}
+    step = {"name": "s", "action": "aws:executeAwsApi", "inputs": inputs}
+    content = json.dumps({"schemaVersion": "0.3", "mainSteps": [step]})
+    return "ssm:CreateDocument", {"Name": "d", "DocumentType": "Automation", "Content": content}
+
+
+@pytest.mark.parametrize("by", [_scheduled, _in_a_machine, _in_a_document])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", CALLS)
+async def test_no_call_is_judged_more_mildly_by_proxy(
+    engine: Embedded, resolver: EffectResolver, name: str, kind: str, by: Any
+) -> None:
+    outer, parameters = by(*name.split(":"), CALLS[name]["parameters"])
+    directly = await said(engine, resolver, name, kind)
+    by_proxy = await said(engine, resolver, outer, kind, parameters)
+    sternest = [RANK.index(found[0].verdict) if found else 0 for found in (directly, by_proxy)]
+    assert sternest[1] >= sternest[0]
+    assert kind != "agent" or sternest[1] > 0
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "reviewed"])

@@ -24,6 +24,14 @@ class CallClassTable:
         """The class of an operation, by botocore's names. MUTATION if the table does not list it."""
         return self._table.get(service, {}).get(operation, CallClass.MUTATION)
 
+    def mutating(self) -> Mapping[str, tuple[str, ...]]:
+        """Service → its operations of the class MUTATION, both sorted."""
+        found = {
+            service: tuple(sorted(name for name, kind in table.items() if kind is CallClass.MUTATION))
+            for service, table in sorted(self._table.items())
+        }
+        return {service: operations for service, operations in found.items() if operations}
+
 
 def load(path: Path = SHIPPED) -> CallClassTable:
     """The table, read from the shipped file (about 10 ms)."""

@@ -134,6 +134,27 @@ class Effect:
     basis: Basis = Basis.HAND
     may_change: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """With the basis RESOURCE, the names of which the paths of the attributes consist that may change, each once; else empty."""
+    by: str = ""
+    """`service:operation` of the inner call that does it (`InnerCall`); empty if the call itself does. What AWS does later, or by the hand of
+    another service, is `implied` too, so that it is never written into code; but it is judged as if the caller had sent the inner call.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InnerCall:
+    """A call that another call makes AWS carry out: an entry of a batch, the target of a schedule, a resource of a template."""
+
+    call: Call
+    call_class: CallClass
+    role: str = ""
+    """ARN of the role with whose rights AWS makes it; empty if it is made with the rights of the outer call."""
+    effects: tuple[Effect, ...] = ()
+    """Empty if it is not understood, or only reads."""
+
+    @property
+    def name(self) -> str:
+        """`service:operation`."""
+        return f"{self.call.service}:{self.call.operation}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +185,9 @@ class Mutation:
     idempotency_key: str = ""
     """The client's key for this attempt, unique per actor; empty if it sent none."""
 
+    own: tuple[Effect, ...] = field(default=(), compare=False)
+    """Of a call that makes AWS carry out others, what it does itself, also where those are not understood. Only a plan counts it then."""
+
     signature: str = ""
     """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
     door: Door = Door.AWS
@@ -177,6 +201,8 @@ class Mutation:
     """How it fits the plan of the session that its key belongs to; None outside of such a session."""
     opens: PlanOpening | None = field(default=None, compare=False, repr=False)
     """The session that is opened if it passes; None for every mutation but a plan."""
+    inner: tuple[InnerCall, ...] = field(default=(), compare=False)
+    """The calls that it makes AWS carry out, as far as they could be read. The effects of each are among `effects`, if all are understood."""
 
     @property
     def understood(self) -> bool:

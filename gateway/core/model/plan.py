@@ -32,6 +32,12 @@ class PlannedChange:
     """The changed attributes whose value is a secret, so that it is not told."""
     unknown: tuple[str, ...] = ()
     """The changed attributes whose value is known only after the apply."""
+    computed: tuple[str, ...] = ()
+    """Attributes that the code does not give: AWS or the provider chooses their value."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """Tags that the provider adds to those of the code (`default_tags`)."""
+    region: str = ""
+    """The region of its provider; empty if the plan does not tell."""
 
     @property
     def size(self) -> int:
@@ -48,8 +54,12 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """Digest of the changes without secrets, 64 hex digits."""
-        return digest([change_to_json(change) for change in self.changes])
+        """Digest of the changes without secrets, 64 hex digits; their order does not matter.
+
+        Two plans that differ only in secrets, or in values known after the apply, have one digest. So an approval of a plan is one of every
+        secret in its place, and a session leaves these values free.
+        """
+        return digest([change_to_json(change) for change in sorted(self.changes, key=lambda each: each.address)])
 
 
 def change_to_json(change: PlannedChange) -> dict[str, Json]:
@@ -62,4 +72,7 @@ def change_to_json(change: PlannedChange) -> dict[str, Json]:
         "values": dict(change.values),
         "secrets": list(change.secrets),
         "unknown": list(change.unknown),
+        "computed": list(change.computed),
+        "tags": dict(change.tags),
+        "region": change.region,
     }

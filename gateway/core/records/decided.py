@@ -222,6 +222,8 @@ class RecordedChange(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     type: str
     action: PlannedAction
     region: str = ""
+    computed: tuple[str, ...] = ()
+    """Attributes that AWS or the provider chooses."""
     tags: Mapping[str, str] = {}
     """Tags that the provider adds to those of the code."""
 

@@ -191,6 +191,14 @@ class PlannedChangeBody(_Body):
     ]
     secrets: Annotated[tuple[Path, ...], Field(description="Changed attributes whose value is a secret.")] = ()
     unknown: Annotated[tuple[Path, ...], Field(description="Changed attributes with a value known after apply.")] = ()
+    computed: Annotated[
+        tuple[Path, ...], Field(description="Attributes that the code does not give: AWS or the provider chooses.")
+    ] = ()
+    tags: Annotated[
+        dict[Annotated[str, Field(max_length=128)], Annotated[str, Field(max_length=256)]],
+        Field(default_factory=dict, max_length=100, description="Tags that the provider adds to those of the code."),
+    ]
+    region: Annotated[str, Field(pattern=r"^[a-z0-9-]{0,32}$", description="That of its provider.")] = ""
 
     def change(self) -> PlannedChange:
         """The change. Raises `errors.Malformed` if the address is not one of a resource of its type."""
@@ -206,6 +214,9 @@ class PlannedChangeBody(_Body):
             values=self.values,
             secrets=self.secrets,
             unknown=self.unknown,
+            computed=self.computed,
+            tags=self.tags,
+            region=self.region,
         )
 
 

@@ -1,4 +1,4 @@
-"""The operations of Systems Manager on parameters. Its other operations run code and are deliberately not understood."""
+"""The operations of Systems Manager on parameters. Those on documents are in `gateway.effects.services.ssm_documents`."""
 
 from collections.abc import Mapping
 from dataclasses import replace

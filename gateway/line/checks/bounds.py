@@ -114,7 +114,8 @@ def _binds_unknown(mutation: Mutation, subject: Subject) -> bool:
     the code that they apply, is not held.
     """
     bounded = any(overlaps(path, subject.effect.attribute) for path in subject.contract.bounded)
-    return bounded and (mutation.caller.kind is ActorKind.AGENT or not subject.effect.implied)
+    only_implied = subject.effect.implied and not subject.effect.by
+    return bounded and (mutation.caller.kind is ActorKind.AGENT or not only_implied)
 
 
 # Rules for agents ---------------------------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ def _for_agents(mutation: Mutation, subject: Subject, *, sets: bool) -> Iterator
     if not contract.managed_by_agent:
         yield _not_managed(effect, contract)
         return
-    if effect.implied and effect.action in (EffectAction.INVOKE, EffectAction.CREATE):
+    if effect.implied and not effect.by and effect.action in (EffectAction.INVOKE, EffectAction.CREATE):
         # It is not what the agent asks for, so nobody has to grant it. Its bounds and the claims on it are judged.
         return
     yield from _withheld(mutation, effect, contract)
@@ -138,7 +139,9 @@ def _for_agents(mutation: Mutation, subject: Subject, *, sets: bool) -> Iterator
 
 def _withheld(mutation: Mutation, effect: Effect, contract: Contract) -> Iterator[Finding]:
     """A denial if an agent deletes or invokes what not every matching block of the contract grants."""
-    service, operation = mutation.call.service, mutation.call.operation
+    service, _, operation = effect.by.partition(":")
+    if not effect.by:
+        service, operation = mutation.call.service, mutation.call.operation
     if (
         effect.action is EffectAction.DELETE
         and not contract.prevent_delete
@@ -308,7 +311,8 @@ def _unforeseeable(mutation: Mutation, subject: Subject) -> Finding:
 def _not_understood(mutation: Mutation) -> Finding:
     operation = f"{mutation.call.service}:{mutation.call.operation}"
     why = f" ({mutation.not_understood})" if mutation.not_understood else ""
-    reason = f"Sentinel does not know what {operation} does to declared resources{why}. {GO_ON}"
+    does = "all that it makes AWS do" if mutation.inner else "what it does to declared resources"
+    reason = f"Sentinel does not understand {operation}: it does not know {does}{why}. {GO_ON}"
     if mutation.call_class is CallClass.DATA:
         reason = (
             f"{operation} writes data and names no resource that a contract could let an actor use, or asks for more than data. "

@@ -11,8 +11,9 @@ from gateway.core.model.mutation import Mutation
 from gateway.core.model.verdict import Finding
 from gateway.core.ports import PolicyEngine
 from gateway.line.checks.chain import Opinion, passed
+from gateway.line.checks.inner_calls import each_alone
 from gateway.line.checks.policy_answer import finding, member, only
-from gateway.line.checks.policy_input import PolicyInputs
+from gateway.line.checks.policy_input import PolicyInputs, policy_input
 from gateway.terraform.secrets import masked_text
 
 ENTRYPOINT = "sentinel/guardrails/result"
@@ -34,15 +35,24 @@ class GuardrailsCheck:
         self._packages = packages
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
-        """The objections of the guardrails. Raises `errors.PolicyUnavailable`, which denies, if any package did not answer."""
+        """The objections of the guardrails to the call and to each call inside it.
+
+        Raises `errors.PolicyUnavailable`, which denies, if any package did not answer.
+        """
         bundle = self._engine.revision
-        answer = await self._engine.ask(ENTRYPOINT, self._inputs.of(mutation, facts))
-        found = only(answer, {"evaluated", "findings"})
-        _require_all(member(found, "evaluated", dict), self._packages())
-        objections = tuple(finding(self.name, each) for each in member(found, "findings", list))
+        objections = await self._objections(self._inputs.of(mutation, facts))
+        for alone, about in each_alone(mutation, facts):
+            objections += await self._objections(policy_input(alone, about))
+        objections = tuple(dict.fromkeys(objections))
         if any(effect.judged is not None for effect in mutation.effects):
             objections = tuple(_without_secrets(each) for each in objections)
         return Opinion(findings=objections or passed(self).findings, bundle=bundle)
+
+    async def _objections(self, document: Mapping[str, Json]) -> tuple[Finding, ...]:
+        answer = await self._engine.ask(ENTRYPOINT, document)
+        found = only(answer, {"evaluated", "findings"})
+        _require_all(member(found, "evaluated", dict), self._packages())
+        return tuple(finding(self.name, each) for each in member(found, "findings", list))
 
 
 def _without_secrets(objection: Finding) -> Finding:

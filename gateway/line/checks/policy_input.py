@@ -7,7 +7,7 @@ from gateway.core.model.claim import StandingClaim
 from gateway.core.model.facts import Dependant, Facts, Subject
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.motive import motive_to_json
-from gateway.core.model.mutation import Call, Mutation
+from gateway.core.model.mutation import Call, InnerCall, Mutation
 from gateway.core.model.signal import MotiveProof
 from gateway.terraform.address import type_of_named
 
@@ -58,6 +58,7 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "class": mutation.call_class.value,
             "understood": mutation.understood,
             "effects": [_effect(subject) for subject in facts.subjects],
+            "inner": [_inner(inner) for inner in mutation.inner],
         },
         "security_groups": {
             "of": dict(facts.group_rules.groups),
@@ -67,6 +68,16 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
         "claims": [claim_input(standing, facts.proof) for standing in facts.claims],
         "flips": dict(facts.flips),
         "signals": [signal.id for signal in facts.proof.signals],
+    }
+
+
+def _inner(inner: InnerCall) -> Json:
+    return {
+        "service": inner.call.service,
+        "operation": inner.call.operation,
+        "class": inner.call_class.value,
+        "role": inner.role,
+        "understood": bool(inner.effects),
     }
 
 
@@ -84,6 +95,7 @@ def _effect(subject: Subject) -> Json:
         "identity": dict(effect.identity),
         "declared": effect.declared,
         "implied": effect.implied,
+        "by": effect.by,
         "upserted": effect.upserted,
         "basis": effect.basis.value,
         "may_change": list(effect.may_change),

@@ -35,6 +35,7 @@ _BUILT_IN: Mapping[str, str] = {
     "derived_rows.resource": "Only the resource is known",
     "fairness.claims": "Too many claims for one motivation",
     "fairness.size": "More than a whole budget",
+    "never.by_proxy": "A call that its caller may not make itself",
     "never.credential": "Credentials are not handed out",
     "never.stopped": "A person stopped such changes",
     "never.survey": "The facts could not be gathered",

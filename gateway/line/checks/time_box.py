@@ -35,6 +35,6 @@ def _other_effect(mutation: Mutation, facts: Facts) -> str:
         if effect.action is EffectAction.SET and key in bases:
             if effect.value != bases.pop(key):
                 return f"{effect.address}.{effect.attribute} to another value"
-        elif subject.changes and not (effect.implied and effect.action is EffectAction.INVOKE):
+        elif subject.changes and not (effect.implied and not effect.by and effect.action is EffectAction.INVOKE):
             return f"{effect.address}.{effect.attribute}"
     return "too little" if bases else ""

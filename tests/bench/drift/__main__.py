@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.bench.drift.contestants import Contestant, generate, gold, revert, sentinel
+from tests.bench.drift.contestants import Contestant, generate, gold, nothing, revert, sentinel
 from tests.bench.drift.judge import Grade
 from tests.bench.drift.play import Broken, Result, play
 from tests.bench.drift.scenario import project_names, read_kinds, read_project
@@ -21,6 +21,7 @@ from tests.bench.drift.table import table
 CONTESTANTS: dict[str, Contestant] = {
     "sentinel": sentinel,
     "gold": gold,
+    "do-nothing": nothing,
     "generate-config-out": generate,
     "plan-and-revert": revert,
 }
@@ -77,6 +78,7 @@ def _line(result: Result | Broken) -> dict[str, Any]:
         "origin": result.scenario.origin,
         "shape": result.scenario.shape,
         "sees": result.scenario.sees,
+        "creations": result.scenario.creations,
         "lines": result.verdict.lines,
         "gold_lines": result.gold_lines,
         "seconds": round(result.seconds, 2),

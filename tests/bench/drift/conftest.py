@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.bench.drift.answer import Said
 from tests.bench.drift.contestants import accept
-from tests.bench.drift.judge import Case, Said, Verdict, judge
+from tests.bench.drift.judge import Case, Verdict, judge
 from tests.bench.drift.made import make
 from tests.bench.drift.play import Station, applied, stations
 from tests.bench.drift.scenario import HERE, Change, Project, Scenario, read_kinds

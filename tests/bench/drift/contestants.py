@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.bench.drift.judge import Case, Said
+from tests.bench.drift.answer import DONE, LEFT, Said, expected
+from tests.bench.drift.judge import Case
 from tests.bench.drift.scenario import Change, golden
 from tests.bench.drift.state import read_state, type_of
 from tests.bench.drift.terraform import Tool, environment_for
@@ -35,6 +36,7 @@ def sentinel(case: Case, checkout: Path, events: Path) -> Played:
     """`sentinel reconcile PATH --write --events FILE`, in a process of its own."""
     argv = [sys.executable, "-m", "reconciler", "reconcile", str(checkout / case.scenario.root)]
     argv += ["--write", "--json", "--events", str(events)]
+    argv += ["--adopt", case.scenario.adopt] if case.scenario.adopt else []
     environment = environment_for(case.endpoint, checkout.parent / "home")
     began = time.perf_counter()
     done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
@@ -48,23 +50,33 @@ def read_report(code: int, out: str, err: str, seconds: float) -> Played:
     except ValueError:
         report = {"detail": err[-2000:] or out[-2000:]}
     left = report.get("left") or []
-    words = [f"{entry['address']}.{entry['attribute']}: {entry['reason']}" for entry in left]
-    if code not in {0, 2}:
+    words = [f"{entry.get('address')}.{entry.get('attribute')}: {entry.get('reason')}" for entry in left]
+    if code not in {DONE, LEFT}:
         words.append(f"Exit code {code}: {report.get('detail', err[-2000:])}")
-    said = Said(left=[entry["address"] for entry in left], words=" ".join(words), admits=code != 0 or bool(left))
+    said = Said(
+        left=[str(entry.get("address")) for entry in left], words=" ".join(words), admits=code != DONE or bool(left),
+        code=code, entries=[json.dumps(entry, ensure_ascii=False) for entry in left],
+    )  # fmt: skip
     return Played(said=said, seconds=seconds, tokens=int(report.get("tokens") or 0))
 
 
 def gold(case: Case, checkout: Path, events: Path) -> Played:
-    """The gold edit, and the state brought up to date: it shows that the scenario can be passed, and how the judge passes."""
+    """The gold edit with the right answer, and the state brought up to date: it shows that the scenario can be passed, and how."""
     for file, (_, text) in golden(case.scenario, checkout).items():
         (checkout / file).write_text(_resolved(text, case))
     if not case.scenario.gold:
-        return Played(said=Said(admits=True, words="It stays out of the code."))
+        is_answer = bool(case.scenario.creations)
+        out = Said(admits=True, code=LEFT, words="It stays out of the code.")
+        return Played(said=expected(case.scenario, case.made.created) if is_answer else out)
     root = checkout / case.scenario.root
     accept(case.drifted, root)
     if case.made.deleted:
         case.drifted.run(root, "apply", "-refresh-only", "-auto-approve", "-no-color", "-lock=false")
+    return Played(said=expected(case.scenario, case.made.created))
+
+
+def nothing(case: Case, checkout: Path, events: Path) -> Played:
+    """The baseline that does nothing and says that all is well."""
     return Played()
 
 
@@ -82,7 +94,7 @@ def generate(case: Case, checkout: Path, events: Path) -> Played:
     root = checkout / case.scenario.root
     wanted = [entry for change in case.scenario.changes for entry in _importable(case, change)]
     if len(wanted) < len(case.scenario.changes):
-        return Played(said=Said(admits=True, words="Terraform generates no configuration for it."))
+        return Played(said=Said(admits=True, code=LEFT, words="Terraform generates no configuration for it."))
     text = "".join(f'import {{\n  to = {to}\n  id = "{identity}"\n}}\n\n' for to, identity, _ in wanted)
     scratch = checkout.parent / "generate"
     scratch.mkdir()
@@ -94,7 +106,7 @@ def generate(case: Case, checkout: Path, events: Path) -> Played:
     for to, _, is_new in wanted:
         block = block_of(generated, to)
         if not block:
-            return Played(said=Said(admits=True, words="Terraform could not generate the configuration."))
+            return Played(said=Said(admits=True, code=LEFT, words="Terraform could not generate the configuration."))
         if is_new:
             (root / "generated.tf").write_text(block)
             (root / "import.tf").write_text(text)
@@ -105,9 +117,13 @@ def generate(case: Case, checkout: Path, events: Path) -> Played:
 
 
 def accept(tool: Tool, root: Path) -> None:
-    """Bring the state up to date if the plan changes nothing in AWS: imports, refreshed values, outputs."""
+    """Bring the state up to date if the plan changes nothing of the stack: imports, refreshed values, outputs.
+
+    What is imported may be changed at once: some values are the provider's own, which no import can read (of a subscription, how long it
+    waits to be confirmed). If the change reaches AWS, the judge sees it.
+    """
     plan = tool.plan(root, "-out=accept.plan")
-    if plan.code == 2 and set(plan.changes.values()) <= {"import"}:
+    if plan.code == 2 and set(plan.changes) <= plan.imported:
         tool.run(root, "apply", "-no-color", "-lock=false", "accept.plan")
     (root / "accept.plan").unlink(missing_ok=True)
 
@@ -128,11 +144,11 @@ def _replace_block(root: Path, address: str, block: str) -> None:
 
 def _importable(case: Case, change: Change) -> list[tuple[str, str, bool]]:
     """(address, import id, whether it is new) if Terraform can generate its configuration."""
-    created = {made[0]: made for made in case.made.created}
+    created = {made.type: made for made in case.made.created}
     if change.kind.creates is not None:
-        kind, _, identity = created[change.kind.creates.type]
-        return [(f"{kind}.generated", identity, True)]
-    if change.kind.sees == "gone" or change.on.startswith("module.") or "[" in change.on:
+        made = created[change.kind.creates.type]
+        return [(f"{made.type}.generated", made.import_id, True)]
+    if change.kind.sees in {"gone", "nothing"} or change.on.startswith("module.") or "[" in change.on:
         return []
     attributes = read_state(case.before / case.scenario.root / "terraform.tfstate")[change.on]
     name = _IMPORT_BY.get(type_of(change.on), "id")
@@ -145,6 +161,6 @@ _IMPORT_BY = {"aws_lambda_function": "function_name", "aws_db_instance": "identi
 
 def _resolved(text: str, case: Case) -> str:
     """The gold's text with the import ids of what was created, which are known only now: `@import[0]`."""
-    for index, (_, _, identity) in enumerate(case.made.created):
-        text = text.replace(f"@import[{index}]", identity)
+    for index, made in enumerate(case.made.created):
+        text = text.replace(f"@import[{index}]", made.import_id)
     return text

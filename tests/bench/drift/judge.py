@@ -5,13 +5,14 @@
 """
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from tests.bench.drift.made import Made, observe
+from tests.bench.drift.answer import Said, fault
+from tests.bench.drift.made import Created, Made, observe
 from tests.bench.drift.scenario import Project, Scenario
 from tests.bench.drift.state import identities, read_state, type_of
 from tests.bench.drift.terraform import Planned, Tool
@@ -38,16 +39,6 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What a contestant said it left to a human: addresses, and its words."""
-
-    left: Sequence[str] = ()
-    words: str = ""
-    admits: bool = False
-    """Whether it said at all that something is left, by its exit code."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One scenario as it was played: the project before, and the two worlds to judge in."""
 
@@ -65,32 +56,50 @@ class Case:
 
 
 def judge(case: Case, after: Path, said: Said, scratch: Path) -> Verdict:
-    """The verdict on the checkout `after`."""
+    """The verdict on the checkout `after`, and where something was created, on the answer too."""
+    verdict = _judge_code(case, after, said, scratch)
+    if verdict.grade is not Grade.PASS or not (wrong := fault(case.scenario, case.made.created, said)):
+        return verdict
+    return Verdict(grade=Grade.LEFT if said.admits else Grade.MISSED, reason=wrong, lines=verdict.lines)
+
+
+def _judge_code(case: Case, after: Path, said: Said, scratch: Path) -> Verdict:
     changed = changed_files(case.before, after)
     lines = diff_lines(changed.values())
     if moved := _moved(case):
         return Verdict(grade=Grade.WRONG, reason=moved, lines=lines)
     if lost := _lost(case, after):
         return Verdict(grade=Grade.WRONG, reason=lost, lines=lines)
+    if adopted := _adopted(case, after):
+        return Verdict(grade=Grade.WRONG, reason=adopted, lines=lines)
     if not changed:
-        return _unchanged(case, said)
+        return _unchanged(case, after, said)
     if case.scenario.out:
-        return Verdict(
-            grade=Grade.WRONG, reason="It wrote a value that belongs to a controller or is a secret.", lines=lines
-        )
+        return Verdict(grade=Grade.WRONG, reason="It wrote what must stay out of the code.", lines=lines)
     reason = next((text for text in _faults(case, after, changed) if text), "")
     if not reason:
         return _planned(case, after, said, changed, scratch)
     return Verdict(grade=Grade.WRONG, reason=reason, lines=lines)
 
 
-def _unchanged(case: Case, said: Said) -> Verdict:
-    """No file changed: right if the value must stay out and that was said; else left, or missed if nothing was said."""
+def _unchanged(case: Case, after: Path, said: Said) -> Verdict:
+    """No file changed: right if the change must stay out and the answer is right; else left, or missed if nothing was said."""
+    if case.scenario.creations and case.scenario.out:
+        plan = case.drifted.plan(after / case.scenario.root)
+        wrong = "" if plan.clean else f"The plan exits {plan.code}: {plan.text}"
+        return Verdict(grade=Grade.WRONG if wrong else Grade.PASS, reason=wrong)
     if not said.admits:
         if case.scenario.out:
             return Verdict(grade=Grade.PASS)
         return Verdict(grade=Grade.MISSED, reason="It changed nothing and said that nothing is left.")
     return Verdict(grade=Grade.PASS if case.scenario.out else Grade.LEFT, reason=said.words)
+
+
+def _adopted(case: Case, after: Path) -> str:
+    """Whether the state has a new resource that must stay out."""
+    state = read_state(after / case.scenario.root / "terraform.tfstate")
+    found = [each for each in case.made.created if each.left and _addresses(state, each)]
+    return f"The state has what must stay out: {[each.import_id for each in found]}." if found else ""
 
 
 def _moved(case: Case) -> str:
@@ -177,9 +186,12 @@ def _uncaptured(case: Case, after: Path, scratch: Path) -> str:
     the edited code is planned in the world as it was before: there it has to want exactly the resources that drifted to change.
     """
     state = read_state(after / case.scenario.root / "terraform.tfstate")
-    for kind, where, _ in case.made.created:
-        if not any(type_of(address) == kind and _fits(attributes, where) for address, attributes in state.items()):
-            return f"No {kind} with {dict(where)} is in the state."
+    for new in (each for each in case.made.created if not each.left):
+        found = _addresses(state, new)
+        if not found:
+            return f"No {new.type} with {dict(new.where)} is in the state."
+        if not any(address.startswith(new.form) for address in found):
+            return f"{found} has not the form of its siblings, {new.form}"
     if still := [address for address in case.made.deleted if address in state]:
         return f"The state still has {still}."
     silent = {change.on for change in case.scenario.changes if change.kind.sees == "silent" and not change.kind.creates}
@@ -190,6 +202,10 @@ def _uncaptured(case: Case, after: Path, scratch: Path) -> str:
     if not silent <= set(plan.changes) <= wants:
         return f"In the world before the change, the code would change {sorted(plan.changes)} and not {sorted(wants)}: the value is not captured."
     return ""
+
+
+def _addresses(state: Mapping[str, Mapping[str, Any]], new: Created) -> list[str]:
+    return [address for address, values in state.items() if type_of(address) == new.type and _fits(values, new.where)]
 
 
 def _fits(attributes: Mapping[str, Any], where: Mapping[str, Any]) -> bool:

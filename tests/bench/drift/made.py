@@ -16,16 +16,18 @@ from botocore.exceptions import ClientError
 from tests.bench.drift.fill import Values, fill
 from tests.bench.drift.scenario import Change, Scenario
 
+_ACCOUNT = "123456789012"
 _BEGAN = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
-_ACTORS = {
+ACTORS: Mapping[str, Mapping[str, Any]] = {
     "runbook": {
         "type": "AssumedRole",
         "arn": "arn:aws:sts::123456789012:assumed-role/remediation/Automation",
         "sessionContext": {"sessionIssuer": {"arn": "arn:aws:iam::123456789012:role/remediation"}},
     },
     "agent": {"type": "IAMUser", "arn": "arn:aws:iam::123456789012:user/agent-ops", "userName": "agent-ops"},
+    "human": {"type": "IAMUser", "arn": "arn:aws:iam::123456789012:user/ada", "userName": "ada"},
 }
-_HUMAN = {"type": "IAMUser", "arn": "arn:aws:iam::123456789012:user/ada", "userName": "ada"}
+"""Who makes changes, as CloudTrail names them."""
 _SOURCES = {"elbv2": "elasticloadbalancing", "cloudwatch": "monitoring"}
 
 
@@ -37,31 +39,61 @@ class Made:
     """The replies to the calls of each change, by its index."""
     observed: Sequence[Any]
     """What the reads of all changes showed afterwards."""
-    created: Sequence[tuple[str, Mapping[str, Any], str]]
-    """Type, identifying attributes and import id of each resource that was created."""
+    created: Sequence["Created"]
+    """Each resource that was created."""
     deleted: Sequence[str]
     """Addresses of the resources that were deleted."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Created:
+    """A resource that a change created."""
+
+    type: str
+    where: Mapping[str, Any]
+    """Attributes that find it in a state."""
+    import_id: str
+    names: Sequence[str]
+    """Every form of its identity, the import id among them."""
+    events: Sequence[str]
+    """The names of the calls that made it."""
+    left: bool
+    form: str
+
+
 @cache
-def client(service: str, endpoint: str) -> Any:
+def client(service: str, endpoint: str, *, region: str = "eu-west-1", account: str = _ACCOUNT) -> Any:
     """A boto3 client of the simulated AWS."""
     make: Any = boto3.client
+    key, secret, token = "test", "test", None
+    if account != _ACCOUNT:
+        role = f"arn:aws:iam::{account}:role/visitor"
+        given = client("sts", endpoint).assume_role(RoleArn=role, RoleSessionName="visitor")["Credentials"]
+        key, secret, token = given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"]
     return make(
-        service, endpoint_url=endpoint, region_name="eu-west-1", aws_access_key_id="test", aws_secret_access_key="test",
+        service, endpoint_url=endpoint, region_name=region,
+        aws_access_key_id=key, aws_secret_access_key=secret, aws_session_token=token,
         config=Config(s3={"addressing_style": "path"}, retries={"max_attempts": 2}),
     )  # fmt: skip
 
 
+def words_of(scenario: Scenario) -> list[str]:
+    """What names the maker of a scenario's changes: its role or user, or the session's name."""
+    arn = str(_actor(scenario)["arn"])
+    return arn.partition("/")[2].split("/")
+
+
 def make(scenario: Scenario, state: Mapping[str, Mapping[str, Any]], endpoint: str, events: Path) -> Made:
-    """Make the changes; raises RuntimeError if one of them changes nothing that its reads show."""
+    """Make the changes; raises RuntimeError if one of them changes nothing that its reads show, or leaves nothing to read."""
     records: list[dict[str, Any]] = []
     replies: dict[int, Sequence[Any]] = {}
     for index, change in enumerate(scenario.changes):
-        before = None if change.kind.creates else _read(change, state, endpoint, ())
-        replies[index] = _call(change, state, endpoint, origin=scenario.origin, records=records)
-        if before is not None and _read(change, state, endpoint, replies[index]) == before:
-            raise RuntimeError(f"{scenario.id}: {change.kind.name} changed nothing: {before}")
+        quiet = change.kind.creates or change.kind.sees == "nothing"
+        before = None if quiet else _read(change, state, endpoint, ())
+        replies[index] = _call(change, state, endpoint, actor=_actor(scenario), records=records)
+        after = _read(change, state, endpoint, replies[index])
+        if after == before or (change.kind.creates and None in after):
+            raise RuntimeError(f"{scenario.id}: {change.kind.name} changed nothing: {after}")
     events.write_text(json.dumps({"Records": records}, default=str))
     return Made(
         replies=replies,
@@ -81,21 +113,53 @@ def observe(
     return [_read(change, state, endpoint, replies[index]) for index, change in enumerate(scenario.changes)]
 
 
+def _actor(scenario: Scenario) -> Mapping[str, Any]:
+    return ACTORS.get(scenario.maker or scenario.origin, ACTORS["human"])
+
+
 def _call(
     change: Change,
     state: Mapping[str, Mapping[str, Any]],
     endpoint: str,
     *,
-    origin: str,
+    actor: Mapping[str, Any],
     records: list[dict[str, Any]],
 ) -> Sequence[Any]:
     replies: list[Any] = []
-    for service, method, template in change.kind.calls:
+    for service, method, template, *where in change.kind.calls:
         parameters = fill(template, _values(change, state, replies))
-        reply = getattr(client(service, endpoint), method)(**parameters)
+        place = where[0] if where else {}
+        caller = client(service, endpoint, **{key: place[key] for key in ("account", "region") if key in place})
+        error = None
+        try:
+            reply = getattr(caller, method)(**parameters)
+        except ClientError as refused:
+            if not place.get("fails"):
+                raise
+            reply, error = {}, refused.response["Error"]["Code"]
         replies.append({key: value for key, value in reply.items() if key != "ResponseMetadata"})
-        records.append(_event(len(records), origin, service, method, parameters=parameters, reply=replies[-1]))
+        event = _event(
+            len(records), actor, service, event_name(service, method), parameters=parameters, reply=replies[-1]
+        )
+        records.append(event | _elsewhere(place) | ({"errorCode": error} if error else {}))
     return replies
+
+
+def event_name(service: str, method: str) -> str:
+    """The name that CloudTrail has for a call of boto3."""
+    return str(client(service, "http://127.0.0.1").meta.method_to_api_mapping[method])
+
+
+def _elsewhere(place: Mapping[str, Any]) -> dict[str, Any]:
+    """What an event says otherwise if its call was made in another region or account."""
+    said = {"awsRegion": place["region"]} if "region" in place else {}
+    if account := place.get("account"):
+        role = f"arn:aws:sts::{account}:assumed-role/visitor/visitor"
+        said |= {
+            "recipientAccountId": account,
+            "userIdentity": {"type": "AssumedRole", "arn": role, "accountId": account},
+        }
+    return said
 
 
 def _read(
@@ -122,31 +186,34 @@ def _creations(scenario: Scenario) -> list[tuple[int, Change]]:
     return [(index, change) for index, change in enumerate(scenario.changes) if change.kind.creates]
 
 
-def _created(
-    change: Change, state: Mapping[str, Mapping[str, Any]], replies: Sequence[Any]
-) -> tuple[str, Mapping[str, Any], str]:
+def _created(change: Change, state: Mapping[str, Mapping[str, Any]], replies: Sequence[Any]) -> Created:
     assert change.kind.creates is not None
     values = _values(change, state, replies)
-    return (
-        change.kind.creates.type,
-        fill(change.kind.creates.where, values),
-        fill(change.kind.creates.import_id, values),
+    import_id = fill(change.kind.creates.import_id, values)
+    return Created(
+        type=change.kind.creates.type,
+        where=fill(change.kind.creates.where, values),
+        import_id=import_id,
+        names=[import_id, *fill(list(change.kind.creates.names), values)],
+        events=[event_name(service, method) for service, method, *_ in change.kind.calls],
+        left=change.left,
+        form=change.form,
     )
 
 
 def _event(
-    number: int, origin: str, service: str, method: str, *, parameters: Mapping[str, Any], reply: Any
+    number: int, actor: Mapping[str, Any], service: str, name: str, *, parameters: Mapping[str, Any], reply: Any
 ) -> dict[str, Any]:
     """The record that CloudTrail writes of a call ("CloudTrail record contents")."""
     return {
         "eventVersion": "1.11",
         "eventTime": (_BEGAN + timedelta(seconds=number)).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "eventSource": f"{_SOURCES.get(service, service)}.amazonaws.com",
-        "eventName": "".join(part.capitalize() for part in method.split("_")),
+        "eventName": name,
         "eventID": f"00000000-0000-4000-8000-{number:012d}",
         "awsRegion": "eu-west-1",
-        "recipientAccountId": "123456789012",
-        "userIdentity": _ACTORS.get(origin, _HUMAN),
+        "recipientAccountId": _ACCOUNT,
+        "userIdentity": actor,
         "requestParameters": _lower(parameters),
         "responseElements": _lower(reply) or None,
         "readOnly": False,

@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 HERE = Path(__file__).parent
-SEES = ("plan", "silent", "invisible", "gone")
-"""What a plan of the untouched code shows of a change; `kinds.yaml` says what each means."""
+SEES = ("plan", "gone", "silent", "invisible", "nothing")
+"""What a plan of the untouched code shows of a change, the most visible first; `kinds.yaml` says what each means."""
 ORIGINS = ("measured", "runbook", "agent", "human", "creation", "deletion", "composite")
 """The classes of scenarios: where the change is taken from."""
 
@@ -21,6 +21,8 @@ class Creates:
     type: str
     where: Mapping[str, Any]
     import_id: str
+    names: Sequence[str] = ()
+    """Other forms of its identity, each as good as the import id where it is named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,10 @@ class Change:
     value: Any = None
     more: Mapping[str, Any] = field(default_factory=dict)
     """Other values that the kind's placeholders name."""
+    left: bool = False
+    """Whether what it creates must stay out of the code and be listed as left."""
+    form: str = ""
+    """How the address of what it creates has to begin, if its siblings prescribe it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +74,16 @@ class Scenario:
     changes: Sequence[Change]
     gold: Sequence[Replacement] = ()
     """Empty if the right answer is to leave the code as it is."""
+    maker: str = ""
+    """Who made the changes (`made.ACTORS`), if the origin does not say it."""
+    adopt: str = ""
+    """What of the new resources is to be written: all, linked or none; empty for the default."""
+
+    @property
+    def creations(self) -> str:
+        """What of creations is played: linked, unlinked, both, events that leave nothing new, or none (empty)."""
+        created = {"linked" if change.on else "unlinked" for change in self.changes if change.kind.creates}
+        return " and ".join(sorted(created)) or ("nothing new" if self.sees == "nothing" else "")
 
     @property
     def out(self) -> bool:
@@ -77,7 +93,7 @@ class Scenario:
     @property
     def sees(self) -> str:
         """What a plan shows of it: the most visible of its changes."""
-        return min((change.kind.sees for change in self.changes), key=("plan", "gone", "silent", "invisible").index)
+        return min((change.kind.sees for change in self.changes), key=SEES.index)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +128,10 @@ def _read_yaml(path: Path) -> Any:
     return yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
 
 
-def read_kinds(path: Path = HERE / "kinds.yaml") -> dict[str, Kind]:
-    """The kinds of change by name. Raises ValueError if one is incomplete."""
-    found = {name: _kind(name, entry) for name, entry in _read_yaml(path).items()}
+def read_kinds(*paths: Path) -> dict[str, Kind]:
+    """The kinds of change by name, of these files or of the benchmark's own. Raises ValueError if one is incomplete."""
+    files = paths or (HERE / "kinds.yaml", HERE / "creations.yaml")
+    found = {name: _kind(name, entry) for path in files for name, entry in _read_yaml(path).items()}
     if wrong := [name for name, kind in found.items() if kind.sees not in SEES or not kind.calls or not kind.reads]:
         raise ValueError(f"These kinds are incomplete: {', '.join(wrong)}.")
     return found
@@ -138,30 +155,44 @@ def read_project(name: str, kinds: Mapping[str, Kind], folder: Path = HERE / "sc
     )
 
 
+_MEMBERS = {
+    "id", "root", "origin", "shape", "kind", "target", "value", "with", "parts", "gold", "out",
+    "maker", "adopt", "left", "form",
+}  # fmt: skip
+
+
 def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
     new = entry.get("creates")
-    creates = Creates(type=new["type"], where=new["where"], import_id=new["import"]) if new else None
+    creates = (
+        Creates(type=new["type"], where=new["where"], import_id=new["import"], names=new.get("names", []))
+        if new
+        else None
+    )
     return Kind(name=name, sees=entry["sees"], calls=entry["calls"], reads=entry["reads"], creates=creates)
 
 
 def _scenario(project: str, entry: Mapping[str, Any], root: str, kinds: Mapping[str, Kind]) -> Scenario:
-    unknown = set(entry) - {"id", "root", "origin", "shape", "kind", "target", "value", "with", "parts", "gold", "out"}
+    unknown = set(entry) - _MEMBERS
     if unknown or entry["origin"] not in ORIGINS:
         raise ValueError(f"{project}/{entry['id']}: unknown member or origin: {sorted(unknown)} {entry['origin']}")
     gold = [Replacement(file=file, old=old, new=new) for file, old, new in entry.get("gold", [])]
-    if bool(gold) == bool(entry.get("out")):
-        raise ValueError(f"{project}/{entry['id']}: it needs either `gold` or `out: true`.")
+    parts = entry.get("parts", [entry])
+    if bool(gold) == bool(entry.get("out") or all(part.get("left") for part in parts)):
+        raise ValueError(f"{project}/{entry['id']}: it needs either `gold`, `out: true` or `left: true`.")
     return Scenario(
         id=f"{project}/{entry['id']}",
         root=entry.get("root", root),
         origin=entry["origin"],
         shape=entry["shape"],
-        changes=[_change(part, kinds) for part in entry.get("parts", [entry])],
+        changes=[_change(part, kinds) for part in parts],
         gold=gold,
+        maker=entry.get("maker", ""),
+        adopt=entry.get("adopt", ""),
     )
 
 
 def _change(part: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Change:
     return Change(
-        kind=kinds[part["kind"]], on=part.get("target", ""), value=part.get("value"), more=part.get("with", {})
-    )
+        kind=kinds[part["kind"]], on=part.get("target", ""), value=part.get("value"), more=part.get("with", {}),
+        left=part.get("left", False), form=part.get("form", ""),
+    )  # fmt: skip

@@ -21,8 +21,16 @@ def table(results: Sequence[Result]) -> str:
         _section(f"{first}: shape", own, lambda result: result.scenario.shape.partition(",")[0]),
         _section(f"{first}: a plan shows", own, lambda result: result.scenario.sees),
         _section(f"{first}: project", own, lambda result: result.scenario.id.partition("/")[0]),
+        *_creations(first, own),
     ]
     return "\n\n".join(sections)
+
+
+def _creations(first: str, own: Sequence[Result]) -> Iterator[str]:
+    """Creations by whether they belong to a resource of the stack, and by what may be written of them."""
+    creations = [result for result in own if result.scenario.creations]
+    if creations:
+        yield _section(f"{first}: created", creations, _created)
 
 
 def row(name: str, results: Sequence[Result]) -> str:
@@ -41,6 +49,11 @@ def row(name: str, results: Sequence[Result]) -> str:
         f"{median(result.seconds for result in results):.1f}",
         sum(result.tokens for result in results),
     )
+
+
+def _created(result: Result) -> str:
+    adopt = result.scenario.adopt
+    return result.scenario.creations + (f", --adopt {adopt}" if adopt else "")
 
 
 def _section(title: str, results: Sequence[Result], key: Callable[[Result], str]) -> str:

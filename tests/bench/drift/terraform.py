@@ -16,6 +16,8 @@ from gateway.terraform.provider_mirror import find_mirrors, terraform_environmen
 PROVIDER = "registry.terraform.io/hashicorp/aws"
 _ATTACH = re.compile(r"TF_REATTACH_PROVIDERS='([^']+)'")
 _START_SECONDS = 300
+_LONGEST_SECONDS = 600
+"""What a provider waits for may never come: what it imports is the contestant's choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +36,8 @@ class Planned:
     changes: Mapping[str, str]
     """Action by address; outputs are not among them."""
     text: str
+    imported: frozenset[str] = frozenset()
+    """Addresses that it would import, also where it would change them too."""
 
     @property
     def clean(self) -> bool:
@@ -50,9 +54,13 @@ class Tool:
     def run(self, root: Path, *argv: str, data: Path | None = None) -> Ran:
         """Run a command in `root`; `data` replaces its `.terraform`."""
         environment = {**self.environment, **({"TF_DATA_DIR": str(data)} if data else {})}
-        done = subprocess.run(
-            ["terraform", *argv], cwd=root, env=environment, capture_output=True, text=True, check=False
-        )
+        try:
+            done = subprocess.run(
+                ["terraform", *argv], cwd=root, env=environment, capture_output=True, text=True, check=False,
+                timeout=_LONGEST_SECONDS,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Ran(code=1, out=f"terraform {argv[0]} had not ended after {_LONGEST_SECONDS} s.")
         return Ran(code=done.returncode, out=done.stdout + done.stderr)
 
     def must(self, root: Path, *argv: str) -> str:
@@ -106,10 +114,17 @@ def read_plan(ran: Ran) -> Planned:
         for line in lines
         if line["type"] == "planned_change"
     }
+    imported = [
+        line["change"]["resource"]["addr"]
+        for line in lines
+        if line["type"] == "planned_change" and "importing" in line["change"]
+    ]
     errors = [_sentence(line["diagnostic"]) for line in lines if line.get("@level") == "error" and "diagnostic" in line]
     outputs = [name for line in lines if line["type"] == "outputs" for name in _changed_outputs(line["outputs"])]
     said = [f"{address} ({action})" for address, action in changes.items()] + [f"output {name}" for name in outputs]
-    return Planned(code=ran.code, changes=changes, text="; ".join(errors + said) or ran.out[-400:])
+    return Planned(
+        code=ran.code, changes=changes, text="; ".join(errors + said) or ran.out[-400:], imported=frozenset(imported)
+    )
 
 
 def environment_for(endpoint: str, workdir: Path) -> dict[str, str]:

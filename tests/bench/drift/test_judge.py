@@ -1,6 +1,7 @@
 """The judge fails every kind of wrong edit, each made on purpose, and passes the right one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,37 @@ def test_a_new_resource_has_to_be_imported(tiny: Any, change: Callable[..., Any]
         assert "(import)" in checkout.verdict().reason
         checkout.refresh()
         assert checkout.verdict().grade is Grade.PASS
+
+
+def test_what_has_to_stay_out_is_neither_written_nor_imported(
+    tiny: Any, change: Callable[..., Any], tmp_path: Path
+) -> None:
+    new = replace(change("log-create", "", "/one/new", days=3), left=True)
+    entry = "aws_cloudwatch_log_group /one/new by ada"
+    with tiny.drifted(new, workdir=tmp_path, out=True) as checkout:
+        assert checkout.verdict(admits=True, code=2, entries=[entry]).grade is Grade.PASS
+        assert checkout.verdict(admits=True, code=2).grade is Grade.LEFT
+        assert checkout.verdict().grade is Grade.MISSED
+        (checkout.path / "one" / "new.tf").write_text(
+            'import {\n  to = aws_cloudwatch_log_group.new\n  id = "/one/new"\n}\n\n'
+            'resource "aws_cloudwatch_log_group" "new" {\n  name              = "/one/new"\n  retention_in_days = 3\n}\n'
+        )
+        assert "must stay out" in checkout.verdict(admits=True, code=2, entries=[entry]).reason
+        checkout.refresh()
+        (checkout.path / "one" / "new.tf").unlink()
+        verdict = checkout.verdict(admits=True, code=2, entries=[entry])
+    assert (verdict.grade, "The state has" in verdict.reason) == (Grade.WRONG, True)
+
+
+def test_a_new_resource_has_the_form_of_its_siblings(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
+    new = replace(change("log-create", DIRECT, "/one/new", days=3), form="aws_cloudwatch_log_group.day[")
+    with tiny.drifted(new, workdir=tmp_path) as checkout:
+        (checkout.path / "one" / "new.tf").write_text(
+            'resource "aws_cloudwatch_log_group" "new" {\n  name              = "/one/new"\n  retention_in_days = 3\n}\n\n'
+            'import {\n  to = aws_cloudwatch_log_group.new\n  id = "/one/new"\n}\n'
+        )
+        checkout.refresh()
+        assert "form of its siblings" in checkout.verdict().reason
 
 
 def test_a_partial_edit_is_left_only_if_the_rest_was_named(

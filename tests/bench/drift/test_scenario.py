@@ -15,6 +15,7 @@ ALL = [scenario for project in PROJECTS for scenario in project.scenarios]
 def test_there_are_at_least_six_projects_and_375_scenarios() -> None:
     assert len(PROJECTS) >= 6
     assert len(ALL) >= 375
+    assert len(read_project("services", KINDS).scenarios) >= 60
     assert sorted(path.name for path in (HERE / "projects").iterdir()) == [project.name for project in PROJECTS]
 
 
@@ -24,6 +25,22 @@ def test_every_kind_is_played_and_every_class_has_a_share() -> None:
     origins = Counter(scenario.origin for scenario in ALL)
     assert min(origins[name] for name in ("measured", "runbook", "agent", "human")) >= 40
     assert min(origins[name] for name in ("creation", "deletion", "composite")) >= 10
+
+
+def test_half_of_the_creations_belong_to_nothing_of_the_stack() -> None:
+    """By default the one half is written and the other named; a contestant that does one of them always gets half."""
+    created = [change for scenario in ALL for change in scenario.changes if change.kind.creates]
+    assert len(created) >= 60
+    assert len({change.kind.creates.type for change in created if change.kind.creates}) >= 30
+    unlinked = [change for change in created if not change.on]
+    assert len(created) * 0.45 <= len(unlinked) <= len(created) * 0.55
+
+
+def test_what_belongs_to_nothing_is_left_unless_all_is_to_be_written() -> None:
+    for scenario in ALL:
+        for change in scenario.changes:
+            written = bool(change.on) and scenario.adopt != "none" if scenario.adopt != "all" else True
+            assert change.left == (bool(change.kind.creates) and not written), scenario.id
 
 
 def test_a_quarter_of_the_kinds_is_in_no_plan() -> None:
@@ -58,6 +75,12 @@ def test_edits_of_one_file_follow_each_other(tmp_path: Path) -> None:
 def test_an_incomplete_scenario_is_refused(tmp_path: Path, members: str) -> None:
     with pytest.raises(ValueError, match="p/x"):
         _scenario(tmp_path, members)
+
+
+def test_a_scenario_whose_creations_all_stay_out_needs_no_gold(tmp_path: Path) -> None:
+    assert _scenario(tmp_path, "left: true, maker: agent, adopt: none").out
+    with pytest.raises(ValueError, match="p/x"):
+        _scenario(tmp_path, "left: true, gold: [[a, b, c]]")
 
 
 def test_an_id_that_occurs_twice_is_refused(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ def _result(grade: Grade, *, lines: int = 2, contestant: str = "sentinel", **mor
 class _Seen:
     class kind:  # noqa: N801  stands for a Kind
         sees = "plan"
+        creates = None
 
 
 _CHANGES: Any = (_Seen(),)
@@ -48,3 +49,25 @@ def test_the_first_contestant_is_shown_by_class_shape_and_visibility() -> None:
     assert rows["block"] == ["1", "0.000"]
     assert rows["plan"] == ["2", "0.500"]
     assert rows["flat"] == ["2", "0.500"]
+
+
+class _New:
+    class kind:  # noqa: N801  stands for a Kind
+        sees = "invisible"
+        creates = True
+
+    on = ""
+
+
+def test_creations_are_counted_by_what_they_belong_to_and_what_is_to_be_written() -> None:
+    results = [
+        _result(Grade.PASS, changes=(_New(),)),
+        _result(Grade.MISSED, changes=(_New(),)),
+        _result(Grade.LEFT, changes=(_New(),), adopt="all"),
+        _result(Grade.PASS),
+    ]
+    text = table(results).partition("sentinel: created")[2]
+    rows = {cells[0]: cells[1:3] for line in text.splitlines() if len(cells := _cells(line)) > 2}
+    assert rows["unlinked"] == ["2", "0.500"]
+    assert rows["unlinked, --adopt all"] == ["1", "0.000"]
+    assert [name for name in rows if "linked" in name] == ["unlinked", "unlinked, --adopt all"]

@@ -149,13 +149,14 @@ def _server(application: Any, port: int) -> Any:
 
 def _moto() -> Any:
     """The simulated AWS. As in AWS, an ECS service says that it does not rebalance zones, of which moto says nothing, a queue returns its
-    redrive policy without spaces, since the provider compares it as text, the tracing of a function can be changed, and the metadata options of
-    an instance that a call does not name stay.
+    redrive policies without spaces, since the provider compares it as text, the tracing of a function can be changed, and the metadata options of
+    an instance that a call does not name stay, and the rules of a bucket's life cycle come with the size below which objects stay where they are.
     """
     from moto.awslambda.models import LambdaFunction  # noqa: PLC0415  as above
     from moto.ec2.models.instances import InstanceBackend  # noqa: PLC0415  as above
     from moto.ecs.models import Service  # noqa: PLC0415  as above
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app  # noqa: PLC0415
+    from moto.s3.responses import S3Response  # noqa: PLC0415  as above
     from moto.sqs.models import Queue  # noqa: PLC0415  as above
 
     setattr(Service, "availability_zone_rebalancing", "DISABLED")  # noqa: B010  mypy rightly forbids a new attribute
@@ -170,7 +171,17 @@ def _moto() -> Any:
     setattr(LambdaFunction, "update_configuration", _with_tracing(LambdaFunction.update_configuration))  # noqa: B010  as above
     options = InstanceBackend.modify_instance_metadata_options
     setattr(InstanceBackend, options.__name__, _with_options_kept(options))
+    lifecycle = S3Response.get_bucket_lifecycle
+    setattr(S3Response, lifecycle.__name__, _with_minimum_size(lifecycle))
     return DomainDispatcherApplication(create_backend_app)
+
+
+def _with_minimum_size(original: Any) -> Callable[..., Any]:
+    def get(response: Any) -> Any:
+        status, headers, body = original(response)
+        return status, {**headers, "x-amz-transition-default-minimum-object-size": "all_storage_classes_128K"}, body
+
+    return get
 
 
 def _with_options_kept(original: Any) -> Callable[..., Any]:
@@ -201,8 +212,9 @@ def _with_tracing(original: Any) -> Callable[[Any, Any], Any]:
 def _with_compact_policy(original: Any) -> Callable[[Any], dict[str, Any]]:
     def attributes(queue: Any) -> dict[str, Any]:
         found: dict[str, Any] = original(queue)
-        if policy := found.get("RedrivePolicy"):
-            found["RedrivePolicy"] = json.dumps(json.loads(policy), separators=(",", ":"))
+        for name in {"RedrivePolicy", "RedriveAllowPolicy"} & found.keys():
+            if found[name]:
+                found[name] = json.dumps(json.loads(found[name]), separators=(",", ":"))
         return found
 
     return attributes

@@ -35,7 +35,9 @@ def encode_output(model: Any, protocol: Protocol, value: Mapping[str, Any]) -> A
             return Answer(status=200, headers=sent, body=body)
         case Protocol.EC2:
             inner = "".join(_xml_members(value, shape))
-            return _answer(headers, "text/xml", f"<{model.name}Response><requestId>r</requestId>{inner}</{model.name}Response>")
+            return _answer(
+                headers, "text/xml", f"<{model.name}Response><requestId>r</requestId>{inner}</{model.name}Response>"
+            )
         case Protocol.QUERY:
             inner = "".join(_xml_members(value, shape))
             wrapper = shape.serialization.get("resultWrapper") if shape is not None else None
@@ -57,7 +59,9 @@ def encode_missing(model: Any, protocol: Protocol) -> Answer:
         body = f"<Response><Errors><Error><Code>{code}</Code><Message>gone</Message></Error></Errors><RequestID>r</RequestID></Response>"
         return Answer(status=400, headers={"content-type": "text/xml"}, body=body.encode())
     inner = f"<Error><Code>{code}</Code><Message>gone</Message></Error>"
-    whole = inner if protocol is Protocol.REST_XML else f"<ErrorResponse>{inner}<RequestId>r</RequestId></ErrorResponse>"
+    whole = (
+        inner if protocol is Protocol.REST_XML else f"<ErrorResponse>{inner}<RequestId>r</RequestId></ErrorResponse>"
+    )
     return Answer(status=404, headers={"content-type": "text/xml"}, body=whole.encode())
 
 

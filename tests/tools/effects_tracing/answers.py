@@ -14,18 +14,104 @@ from tests.tools.effects_tracing.request_reader import DOMAIN
 ACCOUNT: Final = "123456789012"
 _DEEPEST: Final = 7
 _ABSENT: Final = frozenset(
-    """nexttoken nextmarker marker nextpagetoken paginationtoken position nextrecordname nextkeymarker nexttokens continuationtoken
-    nextcontinuationtoken pagetoken nextlink lastevaluatedkey lastevaluatedtablename nextpage failures unprocessedkeys errors failedentries
-    failedrecords errorcode errormessage error failurereason deletedat deletiontime deletiondate statusreason deleteddate failureinfo
-    unprocesseditems errordetails failedentrycount failedrecordcount batcherrors unprocessedaccounts failedresources""".split()
+    [
+        "nexttoken",
+        "nextmarker",
+        "marker",
+        "nextpagetoken",
+        "paginationtoken",
+        "position",
+        "nextrecordname",
+        "nextkeymarker",
+        "nexttokens",
+        "continuationtoken",
+        "nextcontinuationtoken",
+        "pagetoken",
+        "nextlink",
+        "lastevaluatedkey",
+        "lastevaluatedtablename",
+        "nextpage",
+        "failures",
+        "unprocessedkeys",
+        "errors",
+        "failedentries",
+        "failedrecords",
+        "errorcode",
+        "errormessage",
+        "error",
+        "failurereason",
+        "deletedat",
+        "deletiontime",
+        "deletiondate",
+        "statusreason",
+        "deleteddate",
+        "failureinfo",
+        "unprocesseditems",
+        "errordetails",
+        "failedentrycount",
+        "failedrecordcount",
+        "batcherrors",
+        "unprocessedaccounts",
+        "failedresources",
+    ]
 )
 """Members that no output has: tokens of a next page, and what tells a failure or a deletion."""
-_GOOD: Final = """active available inservice in-service enabled deployed completed complete succeeded success running created create_complete
-    creation_complete ready issued online attached associated healthy verified applied ok connected normal started updated update_complete
-    operational stopped successful finished configured insync""".split()
+_GOOD: Final = [
+    "active",
+    "available",
+    "inservice",
+    "in-service",
+    "enabled",
+    "deployed",
+    "completed",
+    "complete",
+    "succeeded",
+    "success",
+    "running",
+    "created",
+    "create_complete",
+    "creation_complete",
+    "ready",
+    "issued",
+    "online",
+    "attached",
+    "associated",
+    "healthy",
+    "verified",
+    "applied",
+    "ok",
+    "connected",
+    "normal",
+    "started",
+    "updated",
+    "update_complete",
+    "operational",
+    "stopped",
+    "successful",
+    "finished",
+    "configured",
+    "insync",
+]
 """Statuses that end a wait, the likeliest first."""
 _VAGUE: Final = frozenset(
-    """arn name id type value key status state values mode enabled version description rolearn kmskeyarn tags""".split()
+    [
+        "arn",
+        "name",
+        "id",
+        "type",
+        "value",
+        "key",
+        "status",
+        "state",
+        "values",
+        "mode",
+        "enabled",
+        "version",
+        "description",
+        "rolearn",
+        "kmskeyarn",
+        "tags",
+    ]
 )
 """Names that say little: they are echoed only under the same parent."""
 _STATUSES: Final = ("status", "state", "lifecyclestate", "statename", "provisioningstatus")
@@ -128,10 +214,13 @@ class Answers:
         if low == "address" and parent == "endpoints":  # endpoint discovery: the next request goes there
             return f"{service}{DOMAIN}"
         if low.endswith("arn"):
-            own = next((v for k, v in self._echo.items() if k in ("name", "id") or k.endswith("name")), "stub")
-            made = f"arn:aws:{service}:us-east-1:{ACCOUNT}:{low[:-3] or 'resource'}/{own}"
-            return str(self._echo.setdefault(f"{parent}/{low}", made))
+            return str(self._echo.setdefault(f"{parent}/{low}", self._arn(service, low)))
         return _made_up(service, low)
+
+    def _arn(self, service: str, low: str) -> str:
+        """An ARN that differs between resources but has no name in it: what has the name was made by the provider."""
+        own = next((item for key, item in self._echo.items() if key in ("name", "id") or key.endswith("name")), "stub")
+        return f"arn:aws:{service}:us-east-1:{ACCOUNT}:{low[:-3] or 'resource'}/{_marker(f'{service}/{low}/{own}')}"
 
     def _choice(self, enum: list[str], low: str, service: str) -> str:
         """A status or another of a few words: what a waiter wants, if any is known."""
@@ -170,7 +259,11 @@ def _made_up(service: str, low: str) -> str:
     if low.endswith(("policy", "document")):
         return "{}"
     # The same in every answer of the service, so that the provider finds again what it created; like a marker, so that it is known again.
-    return "mk" + hashlib.sha256(f"{service}/{low}".encode()).hexdigest()[:6]
+    return _marker(f"{service}/{low}")
+
+
+def _marker(text: str) -> str:
+    return "mk" + hashlib.sha256(text.encode()).hexdigest()[:6]
 
 
 def _asked(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -1,7 +1,6 @@
 """Applies one plan against the stub, and breaks it off when nothing more can be expected of it."""
 
 import asyncio
-import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -79,7 +78,7 @@ async def apply(provider: Provider, stub: Stub, way: Way, patience: Patience, se
     problem = ""
     while not call.done():
         await asyncio.sleep(_POLL)
-        if problem := _give_up(stub, began, patience):
+        if problem := _give_up(provider, stub, began, patience):
             call.cancel()
             await asyncio.sleep(_POLL)
             return Attempt(applied=None, problem=problem, requests=stub.requests)
@@ -91,15 +90,14 @@ async def apply(provider: Provider, stub: Stub, way: Way, patience: Patience, se
     return Attempt(applied=applied, problem=problem, requests=stub.requests)
 
 
-def _give_up(stub: Stub, began: float, patience: Patience) -> str:
-    """Why an apply is broken off now; empty if it is not."""
+def _give_up(provider: Provider, stub: Stub, began: float, patience: Patience) -> str:
+    """Why an apply is broken off now; empty if it is not. A provider that calculates, or waits for a processor, is given time."""
     now = time.monotonic()
-    slow = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1) / 2)
-    quiet = (now - stub.last) / slow
-    if patience.expected and quiet > _SOON:
+    quiet = now - stub.last
+    if quiet > _SOON and patience.expected:
         seen = Counter(request.operation for request in stub.requests)
-        if Counter(patience.expected) <= seen:
+        if Counter(patience.expected) <= seen and not provider.is_busy():
             return "cut: every expected change was seen"
-    if quiet > patience.quiet:
+    if quiet > patience.quiet and not provider.is_busy():
         return "cut: no request for a while"
-    return "cut: it takes too long" if now - began > patience.longest * slow else ""
+    return "cut: it takes too long" if now - began > patience.longest else ""

@@ -33,12 +33,16 @@ from tests.tools.effects_tracing.traces import Phase, Trace
 CREATE, SET, DELETE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE
 _CONFIGURED: Final = (Phase.CREATE, Phase.UPDATE, Phase.EACH)
 _WITH_STATE: Final = (Phase.UPDATE, Phase.EACH, Phase.OMIT, Phase.DELETE)
-_CONTROLS: Final = re.compile(r"^(client_?token|client_?request_?token|idempotency_?token|caller_?reference|creator_?request_?id|dry_?run)$")
+_CONTROLS: Final = re.compile(
+    r"^(client_?token|client_?request_?token|idempotency_?token|caller_?reference|creator_?request_?id|dry_?run)$"
+)
 """Parameters that control how a call is made, by their names in lower case."""
 _LOCKS: Final = frozenset({"etag", "lock_token", "revision_id", "update_token", "if_match", "version_number"})
 """Attributes that only say which version of the resource a change was made for."""
 _NAMES: Final = re.compile(r"(^|_)(id|ids|arn|arns|url|name|identifier|key|path)$")
 """How the attributes end that AWS makes and that name a resource."""
+_PAIR_KEYS: Final = frozenset({"key", "tagkey"})
+"""How the key is named in a list of pairs."""
 _REMOVES: Final = re.compile(r"(Remove|Delete|Detach|Disassociate|Deregister|Untag|Unassign|Revoke|Unsubscribe|Reset)")
 
 
@@ -58,37 +62,46 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeFacts:
-    """What is known about a type besides the requests."""
+    """What is known about a type besides the requests of one operation."""
 
     name: str
     schema: TypeSchema
     create_only: frozenset[str]
     """Attributes at the top whose change needs a replacement."""
+    changeable: frozenset[str]
+    """Attributes at the top that were changed in place."""
+    is_only_one: bool = False
+    """Whether there is one such resource in an account and region: nothing identifies it."""
 
     def is_settable(self, attribute: str) -> bool:
         """Whether code sets the attribute."""
-        plain = attribute.replace(f".{KEY}", "").replace(f".{ITEM}", "")
-        return top(attribute) not in SELF and (plain in self.schema.kinds or top(plain) in self.schema.kinds)
+        return attribute not in SELF and top(attribute) in self.schema.kinds
 
-    def identifies(self, attribute: str) -> bool:
-        """Whether the attribute can identify the resource: AWS makes it and its name says so, or no change in place touches it."""
+    def may_name(self, attribute: str) -> bool:
+        """Whether the attribute is of a kind that can name a resource: one value at the top, which AWS made with such a name."""
         if "." in attribute:
             return False
-        if not self.is_settable(attribute):
-            return attribute in SELF or bool(_NAMES.search(attribute))
-        return attribute in self.create_only
+        if self.is_settable(attribute):
+            return self.schema.kinds[attribute].rstrip("!") in ("string", "number")
+        return attribute in SELF or bool(_NAMES.search(attribute))
 
 
 def rows_of_type(traces: Sequence[Trace], schema: TypeSchema, models: ServiceModels) -> tuple[DerivedRow, ...]:
     """The rows of one type, sorted by operation."""
     name = traces[0].summary.resource_type
     create_only = {each for trace in traces for each in trace.summary.create_only}
-    facts = TypeFacts(name=name, schema=schema, create_only=frozenset(create_only))
     found = evidence_of(traces)
+    in_place = [each for evidence in found.values() for each in evidence.of(Phase.UPDATE, Phase.EACH)]
+    changeable = frozenset(top(path) for each in in_place for path in each.changed if path in each.config)
+    facts = TypeFacts(name=name, schema=schema, create_only=frozenset(create_only), changeable=changeable - create_only)
     actions = actions_of(found)
     drafts = [_draft(each, actions[key], facts, models) for key, each in sorted(found.items())]
     _check_across(drafts)
+    _take_over_constants(drafts)
+    _identify_alike(drafts, models)
     _identify_creates(drafts)
+    if _is_only_one(drafts):
+        facts = replace(facts, is_only_one=True)
     return tuple(_row(draft, facts) for draft in drafts)
 
 
@@ -105,15 +118,16 @@ def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None
     evidence = draft.evidence
     named = explain(path, evidence.of(*_WITH_STATE), state_of)
     carried = _carried(path, evidence)
-    if named is not None and _is_identity(path, named, carried, evidence, facts):
-        draft.identity[path] = named
+    identifying = _identifying(path, named, carried, evidence, facts)
+    if identifying is not None:
+        draft.identity[path] = identifying
     elif carried is not None:
         draft.attributes[path] = carried
     elif is_token or _CONTROLS.match(leaf(path).lower()) or (named is not None and leaf(named.attribute) in _LOCKS):
         draft.controls.add(path)
     elif named is not None and _is_removal(path, named, evidence, facts):
         draft.removes[path] = named
-    elif named is not None and draft.actions == {DELETE} and facts.is_settable(named.attribute):
+    elif named is not None and draft.actions == {DELETE} and top(named.attribute) in facts.changeable:
         draft.attributes[path] = named
     elif (constant := _constant(path, evidence)) is not None:
         draft.constants[path] = constant
@@ -123,8 +137,8 @@ def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None
 
 def _carried(path: str, evidence: Evidence) -> Explanation | None:
     """The attribute of the configuration that the parameter carries, the same in create and update."""
-    configured = [each for each in evidence.of(*_CONFIGURED) if path in each.parameters]
-    if not configured:
+    configured = evidence.of(*_CONFIGURED)
+    if not any(path in each.parameters for each in configured):
         return None
     everywhere = explain(path, configured, config_of)
     caused = explain_by_cause(path, evidence.observations)
@@ -142,25 +156,88 @@ def _never_denied(path: str, attribute: str, observations: Sequence[Observation]
     return attribute in candidates(path, both, config_of)
 
 
-def _is_identity(
-    path: str, named: Explanation, carried: Explanation | None, evidence: Evidence, facts: TypeFacts
-) -> bool:
-    if named.sureness is not Sureness.MARKER or not facts.identifies(named.attribute):
-        return False
+def _identifying(
+    path: str, named: Explanation | None, carried: Explanation | None, evidence: Evidence, facts: TypeFacts
+) -> Explanation | None:
+    """The attribute that the parameter identifies the resource by; None if it does not identify it, or that is not certain."""
     created = [each for each in evidence.of(Phase.CREATE) if path in each.parameters]
-    if not created:
-        return True
-    return carried is not None and carried.attribute == named.attribute
+    if named is None and not any(path in each.parameters for each in evidence.of(*_WITH_STATE)):
+        return _identifying_what_was_made(path, carried, created, facts)
+    if named is None and carried is not None and carried.sureness is Sureness.MARKER:
+        fixed = carried.attribute in facts.create_only and facts.may_name(carried.attribute)
+        return carried if fixed and evidence.of(Phase.UPDATE, Phase.EACH) else None
+    if named is None or named.sureness is not Sureness.MARKER or not facts.may_name(named.attribute):
+        return None
+    if leaf(named.attribute) in _LOCKS:
+        return None
+    if created:
+        return _identifying_from_start(path, named, carried, evidence, facts)
+    in_place = [each for each in evidence.of(Phase.UPDATE, Phase.EACH, Phase.OMIT) if path in each.parameters]
+    if not in_place:
+        names_it = named.attribute not in facts.changeable or _is_self(path, evidence)
+        return named if names_it or named.way is Way.ARN else None
+    if any(named.attribute in each.changed and named.attribute in each.config for each in in_place):
+        # The old value of what changes: the name of what is renamed, or what is taken away.
+        return None if _takes_away(path, evidence) else named
+    return named
+
+
+def _identifying_what_was_made(
+    path: str, carried: Explanation | None, created: Sequence[Observation], facts: TypeFacts
+) -> Explanation | None:
+    """What the resource is named by after the same create, for operations that only complete a create."""
+    known = [each for each in created if each.state and each.place > 0]
+    if not known or len(known) < len(created):
+        return None
+    same = candidates(path, known, state_of)
+    if not any(same.get(name) is Way.SAME for name in SELF):
+        made = explain(path, known, state_of) if carried is None else None
+        may = made is not None and made.sureness is Sureness.MARKER and facts.may_name(made.attribute)
+        return made if may and made is not None and not facts.is_settable(made.attribute) else None
+    if carried is not None and carried.sureness is Sureness.MARKER and facts.may_name(carried.attribute):
+        return carried
+    own = {name: each for name, each in same.items() if name in SELF}
+    return explain(path, [replace(each, state={name: each.state[name] for name in own}) for each in known], state_of)
+
+
+def _identifying_from_start(
+    path: str, named: Explanation, carried: Explanation | None, evidence: Evidence, facts: TypeFacts
+) -> Explanation | None:
+    """As `_identifying`, for a parameter that the create has as well."""
+    created = [each for each in evidence.of(Phase.CREATE) if path in each.parameters]
+    if carried is not None and carried.attribute == named.attribute:
+        return None if named.attribute in facts.changeable and not _is_self(path, evidence) else named
+    if named.attribute not in SELF:
+        return None
+    at_first = explain(path, created, config_of)
+    if at_first is not None:
+        # Its create sends an attribute of the code where its changes send the id, so the id is made of that attribute.
+        may = at_first.sureness is Sureness.MARKER and facts.may_name(at_first.attribute)
+        return at_first if may and at_first.attribute not in facts.changeable else None
+    return None if candidates(path, created, config_of) else named
+
+
+def _is_self(path: str, evidence: Evidence) -> bool:
+    """Whether a delete has the resource's id or ARN in the parameter."""
+    same = candidates(path, evidence.of(Phase.DELETE), state_of)
+    return any(same.get(name) is Way.SAME for name in SELF)
+
+
+def _takes_away(path: str, evidence: Evidence) -> bool:
+    return bool(_REMOVES.search(evidence.operation) or _REMOVES.search(leaf(path)))
 
 
 def _is_removal(path: str, named: Explanation, evidence: Evidence, facts: TypeFacts) -> bool:
     """Whether the parameter names an old value that the configuration has no more."""
-    if named.sureness is not Sureness.MARKER or not facts.is_settable(named.attribute) or Phase.CREATE in evidence.phases:
+    if (
+        named.sureness is not Sureness.MARKER
+        or not facts.is_settable(named.attribute)
+        or Phase.CREATE in evidence.phases
+    ):
         return False
     seen = [each for each in evidence.of(Phase.UPDATE, Phase.EACH, Phase.OMIT) if path in each.parameters]
     gone = [named.attribute in each.changed for each in seen]
-    says_so = _REMOVES.search(evidence.operation) or _REMOVES.search(leaf(path))
-    return bool(seen) and all(gone) and bool(says_so or top(named.attribute) != named.attribute)
+    return bool(seen) and all(gone) and (_takes_away(path, evidence) or top(named.attribute) != named.attribute)
 
 
 def _constant(path: str, evidence: Evidence) -> Json:
@@ -210,6 +287,73 @@ def _check_across(drafts: Sequence[Draft]) -> None:
                     draft.unexplained.add(path)
 
 
+def _take_over_constants(drafts: Sequence[Draft]) -> None:
+    """A parameter that was sent once is a constant if it is one of the same name and value in another operation of the type."""
+    known = {(path, str(value)) for draft in drafts for path, value in draft.constants.items()}
+    for draft in drafts:
+        for path in sorted(draft.unexplained):
+            seen = {str(value) for each in draft.evidence.observations for value in each.parameters.get(path, ())}
+            if len(seen) == 1 and (path, *seen) in known:
+                draft.constants[path] = next(
+                    value for each in draft.evidence.observations for value in each.parameters.get(path, ())
+                )
+                draft.unexplained.discard(path)
+
+
+def _identify_alike(drafts: Sequence[Draft], models: ServiceModels) -> None:
+    """Move to the identity what is one by other evidence than the operation's own changes.
+
+    Other operations of the type identify it by the same attribute, a delete cannot do without it, or it is the id while it does not change.
+    """
+    known = {each.attribute for draft in drafts for each in draft.identity.values()}
+    for draft in drafts:
+        if CREATE in draft.actions:
+            continue
+        shape: Any = models.shape(draft.evidence.service, draft.evidence.operation)
+        required = {*shape.required_members} if shape is not None and draft.actions == {DELETE} else set()
+        for path, each in [*draft.attributes.items()]:
+            if each.sureness is not Sureness.MARKER:
+                continue
+            alike = each.attribute in known and not _is_carried_anew(path, each.attribute, draft.evidence)
+            if (
+                alike
+                or path in required
+                or (not draft.identity and _is_self_unchanged(path, each.attribute, draft.evidence))
+            ):
+                draft.identity[path] = draft.attributes.pop(path)
+
+
+def _is_carried_anew(path: str, attribute: str, evidence: Evidence) -> bool:
+    """Whether a change sends the new value of the attribute."""
+    return any(attribute in run.changed for run in evidence.of(Phase.UPDATE, Phase.EACH) if path in run.parameters)
+
+
+def _is_self_unchanged(path: str, attribute: str, evidence: Evidence) -> bool:
+    """Whether the parameter is the id or ARN in the runs that leave its attribute as it is."""
+    runs = [each for each in evidence.of(*_WITH_STATE) if path in each.parameters and attribute not in each.changed]
+    same = candidates(path, runs, state_of)
+    return any(same.get(name) is Way.SAME for name in SELF)
+
+
+def _is_only_one(drafts: Sequence[Draft]) -> bool:
+    """Whether no operation identifies the resource although all is known about those that create and delete it."""
+    if any(draft.identity for draft in drafts):
+        return False
+    ends = [draft for draft in drafts if DELETE in draft.actions]
+    starts = [draft for draft in drafts if CREATE in draft.actions]
+    tidy = all(not draft.unexplained and not draft.evidence.is_unread for draft in (*ends, *starts))
+    is_whole = bool(ends) or any(SET in draft.actions for draft in starts)
+    return is_whole and bool(starts) and tidy and not any(_names_something(draft) for draft in (*ends, *starts))
+
+
+def _names_something(draft: Draft) -> bool:
+    """Whether a parameter could name one of several resources: its attribute never changed in place, or it is there to delete."""
+    carried = [each for each in draft.attributes.values() if each.sureness is Sureness.MARKER]
+    deletes = DELETE in draft.actions and CREATE not in draft.actions
+    changed = {name for each in draft.evidence.of(Phase.UPDATE, Phase.EACH) for name in each.changed}
+    return any(deletes or each.attribute not in changed for each in carried)
+
+
 def _identify_creates(drafts: Sequence[Draft]) -> None:
     """Move what identifies a created resource from the attributes to the identity.
 
@@ -222,10 +366,21 @@ def _identify_creates(drafts: Sequence[Draft]) -> None:
         if CREATE not in draft.actions or draft.identity:
             continue
         carried = {each.attribute: path for path, each in draft.attributes.items() if each.sureness is Sureness.MARKER}
-        enough = next((names for names in by if names <= carried.keys()), None)
+        enough = next((names for names in by if names <= carried.keys()), None) or _made_id(draft)
         for name in sorted(enough or ()):
             path = carried[name]
             draft.identity[path] = draft.attributes.pop(path)
+
+
+def _made_id(draft: Draft) -> set[str]:
+    """The attribute that is the id after every create that succeeded; empty if AWS makes the id."""
+    made = [each for each in draft.evidence.of(Phase.CREATE) if each.state.get("id")]
+    for path, each in draft.attributes.items():
+        if each.sureness is Sureness.MARKER and each.way is Way.SAME and "." not in each.attribute:
+            named = [run.state["id"] == run.parameters.get(path) for run in made]
+            if len(named) > 1 and all(named):
+                return {each.attribute}
+    return set()
 
 
 def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
@@ -234,10 +389,15 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
     attributes, lost = _collapsed(draft.attributes)
     removes, lost_too = _collapsed(draft.removes)
     unexplained = draft.unexplained | lost | lost_too
-    is_identified = bool(identity) or draft.actions == {CREATE}
+    clears = _cleared(draft.evidence) if not attributes and not removes and draft.actions == {SET} else frozenset()
+    ends_the_only_one = DELETE in draft.actions and not attributes and not unexplained and not evidence.is_unread
+    is_identified = bool(identity) or draft.actions == {CREATE} or facts.is_only_one or ends_the_only_one
     confidence = Confidence.TYPE
     if is_identified:
-        confidence = Confidence.RESOURCE if unexplained or evidence.is_unread else Confidence.ATTRIBUTES
+        # A change of nothing that is known is a change of something else.
+        says_what = draft.actions != {SET} or attributes or removes or clears
+        is_whole = says_what and not unexplained and not evidence.is_unread
+        confidence = Confidence.ATTRIBUTES if is_whole else Confidence.RESOURCE
     return DerivedRow(
         service=evidence.service,
         operation=evidence.operation,
@@ -248,10 +408,29 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
         identity=identity,
         attributes=attributes,
         removes={path: source.attribute for path, source in removes.items()},
+        clears=clears,
+        resets=_resets(evidence, attributes),
         constants=draft.constants,
         controls=frozenset(draft.controls),
         unexplained=frozenset(_without_marker_keys(unexplained)),
     )
+
+
+def _cleared(evidence: Evidence) -> frozenset[str]:
+    """The attribute whose omission alone made the provider call the operation."""
+    runs = {each.run for each in evidence.of(Phase.OMIT)}
+    return frozenset(runs) if len(runs) == 1 and evidence.phases <= {Phase.OMIT, Phase.DELETE} else frozenset()
+
+
+def _resets(evidence: Evidence, attributes: Mapping[str, AttributeSource]) -> frozenset[str]:
+    """The parameters that the provider left out of a call when their attribute was omitted."""
+    found = set()
+    for path, source in attributes.items():
+        for each in evidence.of(Phase.OMIT):
+            below = (name == path or name.startswith(f"{path}.") for name in each.parameters)
+            if each.run == top(source.attribute) and not any(below):
+                found.add(path)
+    return frozenset(found)
 
 
 def _sources(explanations: Mapping[str, Explanation]) -> dict[str, AttributeSource]:
@@ -280,7 +459,8 @@ def _collapsed(explanations: Mapping[str, Explanation]) -> tuple[dict[str, Attri
             found[path] = AttributeSource(attribute=each.attribute, form=each.way.form or ValueForm.SAME)
     for path, members in whole.items():
         maps = {attribute.rpartition(".")[0] for attribute in members.values()}
-        if len(maps) == 1 and ITEM not in path and "." not in (name := maps.pop()):
+        name = maps.pop()
+        if not maps and ITEM not in path and ITEM not in name:
             found[path] = AttributeSource(attribute=name)
         else:
             lost |= members.keys()
@@ -288,10 +468,9 @@ def _collapsed(explanations: Mapping[str, Explanation]) -> tuple[dict[str, Attri
 
 
 def _is_list_of_keys(path: str, end: str) -> bool:
-    """Whether the parameter is a list of keys, not the key in a list of pairs."""
-    return end == KEY and leaf(path) not in (KEY, ITEM) and folded(leaf(path)) not in ("key", "tagkey") or (
-        end == KEY and leaf(path).lower() in ("tagkeys", "keys", "tagkeylist")
-    )
+    """Whether the parameter is a list of keys, not the key of a map or in a list of pairs."""
+    name = leaf(path)
+    return end == KEY and name not in (KEY, ITEM) and (name.lower().endswith("keys") or folded(name) not in _PAIR_KEYS)
 
 
 def _without_marker_keys(paths: Iterable[str]) -> set[str]:

@@ -24,6 +24,7 @@ class Observation:
     calls: int
     config: Columns
     state: Columns
+    """The state before it; for a create, the one after it if it succeeded."""
     parameters: Columns
 
     @property
@@ -68,7 +69,8 @@ def evidence_of(traces: Iterable[Trace]) -> Mapping[tuple[str, str], Evidence]:
 
 
 def _add_run(found: dict[tuple[str, str], Evidence], variant: int, run: Run) -> None:
-    config, state = attribute_columns(run.config), attribute_columns(run.state)
+    config = attribute_columns(run.config)
+    state = attribute_columns(run.after if run.phase is Phase.CREATE else run.state)
     calls: dict[tuple[str, str], list[tuple[int, RecordedCall]]] = defaultdict(list)
     changing = [call for call in run.calls if call.operation and call.call_class not in _NO_ROWS]
     for place, call in enumerate(changing):

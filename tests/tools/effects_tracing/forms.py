@@ -67,7 +67,15 @@ def _arn(service: str, resource: Callable[[str], str]) -> Callable[[str], str]:
     return lambda t: f"arn:aws:{service}:{resource(t)}"
 
 
-_ZONES: Final = ("Europe/Paris", "Europe/Berlin", "America/New_York", "Asia/Tokyo", "America/Chicago", "Asia/Kolkata", "UTC")
+_ZONES: Final = (
+    "Europe/Paris",
+    "Europe/Berlin",
+    "America/New_York",
+    "Asia/Tokyo",
+    "America/Chicago",
+    "Asia/Kolkata",
+    "UTC",
+)
 _HERE: Final = f"us-east-1:{ACCOUNT}"
 FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "plain": lambda t: t,
@@ -155,16 +163,30 @@ FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "partnersource": lambda t: f"aws.partner/{t}.com",
     "s3table": lambda t: f"arn:aws:s3tables:us-east-1:{ACCOUNT}:bucket/{t}",
     "apigateway": lambda t: f"arn:aws:apigateway:us-east-1::/restapis/{t}/stages/{t}",
-    "loadbalancer": lambda t: f"arn:aws:elasticloadbalancing:us-east-1:{ACCOUNT}:loadbalancer/app/{t}/{hexadecimal(t, 16)}",
-    "listener": lambda t: f"arn:aws:elasticloadbalancing:us-east-1:{ACCOUNT}:listener/app/{t}/{hexadecimal(t, 16)}/{hexadecimal(t + 'l', 16)}",
+    "loadbalancer": lambda t: (
+        f"arn:aws:elasticloadbalancing:us-east-1:{ACCOUNT}:loadbalancer/app/{t}/{hexadecimal(t, 16)}"
+    ),
+    "listener": lambda t: (
+        f"arn:aws:elasticloadbalancing:us-east-1:{ACCOUNT}:listener/app/{t}/{hexadecimal(t, 16)}/{hexadecimal(t + 'l', 16)}"
+    ),
     "accesspoint": lambda t: f"arn:aws:s3:us-east-1:{ACCOUNT}:accesspoint/{t}",
     "keyspaces": lambda t: f"{t.replace('-', '_')}",
     "upload": lambda t: f"{t}.zip",
+    "asn": lambda t: str(number(t, 65500, 64512)),
+    "linklocal": lambda t: f"169.254.{number(t, 250, 6)}.{8 * number(t + 'x', 30)}/29",
+    "root": lambda t: f"r-{hexadecimal(t, 8)}",
+    "attachment": lambda t: f"attachment-{hexadecimal(t, 17)}",
+    "alias": lambda t: f"alias/{t}",
     "timezone_offset": lambda t: f"GMT+{number(t, 11)}:30",
 }
 """Name → the form of a marker."""
 
 _HINTS: Final = (
+    (r"_asn$|^asn$", "asn"),
+    (r"inside_cidr", "linklocal cidr"),
+    (r"^parent_id$", "plain root"),
+    (r"attachment_id$", "plain attachment"),
+    (r"^alias_name$", "plain alias"),
     (r"^directory_id$", "directory plain"),
     (r"user_pool_ids?$", "userpool plain"),
     (r"file_system_id$", "filesystem plain"),

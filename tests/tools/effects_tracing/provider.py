@@ -193,6 +193,16 @@ class Provider:
             await asyncio.sleep(0.02)
         return self._process.running
 
+    def is_busy(self) -> bool:
+        """Whether a thread of it runs or waits for a processor. Only Linux tells; elsewhere it never seems busy."""
+        assert self._process is not None
+        tasks = Path(f"/proc/{self._process.process.pid}/task")
+        try:
+            states = [(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks.iterdir()]
+        except OSError:  # a thread that ends meanwhile, or no such files
+            return False
+        return "R" in states
+
     async def validate(self, kind: str, config: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
         """What is wrong with a configuration. Raises `Broken`."""
         request = message("ValidateRequest", type_name=kind, config=packed(config))
@@ -255,7 +265,11 @@ async def answer_of(call: Any) -> Applied:
         answer = await call
     except grpc.aio.AioRpcError as error:
         raise Broken(f"apply: {error.code().name} {(error.details() or '')[:200]}") from error
-    return Applied(state=unpacked(answer.new_state), private=answer.private, errors=errors_of(answer))
+    try:
+        state = unpacked(answer.new_state)
+    except ValueError:  # a text that is no UTF-8: the provider took the stub's answer for base64
+        state = None
+    return Applied(state=state, private=answer.private, errors=errors_of(answer))
 
 
 @cache

@@ -36,8 +36,8 @@ def _proposed_blocks(config: Any, prior: Any, schema: BlockSchema) -> Any:
         case dict() if schema.attributes.keys() | schema.blocks.keys() >= config.keys():
             return proposed(config, prior if isinstance(prior, dict) else None, schema)
         case dict():
-            before = prior if isinstance(prior, dict) else {}
-            return {key: proposed(item, before.get(key), schema) for key, item in config.items()}
+            by_key = prior if isinstance(prior, dict) else {}
+            return {key: proposed(item, by_key.get(key), schema) for key, item in config.items()}
     return config
 
 

@@ -3,7 +3,7 @@
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,8 +30,7 @@ class Selection:
 
 
 async def trace_all(directory: Path, selection: Selection) -> int:
-    """Trace what is selected and not traced yet. Returns how many types were traced. Raises `errors.PluginUnavailable`."""
-    directory.mkdir(parents=True, exist_ok=True)
+    """Trace what is selected and not traced yet, into a directory that is there. Returns how many types were traced. Raises `errors.PluginUnavailable`."""
     stub = Stub()
     await stub.start()
     with tempfile.TemporaryDirectory(prefix="trace-home-") as home:
@@ -48,6 +47,15 @@ async def trace_all(directory: Path, selection: Selection) -> int:
             await provider.close()
             await stub.close()
     return traced
+
+
+async def number_of_types() -> int:
+    """How many resource types the provider has. Raises `errors.PluginUnavailable`."""
+    with tempfile.TemporaryDirectory(prefix="trace-home-") as home:
+        provider = Provider(find_executable(), provider_environment(0, home))
+        await provider.start()
+        await provider.close()
+        return len(provider.types)
 
 
 def _selected(directory: Path, selection: Selection, provider: Provider) -> Iterator[str]:
@@ -91,9 +99,7 @@ async def _trace(provider: Provider, stub: Stub, name: str, selection: Selection
     if not await provider.is_alive(0.1):
         await provider.restart()
     prefer = _left_out(directory, name, selection.variant) if selection.variant > 1 else ()
-    tracer = TypeTracer(
-        provider, stub, name, variant=selection.variant, prefer=prefer, patience=selection.patience
-    )
+    tracer = TypeTracer(provider, stub, name, variant=selection.variant, prefer=prefer, patience=selection.patience)
     return await tracer.trace()
 
 
@@ -104,9 +110,3 @@ def _say(trace: Trace) -> None:
     why = (summary.reason or summary.create)[:140].replace("\n", " ")
     sys.stdout.write(f"{moment} {summary.resource_type:60} {marks} {summary.seconds:6.1f} s  {why}\n")
     sys.stdout.flush()
-
-
-def tally(traces: Mapping[str, Sequence[Trace]]) -> str:
-    """How many types were tried, and how many reached a change."""
-    reached = sum(any(trace.summary.reached for trace in each) for each in traces.values())
-    return f"{reached} of {len(traces)} types reached a change"

@@ -4,6 +4,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from reconciler.errors import PluginUnavailable
@@ -31,6 +32,15 @@ class GivenUp(Exception):
     """Why a type is not traced further."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Created:
+    """A create that was applied, as configured and planned."""
+
+    attempt: Attempt
+    values: dict[str, Any]
+    plan: Plan
+
+
 class TypeTracer:
     """The trace of one type. The provider may have died at the end."""
 
@@ -51,11 +61,12 @@ class TypeTracer:
         self._config = Configuration(resource_type, self._schema, wanted)
         self._repairs = Repairs(self._config)
         self._patience = patience
-        self._began = time.monotonic()
+        self._deadline = time.monotonic() + BUDGET * patience
         self._setting = Setting()
         self._dropped: list[Path] = []
         self._restored: Counter[Path] = Counter()
         self._runs: list[Run] = []
+        self._last = "no time"
         self._summary = Summary(resource_type=resource_type, variant=variant)
 
     async def trace(self) -> Trace:
@@ -67,15 +78,18 @@ class TypeTracer:
         except (Broken, PluginUnavailable) as error:
             self._summary.reason = f"provider: {error}"[:300]
             await self._provider.is_alive(1.0)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            # A mistake of the tracer with one type must not end the run of all; the traces tell it.
+            self._summary.reason = f"tracer: {error!r}"[:300]
         self._summary.is_set = [".".join(path) for path in self._config.slots if not self._config.is_off(path)]
         self._summary.unset = [".".join(path) for path in self._config.slots if self._config.is_off(path)]
-        self._summary.seconds = round(time.monotonic() - self._began, 2)
+        self._summary.seconds = round(BUDGET * self._patience - self._left, 2)
         return Trace(summary=self._summary, runs=self._runs)
 
     @property
     def _left(self) -> float:
         """Seconds of the type's budget that are left."""
-        return BUDGET * self._patience - (time.monotonic() - self._began)
+        return self._deadline - time.monotonic()
 
     async def _phases(self) -> None:
         await self._validate()
@@ -110,7 +124,9 @@ class TypeTracer:
                 tried[path] += 1
                 hopeless = tried[path] >= _MOST_OF_A_PATH
                 changed |= self._config.drop(path) if hopeless and path else self._repairs.repair(path, text)
-            if self._left < 10 or sum(tried.values()) > _MOST_REPAIRS * 20:
+            if self._left < BUDGET * self._patience / 2:
+                self._shrink()
+            if self._left < 10:
                 break
             if not changed and not self._shrink():
                 break
@@ -131,19 +147,24 @@ class TypeTracer:
         return self._bring_back_missing(problem.message) or self._fix_named(problem.message) or self._shrink()
 
     def _bring_back_missing(self, text: str) -> bool:
-        """Set again what the Go SDK requires although the schema does not."""
+        """Set again what the Go SDK requires although the schema does not: the attribute or block whose path is most like the field's."""
+        off = {path[:length] for path in self._config.slots for length in range(1, len(path) + 1)}
+        off = {path for path in off if self._config.is_off(path) and self._restored[path] < 2}
         for field in _MISSING_FIELD.findall(text):
-            name = re.sub(r"\[\d+\]", "", field).rpartition(".")[2].replace("_", "").lower()
-            for path in self._config.slots:
-                fits = path[-1].replace("_", "") in (name, name + "s")
-                if fits and self._config.is_off(path) and self._restored[path] < 2:
-                    self._restored[path] += 1
-                    self._config.switch_on(path)
-                    return True
+            steps = [step.lower().rstrip("s") for step in re.sub(r"\[\d+\]", "", field).strip(".").split(".")]
+            alike = {path: _likeness(path, steps) for path in off}
+            best = max(sorted(off), key=lambda path: alike[path], default=())
+            if best and alike[best] > 0:
+                self._restored[best] += 1
+                self._config.switch_on(best)
+                self._config.needed.add(best)
+                return True
         return False
 
     def _fix_named(self, text: str) -> bool:
         named = re.findall(r'[`"\']([a-z][a-z0-9_.]+)[`"\']', text) + re.findall(r"\b([a-z]+_[a-z0-9_]+)\b", text)
+        if _NEEDED.search(text):
+            named += [word for word in re.findall(r"\b[a-z]{4,}\b", text) if self._config.is_off((word,))]
         for name in named:
             for path in self._config.slots:
                 if path[-1] != name and ".".join(path) != name:
@@ -193,48 +214,57 @@ class TypeTracer:
 
     async def _create(self) -> tuple[dict[str, Any], bytes, Attempt]:
         """Create until a change is seen, with repairs: the state, the provider's private data, and the attempt. Raises `GivenUp`."""
-        best: tuple[Attempt, dict[str, Any], Plan] | None = None
-        small: tuple[Attempt, dict[str, Any], Plan] | None = None
-        before: set[Path] = set()
-        last = "no time"
+        best: _Created | None = None
         for _ in range(_MOST_ATTEMPTS):
             if self._left < 8:
                 break
             values, plan = await self._plan_create(0)
             if plan.errors:
-                last = plan.errors[0].message
-                if small is not None:
-                    self._config.off, best = before, small
+                if not await self._fixed(plan.errors[0]):
                     break
-                if not self._fix(plan.errors[0]):
-                    break
-                await self._validate()
                 continue
             attempt = await self._apply(None, values, plan, 2.0)
             if attempt.changed or best is None:
-                best = attempt, values, plan
-            if attempt.changed:
-                if self._wait_for(attempt.problem):
-                    continue
-                if self._summary.minimal and small is None and self._left > 12:
-                    small, before = best, set(self._config.off)
-                    await self._grow()
-                    if self._config.off != before:
-                        continue
+                best = _Created(attempt=attempt, values=values, plan=plan)
+            again = self._wait_for(attempt.problem) if attempt.changed else await self._try_otherwise(attempt.problem)
+            if not again:
                 break
-            if small is not None:  # what was set again reaches no request
-                self._config.off, best = before, small
-                break
-            if not self._answer_otherwise(attempt.problem):
-                if not attempt.problem or not self._fix(Diagnostic(path=(), message=attempt.problem)):
-                    break
-                await self._validate()
         if best is None:
-            raise GivenUp(f"plan: {last}"[:400])
-        attempt, values, plan = best
-        state = self._state_of(attempt, plan)
-        self._record(Phase.CREATE, "0", values, None, attempt)
-        return state, attempt.applied.private if attempt.applied is not None else b"", attempt
+            raise GivenUp(f"plan: {self._last}"[:400])
+        if best.attempt.changed and self._summary.minimal and self._left > 12:
+            best = await self._create_grown(best)
+        state = self._state_of(best.attempt, best.plan)
+        self._record(Phase.CREATE, "0", best.values, None, best.attempt)
+        applied = best.attempt.applied
+        return state, applied.private if applied is not None else b"", best.attempt
+
+    async def _fixed(self, problem: Diagnostic) -> bool:
+        """Whether the configuration was changed because of the problem, and is valid again. Raises `GivenUp`."""
+        self._last = problem.message
+        if not self._fix(problem):
+            return False
+        await self._validate()
+        return True
+
+    async def _try_otherwise(self, problem: str) -> bool:
+        """Change the answers or the configuration after a create that changed nothing. False if nothing is left to try."""
+        if self._answer_otherwise(problem):
+            return True
+        return bool(problem) and await self._fixed(Diagnostic(path=(), message=problem))
+
+    async def _create_grown(self, small: "_Created") -> "_Created":
+        """Create once more with what can be set beside the required attributes; the small create if that reaches no request."""
+        before = set(self._config.off)
+        await self._grow()
+        if self._config.off == before:
+            return small
+        values, plan = await self._plan_create(0)
+        if not plan.errors:
+            attempt = await self._apply(None, values, plan, 2.0)
+            if attempt.changed:
+                return _Created(attempt=attempt, values=values, plan=plan)
+        self._config.off = before
+        return small
 
     def _wait_for(self, problem: str) -> bool:
         """Answer from now on with the status that a waiter wants. False if it wants none, or the same as before."""
@@ -343,7 +373,7 @@ class TypeTracer:
         for name in names:
             if self._config.is_required((name,)) or base[name] in (None, [], {}):
                 continue
-            empty = None if name in self._schema.attributes else [] if isinstance(base[name], list) else None
+            empty: Any = [] if name in self._schema.blocks and isinstance(base[name], list) else None
             await self._change_one(Phase.OMIT, name, {**base, name: empty}, state, private)
 
     async def _change_one(
@@ -409,13 +439,25 @@ class TypeTracer:
             if request.changes or request.problem
         ]
         reads = [f"{each.service}:{each.operation}" for each in attempt.requests if not each.changes]
+        after = attempt.applied.state if phase is Phase.CREATE and attempt.applied is not None else None
         entry = Run(
             phase=phase,
             run=run,
             config=values,
             state=state,
+            after=after,
             calls=calls,
             reads=[*dict.fromkeys(reads)],
             problem=attempt.problem,
         )
         self._runs.append(entry)
+
+
+def _likeness(path: Path, field: Sequence[str]) -> int:
+    """How many steps at the end of a path are those of a field of the Go SDK; 0 if the last is another."""
+    count = 0
+    for step, name in zip(reversed(path), reversed(field), strict=False):
+        if step.replace("_", "").rstrip("s") != name:
+            break
+        count += 1
+    return count

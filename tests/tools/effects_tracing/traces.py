@@ -40,6 +40,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """The configuration, with what is None or empty in it; None for a delete."""
     state: Any
     """The state before it; None for a create."""
+    after: Any = None
+    """The state after a create that succeeded."""
     calls: list[RecordedCall]
     reads: list[str]
     """`SERVICE:OPERATION` of each read, once."""

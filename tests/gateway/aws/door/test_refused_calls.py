@@ -44,7 +44,7 @@ def _denied(gate: Gate, service: str, operation: str, actor: str = "agent", **pa
 
 
 def test_21_an_operation_without_an_effect_is_held_not_passed(gate: Gate) -> None:
-    message = _denied(gate, "events", "put_rule", Name="r", ScheduleExpression="rate(1 day)")
+    message = _denied(gate, "batch", "terminate_job", jobId="j", reason="r")
     assert "sentinel approve mut_" in message
 
 

@@ -1,0 +1,32 @@
+"""Presents each inner call of a mutation as if its caller had sent it alone, so that no rule is passed by having AWS make the call."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gateway.core.model.facts import Facts
+from gateway.core.model.json import canonical_text
+from gateway.core.model.mutation import CallClass, InnerCall, Mutation
+from gateway.line.checks.policy_input import shown_parameters
+
+
+def each_alone(mutation: Mutation, facts: Facts) -> Iterator[tuple[Mutation, Facts]]:
+    """The mutations, with the facts about what each changes. Calls that policies cannot tell apart are one; those that only read are none."""
+    alike: dict[tuple[str, ...], list[InnerCall]] = {}
+    for inner in mutation.inner:
+        if inner.call_class is not CallClass.READ:
+            key = (inner.name, inner.call_class.value, canonical_text(shown_parameters(inner.call)))
+            alike.setdefault(key, []).append(inner)
+    subjects = {(each.effect.address, each.effect.attribute): each for each in facts.subjects}
+    for group in alike.values():
+        keys = [(effect.address, effect.attribute) for inner in group for effect in inner.effects]
+        found = tuple(subjects[key] for key in dict.fromkeys(keys) if key in subjects)
+        yield (
+            replace(
+                mutation,
+                call=group[0].call,
+                call_class=group[0].call_class,
+                effects=tuple(subject.effect for subject in found),
+                inner=(),
+            ),
+            replace(facts, subjects=found),
+        )

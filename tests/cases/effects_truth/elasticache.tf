@@ -1,0 +1,48 @@
+data "aws_subnets" "default" {}
+
+resource "aws_elasticache_subnet_group" "seed" {
+  name        = "seed"
+  description = "seed"
+  subnet_ids  = [data.aws_subnets.default.ids[0]]
+  tags        = { team = "one" } # then { team = "two" }
+}
+
+resource "aws_elasticache_cluster" "seed" {
+  cluster_id           = "seed"
+  engine               = "memcached"
+  node_type            = "cache.t3.micro"
+  num_cache_nodes      = 1
+  port                 = 11211
+  maintenance_window   = "sun:05:00-sun:09:00"
+  tags                 = { team = "one" } # then { team = "two" }
+  lifecycle {
+    ignore_changes = [parameter_group_name, engine_version]
+  }
+}
+
+resource "aws_elasticache_replication_group" "seed" {
+  replication_group_id       = "seed-group"
+  description                = "first"
+  node_type                  = "cache.t3.micro"
+  num_cache_clusters         = 2
+  automatic_failover_enabled = true
+  tags                       = { team = "one" } # then { team = "two" }
+  lifecycle {
+    ignore_changes = all
+  }
+}
+
+resource "aws_elasticache_user" "seed" {
+  user_id       = "seed"
+  user_name     = "default"
+  engine        = "REDIS"
+  access_string = "on ~app::* -@all +@read"
+  passwords     = ["placeholder-password-one"]
+  tags          = { team = "one" } # then { team = "two" }
+}
+
+resource "aws_elasticache_user_group" "seed" {
+  user_group_id = "seed"
+  engine        = "REDIS"
+  user_ids      = [aws_elasticache_user.seed.user_id]
+}
