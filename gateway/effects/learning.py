@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from gateway.core.model.json import Json
+from gateway.core.model.masking import is_masked
 from gateway.core.model.mutation import EffectAction
 from gateway.effects.derived_rows import (
     AttributeSource,
@@ -23,12 +24,11 @@ from gateway.effects.derived_rows import (
 )
 from gateway.effects.registry import SERVICES
 
-_IDENTIFIES = ("arn", "bucket", "id", "name", "url")
+_IDENTIFIES = ("name", "bucket", "arn", "url", "id")
+"""Attributes that name a resource; of several with one value the first is meant."""
 _IDENTIFIES_ENDING = ("_arn", "_id", "_identifier", "_name", "_url")
 _BY_PROVIDER = frozenset({"tags_all"})
 """Attributes that the provider derives from others."""
-_MASK = {"hmac_sha256"}
-"""The members of what stands for a secret in records."""
 _MOST_LEAVES = 1_000
 """Values of a call, or attributes of a resource, that are compared."""
 
@@ -159,7 +159,7 @@ def _leaves(parameters: object, prefix: str = "") -> dict[str, Json]:
     todo: list[tuple[str, object]] = [(prefix, parameters)]
     while todo and len(found) < _MOST_LEAVES:
         path, value = todo.pop()
-        if isinstance(value, Mapping) and value and set(value) != _MASK:
+        if isinstance(value, Mapping) and value and not is_masked(value):
             todo.extend((f"{path}.{name}" if path else str(name), item) for name, item in value.items())
         elif path and value is not None:
             found[path] = value  # type: ignore[assignment]  # recorded parameters are JSON
@@ -190,7 +190,7 @@ def _changes(resource: Observed) -> Mapping[str, Json]:
 def _identity(given: Mapping[str, Json], recorded: Mapping[str, Json]) -> dict[str, AttributeSource]:
     """Parameter → the identifying attribute whose recorded value it has. A parameter that may be several of them is the first."""
     names = [name for name in sorted(recorded) if name in _IDENTIFIES or name.endswith(_IDENTIFIES_ENDING)]
-    own = sorted(names, key=lambda name: (name not in _IDENTIFIES, name))
+    own = [*(name for name in _IDENTIFIES if name in recorded), *(name for name in names if name not in _IDENTIFIES)]
     found: dict[str, AttributeSource] = {}
     for path, value in given.items():
         if "." in path or not isinstance(value, str) or not value:

@@ -40,9 +40,7 @@ def test_a_parameter_carries_the_attribute_that_has_its_value_now() -> None:
     row = found.row
     assert (row.resource_type, row.origin, row.confidence) == ("aws_braket_job", Origin.LEARNED, Confidence.ATTRIBUTES)
     assert row.actions == {EffectAction.SET}
-    assert row.identity == {"JobName": AttributeSource(attribute="name")} or row.identity == {
-        "JobName": AttributeSource(attribute="id")
-    }
+    assert row.identity == {"JobName": AttributeSource(attribute="name")}
     assert row.attributes == {
         "Mode": AttributeSource(attribute="mode", form=ValueForm.CASE),
         "Size": AttributeSource(attribute="size", form=ValueForm.TEXT),
