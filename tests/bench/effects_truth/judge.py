@@ -148,7 +148,9 @@ def _target(effect: Foreseen, planned: Mapping[str, Planned]) -> Planned | None:
 
 def _fits(identity: Mapping[str, Any], change: Planned) -> bool:
     known = {**change.before, **change.after}
-    return all(name not in known or known[name] is None or _same(known[name], value) for name, value in identity.items())
+    return all(
+        name not in known or known[name] is None or _same(known[name], value) for name, value in identity.items()
+    )
 
 
 def _attribute_mistake(phase: str, call: Seen, effect: Foreseen, target: Planned) -> list[Mistake]:
@@ -245,7 +247,7 @@ def _at(values: Mapping[str, Any], path: str) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    return _plain(one) == _plain(other)
+    return bool(_plain(one) == _plain(other))
 
 
 def _plain(value: Any) -> Any:
@@ -258,7 +260,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower() if value else None
     if isinstance(value, int | float):
-        return f"{value:g}" if value != int(value) else str(int(value))
+        return (f"{value:g}" if value != int(value) else str(int(value))) if value else None
     if isinstance(value, dict):
         found = {name: _plain(each) for name, each in value.items()}
         return {name: each for name, each in found.items() if each is not None} or None
@@ -266,10 +268,8 @@ def _plain(value: Any) -> Any:
         plain = [_plain(each) for each in value]
         if len(plain) == 1:
             return plain[0]
-        return sorted((json.dumps(each, sort_keys=True) for each in plain)) or None
-    if value in ("", "false", "0"):
-        return None if value in ("", "false") else value
-    return value
+        return sorted(json.dumps(each, sort_keys=True) for each in plain) or None
+    return None if value in ("", "false", "0") else value
 
 
 def _short(value: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import RecordQuery
 from gateway.core.records.decided import DecidedBody, RecordedEffect
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Record
 from gateway.core.records.settled import SettledBody
 from gateway.core.settings import StackSettings
 from gateway.effects.derived_rows import Confidence, derived_rows
@@ -87,10 +87,10 @@ def staged(seed: Seed, world: World, workdir: Path) -> Iterator[Staged]:
             yield Staged(seed=seed, root=root, code=code, tool=tool, gate=gate, log=log)
 
 
-def play(stage: Staged) -> Iterator[Phase]:
-    """Create, change, destroy; one phase after the other."""
+def play(stage: Staged, most: int | None = None) -> Iterator[Phase]:
+    """Create, change, destroy; one phase after the other. `most` limits the changes of each resource type."""
     yield _phase(stage, "create")
-    for number, changes in enumerate(stage.seed.rounds(), 1):
+    for number, changes in enumerate(stage.seed.rounds()[:most], 1):
         stage.made += changes
         stage.code.write_text(stage.seed.changed(stage.made))
         yield _phase(stage, f"change {number}", "-refresh=false")
@@ -157,7 +157,7 @@ def _seen(body: DecidedBody[Any], sent_by: dict[str, str]) -> Seen:
         operation=body.call.name,
         parameters=tuple(body.call.parameters),
         row=_row(body, effects),
-        sender=sent_by.get(body.attempt.idempotency_key, "") if body.attempt else "",
+        sender=sent_by.get(body.attempt.idempotency_key.partition(":")[2], "") if body.attempt else "",
         effects=effects,
     )
 
