@@ -137,8 +137,8 @@ def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None
 
 def _carried(path: str, evidence: Evidence) -> Explanation | None:
     """The attribute of the configuration that the parameter carries, the same in create and update."""
-    configured = [each for each in evidence.of(*_CONFIGURED) if path in each.parameters]
-    if not configured:
+    configured = evidence.of(*_CONFIGURED)
+    if not any(path in each.parameters for each in configured):
         return None
     everywhere = explain(path, configured, config_of)
     caused = explain_by_cause(path, evidence.observations)
@@ -390,7 +390,7 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
     removes, lost_too = _collapsed(draft.removes)
     unexplained = draft.unexplained | lost | lost_too
     clears = _cleared(draft.evidence) if not attributes and not removes and draft.actions == {SET} else frozenset()
-    ends_the_only_one = DELETE in draft.actions and not attributes and not unexplained
+    ends_the_only_one = DELETE in draft.actions and not attributes and not unexplained and not evidence.is_unread
     is_identified = bool(identity) or draft.actions == {CREATE} or facts.is_only_one or ends_the_only_one
     confidence = Confidence.TYPE
     if is_identified:
@@ -459,7 +459,8 @@ def _collapsed(explanations: Mapping[str, Explanation]) -> tuple[dict[str, Attri
             found[path] = AttributeSource(attribute=each.attribute, form=each.way.form or ValueForm.SAME)
     for path, members in whole.items():
         maps = {attribute.rpartition(".")[0] for attribute in members.values()}
-        if len(maps) == 1 and ITEM not in path and "." not in (name := maps.pop()):
+        name = maps.pop()
+        if not maps and ITEM not in path and ITEM not in name:
             found[path] = AttributeSource(attribute=name)
         else:
             lost |= members.keys()

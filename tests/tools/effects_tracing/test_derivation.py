@@ -40,7 +40,7 @@ def run(
 
 
 def rows(runs: Sequence[Run], kinds: Mapping[str, str], create_only: Sequence[str] = ()) -> dict[str, DerivedRow]:
-    schema = TypeSchema(kinds=kinds, sensitive=frozenset[AttributePath](), folds={})
+    schema = TypeSchema(kinds=kinds, sensitive=frozenset[AttributePath]())
     summary = Summary(resource_type="aws_x", variant=1, reached=True, create_only=[*create_only])
     found = rows_of_type([Trace(summary=summary, runs=[*runs])], schema, ServiceModels())
     return {row.operation: row for row in found}
@@ -122,6 +122,15 @@ def test_finite_values_need_a_column_over_the_runs_and_a_name_that_fits() -> Non
     row = rows(runs, {"encrypted": "bool"})["CreateFileSystem"]
     assert row.attributes == {"Encrypted": source("encrypted")}
     assert row.unexplained == {"Backup"}
+
+
+def test_a_switch_that_is_sent_only_when_it_is_on_is_told_by_the_runs_without_it() -> None:
+    on = [True, False, True, False]
+    parameters: list[dict[str, Any]] = [{"Encrypted": True} if each else {} for each in on]
+    row = rows(created(*parameters, encrypted=on, backup=[True] * 4), {"encrypted": "bool"})["CreateFileSystem"]
+    assert row.attributes == {"Encrypted": source("encrypted")}
+    row = rows(created(*parameters, encrypted=[True] * 4), {"encrypted": "bool"})["CreateFileSystem"]
+    assert row.unexplained == {"Encrypted"}
 
 
 def update(changed: str, parameters: Mapping[str, Any], config: Mapping[str, Any], phase: Phase = Phase.EACH) -> Run:
