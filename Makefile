@@ -75,6 +75,7 @@ effects-trace: .venv/.ready ## trace the provider's calls and derive rows (TYPES
 	$(PY) -m tests.tools.effects_tracing derive
 	$(PY) -m tests.tools.effects_tracing exam
 	$(PY) -m tests.tools.effects_tracing figures
+
 effects-truth: .venv/.ready ## check what is foreseen of calls against Terraform's plans, with real Terraform: hours (ARGS="sqs sns")
 	@$(PY) -m tests.bench.effects_truth $(ARGS)
 
