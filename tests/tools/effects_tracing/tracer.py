@@ -61,7 +61,7 @@ class TypeTracer:
         self._provider, self._stub, self._kind = provider, stub, resource_type
         self._schema = provider.types[resource_type]
         wanted = [tuple(name.split(".")) for name in prefer]
-        self._config = Configuration(resource_type, self._schema, wanted)
+        self._config = Configuration(resource_type, self._schema, wanted, variant=variant)
         self._only = frozenset({"tags", *(path[0] for path in wanted)}) if variant > 1 else None
         self._repairs = Repairs(self._config)
         self._patience = patience
