@@ -4,6 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 
 from gateway.app import background
 from gateway.aws.client.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
@@ -22,6 +23,8 @@ from gateway.core.ports import Clock
 from gateway.core.service_models import ServiceModels
 from gateway.core.settings import Settings
 from gateway.drift.decisions import DriftDecisions
+from gateway.effects.derived_rows import derived_rows
+from gateway.effects.learned_rows import check_learned
 from gateway.effects.resolver import EffectResolver
 from gateway.identity.master_key import derived_key
 from gateway.ledger.keyring import SqlKeyRing
@@ -84,6 +87,7 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
     Raises `errors.SentinelError` if the code, a contract, a policy or a setting is invalid, or the ledger cannot be opened.
     """
     settings.data.mkdir(parents=True, exist_ok=True)
+    await asyncio.to_thread(check_learned, settings.effects.learned)
     master = await asyncio.to_thread(master_key_of, settings)
     masker = Masker(key=derived_key(master, "masking"))
     stacks = await asyncio.to_thread(
@@ -116,7 +120,12 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         plan_sessions=SqlPlanSessions(ledger, keys),
         engine=engine,
         aws=aws,
-        resolver=EffectResolver(stacks, masker=masker, class_of=_class_of),
+        resolver=EffectResolver(
+            stacks,
+            masker=masker,
+            rows=partial(derived_rows, learned=settings.effects.learned),
+            class_of=_class_of,
+        ),
         counts=counts,
         masker=masker,
         digest_key=derived_key(master, "call digest"),

@@ -67,7 +67,7 @@ class SessionCalls:
             session=session,
             call=call,
             call_class=mutation.call_class,
-            effects=mutation.effects if known is not None else (),
+            effects=(mutation.effects or mutation.own) if known is not None else (),
             rows=derived_rows(call.service, call.operation),
             stack=stack,
             rules=self.rules(),

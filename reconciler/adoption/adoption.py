@@ -44,8 +44,6 @@ class DeclaredStack:
     """The live attributes of the resources that the state has, by address."""
     imported: frozenset[str] = frozenset()
     """The ids that the code imports already."""
-    named_alike: Callable[[Created], bool] = lambda _: False
-    """Whether a resource is named as its siblings in the stack are, so that it belongs to them."""
 
 
 async def adopt(open_provider: OpenProvider, events: Sequence[Event], stack: DeclaredStack, how: Adopt) -> Adoption:
@@ -94,6 +92,10 @@ class _Adopting:
         return Adoption(created=created, left=tuple(_once(self.left)), noted=self.told.noted)
 
     async def _one(self, creation: Creation) -> None:
+        if creation.elsewhere:
+            if creation.certain or creation.types:
+                self._leave(creation, creation.made.resource_type if creation.made else "", creation.elsewhere)
+            return
         if any(each.ends_itself(creation) for each in self.told.deletions):
             return
         found = await self._guarded(lambda provider: self._identified(provider, creation))
@@ -184,7 +186,7 @@ class _Adopting:
         match self.how:
             case Adopt.NONE:
                 return "Created resources are only listed (--adopt none)."
-            case Adopt.LINKED if not linked and not self.stack.named_alike(new) and not self._of_new(new):
+            case Adopt.LINKED if not linked and not self._of_new(new):
                 return "It belongs to no resource of the stack. `--adopt all` writes it all the same."
         return ""
 

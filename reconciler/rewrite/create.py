@@ -46,11 +46,6 @@ _MOST_LIKES = 50
 """How many siblings are tried, the likeliest first; the code is evaluated for each."""
 
 
-def is_named_alike(code: EditedCode, created: Created, live: Live) -> bool:
-    """Whether a resource is named as resources of the stack are, or names one of them."""
-    return _Planner(code, live, frozenset()).belongs(created)
-
-
 def wanted_creations(
     root: Path, created: Sequence[Created], live: Live, around: Surroundings | None = None, *, anywhere: bool = False
 ) -> list[Wanted]:
@@ -193,10 +188,6 @@ class _Planner:
             "import": "" if in_root else import_text(address, created.import_id),
         }
         return Wanted(address=address, attribute=WHOLE, value=value)
-
-    def belongs(self, created: Created) -> bool:
-        """Whether it belongs to a resource of the stack, or is named as one is."""
-        return self._named_owner(created) is not None
 
     def _keyed(self, created: Created) -> Wanted | None:
         """The creation as one more instance of a block that its siblings are instances of; None if there is none."""

@@ -11,7 +11,7 @@ from reconciler.adoption.extent import Adopt
 from reconciler.adoption.model import LeftCreation
 from reconciler.changes.cloudtrail import Event
 from reconciler.model import Drift, Left, is_new
-from reconciler.rewrite.create import import_id_of, is_named_alike, wanted_creations
+from reconciler.rewrite.create import import_id_of, wanted_creations
 from reconciler.rewrite.edited_code import read_code
 from reconciler.rewrite.imports import imported_ids
 from reconciler.rewrite.surroundings import Surroundings
@@ -61,7 +61,6 @@ async def adopted_creations(
         code=code.module,
         declared=managed,
         imported=frozenset(imported_ids(code.module).values()),
-        named_alike=lambda created: is_named_alike(code, created, live),
     )
     async with import_session(terraform, root) as session:
         adoption = await adopt(session.open, events, stack, how)
