@@ -91,5 +91,7 @@ class Slot:
         column = run % ANOTHER_MEMBER
         if column == 0 or base == 1:
             return 0
-        code = self.number % (base ** (RUNS - 1) - 1) + 1  # never zero in all runs: the value would be a constant
-        return code // base ** (column - 1) % base
+        codes: int = base ** (RUNS - 1) - 1
+        code = self.number % codes + 1  # never zero in all runs: the value would be a constant
+        place: int = base ** (column - 1)
+        return code // place % base
