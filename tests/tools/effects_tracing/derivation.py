@@ -34,9 +34,10 @@ CREATE, SET, DELETE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE
 _CONFIGURED: Final = (Phase.CREATE, Phase.UPDATE, Phase.EACH)
 _WITH_STATE: Final = (Phase.UPDATE, Phase.EACH, Phase.OMIT, Phase.DELETE)
 _CONTROLS: Final = re.compile(
-    r"^(client_?token|client_?request_?token|idempotency_?token|caller_?reference|creator_?request_?id|dry_?run)$"
+    r"(client_?token|client_?request_?token|idempotency_?token|caller_?reference|creator_?request_?id|dry_?run|if_?match|lock_?token|"
+    r"change_?token|current_?version|current_?application_?version_?id|update_?token)"
 )
-"""Parameters that control how a call is made, by their names in lower case."""
+"""Parameters that only control how a call is made, or refuse it if the resource is not the expected version; in lower case."""
 _LOCKS: Final = frozenset({"etag", "lock_token", "revision_id", "update_token", "if_match", "version_number"})
 """Attributes that only say which version of the resource a change was made for."""
 _NAMES: Final = re.compile(r"(^|_)(id|ids|arn|arns|url|name|identifier|key|path)$")
@@ -123,7 +124,7 @@ def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None
         draft.identity[path] = identifying
     elif carried is not None:
         draft.attributes[path] = carried
-    elif is_token or _CONTROLS.match(leaf(path).lower()) or (named is not None and leaf(named.attribute) in _LOCKS):
+    elif is_token or _CONTROLS.fullmatch(leaf(path).lower()) or (named is not None and leaf(named.attribute) in _LOCKS):
         draft.controls.add(path)
     elif named is not None and _is_removal(path, named, evidence, facts):
         draft.removes[path] = named
