@@ -11,7 +11,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
 from gateway.core.service_models import ServiceModels
 from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
-from gateway.effects.schema import TypeSchema
+from gateway.effects.schema import TypeSchema, match
 from tests.tools.effects_tracing.actions import actions_of
 from tests.tools.effects_tracing.columns import ITEM, KEY, leaf, top
 from tests.tools.effects_tracing.comparison import Way, is_unique
@@ -389,7 +389,9 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
     identity = _sources(draft.identity)
     attributes, lost = _collapsed(draft.attributes)
     removes, lost_too = _collapsed(draft.removes)
-    unexplained = draft.unexplained | lost | lost_too
+    doubted = {path for path, source in attributes.items() if _is_named_otherwise(path, source.attribute, facts.schema)}
+    attributes = {path: source for path, source in attributes.items() if path not in doubted}
+    unexplained = draft.unexplained | lost | lost_too | doubted
     clears = _cleared(draft.evidence) if not attributes and not removes and draft.actions == {SET} else frozenset()
     ends_the_only_one = DELETE in draft.actions and not attributes and not unexplained and not evidence.is_unread
     is_identified = bool(identity) or draft.actions == {CREATE} or facts.is_only_one or ends_the_only_one
@@ -415,6 +417,12 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
         controls=frozenset(draft.controls),
         unexplained=frozenset(_without_marker_keys(unexplained)),
     )
+
+
+def _is_named_otherwise(path: str, attribute: str, schema: TypeSchema) -> bool:
+    """Whether the names say another attribute, not only the block that this one is in: two sources that contradict each other prove nothing."""
+    named = match(schema, tuple(path.split(".")))
+    return named is not None and not f"{attribute}.".startswith(f"{named}.")
 
 
 def _cleared(evidence: Evidence) -> frozenset[str]:

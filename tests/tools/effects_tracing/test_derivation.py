@@ -294,3 +294,12 @@ def rows_of_operations(runs: Sequence[Run]) -> Mapping[str, frozenset[EffectActi
     """The actions of each operation, also of names that no service has."""
     trace = Trace(summary=Summary(resource_type="aws_x", variant=1), runs=[*runs])
     return {name: found for (_, name), found in actions_of(evidence_of([trace])).items()}
+
+
+def test_an_attribute_that_the_names_contradict_is_no_explanation() -> None:
+    """As the domain name that the provider sends among the alternative names of a certificate."""
+    names = [marker("name", at) for at in range(2)]
+    runs = created(*({"OtherNames": [each]} for each in names), domain=names)
+    row = rows(runs, {"domain": "string", "other_names": "set(string)"})["CreateFileSystem"]
+    assert row.unexplained == {"OtherNames"}
+    assert rows(runs, {"domain": "string"})["CreateFileSystem"].attributes == {"OtherNames": source("domain")}
