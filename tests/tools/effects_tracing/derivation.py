@@ -394,7 +394,12 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
     unexplained = draft.unexplained | lost | lost_too | doubted
     clears = _cleared(draft.evidence) if not attributes and not removes and draft.actions == {SET} else frozenset()
     ends_the_only_one = DELETE in draft.actions and not attributes and not unexplained and not evidence.is_unread
-    is_identified = bool(identity) or draft.actions == {CREATE} or facts.is_only_one or ends_the_only_one
+    is_identified = (
+        (bool(identity) and _is_whole(draft, facts))
+        or draft.actions == {CREATE}
+        or facts.is_only_one
+        or ends_the_only_one
+    )
     confidence = Confidence.TYPE
     if is_identified:
         # A change of nothing that is known is a change of something else.
@@ -417,6 +422,35 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
         controls=frozenset(draft.controls),
         unexplained=frozenset(_without_marker_keys(unexplained)),
     )
+
+
+def _is_whole(draft: Draft, facts: TypeFacts) -> bool:
+    """Whether the identity names one resource, and not only what it is in, as the instance of a user.
+
+    It does if it is the id or ARN, or all that the id is made of; else if no other parameter could be a part of it.
+    """
+    if draft.actions == {CREATE}:
+        return True
+    runs = [each for each in draft.evidence.observations if each.state.get("id")]
+    if runs and all(_names_id(draft, each) for each in runs):
+        return True
+    fixed = (each for each in draft.attributes.values() if each.sureness is Sureness.MARKER)
+    others = {path for each in runs for path in draft.unexplained if any(map(is_unique, each.parameters.get(path, ())))}
+    return not others and not any(top(each.attribute) in facts.create_only for each in fixed)
+
+
+def _names_id(draft: Draft, run: Observation) -> bool:
+    """Whether the identity of a call is the id or ARN of the resource, or all the values that the id is made of."""
+    own = {str(value) for name in SELF for value in run.state.get(name, ())}
+    given = sorted(
+        (str(value) for path in draft.identity for value in run.parameters.get(path, ())), key=len, reverse=True
+    )
+    if own.intersection(given):
+        return True
+    rest = str(run.state["id"][0])
+    for value in given:
+        rest = rest.replace(value, " ")
+    return bool(given) and not MARKER.search(rest) and not re.search(r"[0-9a-f]{6}", rest)
 
 
 def _is_named_otherwise(path: str, attribute: str, schema: TypeSchema) -> bool:

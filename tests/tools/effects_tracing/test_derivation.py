@@ -303,3 +303,18 @@ def test_an_attribute_that_the_names_contradict_is_no_explanation() -> None:
     row = rows(runs, {"domain": "string", "other_names": "set(string)"})["CreateFileSystem"]
     assert row.unexplained == {"OtherNames"}
     assert rows(runs, {"domain": "string"})["CreateFileSystem"].attributes == {"OtherNames": source("domain")}
+
+
+def test_what_names_only_the_surroundings_of_a_resource_does_not_identify_it() -> None:
+    """As the instance of a Connect user, where the user's id is only a part of an attribute."""
+    user, instance = "mk11aa22", marker("instance_id", 0)
+    state = {"id": f"{instance}:{user}", "instance_id": instance}
+    delete = run(Phase.DELETE, "0", [call("DeleteMountTarget", {"InstanceId": instance, "UserId": user})], state=state)
+    row = rows([delete], {"instance_id": "string"}, ["instance_id"])["DeleteMountTarget"]
+    assert row.confidence is Confidence.TYPE
+    whole = run(
+        Phase.DELETE, "0", [call("DeleteMountTarget", {"InstanceId": instance})], state={**state, "id": instance}
+    )
+    assert (
+        rows([whole], {"instance_id": "string"}, ["instance_id"])["DeleteMountTarget"].confidence is not Confidence.TYPE
+    )
