@@ -15,14 +15,12 @@ import pytest
 from gateway.core.model.caller import ActorKind
 from gateway.core.records.record import Stage
 from gateway.core.settings import StackSettings
-from gateway.effects import derived_rows
 from gateway.terraform.provider_mirror import terraform_environment
 from tests.kit.gate import Gate
 from tests.kit.moto import MotoUpstream
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.slow, pytest.mark.terraform]
 CODE = Path(__file__).parents[2] / "cases" / "plans" / "ordinary"
-ROWS = CODE.parent / "rows"
 Run = Callable[..., Any]
 
 
@@ -42,16 +40,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr.decode()
     return directory
-
-
-@pytest.fixture(scope="module", autouse=True)
-def rows() -> Iterator[None]:
-    """Few rows beside the hand-made ones, so that the test does not change when rows are derived anew."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(derived_rows, "DIRECTORY", ROWS)
-        derived_rows._lines.cache_clear()
-        yield
-    derived_rows._lines.cache_clear()
 
 
 @pytest.fixture(scope="module")
