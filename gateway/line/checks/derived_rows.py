@@ -6,12 +6,14 @@ attributes that the call does not show, bounds on them, and claims of others on 
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.mutation import Basis, CallClass, Effect, EffectAction, Mutation
 from gateway.core.model.verdict import Finding, Verdict
 from gateway.line.checks.chain import Opinion, passed
+from gateway.line.checks.inner_calls import each_alone
 
 _IDENTITY = frozenset(
     {"iam", "identitystore", "organizations", "ram", "rolesanywhere", "sso-admin", "sts", "verifiedpermissions"}
@@ -41,23 +43,30 @@ class DerivedRowsCheck:
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
         """A hold for each reason why a derived row is not enough, or one finding that allows."""
-        derived = [effect for effect in mutation.effects if effect.basis is not Basis.HAND]
-        if not derived:
+        if all(effect.basis is Basis.HAND for effect in mutation.effects):
             return passed(self)
-        held = (
-            *_of_call(mutation, derived),
-            *(finding for subject in facts.subjects for finding in _of_resource(mutation, facts, subject)),
-        )
+        own = replace(mutation, effects=tuple(effect for effect in mutation.effects if not effect.by))
+        outer = replace(facts, subjects=tuple(subject for subject in facts.subjects if not subject.effect.by))
+        held = [
+            finding
+            for one, about in ((own, outer), *each_alone(mutation, facts))
+            for finding in (
+                *_of_call(one),
+                *(each for subject in about.subjects for each in _of_resource(one, about, subject)),
+            )
+        ]
         return Opinion(findings=tuple(dict.fromkeys(held))) if held else passed(self)
 
 
-def _of_call(mutation: Mutation, derived: list[Effect]) -> Iterator[Finding]:
+def _of_call(mutation: Mutation) -> Iterator[Finding]:
     """Calls for which a row that a person wrote is needed, whatever a derived one knows."""
+    types = [effect.resource_type for effect in mutation.effects if effect.basis is not Basis.HAND]
+    if not types:
+        return
     operation = f"{mutation.call.service}:{mutation.call.operation}"
     if mutation.call_class is not CallClass.MUTATION:
         what = f"is of the class {mutation.call_class}"
         yield _hold("class", f"{operation} {what}, and only a derived row says what it changes. {NEXT}.")
-    types = [effect.resource_type for effect in derived]
     if mutation.call.service in _IDENTITY or any(name.startswith(_IDENTITY_TYPES) for name in types):
         reason = f"{operation} changes who may do what, and only a derived row says what it changes. {NEXT}."
         yield _hold("identity", reason)
@@ -66,7 +75,7 @@ def _of_call(mutation: Mutation, derived: list[Effect]) -> Iterator[Finding]:
 def _of_resource(mutation: Mutation, facts: Facts, subject: Subject) -> Iterator[Finding]:
     """Why a call must wait because of one of its effects; each effect gives one reason at most."""
     effect = subject.effect
-    if effect.basis is Basis.HAND or effect.implied:
+    if effect.basis is Basis.HAND or (effect.implied and not effect.by):
         return
     why = _of_deletion(subject) if effect.action is EffectAction.DELETE else ""
     if effect.basis is Basis.RESOURCE:
