@@ -98,6 +98,37 @@ async def test_what_is_more_than_a_change_of_settings_is_held_unless_a_contract_
     assert await held(touched(), ActorKind.AGENT, call=call) == []  # bounds asks for `allow_invoke`
 
 
+@pytest.mark.parametrize("operation", ["UpdateWorkGroup", "ModifyGroup", "TagResource", "AddTagsToResource"])
+async def test_a_change_of_the_resource_itself_passes_for_people(operation: str) -> None:
+    assert await held(touched(resource_type="aws_athena_work_group"), call=Call(service="x", operation=operation)) == []
+
+
+@pytest.mark.parametrize("operation", ["PutGroupSchedule", "UpdateStorage", "AddMember"])
+async def test_a_change_of_something_beside_the_resource_is_held_for_people(operation: str) -> None:
+    """IAM knows such an operation by the resource that it belongs to, and no attribute of that shows what it does."""
+    assert await held(touched(), call=Call(service="x", operation=operation))
+    assert await held(touched(), ActorKind.AGENT, call=Call(service="x", operation=operation)) == []
+
+
+@pytest.mark.parametrize("kind", [ActorKind.HUMAN, ActorKind.AGENT, ActorKind.PIPELINE])
+@pytest.mark.parametrize(
+    ("operation", "parameters"),
+    [
+        ("PutDomainPermissionsPolicy", {}),
+        ("ShareWorkGroup", {}),
+        ("UpdateWorkGroup", {"PubliclyAccessible": True}),
+        ("UpdateWorkGroup", {"Configuration": [{"ExecutionRole": "arn:x"}]}),
+        ("UpdateWorkGroup", {"Configuration": {"KmsKey": "k"}}),
+    ],
+)
+async def test_what_may_open_a_resource_is_held_though_its_type_has_no_such_attribute(
+    kind: ActorKind, operation: str, parameters: dict[str, Any]
+) -> None:
+    call = Call(service="athena", operation=operation, parameters=parameters)
+
+    assert [rule for rule, _ in await held(touched(), kind, call=call)] == ["derived_rows.resource"]
+
+
 @pytest.mark.parametrize(
     "contract",
     [
