@@ -13,6 +13,7 @@ import typer
 
 from gateway.core.errors import SentinelError
 from gateway.core.exception_text import without_values
+from reconciler.adoption.extent import Adopt
 
 if TYPE_CHECKING:
     from reconciler.changes.cloudtrail import Events
@@ -42,6 +43,10 @@ Frozen = Annotated[
 ]
 
 
+State = Annotated[
+    Path | None, typer.Option(help="State file; default: terraform.tfstate in PATH.", exists=True, dir_okay=False)
+]
+Mirror = Annotated[Path | None, typer.Option(help="Terraform provider mirror.", exists=True, file_okay=False)]
 Only = Annotated[
     list[str] | None, typer.Option(help="With --no-plan: address of a resource or module to read and write back.")
 ]
@@ -62,6 +67,15 @@ Suggest = Annotated[
 ]
 
 
+AdoptOption = Annotated[
+    Adopt,
+    typer.Option(
+        help="What the events say was created: write all that can be imported, what belongs to a resource of the stack (default), or nothing."
+        " The rest is listed.",
+    ),
+]
+
+
 @app.command()
 @commands.command()
 def reconcile(
@@ -72,7 +86,9 @@ def reconcile(
     ],
     events: Annotated[
         Path | None,
-        typer.Option(help="CloudTrail events (JSON), to know who made a change.", exists=True, dir_okay=False),
+        typer.Option(
+            help="CloudTrail events (JSON): who made a change, and what was created.", exists=True, dir_okay=False
+        ),
     ] = None,
     endpoint: Annotated[str, typer.Option(help="AWS endpoint to read from, e.g. the gateway or a simulation.")] = "",
     write_files: Annotated[
@@ -80,22 +96,19 @@ def reconcile(
     ] = False,
     refresh_state: RefreshState = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    state: Annotated[
-        Path | None, typer.Option(help="State file; default: terraform.tfstate in PATH.", exists=True, dir_okay=False)
-    ] = None,
+    state: State = None,
     terraform: Annotated[str, typer.Option(help="Terraform to run.")] = "terraform",
-    mirror: Annotated[
-        Path | None, typer.Option(help="Terraform provider mirror.", exists=True, file_okay=False)
-    ] = None,
+    mirror: Mirror = None,
     frozen: Frozen = None,
     only: Only = None,
     plan: Plan = True,
     suggest: Suggest = 0,
+    adopt: AdoptOption = Adopt.LINKED,
 ) -> None:
     """Write drift back into the code: refresh, find what differs, edit, prove with a plan.
 
     Exit code, as that of `terraform plan -detailed-exitcode` once the diff is written: 0: clean, outputs included. 2: something is
-    left to a human, listed with how it was traced, or the state was left as it is. 1: an error.
+    left to a human, listed with how it was traced or who created it, or the state was left as it is. 1: an error.
     """
     from reconciler.changes.cloudtrail import Events, read_events
     from reconciler.working_copy.run import WorkingCopyRun, reconcile_working_copy
@@ -117,6 +130,7 @@ def reconcile(
             only=tuple(only or ()),
             planned=plan,
             tokens=suggest,
+            adopt=adopt,
         )
         report = asyncio.run(reconcile_working_copy(run))
     except SentinelError as error:
@@ -209,6 +223,7 @@ def _print_report(report: "Report", events: "Events", *, written: bool, as_json:
 
 
 def _report_to_json(report: "Report", events: "Events", *, written: bool) -> dict[str, Any]:
+    from reconciler.adoption.model import left_creation_to_json
     from reconciler.model import left_to_json, proof_to_json
 
     return {
@@ -219,7 +234,8 @@ def _report_to_json(report: "Report", events: "Events", *, written: bool) -> dic
         "files": sorted(str(path) for path in report.edited.files),
         "diff": report.diff,
         "proofs": [proof_to_json(proof) for proof in report.proofs],
-        "left": [left_to_json(entry) for entry in report.left],
+        "left": [*map(left_to_json, report.left), *map(left_creation_to_json, report.created)],
+        "noted": list(report.noted),
         "bad_events": list(events.bad),
     }
 

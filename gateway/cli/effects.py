@@ -175,7 +175,7 @@ def _explained(service: str, operation: str, given: dict[str, Any] | None) -> di
 
 
 def _operation_name(service: str, operation: str) -> str:
-    """Botocore's name of the operation. Raises `errors.UnknownOperation`."""
+    """The operation's name in botocore. Raises `errors.UnknownOperation`."""
     from botocore import xform_name
 
     from gateway.aws.models.routing_index import shipped
@@ -283,7 +283,9 @@ _COUNTS = ("operations", "hand", "traced", "model", "learned", "attributes", "re
 
 
 def _service_to_json(found: "ServiceCoverage") -> dict[str, Any]:
-    counts = {"operations": found.operations, "unknown": found.unknown, **found.origins, **found.confidences}
+    counts: dict[str, int] = {"operations": found.operations, "unknown": found.unknown}
+    counts |= found.origins
+    counts |= {level.value: count for level, count in found.confidences.items()}
     return {"service": found.service, **{name: counts.get(name, 0) for name in _COUNTS}}
 
 

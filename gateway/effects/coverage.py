@@ -1,10 +1,10 @@
 """How well Sentinel understands AWS's operations, by service, and by resource type for the types that somebody uses."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from gateway.effects.derived_rows import Confidence, DerivedRow, Origin, derived_rows, operations_of, services
+from gateway.effects.derived_rows import Confidence, DerivedRow, derived_rows, operations_of, services
 from gateway.effects.registry import SERVICES
 
 HAND = "hand"
@@ -68,15 +68,9 @@ def service_coverage(service: str, operations: Collection[str]) -> ServiceCovera
     return ServiceCoverage(
         service=service,
         operations=len(operations),
-        origins={origin: count for origin, count in _count(each.origin for each in found)},
-        confidences={level: count for level, count in Counter(each.confidence for each in found).items()},
+        origins=Counter(each.origin for each in found),
+        confidences=Counter(each.confidence for each in found),
     )
-
-
-def _count(names: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """The counts, of what people wrote first."""
-    counted = Counter(names)
-    yield from ((name, counted[name]) for name in (HAND, *Origin) if counted[name])
 
 
 def type_coverage(types: Collection[str]) -> tuple[TypeCoverage, ...]:

@@ -151,11 +151,13 @@ class EffectResolver:
         call = context.call
         row = row or self._services.get(call.service, {}).get(call.operation)
         refuse_too_large(call.parameters, row.content if row else ())
+        context = replace(context, basis=Basis.HAND if row else Basis.DERIVED)
         if row is not None:
             found = Explanation(effects=_distinct(interpret(row, context)), by_hand=True)
         else:
             found = self._by_derived_rows(context)
-        return replace(found, effects=(*found.effects, *implied_effects(context, found.effects, claimed)))
+        implied = implied_effects(context, found.effects, claimed)
+        return replace(found, effects=(*found.effects, *implied)) if implied else found
 
     def _by_derived_rows(self, context: CallContext) -> Explanation:
         """Raises `NotUnderstood`, `errors.Ambiguous`."""

@@ -53,6 +53,11 @@ class SessionCall:
         """`service:Operation`."""
         return f"{self.call.service}:{self.call.operation}"
 
+    def creates_several(self, resource_type: str) -> bool:
+        """Whether the call creates more than the one resource that is planned."""
+        asked = self.call.parameters.get(self.rules.counted.get(resource_type, ""))
+        return asked is not None and str(asked) != "1"
+
     @property
     def is_exact(self) -> bool:
         """Whether only a row that knows every attribute explains it."""
@@ -116,11 +121,13 @@ def by_effects(asked: SessionCall) -> CallMatch:
             return CallMatch(objection=_unplanned(asked, group[0], action), foreign=not _is_planned(asked, group[0]))
         if not asked.has_left(change, action, taken):
             return CallMatch(objection=f"the plan has no more such changes of {change.address}")
+        if action is EffectAction.CREATE and asked.creates_several(change.resource_type):
+            return CallMatch(objection=f"it creates several, and {change.address} is one")
         resource = asked.resource(change)
         if differing := next((each.attribute for each in group if not _value_fits(resource, each)), ""):
             return CallMatch(objection=f"it gives {differing} of {change.address} another value than the plan does")
         taken[change.address, action.value] += 1
-        uses.append(PlanUse(address=change.address, action=action, most=most_uses(change, action)))
+        uses.append(PlanUse(address=change.address, action=action.value, most=most_uses(change, action)))
         effects += [_moved(each, change.address, asked.stack) for each in group]
     implied = [each for each in asked.effects if each.implied]
     return CallMatch(effects=(*effects, *implied), uses=tuple(uses), row="hand")

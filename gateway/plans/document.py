@@ -16,7 +16,9 @@ from gateway.effects.schema import TypeSchema, known_schemas
 from gateway.terraform.address import parse_address
 from gateway.terraform.secrets import masked, may_hold_secret
 
-_CONSEQUENCES: Final = frozenset({"id", "arn", "tags_all", "timeouts"})
+_CONSEQUENCES: Final = frozenset({"id", "arn"})
+"""Attributes that follow from others, unless the code gives them."""
+_NEVER: Final = frozenset({"tags_all", "timeouts"})
 """Attributes that follow from others, or that only Terraform itself has."""
 
 
@@ -55,7 +57,9 @@ class PlannedDifference:
         return found
 
     def _ignored(self, name: str) -> bool:
-        return name in _CONSEQUENCES or (self.schema is not None and not self.schema.knows(name))
+        if name in _CONSEQUENCES and name not in (self.written or ()):
+            return True
+        return name in _NEVER or (self.schema is not None and not self.schema.knows(name))
 
     def _of(self, name: str) -> "_Leaf":
         return _Leaf(

@@ -49,6 +49,8 @@ class _RowMatch:
         """The planned changes that the call is a part of: one, or one for each resource that it names."""
         if unlike := next(self._other_constants(), ""):
             return CallMatch(objection=f"it gives {unlike} a value that Terraform never sends")
+        if self.action is EffectAction.CREATE and self.asked.creates_several(self.row.resource_type):
+            return CallMatch(objection=f"it creates several {self.row.resource_type}, and the plan does not")
         fitting = [
             each
             for each in self.asked.session.changes
@@ -71,7 +73,7 @@ class _RowMatch:
         if objection:
             return CallMatch(objection=objection)
         uses = tuple(
-            PlanUse(address=each.address, action=self.action, most=most_uses(each, self.action)) for each in chosen
+            PlanUse(address=each.address, action=self.action.value, most=most_uses(each, self.action)) for each in chosen
         )
         effects = tuple(effect for each in chosen for effect in as_planned(self.asked, each, self.action))
         return CallMatch(effects=effects, uses=uses, row=f"{self.row.origin.value} {self.row.confidence.value}")

@@ -28,6 +28,8 @@ class Created:
     """Its name for people; for a resource that belongs to another, the attributes that distinguish it from others of the same owner."""
     parent: str = ""
     """The value by which it names the resource it belongs to; empty if it stands alone."""
+    owner: str = ""
+    """The address of that resource, where it is known."""
 
 
 _PART_OF = {

@@ -22,6 +22,7 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
+from reconciler.adoption.links import means
 from reconciler.changes.event_creations import Created, may_belong
 from reconciler.model import REPLACES, Edited, Left, Wanted
 from reconciler.rewrite.block_text import block_text, import_text
@@ -46,11 +47,11 @@ _MOST_LIKES = 50
 
 
 def wanted_creations(
-    root: Path, created: Sequence[Created], live: Live, around: Surroundings | None = None
+    root: Path, created: Sequence[Created], live: Live, around: Surroundings | None = None, *, anywhere: bool = False
 ) -> list[Wanted]:
     """The resources that belong to the stack, and that neither its state nor its code has, each with its address and text.
 
-    Raises `CodeInvalid`.
+    With `anywhere`, those that belong to nothing here are among them. Raises `CodeInvalid`.
     """
     code = read_code(root, {}, around)
     found: list[Wanted] = []
@@ -60,7 +61,7 @@ def wanted_creations(
         seen.add((each.resource_type, each.import_id))
         if again or is_known(each, live) or is_in_code(code, each):
             continue
-        wanted = _Planner(code, live, frozenset(want.address for want in found)).wanted(each)
+        wanted = _Planner(code, live, frozenset(want.address for want in found), anywhere).wanted(each)
         found += [wanted] if wanted is not None else []
     return found
 
@@ -152,11 +153,15 @@ class _Planner:
     live: Live
     taken: frozenset[str]
     """Addresses of the creations planned before."""
+    anywhere: bool = False
+    """Whether what belongs to nothing in the stack is planned too, in the root module."""
 
     def wanted(self, created: Created) -> Wanted | None:
         """The creation with its address and text; None if the resource does not belong to this stack."""
         owner = self._owner(created)
-        if owner is None or self._is_inline(created, owner):
+        if owner is None and not self.anywhere:
+            return None
+        if owner is not None and self._is_inline(created, owner):
             return None
         if (keyed := self._keyed(created)) is not None:
             return keyed
@@ -179,7 +184,7 @@ class _Planner:
             "file": str(near.path),
             "after": list(near.header(after)) if after is not None else [],
             "text": f"{text}\n\n{import_text(address, created.import_id)}" if in_root else text,
-            "import_file": "" if in_root else str(self._root_file(owner)),
+            "import_file": "" if in_root or owner is None else str(self._root_file(owner)),
             "import": "" if in_root else import_text(address, created.import_id),
         }
         return Wanted(address=address, attribute=WHOLE, value=value)
@@ -214,7 +219,10 @@ class _Planner:
         return self._root_file(parsed)
 
     def _owner(self, created: Created) -> Address | None:
-        """The resource that it belongs to, or the sibling whose name is most like its own."""
+        """The resource that it belongs to, or the sibling whose name is most like its own; None if it belongs to nothing here."""
+        return self._named_owner(created) or (parse_address(created.owner) if created.owner else None)
+
+    def _named_owner(self, created: Created) -> Address | None:
         if created.parent:
             found = [address for address, own in self.live.items() if self._is_owner(address, own, created)]
             return parse_address(found[0]) if len({_block(address) for address in found}) == 1 else None
@@ -249,29 +257,29 @@ class _Planner:
         }
         return name in blocks or name in instance.document.attributes(instance.block)
 
-    def _module(self, owner: Address) -> Module:
+    def _module(self, owner: Address | None) -> Module:
         """The module of the owner if only one call uses it and it is the stack's own; else the root."""
         root = self.code.module
+        if owner is None:
+            return root
         found = next((each for each in root.modules() if each.address == owner.module), root)
         directory = found.source.directory
         users = sum(each.source.directory == directory for each in root.modules())
         own = users == 1 and not directory.startswith("..") and self.code.around.is_own(self.code.root, directory)
         return found if own else root
 
-    def _place(self, created: Created, owner: Address, module: Module) -> tuple[Document, Node | None]:
+    def _place(self, created: Created, owner: Address | None, module: Module) -> tuple[Document, Node | None]:
         """The file, and the block to add it after: the last sibling in the file of the nearest one, else the owner, else the call."""
         siblings = self._siblings(module.source, created.resource_type)
-        beside = [each for name, each in siblings if name == f"{owner.resource_type}.{owner.name}"] or [
-            each for _, each in siblings
-        ]
+        own = f"{owner.resource_type}.{owner.name}" if owner is not None else ""
+        beside = [each for name, each in siblings if name == own] or [each for _, each in siblings]
         if beside:
             document = beside[-1][0]
             blocks = [block for _, (own, block) in siblings if own.path == document.path]
             return document, max(blocks, key=lambda block: block.start_byte)
-        name = f"{owner.resource_type}.{owner.name}"
-        if owner.module == module.address and name in module.source.resources:
-            return module.source.resources[name]
-        if owner.modules and owner.modules[0][0] in module.source.calls:
+        if owner is not None and owner.module == module.address and own in module.source.resources:
+            return module.source.resources[own]
+        if owner is not None and owner.modules and owner.modules[0][0] in module.source.calls:
             return module.source.calls[owner.modules[0][0]]
         return next(iter(module.source.documents.values())), None
 
@@ -282,14 +290,15 @@ class _Planner:
         """The file of the root module that calls the owner's module."""
         return self.code.module.source.calls[owner.modules[0][0]][0].path
 
-    def _label(self, created: Created, owner: Address, module: Module) -> str:
+    def _label(self, created: Created, owner: Address | None, module: Module) -> str:
         """A name in the style of its siblings: what is its own in its name, or the name of what it belongs to."""
         base = created.name.rpartition("/")[2] if created.resource_type.endswith("_attachment") else created.name
-        if not created.parent:
+        if not created.parent and owner is not None:
             base = base[len(shared_beginning(base, *names_of(self.live.get(str(owner), {})))) :]
-        label = label_of(base) or _label_of(owner)
+        usual = _label_of(owner) if owner is not None else created.resource_type.rpartition("_")[2]
+        label = label_of(base) or usual
         if not label[0].isalpha():
-            label = f"{_label_of(owner)}_{label}"
+            label = f"{usual}_{label}"
         wished, number = label, 1
         prefix = f"{module.address}." if module.address else ""
         while (
@@ -312,6 +321,8 @@ class _Planner:
             if attributes.get(key) == value and self._is_referable(address, module)
             if value != created.parent or may_belong(created.resource_type, _type(address))
         ]
+        if len({address for address, _ in owners}) > 1:
+            owners = [each for each in owners if means(name, value, _type(each[0]))]
         if len({address for address, _ in owners}) != 1:
             return ""
         keys = [key for _, key in owners]

@@ -11,6 +11,7 @@ from gateway.core.model.path import WHOLE, AttributePath
 from gateway.terraform.address import resource_type_of
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.terraform.compare import differences
+from reconciler.terraform.own_defaults import sets_own_defaults
 from reconciler.terraform.plain_settings import is_plain_setting
 
 if TYPE_CHECKING:
@@ -182,6 +183,8 @@ def _planned_values(change: Mapping[str, Any]) -> Iterator[tuple[str, PlannedVal
 
 def _planned(entry: Mapping[str, Any]) -> list[ResourceChange]:
     """The changes of one resource in a plan; at least one change if Terraform says it would change the resource."""
+    if sets_own_defaults(entry):
+        return []
     found = list(_changes(entry, live="before", other="after"))
     actions = tuple(entry["change"]["actions"])
     if not found and actions not in _NO_CHANGE:

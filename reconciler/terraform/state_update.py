@@ -10,6 +10,7 @@ from typing import Any
 
 from reconciler.errors import StateNotUpdated
 from reconciler.terraform.cli import SavedPlan, Terraform
+from reconciler.terraform.own_defaults import sets_own_defaults
 
 LOCK_SECONDS = 120
 """How long an apply waits for the lock of the state, which somebody else's apply may hold."""
@@ -19,7 +20,7 @@ _HARMLESS = (["no-op"], ["read"])
 def beyond_state(document: Mapping[str, Any]) -> tuple[str, ...]:
     """What a plan, in the form of `terraform show -json`, would do to anything but the state; empty if nothing.
 
-    Values that were read, outputs and imports only change the state. A resource that would be forgotten counts: it still exists.
+    Values that were read, outputs and imports only change the state, and so do the attributes of an import that only Terraform has. A resource that would be forgotten counts: it still exists.
     """
     return tuple(_beyond_state(document))
 
@@ -27,7 +28,11 @@ def beyond_state(document: Mapping[str, Any]) -> tuple[str, ...]:
 def moved_in(document: Mapping[str, Any]) -> frozenset[str]:
     """The addresses of the resources that a plan would change."""
     entries = document.get("resource_changes") or []
-    return frozenset(entry["address"] for entry in entries if entry["change"]["actions"] not in _HARMLESS)
+    return frozenset(
+        entry["address"]
+        for entry in entries
+        if entry["change"]["actions"] not in _HARMLESS and not sets_own_defaults(entry)
+    )
 
 
 def _beyond_state(document: Mapping[str, Any]) -> Iterator[str]:
@@ -35,7 +40,7 @@ def _beyond_state(document: Mapping[str, Any]) -> Iterator[str]:
         yield "the plan is not complete"
     for entry in document.get("resource_changes") or []:
         actions = entry["change"]["actions"]
-        if actions not in _HARMLESS:
+        if actions not in _HARMLESS and not sets_own_defaults(entry):
             yield f"it would {' and '.join(actions)} {entry['address']}"
     if document.get("deferred_changes") or document.get("action_invocations"):
         yield "it would do more than Sentinel can judge"
@@ -108,7 +113,7 @@ def imported_in(document: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(
         entry["address"]
         for entry in entries
-        if entry["change"].get("importing") and entry["change"]["actions"] in _HARMLESS
+        if entry["change"].get("importing") and (entry["change"]["actions"] in _HARMLESS or sets_own_defaults(entry))
     )
 
 

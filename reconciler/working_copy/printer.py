@@ -32,6 +32,19 @@ def print_report(report: Report, bad: Sequence[str], *, written: bool) -> None:
         console.print(_concluded(report, written=written))
     if report.pending:
         console.print(f"[yellow]The plan exits with 2:[/yellow] {escape(report.pending)}", soft_wrap=True)
+    _print_left(console, report)
+
+
+def _print_left(console: Console, report: Report) -> None:
+    for each in report.created:
+        kind = each.resource_type or "something"
+        console.print(
+            f"[yellow]Left to you:[/yellow] {escape(kind)} {escape(each.identity)}, created by {escape(each.origin.actor)}"
+            f" ({escape(each.origin.event)}, {each.origin.at:%Y-%m-%d %H:%M}): {escape(each.why)}",
+            soft_wrap=True,
+        )
+    for sentence in report.noted:
+        console.print(f"Noted: {escape(sentence)}", soft_wrap=True)
     for entry in report.left:
         console.print(
             f"[yellow]Left to you:[/yellow] {escape(entry.wanted.address)}.{escape(entry.wanted.attribute)}: {escape(entry.reason)}",

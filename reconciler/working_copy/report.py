@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.core.errors import CodeInvalid
+from reconciler.adoption.model import LeftCreation
 from reconciler.model import Drift, Edited, Left, Proof
 from reconciler.rewrite.surroundings import repository_of
 
@@ -26,6 +27,10 @@ class Report:
     before: Mapping[Path, bytes] = field(default_factory=dict)
     """The previous bytes of the edited files."""
     left: tuple[Left, ...] = ()
+    created: tuple[LeftCreation, ...] = ()
+    """What the events say was created, and what is not written."""
+    noted: tuple[str, ...] = ()
+    """What the events tell of besides, and what is accounted for: a sentence each."""
     proofs: tuple[Proof, ...] = ()
     pending: str = ""
     """Why `terraform plan -detailed-exitcode` still exits with 2, although nothing is left: the state is not up to date. A sentence."""
@@ -42,8 +47,8 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """Whether `terraform plan -detailed-exitcode` exits with 0 once the edits are written."""
-        return not self.left and not self.pending
+        """Whether `terraform plan -detailed-exitcode` exits with 0 once the edits are written, and everything that was created is accounted for."""
+        return not self.left and not self.created and not self.pending
 
     @property
     def diff(self) -> str:

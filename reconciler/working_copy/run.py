@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gateway.core.errors import SettingsInvalid
 from gateway.terraform.config.source import parsed_once
 from gateway.terraform.provider_mirror import terraform_environment
+from reconciler.adoption.extent import Adopt
 from reconciler.changes.cloudtrail import Event
 from reconciler.terraform.cli import Terraform, found_executable
 from reconciler.terraform.plugin.warm import warm_provider
@@ -35,6 +36,7 @@ class WorkingCopyRun:
     only: Sequence[str] = ()
     planned: bool = True
     tokens: int = 0
+    adopt: Adopt = Adopt.LINKED
 
     @property
     def known_state(self) -> Path | None:
@@ -89,6 +91,7 @@ async def _planned(run: WorkingCopyRun, terraform: Terraform, environment: Mappi
         workdir=terraform.workdir,
         frozen=run.frozen,
         suggestions=_suggestions(run, environment),
+        how=run.adopt,
     )
     return await finish(run.path, report, written=run.written, refreshed=run.refreshed)
 

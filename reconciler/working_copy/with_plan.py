@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gateway.terraform.config.module import load_module
+from reconciler.adoption.extent import Adopt
 from reconciler.changes.classification import classify_foreign_drift
 from reconciler.changes.cloudtrail import Event, origins
 from reconciler.changes.event_creations import read_creation
@@ -19,15 +20,15 @@ from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proofs import Verified, describe
 from reconciler.proof.proved_edit import ProofContext, attempt, without_replaced
 from reconciler.proof.suggested_edits import SuggestionRounds
-from reconciler.rewrite.create import Live, import_id_of, wanted_creations
+from reconciler.rewrite.create import import_id_of
 from reconciler.rewrite.imports import imported_ids, wanted_replacement
 from reconciler.rewrite.json_syntax.nested_blocks import learn_nested_blocks
-from reconciler.rewrite.surroundings import Surroundings
 from reconciler.suggest.suggestions import Suggestions
 from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refresh import live_objects
 from reconciler.terraform.state_update import adopt_replacements, apply_to_state, refresh_state
+from reconciler.working_copy.creations import adopted_creations
 from reconciler.working_copy.report import Report, write
 
 _ROUNDS = 4
@@ -42,8 +43,9 @@ async def reconcile_with_plan(
     workdir: Path,
     frozen: Sequence[str] = (),
     suggestions: Suggestions | None = None,
+    how: Adopt = Adopt.LINKED,
 ) -> Report:
-    """The drift of the stack at `path`, as proved edits; `path` itself is only read.
+    """The drift of the stack at `path`, as proved edits, and what was created; `path` itself is only read. `how` says what is adopted.
 
     Raises `errors.TerraformFailed`, `errors.TerraformMissing`, `gateway.core.errors.CodeInvalid`.
     """
@@ -59,15 +61,18 @@ async def reconcile_with_plan(
     plan = read_plan(document) if document else None
     if plan is not None and (there := _replaced(plan, events, root)):
         rest = _beside(events, {import_id_of(drift.wanted) for drift in there})
-        new = [*there, *_created(root, rest, live_objects(document), around)]
-        return await _replacing(context, there, lambda inside: _prove(inside, new, [], events, path))
-    new = _created(root, events, live_objects(document), around)
+        adopted = await adopted_creations(terraform, root, rest, live_objects(document), around=around, how=how)
+        new = [*there, *adopted.drifts]
+        report = await _replacing(context, there, lambda inside: _prove(inside, new, [], events, path))
+        return adopted.in_report(report)
+    adopted = await adopted_creations(terraform, root, events, live_objects(document), around=around, how=how)
+    new = list(adopted.drifts)
     new += drift_of_unset_attributes(plan, events, ignored_changes(root)) if plan is not None and events else []
     if not new and (plan is None or not plan.changes):
-        return _with_plan(Report(context=context), saved, plan if saved.changes else None)
+        return adopted.in_report(_with_plan(Report(context=context), saved, plan if saved.changes else None))
     drifts, left = classify_foreign_drift(plan, origins(events, plan)) if plan else ((), ())
     context = replace(context, live=plan.live_values if plan else {})
-    return await _prove(context, [*drifts, *new], list(left), events, path)
+    return adopted.in_report(await _prove(context, [*drifts, *new], list(left), events, path))
 
 
 def _replaced(plan: TerraformPlan, events: Sequence[Event], root: Path) -> list[Drift]:
@@ -100,14 +105,6 @@ async def _replacing(
     # What follows from a replacement shows before its values are in the code, and not any more afterwards.
     left = tuple(each for each in report.left if each.wanted.address in report.shown or not written)
     return replace(report, context=context, left=left, replaced=tuple(each for each in addresses if each in written))
-
-
-def _created(root: Path, events: Sequence[Event], live: Live, around: Surroundings) -> list[Drift]:
-    """What was created outside of Terraform and belongs to this stack, by the events."""
-    created = [(made, event.origin) for event in events if (made := read_creation(event.call)) is not None]
-    origin = {made.import_id: origin for made, origin in created}
-    wanted = wanted_creations(root, [made for made, _ in created], live, around) if created else []
-    return [Drift(wanted=want, before=None, origin=origin.get(import_id_of(want))) for want in wanted]
 
 
 async def finish(path: Path, report: Report, *, written: bool, refreshed: bool) -> Report:
@@ -223,7 +220,10 @@ def without_partial_resources(drifts: Sequence[Drift], left: Sequence[Left]) -> 
 def _next_round(verified: Verified, drifts: Sequence[Drift], events: Sequence[Event]) -> tuple[list[Drift], list[Left]]:
     """After a round that did not hold: drift that shows only now, and the values that cannot be proved."""
     new = [drift for drift in drifts if is_new(drift.wanted)]
-    if verified.plan is None and len(new) < len(drifts):
+    if verified.plan is None and (named := [drift for drift in new if _is_named(drift, verified.broken)]):
+        # Terraform names the blocks that it refuses; the rest is tried without them.
+        drifts = named
+    elif verified.plan is None and len(new) < len(drifts):
         # A new block may be what Terraform refuses; the rest is tried without it.
         drifts = new or drifts
     if verified.plan is None:
@@ -243,6 +243,11 @@ def _next_round(verified: Verified, drifts: Sequence[Drift], events: Sequence[Ev
     if not unproved and not more and not left:
         unproved = [Left(wanted=drift.wanted, reason=f"It was not written. {verified.broken}") for drift in drifts]
     return more, [*left, *unproved]
+
+
+def _is_named(drift: Drift, error: str) -> bool:
+    """Whether an error of Terraform is about the block of a resource."""
+    return f"with {drift.wanted.address}," in error
 
 
 def _changes_of(wanted: Wanted, plan: TerraformPlan) -> list[ResourceChange]:

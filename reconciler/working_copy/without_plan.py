@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gateway.core.model.json import Json
 from gateway.terraform.config.module import META, Module, load_module
+from reconciler.adoption.model import LeftCreation
 from reconciler.changes.classification import classify_foreign_drift
 from reconciler.changes.cloudtrail import Event, origins
 from reconciler.model import Edited, Left, Proof, Wanted
@@ -51,15 +52,23 @@ async def reconcile_without_plan(
     wanted = [drift.wanted for drift in drifts]
     edited = edit_all(root, wanted, around)
     left = (*left, *map(_gone, gone), *_absent(targets, stored), *edited.left)
+    created = _unread_creations(events)
     if not edited.edits:
-        return Report(left=left)
+        return Report(left=left, created=created)
     before = {name: (path / name).read_bytes() for name in edited.files}
     proofs = await _proofs(reads.terraform, root, edited, before)
     if broken := [proof for proof in proofs if not proof.held]:
-        return Report(left=(*left, *_unproved(edited, broken)), proofs=proofs)
+        return Report(left=(*left, *_unproved(edited, broken)), created=created, proofs=proofs)
     written = {made.wanted.key for made in edited.edits}
     kept = tuple(drift for drift in drifts if drift.wanted.key in written)
-    return Report(drifts=kept, edited=edited, before=before, left=left, proofs=proofs)
+    return Report(drifts=kept, edited=edited, before=before, left=left, created=created, proofs=proofs)
+
+
+def _unread_creations(events: Sequence[Event]) -> tuple[LeftCreation, ...]:
+    """What the events say was created: only a run with a plan looks at it."""
+    from reconciler.adoption.adoption import left_without_looking  # noqa: PLC0415  as `_editors`
+
+    return left_without_looking(events, "Without a plan it was not looked at.") if events else ()
 
 
 def _editors() -> Callable[[Path, Sequence[Wanted], Surroundings], Edited]:

@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -112,13 +113,20 @@ def fleet(moto_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
     One provider serves the plans of all tests: with one of its own, a plan costs twice as much. What Sentinel itself passes on to
     terraform never names a running provider, so plans of its commands have their own.
     """
-    path = tmp_path_factory.mktemp("repo") / "infra" / "fleet"
-    shutil.copytree(CASES / "fleet", path)
+    with applied_stack("fleet", moto_endpoint, tmp_path_factory) as live:
+        yield live
+
+
+@contextmanager
+def applied_stack(name: str, endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """A stack of the cases, applied, with a provider that keeps running."""
+    path = tmp_path_factory.mktemp("repo") / "infra" / name
+    shutil.copytree(CASES / name, path)
     workdir = tmp_path_factory.mktemp("work")
-    base = {name: os.environ[name] for name in ("PATH", "HOME", "GOGC") if name in os.environ}
-    base |= {**_CREDENTIALS, "AWS_ENDPOINT_URL": moto_endpoint}
+    base = {each: os.environ[each] for each in ("PATH", "HOME", "GOGC") if each in os.environ}
+    base |= {**_CREDENTIALS, "AWS_ENDPOINT_URL": endpoint}
     environment = terraform_environment(mirror=None, workdir=workdir, base=base)
-    live = Live(path=path, endpoint=moto_endpoint, environment=environment, workdir=workdir)
+    live = Live(path=path, endpoint=endpoint, environment=environment, workdir=workdir)
     live.run("init", "-no-color")
     with warm_provider(environment, workdir) as attached:
         environment.update(attached)

@@ -175,7 +175,7 @@ def use_changes(transaction: Transaction, write: WriteSet) -> None:
     operation = f"{call.service}:{call.operation}"
     used = used_changes(transaction, part.session.id)
     for use in part.uses:
-        if used.get((use.address, use.action.value, operation), 0) >= use.most:
+        if used.get((use.address, use.action, operation), 0) >= use.most:
             raise PlanUsed(
                 f"{operation} was sent for {use.address} as often as plan {part.session.id} has such changes. Nothing was sent."
             )
@@ -183,7 +183,7 @@ def use_changes(transaction: Transaction, write: WriteSet) -> None:
         {
             "mutation_id": write.mutation.id,
             "address": use.address,
-            "action": use.action.value,
+            "action": use.action,
             "plan": part.session.id,
             "operation": operation,
         }

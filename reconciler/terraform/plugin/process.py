@@ -22,7 +22,8 @@ _PROTOCOL: Final = "5"
 _START_SECONDS: Final = 60.0
 _CALL_SECONDS: Final = 60.0
 _END_SECONDS: Final = 5.0
-_ERROR: Final = 1
+_CRASH_SECONDS: Final = 1.0
+ERROR: Final = 1
 """`Diagnostic.Severity.ERROR`."""
 
 
@@ -83,6 +84,13 @@ class ProviderProcess:
 
         Raises `errors.PluginUnavailable` if it does not answer, or answers with an error.
         """
+        answer = await self.answer(method, request, response)
+        if errors := "; ".join(entry.summary for entry in answer.diagnostics if entry.severity == ERROR):
+            raise PluginUnavailable.because(f"{method} failed: {errors}.")
+        return answer
+
+    async def answer(self, method: str, request: Any, response: str, *, seconds: float = _CALL_SECONDS) -> Any:
+        """As `call`, and an error is part of the answer. Raises `errors.PluginUnavailable` if there is none."""
         import grpc.aio  # noqa: PLC0415  as in `start`
 
         kind = message_class(response)
@@ -92,13 +100,15 @@ class ProviderProcess:
             response_deserializer=kind.FromString,
         )
         try:
-            answer = await unary(request, timeout=_CALL_SECONDS)
+            return await unary(request, timeout=seconds)
         except grpc.aio.AioRpcError as error:
             raise PluginUnavailable.because(f"{method} failed: {error.details() or error.code().name}.") from error
-        errors = [entry.summary for entry in answer.diagnostics if entry.severity == _ERROR]
-        if errors:
-            raise PluginUnavailable.because(f"{method} failed: {'; '.join(errors)}.")
-        return answer
+
+    async def has_ended(self) -> bool:
+        """Whether the process has ended: one that crashed in a call may take a moment."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.process.wait(), _CRASH_SECONDS)
+        return not self.running
 
     async def close(self) -> None:
         """End it and remove its socket. Safe to call twice."""

@@ -90,6 +90,10 @@ class PluginReads:
                 stack.push_async_callback(process.close)
             self.running.clear()
 
+    async def provider(self, written: str, root: Path, data: Path) -> ProviderProcess:
+        """The running provider of the code in `root` by the name that a state has for it. Raises `errors.PluginUnavailable`."""
+        return await self._provider(written, root, data, await asyncio.to_thread(_module, root))
+
     async def _provider(self, written: str, root: Path, data: Path, module: Module) -> ProviderProcess:
         """The running provider for a name in the state, started and configured if need be."""
         source, alias = split_provider(written)

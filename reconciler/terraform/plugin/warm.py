@@ -65,7 +65,7 @@ class WarmProvider:
 
     async def _attach(self, root: Path, data: Path) -> Mapping[str, str]:
         try:
-            source = _source(data)
+            source = aws_source(data)
             settings = await asyncio.to_thread(single_configuration, root, data, source)
             executable = executable_of(data, source)
             await asyncio.to_thread(check_locked, executable, source, root / LOCK_FILE)
@@ -100,7 +100,7 @@ async def warm_provider(environment: Mapping[str, str]) -> AsyncIterator[WarmPro
         yield warm
 
 
-def _source(data: Path) -> str:
+def aws_source(data: Path) -> str:
     """The AWS provider that is installed, e.g. `registry.terraform.io/hashicorp/aws`. Raises `errors.PluginUnavailable`."""
     providers = data / "providers"
     found = [path.relative_to(providers).as_posix() for path in providers.glob(_OF_AWS)]

@@ -16,6 +16,8 @@ from gateway.terraform.provider_mirror import find_mirrors, terraform_environmen
 PROVIDER = "registry.terraform.io/hashicorp/aws"
 _ATTACH = re.compile(r"TF_REATTACH_PROVIDERS='([^']+)'")
 _START_SECONDS = 300
+_LONGEST_SECONDS = 600
+"""What a provider waits for may never come: what it imports is the contestant's choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +54,13 @@ class Tool:
     def run(self, root: Path, *argv: str, data: Path | None = None) -> Ran:
         """Run a command in `root`; `data` replaces its `.terraform`."""
         environment = {**self.environment, **({"TF_DATA_DIR": str(data)} if data else {})}
-        done = subprocess.run(
-            ["terraform", *argv], cwd=root, env=environment, capture_output=True, text=True, check=False
-        )
+        try:
+            done = subprocess.run(
+                ["terraform", *argv], cwd=root, env=environment, capture_output=True, text=True, check=False,
+                timeout=_LONGEST_SECONDS,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return Ran(code=1, out=f"terraform {argv[0]} had not ended after {_LONGEST_SECONDS} s.")
         return Ran(code=done.returncode, out=done.stdout + done.stderr)
 
     def must(self, root: Path, *argv: str) -> str:

@@ -1,9 +1,12 @@
 """A plan's machine-readable output becomes its exit code, its changes and one sentence."""
 
 import json
+import os
 from pathlib import Path
 
-from tests.bench.drift.terraform import Ran, environment_for, read_plan, read_wanted
+import pytest
+
+from tests.bench.drift.terraform import Ran, Tool, environment_for, read_plan, read_wanted
 
 
 def _line(**members: object) -> str:
@@ -50,6 +53,16 @@ def test_what_a_plan_would_set_is_read_to_the_value() -> None:
         "output_changes": {"o": {"actions": ["update"], "before": 1, "after": 2}},
     }
     assert read_wanted(document) == {("aws_x.n", "b"): "[3]", ("output", "o"): "2"}
+
+
+def test_a_command_that_does_not_end_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.bench.drift.terraform._LONGEST_SECONDS", 0.01)
+    program = tmp_path / "terraform"
+    program.write_text("#!/bin/sh\nexec sleep 600\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    plan = Tool(environment={"PATH": os.environ["PATH"]}).plan(tmp_path)
+    assert (plan.code, plan.text) == (1, "terraform plan had not ended after 0.01 s.")
 
 
 def test_no_key_of_an_llm_reaches_a_contestant(tmp_path: Path, monkeypatch: object) -> None:

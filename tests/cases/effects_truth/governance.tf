@@ -10,13 +10,6 @@ resource "aws_organizations_organizational_unit" "seed" {
   tags      = { team = "one" } # then { team = "two" }
 }
 
-resource "aws_organizations_account" "seed" {
-  name              = "seed"
-  email             = "seed@example.com"
-  close_on_deletion = true
-  tags              = { team = "one" } # then { team = "two" }
-}
-
 resource "aws_organizations_policy" "seed" {
   name        = "first" # then "second"
   description = "first" # then "second"
@@ -27,11 +20,6 @@ resource "aws_organizations_policy" "seed" {
 resource "aws_organizations_policy_attachment" "seed" {
   policy_id = aws_organizations_policy.seed.id
   target_id = aws_organizations_organizational_unit.seed.id
-}
-
-resource "aws_organizations_delegated_administrator" "seed" {
-  account_id        = aws_organizations_account.seed.id
-  service_principal = "config.amazonaws.com"
 }
 
 resource "aws_ram_resource_share" "seed" {

@@ -15,12 +15,14 @@ import pytest
 from gateway.core.model.caller import ActorKind
 from gateway.core.records.record import Stage
 from gateway.core.settings import StackSettings
+from gateway.effects import derived_rows
 from gateway.terraform.provider_mirror import terraform_environment
 from tests.kit.gate import Gate
 from tests.kit.moto import MotoUpstream
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.slow, pytest.mark.terraform]
 CODE = Path(__file__).parents[2] / "cases" / "plans" / "ordinary"
+ROWS = CODE.parent / "rows"
 Run = Callable[..., Any]
 
 
@@ -42,6 +44,16 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.fixture(scope="module", autouse=True)
+def rows() -> Iterator[None]:
+    """Few rows beside the hand-made ones, so that the test does not change when rows are derived anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(derived_rows, "DIRECTORY", ROWS)
+        derived_rows._lines.cache_clear()
+        yield
+    derived_rows._lines.cache_clear()
+
+
 @pytest.fixture(scope="module")
 def moto(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Gate]:
     """A gateway in front of the simulated AWS, with the stack."""
@@ -51,14 +63,19 @@ def moto(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Gate]
 
 
 @pytest.fixture
-def apply(moto: Gate, root: Path, monkeypatch: pytest.MonkeyPatch, sentinel: Run, speak_as: Run, tmp_path: Path) -> Run:
-    """Run `sentinel apply` as the pipeline."""
+def pipeline(moto: Gate, monkeypatch: pytest.MonkeyPatch, speak_as: Run, tmp_path: Path) -> None:
+    """The environment of a pipeline."""
     for name, value in terraform_environment(mirror=None, workdir=tmp_path, base=dict(os.environ)).items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_CA_BUNDLE", raising=False)
     monkeypatch.setenv("AWS_REGION", "us-east-1")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     speak_as(moto, "pipeline")
+
+
+@pytest.fixture
+def apply(pipeline: None, root: Path, sentinel: Run) -> Run:
+    """Run `sentinel apply` as the pipeline."""
 
     def run(*arguments: str) -> Any:
         return sentinel("apply", "--stack", "ordinary", "--chdir", str(root), *arguments)

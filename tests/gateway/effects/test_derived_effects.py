@@ -12,6 +12,8 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import Basis, Call, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
+from gateway.effects.operation import Operation
+from gateway.effects.registry import SERVICES
 from gateway.effects.resolver import EffectResolver, Explanation
 from tests.gateway.effects.conftest import ACCOUNT, REGION, FakeInventory
 
@@ -129,14 +131,19 @@ def rows_of(rows: Sequence[DerivedRow] = ROWS) -> Callable[[str, str], Sequence[
     return lambda service, operation: [each for each in rows if (each.service, each.operation) == (service, operation)]
 
 
+NO_TABLES: Mapping[str, Mapping[str, Operation]] = {}
+
+
 def explained(
     operation: str,
     parameters: Mapping[str, Any],
     service: str = "elasticache",
     state: Mapping[str, Mapping[str, Json]] = STATE,
     rows: Sequence[DerivedRow] = ROWS,
+    *,
+    services: Mapping[str, Mapping[str, Operation]] = NO_TABLES,
 ) -> Explanation:
-    resolver = EffectResolver(FakeInventory(state), rows=rows_of(rows))
+    resolver = EffectResolver(FakeInventory(state), services=services, rows=rows_of(rows))
     call = Call(service=service, operation=operation, parameters=parameters, account=ACCOUNT, region=REGION)
     return resolver.explain(call)
 
@@ -352,7 +359,7 @@ def test_constants_explain_a_call_only_with_their_value() -> None:
 
 def test_a_hand_made_row_wins_over_every_derived_one() -> None:
     wrong = row("PurgeQueue", "aws_sqs_queue", SET, service="sqs", confidence=Confidence.RESOURCE, identity=same(QueueUrl="name"))  # fmt: skip
-    found = explained("PurgeQueue", {"QueueUrl": f"https://q/{ACCOUNT}/x"}, "sqs", state={}, rows=(wrong,))
+    found = explained("PurgeQueue", {"QueueUrl": f"https://q/{ACCOUNT}/x"}, "sqs", {}, (wrong,), services=SERVICES)
 
     assert (found.by_hand, found.basis, found.rows) == (True, Basis.HAND, ())
 
@@ -361,7 +368,7 @@ def test_a_call_that_a_hand_made_row_does_not_understand_is_not_read_by_a_derive
     wrong = row("PurgeQueue", "aws_sqs_queue", SET, service="sqs", identity=same(QueueUrl="name"))
     state = {"aws_sqs_queue.x": {"id": "x", "name": "x"}}
 
-    assert explained("PurgeQueue", {"QueueUrl": "x", "Odd": 1}, "sqs", state=state, rows=(wrong,)).effects == ()
+    assert explained("PurgeQueue", {"QueueUrl": "x", "Odd": 1}, "sqs", state, (wrong,), services=SERVICES).effects == ()
 
 
 def test_secrets_are_masked() -> None:

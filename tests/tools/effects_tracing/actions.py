@@ -17,6 +17,8 @@ _DELETES: Final = re.compile(
 _CREATES: Final = re.compile(
     r"^(Batch)?(Create|Allocate|Request|Run|Register|Import|Copy|Publish|Provision|Generate|Purchase)"
 )
+_LOOSENS: Final = re.compile(r"^(Batch)?(Detach|Disassociate|Untag|Unassign|Disable|Revoke|Unlink)")
+"""Those that only loosen one resource from another; where the create begins with `Create`, they end nothing."""
 _VERB: Final = re.compile(r"^(?:Batch)?[A-Z][a-z]+")
 
 Key = tuple[str, str]
@@ -69,6 +71,10 @@ def _deleter(found: Mapping[Key, Evidence]) -> Key | None:
     creator = _creator(found)
     if creator is not None:
         noun = _VERB.sub("", creator[1])
+        if _CREATES.match(creator[1]):
+            named = {key: place for key, place in named.items() if not _LOOSENS.match(key[1])}
+            if not named and all(_LOOSENS.match(key[1]) for key in places):
+                return None
         same = [key for key in named if _VERB.sub("", key[1]) == noun and key[0] == creator[0]]
         if same:
             return same[0]

@@ -26,6 +26,8 @@ class Configuration:
         self.slots: dict[Path, Slot] = {}
         self.off: set[Path] = set()
         """What is left out, with all that is below it."""
+        self.needed: set[Path] = set()
+        """What is required although the schema does not say so."""
         self.counts: dict[Path, int] = {}
         """How often a block stands, if more than once."""
         self.drops: Counter[Path] = Counter()
@@ -47,6 +49,8 @@ class Configuration:
 
     def is_required(self, path: Path) -> bool:
         """Whether the path cannot be left out while the block that it is in is there."""
+        if path in self.needed:
+            return True
         if path in self.slots:
             return self.slots[path].required
         block = self.schema
@@ -101,7 +105,7 @@ class Configuration:
 
     def _collect(self, block: BlockSchema, path: Path, depth: int) -> None:
         for name, attribute in block.attributes.items():
-            skipped = not path and name in _SKIPPED
+            skipped = not path and name in _SKIPPED and not attribute.required
             if attribute.settable and not skipped and (attribute.required or not attribute.avoided):
                 self._add((*path, name), attribute.kind, required=attribute.required)
         for name, nested in block.blocks.items():

@@ -98,7 +98,7 @@ def rows_of_type(traces: Sequence[Trace], schema: TypeSchema, models: ServiceMod
     drafts = [_draft(each, actions[key], facts, models) for key, each in sorted(found.items())]
     _check_across(drafts)
     _take_over_constants(drafts)
-    _identify_alike(drafts)
+    _identify_alike(drafts, models)
     _identify_creates(drafts)
     if _is_only_one(drafts):
         facts = replace(facts, is_only_one=True)
@@ -137,8 +137,8 @@ def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None
 
 def _carried(path: str, evidence: Evidence) -> Explanation | None:
     """The attribute of the configuration that the parameter carries, the same in create and update."""
-    configured = [each for each in evidence.of(*_CONFIGURED) if path in each.parameters]
-    if not configured:
+    configured = evidence.of(*_CONFIGURED)
+    if not any(path in each.parameters for each in configured):
         return None
     everywhere = explain(path, configured, config_of)
     caused = explain_by_cause(path, evidence.observations)
@@ -163,6 +163,9 @@ def _identifying(
     created = [each for each in evidence.of(Phase.CREATE) if path in each.parameters]
     if named is None and not any(path in each.parameters for each in evidence.of(*_WITH_STATE)):
         return _identifying_what_was_made(path, carried, created, facts)
+    if named is None and carried is not None and carried.sureness is Sureness.MARKER:
+        fixed = carried.attribute in facts.create_only and facts.may_name(carried.attribute)
+        return carried if fixed and evidence.of(Phase.UPDATE, Phase.EACH) else None
     if named is None or named.sureness is not Sureness.MARKER or not facts.may_name(named.attribute):
         return None
     if leaf(named.attribute) in _LOCKS:
@@ -182,11 +185,19 @@ def _identifying(
 def _identifying_what_was_made(
     path: str, carried: Explanation | None, created: Sequence[Observation], facts: TypeFacts
 ) -> Explanation | None:
-    """The id or ARN that AWS made in the same create, for operations that only complete a create."""
+    """What the resource is named by after the same create, for operations that only complete a create."""
     known = [each for each in created if each.state and each.place > 0]
-    made = explain(path, known, state_of) if known and carried is None else None
-    may = made is not None and made.sureness is Sureness.MARKER and facts.may_name(made.attribute)
-    return made if may and made is not None and not facts.is_settable(made.attribute) else None
+    if not known or len(known) < len(created):
+        return None
+    same = candidates(path, known, state_of)
+    if not any(same.get(name) is Way.SAME for name in SELF):
+        made = explain(path, known, state_of) if carried is None else None
+        may = made is not None and made.sureness is Sureness.MARKER and facts.may_name(made.attribute)
+        return made if may and made is not None and not facts.is_settable(made.attribute) else None
+    if carried is not None and carried.sureness is Sureness.MARKER and facts.may_name(carried.attribute):
+        return carried
+    own = {name: each for name, each in same.items() if name in SELF}
+    return explain(path, [replace(each, state={name: each.state[name] for name in own}) for each in known], state_of)
 
 
 def _identifying_from_start(
@@ -289,21 +300,39 @@ def _take_over_constants(drafts: Sequence[Draft]) -> None:
                 draft.unexplained.discard(path)
 
 
-def _identify_alike(drafts: Sequence[Draft]) -> None:
-    """Move to the identity what other operations of the type identify it by: an operation that only completes a create proves less by itself."""
+def _identify_alike(drafts: Sequence[Draft], models: ServiceModels) -> None:
+    """Move to the identity what is one by other evidence than the operation's own changes.
+
+    Other operations of the type identify it by the same attribute, a delete cannot do without it, or it is the id while it does not change.
+    """
     known = {each.attribute for draft in drafts for each in draft.identity.values()}
     for draft in drafts:
         if CREATE in draft.actions:
             continue
+        shape: Any = models.shape(draft.evidence.service, draft.evidence.operation)
+        required = {*shape.required_members} if shape is not None and draft.actions == {DELETE} else set()
         for path, each in [*draft.attributes.items()]:
-            if each.attribute in known and each.sureness is Sureness.MARKER and not _takes_away(path, draft.evidence):
-                carried_new = any(
-                    each.attribute in run.changed
-                    for run in draft.evidence.of(Phase.UPDATE, Phase.EACH)
-                    if path in run.parameters
-                )
-                if not carried_new:
-                    draft.identity[path] = draft.attributes.pop(path)
+            if each.sureness is not Sureness.MARKER:
+                continue
+            alike = each.attribute in known and not _is_carried_anew(path, each.attribute, draft.evidence)
+            if (
+                alike
+                or path in required
+                or (not draft.identity and _is_self_unchanged(path, each.attribute, draft.evidence))
+            ):
+                draft.identity[path] = draft.attributes.pop(path)
+
+
+def _is_carried_anew(path: str, attribute: str, evidence: Evidence) -> bool:
+    """Whether a change sends the new value of the attribute."""
+    return any(attribute in run.changed for run in evidence.of(Phase.UPDATE, Phase.EACH) if path in run.parameters)
+
+
+def _is_self_unchanged(path: str, attribute: str, evidence: Evidence) -> bool:
+    """Whether the parameter is the id or ARN in the runs that leave its attribute as it is."""
+    runs = [each for each in evidence.of(*_WITH_STATE) if path in each.parameters and attribute not in each.changed]
+    same = candidates(path, runs, state_of)
+    return any(same.get(name) is Way.SAME for name in SELF)
 
 
 def _is_only_one(drafts: Sequence[Draft]) -> bool:
@@ -313,7 +342,8 @@ def _is_only_one(drafts: Sequence[Draft]) -> bool:
     ends = [draft for draft in drafts if DELETE in draft.actions]
     starts = [draft for draft in drafts if CREATE in draft.actions]
     tidy = all(not draft.unexplained and not draft.evidence.is_unread for draft in (*ends, *starts))
-    return bool(ends) and bool(starts) and tidy and not any(_names_something(draft) for draft in (*ends, *starts))
+    is_whole = bool(ends) or any(SET in draft.actions for draft in starts)
+    return is_whole and bool(starts) and tidy and not any(_names_something(draft) for draft in (*ends, *starts))
 
 
 def _names_something(draft: Draft) -> bool:
@@ -336,10 +366,21 @@ def _identify_creates(drafts: Sequence[Draft]) -> None:
         if CREATE not in draft.actions or draft.identity:
             continue
         carried = {each.attribute: path for path, each in draft.attributes.items() if each.sureness is Sureness.MARKER}
-        enough = next((names for names in by if names <= carried.keys()), None)
+        enough = next((names for names in by if names <= carried.keys()), None) or _made_id(draft)
         for name in sorted(enough or ()):
             path = carried[name]
             draft.identity[path] = draft.attributes.pop(path)
+
+
+def _made_id(draft: Draft) -> set[str]:
+    """The attribute that is the id after every create that succeeded; empty if AWS makes the id."""
+    made = [each for each in draft.evidence.of(Phase.CREATE) if each.state.get("id")]
+    for path, each in draft.attributes.items():
+        if each.sureness is Sureness.MARKER and each.way is Way.SAME and "." not in each.attribute:
+            named = [run.state["id"] == run.parameters.get(path) for run in made]
+            if len(named) > 1 and all(named):
+                return {each.attribute}
+    return set()
 
 
 def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
@@ -349,7 +390,8 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
     removes, lost_too = _collapsed(draft.removes)
     unexplained = draft.unexplained | lost | lost_too
     clears = _cleared(draft.evidence) if not attributes and not removes and draft.actions == {SET} else frozenset()
-    is_identified = bool(identity) or draft.actions == {CREATE} or facts.is_only_one
+    ends_the_only_one = DELETE in draft.actions and not attributes and not unexplained and not evidence.is_unread
+    is_identified = bool(identity) or draft.actions == {CREATE} or facts.is_only_one or ends_the_only_one
     confidence = Confidence.TYPE
     if is_identified:
         # A change of nothing that is known is a change of something else.
@@ -417,7 +459,8 @@ def _collapsed(explanations: Mapping[str, Explanation]) -> tuple[dict[str, Attri
             found[path] = AttributeSource(attribute=each.attribute, form=each.way.form or ValueForm.SAME)
     for path, members in whole.items():
         maps = {attribute.rpartition(".")[0] for attribute in members.values()}
-        if len(maps) == 1 and ITEM not in path and "." not in (name := maps.pop()):
+        name = maps.pop()
+        if not maps and ITEM not in path and ITEM not in name:
             found[path] = AttributeSource(attribute=name)
         else:
             lost |= members.keys()

@@ -172,11 +172,21 @@ FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "accesspoint": lambda t: f"arn:aws:s3:us-east-1:{ACCOUNT}:accesspoint/{t}",
     "keyspaces": lambda t: f"{t.replace('-', '_')}",
     "upload": lambda t: f"{t}.zip",
+    "asn": lambda t: str(number(t, 65500, 64512)),
+    "linklocal": lambda t: f"169.254.{number(t, 250, 6)}.{8 * number(t + 'x', 30)}/29",
+    "root": lambda t: f"r-{hexadecimal(t, 8)}",
+    "attachment": lambda t: f"attachment-{hexadecimal(t, 17)}",
+    "alias": lambda t: f"alias/{t}",
     "timezone_offset": lambda t: f"GMT+{number(t, 11)}:30",
 }
 """Name → the form of a marker."""
 
 _HINTS: Final = (
+    (r"_asn$|^asn$", "asn"),
+    (r"inside_cidr", "linklocal cidr"),
+    (r"^parent_id$", "plain root"),
+    (r"attachment_id$", "plain attachment"),
+    (r"^alias_name$", "plain alias"),
     (r"^directory_id$", "directory plain"),
     (r"user_pool_ids?$", "userpool plain"),
     (r"file_system_id$", "filesystem plain"),

@@ -265,7 +265,11 @@ async def answer_of(call: Any) -> Applied:
         answer = await call
     except grpc.aio.AioRpcError as error:
         raise Broken(f"apply: {error.code().name} {(error.details() or '')[:200]}") from error
-    return Applied(state=unpacked(answer.new_state), private=answer.private, errors=errors_of(answer))
+    try:
+        state = unpacked(answer.new_state)
+    except ValueError:  # a text that is no UTF-8: the provider took the stub's answer for base64
+        state = None
+    return Applied(state=state, private=answer.private, errors=errors_of(answer))
 
 
 @cache

@@ -49,15 +49,6 @@ async def trace_all(directory: Path, selection: Selection) -> int:
     return traced
 
 
-async def number_of_types() -> int:
-    """How many resource types the provider has. Raises `errors.PluginUnavailable`."""
-    with tempfile.TemporaryDirectory(prefix="trace-home-") as home:
-        provider = Provider(find_executable(), provider_environment(0, home))
-        await provider.start()
-        await provider.close()
-        return len(provider.types)
-
-
 def _selected(directory: Path, selection: Selection, provider: Provider) -> Iterator[str]:
     names = sorted(provider.types)
     if selection.types:

@@ -61,7 +61,7 @@ class TypeTracer:
         self._config = Configuration(resource_type, self._schema, wanted)
         self._repairs = Repairs(self._config)
         self._patience = patience
-        self._began = time.monotonic()
+        self._deadline = time.monotonic() + BUDGET * patience
         self._setting = Setting()
         self._dropped: list[Path] = []
         self._restored: Counter[Path] = Counter()
@@ -78,15 +78,18 @@ class TypeTracer:
         except (Broken, PluginUnavailable) as error:
             self._summary.reason = f"provider: {error}"[:300]
             await self._provider.is_alive(1.0)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            # A mistake of the tracer with one type must not end the run of all; the traces tell it.
+            self._summary.reason = f"tracer: {error!r}"[:300]
         self._summary.is_set = [".".join(path) for path in self._config.slots if not self._config.is_off(path)]
         self._summary.unset = [".".join(path) for path in self._config.slots if self._config.is_off(path)]
-        self._summary.seconds = round(time.monotonic() - self._began, 2)
+        self._summary.seconds = round(BUDGET * self._patience - self._left, 2)
         return Trace(summary=self._summary, runs=self._runs)
 
     @property
     def _left(self) -> float:
         """Seconds of the type's budget that are left."""
-        return BUDGET * self._patience - (time.monotonic() - self._began)
+        return self._deadline - time.monotonic()
 
     async def _phases(self) -> None:
         await self._validate()
@@ -121,7 +124,9 @@ class TypeTracer:
                 tried[path] += 1
                 hopeless = tried[path] >= _MOST_OF_A_PATH
                 changed |= self._config.drop(path) if hopeless and path else self._repairs.repair(path, text)
-            if self._left < 10 or sum(tried.values()) > _MOST_REPAIRS * 20:
+            if self._left < BUDGET * self._patience / 2:
+                self._shrink()
+            if self._left < 10:
                 break
             if not changed and not self._shrink():
                 break
@@ -142,19 +147,24 @@ class TypeTracer:
         return self._bring_back_missing(problem.message) or self._fix_named(problem.message) or self._shrink()
 
     def _bring_back_missing(self, text: str) -> bool:
-        """Set again what the Go SDK requires although the schema does not."""
+        """Set again what the Go SDK requires although the schema does not: the attribute or block whose path is most like the field's."""
+        off = {path[:length] for path in self._config.slots for length in range(1, len(path) + 1)}
+        off = {path for path in off if self._config.is_off(path) and self._restored[path] < 2}
         for field in _MISSING_FIELD.findall(text):
-            name = re.sub(r"\[\d+\]", "", field).rpartition(".")[2].replace("_", "").lower()
-            for path in self._config.slots:
-                fits = path[-1].replace("_", "") in (name, name + "s")
-                if fits and self._config.is_off(path) and self._restored[path] < 2:
-                    self._restored[path] += 1
-                    self._config.switch_on(path)
-                    return True
+            steps = [step.lower().rstrip("s") for step in re.sub(r"\[\d+\]", "", field).strip(".").split(".")]
+            alike = {path: _likeness(path, steps) for path in off}
+            best = max(sorted(off), key=lambda path: alike[path], default=())
+            if best and alike[best] > 0:
+                self._restored[best] += 1
+                self._config.switch_on(best)
+                self._config.needed.add(best)
+                return True
         return False
 
     def _fix_named(self, text: str) -> bool:
         named = re.findall(r'[`"\']([a-z][a-z0-9_.]+)[`"\']', text) + re.findall(r"\b([a-z]+_[a-z0-9_]+)\b", text)
+        if _NEEDED.search(text):
+            named += [word for word in re.findall(r"\b[a-z]{4,}\b", text) if self._config.is_off((word,))]
         for name in named:
             for path in self._config.slots:
                 if path[-1] != name and ".".join(path) != name:
@@ -441,3 +451,13 @@ class TypeTracer:
             problem=attempt.problem,
         )
         self._runs.append(entry)
+
+
+def _likeness(path: Path, field: Sequence[str]) -> int:
+    """How many steps at the end of a path are those of a field of the Go SDK; 0 if the last is another."""
+    count = 0
+    for step, name in zip(reversed(path), reversed(field), strict=False):
+        if step.replace("_", "").rstrip("s") != name:
+            break
+        count += 1
+    return count

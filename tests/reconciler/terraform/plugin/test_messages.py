@@ -12,13 +12,11 @@ def test_a_read_request_has_the_numbers_of_the_protocol() -> None:
 
 
 def test_fields_that_are_not_described_are_passed_over() -> None:
-    diagnostic = (
-        b"\x08\x01\x12\x03bad\x22\x02\x0a\x00"  # severity 1, summary, and an attribute path that we do not read
-    )
+    diagnostic = b"\x08\x01\x12\x03bad\x22\x02\x0a\x00"  # severity 1, summary, and an attribute path of no steps
     answer = message_class("ConfigureResponse").FromString(b"\x0a" + bytes([len(diagnostic)]) + diagnostic)
     assert [(each.severity, each.summary) for each in answer.diagnostics] == [(1, "bad")]
 
 
 def test_a_message_that_is_not_described_is_an_error() -> None:
     with pytest.raises(KeyError):
-        message("PlanRequest")
+        message("ApplyRequest")

@@ -1,0 +1,54 @@
+"""The nouns of adoption: what was created and is not, and the result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gateway.core.model.json import Json
+from gateway.core.model.path import WHOLE
+from reconciler.changes.event_creations import Created
+from reconciler.model import DriftOrigin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftCreation:
+    """Something that was created and is not written into code."""
+
+    resource_type: str
+    """Empty if it is not known."""
+    identity: str
+    """Its ARN, id or name; empty if the event says none."""
+    origin: DriftOrigin
+    why: str
+    """A sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adoption:
+    """What becomes of the creations that events tell of."""
+
+    created: tuple[tuple[Created, DriftOrigin], ...] = ()
+    """Is to be written."""
+    left: tuple[LeftCreation, ...] = ()
+    noted: tuple[str, ...] = ()
+    """What is accounted for otherwise, a sentence each."""
+
+
+def left_creation_to_json(left: LeftCreation) -> dict[str, Json]:
+    """Its members in the report: `type`, `identity`, `by`, `at`, `event`, `why`, and those of every other entry under `left`."""
+    return {
+        "address": "",
+        "attribute": WHOLE,
+        "value": None,
+        "reason": left.why,
+        "chain": [],
+        "type": left.resource_type,
+        "identity": left.identity,
+        "by": left.origin.actor,
+        "at": left.origin.at.isoformat(),
+        "event": left.origin.event,
+        "why": left.why,
+    }
+
+
+Declared = Mapping[str, Mapping[str, Json]]
+"""The attributes of the declared resources by address."""

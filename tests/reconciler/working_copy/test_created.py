@@ -1,0 +1,188 @@
+"""What events say was created is written with its import, recognised, or named with who made it: real Terraform, and a simulated AWS."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from reconciler.__main__ import app
+from tests.reconciler.conftest import Live, applied_stack
+
+_ADA = {"type": "IAMUser", "arn": "arn:aws:iam::123456789012:user/ada", "userName": "ada"}
+_SOURCES = {"cloudwatch": "monitoring"}
+_READS = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
+_POLICY = json.dumps({"Version": "2012-10-17", "Statement": [_READS]})
+
+
+@dataclass(slots=True)
+class Trail:
+    """Makes calls as somebody does who does not know of Sentinel, and keeps what CloudTrail would say of them."""
+
+    live: Live
+    records: list[dict[str, Any]] = field(default_factory=list)
+
+    def do(self, service: str, operation: str, **parameters: Any) -> Any:
+        method = "".join(f"_{each.lower()}" if each.isupper() else each for each in operation).lstrip("_")
+        reply = getattr(self.live.client(service), method)(**parameters)
+        reply.pop("ResponseMetadata", None)
+        self.tell(service, operation, parameters, reply)
+        return reply
+
+    def tell(self, service: str, operation: str, asked: Any, answered: Any = None, **more: Any) -> None:
+        at = datetime(2026, 11, 20, 9, tzinfo=UTC) + timedelta(seconds=len(self.records))
+        record = {
+            "eventSource": f"{_SOURCES.get(service, service)}.amazonaws.com",
+            "eventName": operation,
+            "eventTime": at.isoformat(),
+            "awsRegion": "eu-west-1",
+            "recipientAccountId": "123456789012",
+            "userIdentity": _ADA,
+            "requestParameters": _lower(asked),
+            "responseElements": _lower(answered),
+            **more,
+        }
+        self.records.append(record)
+
+    def write(self, path: Path) -> Path:
+        path.write_text(json.dumps({"Records": self.records}, default=str))
+        return path
+
+
+def _lower(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key[:1].lower() + key[1:]: _lower(item) for key, item in value.items()}
+        case list():
+            return [_lower(item) for item in value]
+    return value
+
+
+@pytest.fixture(scope="module")
+def orders(moto_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    with applied_stack("adoption", moto_endpoint, tmp_path_factory) as live:
+        yield live
+
+
+def _of_state(live: Live, address: str, name: str) -> str:
+    kind, _, label = address.partition(".")
+    resources = json.loads(live.state.read_text())["resources"]
+    found = next(each for each in resources if (each["type"], each["name"]) == (kind, label))
+    return str(found["instances"][0]["attributes"][name])
+
+
+@pytest.fixture(scope="module")
+def trail(orders: Live) -> Trail:
+    """The five measured creations, and others that belong to the stack in some form, or do not."""
+    made = Trail(orders)
+    vpc, app_group = _of_state(orders, "aws_vpc.main", "id"), _of_state(orders, "aws_security_group.app", "id")
+    inline, topic = (
+        _of_state(orders, "aws_security_group.inline", "id"),
+        _of_state(orders, "aws_sns_topic.events", "arn"),
+    )
+    queue = "arn:aws:sqs:eu-west-1:123456789012:somebodys"
+    orders.client("sqs").create_queue(QueueName="somebodys")
+
+    where = {"LocationConstraint": "eu-west-1"}
+    made.do("s3", "CreateBucket", Bucket="somebodys-data", CreateBucketConfiguration=where)
+    made.do("sns", "Subscribe", TopicArn=topic, Protocol="sqs", Endpoint=queue, ReturnSubscriptionArn=True)
+    made.do(
+        "autoscaling",
+        "PutScheduledUpdateGroupAction",
+        AutoScalingGroupName="orders-web",
+        ScheduledActionName="night",
+        Recurrence="0 20 * * *",
+        MinSize=0,
+        MaxSize=1,
+        DesiredCapacity=0,
+    )
+    made.do("ssm", "PutParameter", Name="/somebody/level", Type="String", Value="debug")
+    made.do("ec2", "CreateSecurityGroup", GroupName="somebodys", Description="by hand", VpcId=vpc)
+
+    for group, port in ((app_group, 8443), (inline, 8080)):
+        ports = {"IpProtocol": "tcp", "FromPort": port, "ToPort": port, "IpRanges": [{"CidrIp": "10.1.0.0/16"}]}
+        made.do("ec2", "AuthorizeSecurityGroupIngress", GroupId=group, IpPermissions=[ports])
+    made.do("events", "PutTargets", Rule="orders-nightly", Targets=[{"Id": "queue", "Arn": queue}])
+    made.do("iam", "PutRolePolicy", RoleName="order-worker", PolicyName="read", PolicyDocument=_POLICY)
+    made.do(
+        "s3",
+        "PutBucketCors",
+        Bucket="order-archive",
+        CORSConfiguration={"CORSRules": [{"AllowedMethods": ["GET"], "AllowedOrigins": ["*"]}]},
+    )
+    gone = made.do("kms", "CreateKey", Description="for an hour")["KeyMetadata"]["KeyId"]
+    made.do("kms", "ScheduleKeyDeletion", KeyId=gone)
+    made.tell("newservice", "CreateThing", {"thingName": "odd"})
+    made.tell("sqs", "CreateQueue", {"queueName": "theirs"}, recipientAccountId="999999999999")
+    made.tell("sqs", "CreateQueue", {"queueName": "denied"}, errorCode="AccessDenied")
+    made.tell("logs", "PutRetentionPolicy", {"logGroupName": "/orders/app", "retentionInDays": 7})
+    return made
+
+
+def _run(
+    live: Live, copy: Path, trail: Path, monkeypatch: pytest.MonkeyPatch, *argv: str
+) -> tuple[int, dict[str, Any]]:
+    for name, value in live.environment.items():
+        monkeypatch.setenv(name, value)
+    shutil.copytree(live.path, copy, symlinks=True)
+    result = CliRunner().invoke(app, ["reconcile", str(copy), "--events", str(trail), *argv, "--json"])
+    assert result.stdout, result.exception
+    return result.exit_code, json.loads(result.stdout)
+
+
+@pytest.mark.terraform
+@pytest.mark.slow
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_what_belongs_to_the_stack_is_written_and_the_rest_is_named_with_who_made_it(
+    orders: Live, trail: Trail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, output = _run(orders, tmp_path / "copy", trail.write(tmp_path / "events.json"), monkeypatch)
+
+    assert (code, output["clean"]) == (2, False)
+    left = {entry["event"]: entry for entry in output["left"]}
+    assert {event: (entry["type"], entry["identity"]) for event, entry in left.items()} == {
+        "s3:CreateBucket": ("aws_s3_bucket", "arn:aws:s3:::somebodys-data"),
+        "ssm:PutParameter": ("aws_ssm_parameter", "arn:aws:ssm:eu-west-1:123456789012:parameter/somebody/level"),
+        "newservice:CreateThing": ("", "odd"),
+    }
+    assert {entry["by"] for entry in output["left"]} == {"arn:aws:iam::123456789012:user/ada"}
+    assert "belongs to no resource of the stack" in left["s3:CreateBucket"]["why"]
+    assert "No table knows" in left["newservice:CreateThing"]["why"]
+    assert output["noted"] == ["1 × events of the account 999999999999, which is not the stack's."]
+    assert {entry["address"] for entry in output["drift"]} == {
+        "aws_autoscaling_schedule.night",
+        "aws_cloudwatch_event_target.queue",
+        "aws_iam_role_policy.read",
+        "aws_s3_bucket_cors_configuration.archive",
+        "aws_security_group.inline",
+        "aws_security_group.somebodys",
+        "aws_security_group_rule.app",
+        "aws_sns_topic_subscription.events",
+    }
+
+
+@pytest.mark.terraform
+@pytest.mark.slow
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_all_that_can_be_imported_is_written_if_that_is_wished(
+    orders: Live, trail: Trail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = Trail(orders, [each for each in trail.records if each["eventSource"] != "newservice.amazonaws.com"])
+    copy = tmp_path / "copy"
+
+    code, output = _run(orders, copy, known.write(tmp_path / "events.json"), monkeypatch, "--adopt", "all", "--write")
+
+    assert (code, output["left"], output["pending"]) == (0, [], "")
+    written = (copy / "main.tf").read_text()
+    assert 'resource "aws_s3_bucket" "' in written
+    assert 'resource "aws_ssm_parameter" "' in written
+    assert "aws_vpc_security_group_ingress_rule" not in written
+    argv = ["terraform", "plan", "-detailed-exitcode", "-lock=false", "-no-color"]
+    planned = subprocess.run(argv, cwd=copy, env=orders.environment, capture_output=True, text=True, check=False)
+    assert planned.returncode == 0, planned.stdout

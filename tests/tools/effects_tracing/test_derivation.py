@@ -1,0 +1,296 @@
+"""Derivation of rows from traces: what is certain becomes a mapping, everything else is listed as unexplained."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gateway.core.model.mutation import CallClass, EffectAction
+from gateway.core.model.path import AttributePath
+from gateway.core.service_models import ServiceModels
+from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, ValueForm
+from gateway.effects.schema import TypeSchema
+from tests.tools.effects_tracing.actions import actions_of
+from tests.tools.effects_tracing.derivation import rows_of_type
+from tests.tools.effects_tracing.evidence import evidence_of
+from tests.tools.effects_tracing.forms import token
+from tests.tools.effects_tracing.traces import Phase, RecordedCall, Run, Summary, Trace
+
+CREATE, SET, DELETE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE
+STATE = {"id": "mk0a1b2c", "arn": "arn:aws:efs:us-east-1:123456789012:x/mk0a1b2c"}
+
+
+def marker(name: str, run: int) -> str:
+    return token((name,), run)
+
+
+def call(operation: str, parameters: Mapping[str, Any], service: str = "efs") -> RecordedCall:
+    return RecordedCall(
+        service=service, operation=operation, call_class=CallClass.MUTATION.value, parameters=parameters
+    )
+
+
+def run(
+    phase: Phase,
+    name: str,
+    calls: Sequence[RecordedCall],
+    *,
+    config: Mapping[str, Any] | None = None,
+    state: Mapping[str, Any] | None = None,
+) -> Run:
+    return Run(phase=phase, run=name, config=config, state=state, calls=[*calls], reads=[])
+
+
+def rows(runs: Sequence[Run], kinds: Mapping[str, str], create_only: Sequence[str] = ()) -> dict[str, DerivedRow]:
+    schema = TypeSchema(kinds=kinds, sensitive=frozenset[AttributePath]())
+    summary = Summary(resource_type="aws_x", variant=1, reached=True, create_only=[*create_only])
+    found = rows_of_type([Trace(summary=summary, runs=[*runs])], schema, ServiceModels())
+    return {row.operation: row for row in found}
+
+
+def source(attribute: str, form: ValueForm = ValueForm.SAME) -> AttributeSource:
+    return AttributeSource(attribute=attribute, form=form)
+
+
+def created(*calls: Mapping[str, Any], operation: str = "CreateFileSystem", **configs: Any) -> list[Run]:
+    """Creates with these parameters, each with the configuration of its place."""
+    return [
+        run(
+            Phase.CREATE,
+            str(at),
+            [call(operation, each)],
+            config={name: values[at] for name, values in configs.items()},
+        )
+        for at, each in enumerate(calls)
+    ]
+
+
+def test_a_marker_is_followed_from_the_attribute_to_the_parameter() -> None:
+    names = [marker("name", at) for at in range(2)]
+    keys = [marker("key", at) for at in range(2)]
+    runs = created(*({"Title": a, "KeyId": b} for a, b in zip(names, keys, strict=True)), name=names, kms_key_id=keys)
+    row = rows(runs, {"name": "string", "kms_key_id": "string"})["CreateFileSystem"]
+    assert row.attributes == {"Title": source("name"), "KeyId": source("kms_key_id")}
+    assert row.actions == {CREATE}
+    assert row.confidence is Confidence.ATTRIBUTES
+
+
+def test_the_delete_shows_the_identity_and_the_create_has_it_only_if_it_names_the_whole_of_it() -> None:
+    names = [marker("name", at) for at in range(2)]
+    base = {**STATE, "name": names[0]}
+    runs = [
+        *created(*({"Name": each} for each in names), name=names),
+        run(Phase.DELETE, "0", [call("DeleteFileSystem", {"FileSystemId": names[0]})], state={**base, "id": names[0]}),
+    ]
+    found = rows(runs, {"name": "string"}, ["name"])
+    assert found["DeleteFileSystem"].identity == {"FileSystemId": source("name")}
+    assert found["CreateFileSystem"].identity == {"Name": source("name")}
+    by_id = [*runs[:2], run(Phase.DELETE, "0", [call("DeleteFileSystem", {"FileSystemId": STATE["id"]})], state=base)]
+    found = rows(by_id, {"name": "string"}, ["name"])
+    assert found["DeleteFileSystem"].identity == {"FileSystemId": source("id")}
+    assert found["CreateFileSystem"].identity == {}
+
+
+def test_what_no_attribute_explains_leaves_only_the_resource_certain() -> None:
+    names = [marker("name", at) for at in range(2)]
+    runs = created({"Name": names[0], "Mode": "abc"}, {"Name": names[1], "Mode": "xyz"}, name=names)
+    row = rows(runs, {"name": "string"})["CreateFileSystem"]
+    assert row.unexplained == {"Mode"}
+    assert row.confidence is Confidence.RESOURCE
+
+
+def test_a_call_whose_resource_is_not_seen_is_certain_of_the_type_only() -> None:
+    runs = [
+        *created({"Name": marker("name", 0)}, name=[marker("name", 0)]),
+        run(Phase.DELETE, "0", [call("DeleteFileSystem", {"FileSystemId": "something-else"})], state=STATE),
+    ]
+    row = rows(runs, {"name": "string"})["DeleteFileSystem"]
+    assert row.actions == {DELETE}
+    assert row.confidence is Confidence.TYPE
+    assert row.unexplained == {"FileSystemId"}
+
+
+def test_a_constant_is_recorded_and_a_constant_attribute_is_none() -> None:
+    names = [marker("name", at) for at in range(2)]
+    runs = created(*({"Name": each, "Kind": "fixed", "Zone": "eu"} for each in names), name=names, zone=["eu", "eu"])
+    row = rows(runs, {"name": "string", "zone": "string"})["CreateFileSystem"]
+    assert row.constants == {"Kind": "fixed"}
+    assert row.unexplained == {"Zone"}
+
+
+def test_finite_values_need_a_column_over_the_runs_and_a_name_that_fits() -> None:
+    on = [True, False, True, False]
+    runs = created(*({"Encrypted": each, "Backup": each} for each in on), encrypted=on)
+    row = rows(runs, {"encrypted": "bool"})["CreateFileSystem"]
+    assert row.attributes == {"Encrypted": source("encrypted")}
+    assert row.unexplained == {"Backup"}
+
+
+def test_a_switch_that_is_sent_only_when_it_is_on_is_told_by_the_runs_without_it() -> None:
+    on = [True, False, True, False]
+    parameters: list[dict[str, Any]] = [{"Encrypted": True} if each else {} for each in on]
+    row = rows(created(*parameters, encrypted=on, backup=[True] * 4), {"encrypted": "bool"})["CreateFileSystem"]
+    assert row.attributes == {"Encrypted": source("encrypted")}
+    row = rows(created(*parameters, encrypted=[True] * 4), {"encrypted": "bool"})["CreateFileSystem"]
+    assert row.unexplained == {"Encrypted"}
+
+
+def update(changed: str, parameters: Mapping[str, Any], config: Mapping[str, Any], phase: Phase = Phase.EACH) -> Run:
+    return run(phase, changed, [call("UpdateFileSystem", parameters)], config=config, state=OLD)
+
+
+OLD = {**STATE, "first": marker("first", 0), "second": marker("second", 0), "enabled": True, "mode": "a"}
+CONFIG = {name: OLD[name] for name in ("first", "second", "enabled", "mode")}
+
+
+def test_a_parameter_that_comes_with_one_attribute_alone_is_caused_by_it() -> None:
+    identity = {"FileSystemId": OLD["id"]}
+    runs = [
+        update("enabled", {**identity, "BackupOff": True}, {**CONFIG, "enabled": False}),
+        update("mode", {**identity, "Mode": "b"}, {**CONFIG, "mode": "b"}),
+    ]
+    row = rows(runs, {"enabled": "bool", "mode": "string"})["UpdateFileSystem"]
+    assert row.attributes == {"BackupOff": source("enabled", ValueForm.NEGATED), "Mode": source("mode")}
+    assert row.identity == {"FileSystemId": source("id")}
+    assert row.confidence is Confidence.ATTRIBUTES
+
+
+def test_attributes_that_the_provider_swaps_where_both_change_at_once_are_not_explained() -> None:
+    """As Cognito's `pre_token_generation` and `pre_token_generation_config.lambda_arn`, which the provider keeps equal."""
+    first, second = ([marker(name, at) for at in range(3)] for name in ("first", "second"))
+    nested = {"config.first": "string", "config.second": "string", "config": "block"}
+    creates = [
+        run(
+            Phase.CREATE,
+            str(at),
+            [call("CreateFileSystem", {"A": first[at], "B": second[at]})],
+            config=both(first[at], second[at]),
+        )
+        for at in range(3)
+    ]
+    swapped = run(
+        Phase.UPDATE,
+        "1",
+        [call("UpdateFileSystem", {"FileSystemId": STATE["id"], "A": second[1], "B": first[1]})],
+        config=both(first[1], second[1]),
+        state={**STATE, **both(first[0], second[0])},
+    )
+    found = rows([*creates, swapped], nested)
+    assert found["UpdateFileSystem"].unexplained == {"A", "B"}
+    assert found["CreateFileSystem"].unexplained == {"A", "B"}
+
+
+def both(first: str, second: str) -> dict[str, Any]:
+    return {"config": [{"first": first, "second": second}]}
+
+
+def test_an_operation_that_takes_away_names_old_values() -> None:
+    old = {**STATE, "tags": {marker("key", 0): marker("tags", 0)}}
+    new = {"tags": {marker("key", 1): marker("tags", 1)}}
+    runs = [
+        run(
+            Phase.UPDATE,
+            "1",
+            [
+                call(
+                    "TagResource",
+                    {"ResourceId": STATE["id"], "Tags": [{"Key": marker("key", 1), "Value": marker("tags", 1)}]},
+                ),
+                call("UntagResource", {"ResourceId": STATE["id"], "TagKeys": [marker("key", 0)]}),
+            ],
+            config=new,
+            state=old,
+        )
+    ]
+    found = rows(runs, {"tags": "map(string)"})
+    assert found["TagResource"].attributes == {"Tags": source("tags")}
+    assert found["UntagResource"].removes == {"TagKeys": "tags"}
+    assert {row.confidence for row in found.values()} == {Confidence.ATTRIBUTES}
+
+
+def test_the_old_name_of_what_is_renamed_identifies_it() -> None:
+    old, new = marker("name", 0), marker("name", 1)
+    state = {**STATE, "name": old}
+    renamed = call("UpdateFileSystem", {"FileSystemId": old, "NewName": new})
+    row = rows([run(Phase.UPDATE, "1", [renamed], config={"name": new}, state=state)], {"name": "string"})
+    assert row["UpdateFileSystem"].identity == {"FileSystemId": source("name")}
+    assert row["UpdateFileSystem"].attributes == {"NewName": source("name")}
+
+
+def test_an_attribute_that_is_unset_by_silence_is_said_to_be_reset() -> None:
+    identity = {"FileSystemId": OLD["id"]}
+    kinds = {"first": "string", "second": "string"}
+    new = marker("first", 1)
+    without = {name: value for name, value in CONFIG.items() if name != "first"}
+    runs = [
+        update("first", {**identity, "First": new, "Second": OLD["second"]}, {**CONFIG, "first": new}),
+        update("second", {**identity, "Second": marker("second", 1)}, {**CONFIG, "second": marker("second", 1)}),
+        update("first", {**identity, "Second": OLD["second"]}, without, Phase.OMIT),
+    ]
+    row = rows(runs, kinds)["UpdateFileSystem"]
+    assert row.attributes == {"First": source("first"), "Second": source("second")}
+    assert row.resets == {"First"}
+
+
+def test_an_operation_that_is_called_only_where_an_attribute_is_left_out_clears_it() -> None:
+    without = {name: value for name, value in CONFIG.items() if name != "first"}
+    cleared = call("DeleteFileSystemPolicy", {"FileSystemId": OLD["id"]})
+    found = rows([run(Phase.OMIT, "first", [cleared], config=without, state=OLD)], {"first": "string"})
+    row = found["DeleteFileSystemPolicy"]
+    assert row.clears == {"first"}
+    assert row.actions == {SET}
+    assert row.confidence is Confidence.ATTRIBUTES
+
+
+def test_tokens_of_idempotency_are_controls() -> None:
+    names = [marker("name", at) for at in range(2)]
+    runs = created(*({"Name": each, "CreationToken": f"t-{each}x"} for each in names), name=names)
+    assert rows(runs, {"name": "string"})["CreateFileSystem"].controls == {"CreationToken"}
+
+
+def test_reads_and_secrets_give_no_rows() -> None:
+    read = RecordedCall(service="efs", operation="DescribeFileSystems", call_class=CallClass.READ.value, parameters={})
+    assert rows([run(Phase.CREATE, "0", [read], config={})], {}) == {}
+
+
+def test_only_the_operation_that_ends_the_resource_is_a_delete() -> None:
+    ends = [call("DeleteTags", {"FileSystemId": STATE["id"]}), call("DeleteFileSystem", {"FileSystemId": STATE["id"]})]
+    runs = [
+        *created({"Name": marker("name", 0)}, name=[marker("name", 0)]),
+        run(Phase.DELETE, "0", ends, state=STATE),
+    ]
+    found = rows(runs, {"name": "string"})
+    assert found["DeleteFileSystem"].actions == {DELETE}
+    assert found["DeleteTags"].actions == {SET}
+
+
+def test_an_operation_that_undoes_by_a_change_is_a_delete_that_sets() -> None:
+    runs = [
+        *created({"FileSystemId": marker("file", 0)}, operation="PutBackupPolicy", file=[marker("file", 0)]),
+        run(
+            Phase.DELETE,
+            "0",
+            [call("PutBackupPolicy", {"FileSystemId": marker("file", 0)})],
+            state={"id": marker("file", 0), "file": marker("file", 0)},
+        ),
+    ]
+    assert rows(runs, {"file": "string"}, ["file"])["PutBackupPolicy"].actions == {CREATE, SET, DELETE}
+
+
+def test_what_only_loosens_a_created_resource_does_not_delete_it() -> None:
+    """As DetachInternetGateway, where the provider then waits before it sends DeleteInternetGateway."""
+    runs = [
+        *created({"Name": marker("name", 0)}, operation="CreateAccessPoint", name=[marker("name", 0)]),
+        run(
+            Phase.DELETE,
+            "0",
+            [call("DisassociateAccessPoint", {"FileSystemId": STATE["id"]}, "detective")],
+            state=STATE,
+        ),
+    ]
+    found = rows_of_operations(runs)
+    assert found["DisassociateAccessPoint"] == {SET}
+
+
+def rows_of_operations(runs: Sequence[Run]) -> Mapping[str, frozenset[EffectAction]]:
+    """The actions of each operation, also of names that no service has."""
+    trace = Trace(summary=Summary(resource_type="aws_x", variant=1), runs=[*runs])
+    return {name: found for (_, name), found in actions_of(evidence_of([trace])).items()}
