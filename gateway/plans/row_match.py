@@ -73,7 +73,8 @@ class _RowMatch:
         if objection:
             return CallMatch(objection=objection)
         uses = tuple(
-            PlanUse(address=each.address, action=self.action.value, most=most_uses(each, self.action)) for each in chosen
+            PlanUse(address=each.address, action=self.action.value, most=most_uses(each, self.action))
+            for each in chosen
         )
         effects = tuple(effect for each in chosen for effect in as_planned(self.asked, each, self.action))
         return CallMatch(effects=effects, uses=uses, row=f"{self.row.origin.value} {self.row.confidence.value}")

@@ -32,7 +32,11 @@ def main() -> int:
     waiting = [name for name in services if arguments.again or not _kept(arguments.out, name).exists()]
     if waiting and not arguments.judge:
         _play(waiting, arguments.out)
-    results = [_result(msgspec.json.decode(path.read_bytes(), type=Played)) for name in services if (path := _kept(arguments.out, name)).exists()]
+    results = [
+        _result(msgspec.json.decode(path.read_bytes(), type=Played))
+        for name in services
+        if (path := _kept(arguments.out, name)).exists()
+    ]
     print(f"\n{table(results)}")
     (arguments.out / "result.json").write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
     wrong = [mistake for result in results for mistake in result["wrong"]]
@@ -95,7 +99,12 @@ def _arguments() -> argparse.Namespace:
         prog="python -m tests.bench.effects_truth", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("services", nargs="*", help="names of files in tests/cases/effects_truth; default: all")
-    parser.add_argument("--out", type=Path, default=Path("effects-truth"), help="directory of what was played, a file per service, and of result.json")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("effects-truth"),
+        help="directory of what was played, a file per service, and of result.json",
+    )
     parser.add_argument("--again", action="store_true", help="play services that have a result, too")
     parser.add_argument("--judge", action="store_true", help="play nothing, judge what was played")
     return parser.parse_args()

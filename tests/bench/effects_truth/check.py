@@ -30,7 +30,10 @@ def main() -> int:
     failed = False
     with tempfile.TemporaryDirectory(prefix="truth-check-") as directory:
         workdir = Path(directory)
-        with simulated_aws(workdir / "aws.log", empty_reads=True) as world, socket.create_server(("127.0.0.1", 0)) as free:
+        with (
+            simulated_aws(workdir / "aws.log", empty_reads=True) as world,
+            socket.create_server(("127.0.0.1", 0)) as free,
+        ):
             port = free.getsockname()[1]
             free.close()
             world.freeze()

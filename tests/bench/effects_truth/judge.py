@@ -148,7 +148,9 @@ def _target(effect: Foreseen, planned: Mapping[str, Planned]) -> Planned | None:
 
 def _fits(identity: Mapping[str, Any], change: Planned) -> bool:
     known = {**change.before, **change.after}
-    return all(name not in known or known[name] is None or _same(known[name], value) for name, value in identity.items())
+    return all(
+        name not in known or known[name] is None or _same(known[name], value) for name, value in identity.items()
+    )
 
 
 def _attribute_mistake(phase: str, call: Seen, effect: Foreseen, target: Planned) -> list[Mistake]:

@@ -3,7 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_COLUMNS = ("service", "types", "operations", "understood", "resource right", "right", "whole", "missed", "invented", "wrong rows")
+_COLUMNS = (
+    "service",
+    "types",
+    "operations",
+    "understood",
+    "resource right",
+    "right",
+    "whole",
+    "missed",
+    "invented",
+    "wrong rows",
+)
 
 
 def table(results: Sequence[Mapping[str, Any]]) -> str:
@@ -12,7 +23,12 @@ def table(results: Sequence[Mapping[str, Any]]) -> str:
     lines.append(_line("all", _sum(results)))
     widths = [max(len(row[column]) for row in [_COLUMNS, *lines]) for column in range(len(_COLUMNS))]
     shown = [_COLUMNS, *lines]
-    return "\n".join("  ".join(_fit(cell, width, number) for number, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip() for row in shown)
+    return "\n".join(
+        "  ".join(
+            _fit(cell, width, number) for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in shown
+    )
 
 
 def _fit(cell: str, width: int, column: int) -> str:
