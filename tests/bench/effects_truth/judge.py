@@ -187,7 +187,7 @@ def _missed(
     by_type: Mapping[str, list[Seen]] = defaultdict(list)
     for call in calls:
         by_type[call.sender].append(call)
-    for change in planned.values():
+    for change in (each for each in planned.values() if each.done):
         sent = by_type.get(change.type, [])
         names = change.changed or {"*"}
         for name in sorted(names):
