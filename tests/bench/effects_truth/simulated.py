@@ -1,4 +1,4 @@
-"""Lists the resource types without a seed, with the reason: `python -m tests.bench.effects_truth.simulated` writes `simulated.json` anew.
+"""Lists the resource types without a seed, with the reason: `python -m tests.bench.effects_truth.simulated` writes `simulated.json`.
 
 The reason is read from moto: whether it has the operations that create a type, as the traced rows name them. What was tried and failed says why
 in `tried.json`, which is written by hand.
