@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction
+from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import (
@@ -217,6 +217,7 @@ def as_planned(asked: SessionCall, change: SessionChange, action: EffectAction) 
         action=action,
         resource_type=change.resource_type,
         declared=asked.stack.knows(change.address),
+        basis=Basis.RESOURCE,
     )
     if action is not EffectAction.SET:
         return (bare,)

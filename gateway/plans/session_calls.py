@@ -8,11 +8,12 @@ from typing import Final
 from gateway.core.errors import NotFound
 from gateway.core.model.claim import Couplings
 from gateway.core.model.facts import Facts
-from gateway.core.model.mutation import Effect, Mutation
+from gateway.core.model.mutation import Basis, Effect, Mutation
 from gateway.core.model.plan_session import PlannedPart, PlanRules, PlanSession
 from gateway.core.model.verdict import Decision, Mode
 from gateway.core.ports import Clock, Ledger, PlanLedger, PolicyEngine
 from gateway.effects.derived_rows import derived_rows
+from gateway.effects.proxies.unpacking import carries_calls
 from gateway.effects.registry import SERVICES
 from gateway.effects.schema import TypeSchema, known_schemas
 from gateway.line.checks.chain import CheckChain
@@ -61,13 +62,13 @@ class SessionCalls:
         self, mutation: Mutation, session: PlanSession, stack: Stack
     ) -> tuple[PlannedPart, tuple[Effect, ...]]:
         call = mutation.call
-        known = SERVICES.get(call.service, {}).get(call.operation)
+        by_hand = all(effect.basis is Basis.HAND for effect in mutation.effects)
         types = frozenset({each.resource_type for each in session.changes})
         asked = SessionCall(
             session=session,
             call=call,
             call_class=mutation.call_class,
-            effects=(mutation.effects or mutation.own) if known is not None else (),
+            effects=(mutation.effects or mutation.own) if by_hand else (),
             rows=derived_rows(call.service, call.operation),
             stack=stack,
             rules=self.rules(),
@@ -75,6 +76,8 @@ class SessionCalls:
             schemas=_schemas(types),
         )
         found = _match(asked)
+        if not mutation.effects and carries_calls(call.service, call.operation, SERVICES):
+            found = CallMatch(objection=f"what it makes AWS do later is not understood ({mutation.not_understood})")
         if found.objection:
             objection = (
                 f"{asked.operation} fits no change of plan {session.id}: {found.objection}. Nothing was sent. {_NEXT}"

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import Module
-from reconciler.adoption.agreement import Agreement, identity_of
+from reconciler.adoption.agreement import Agreement
 from reconciler.adoption.extent import Adopt
 from reconciler.adoption.forms import RULE, RULES, has_older_rules, inline_owner, mixes_rules, older_rule_ids
 from reconciler.adoption.identified import Identified, NotIdentified, identify, is_same
@@ -268,7 +268,11 @@ class _Adopting:
     def _leave(self, creation: Creation, kind: str, why: str, resource: ImportedResource | None = None) -> None:
         self.left.append(
             LeftCreation(
-                resource_type=kind, identity=_identity(creation, kind, resource), origin=creation.event.origin, why=why
+                resource_type=kind,
+                identity=_identity(creation, kind, resource),
+                origin=creation.event.origin,
+                why=why,
+                arn=str(resource.attributes.get("arn") or "") if resource is not None else "",
             )
         )
 
@@ -294,7 +298,7 @@ async def _older_rule(provider: ProviderImports, import_id: str) -> ImportedReso
 
 def _identity(creation: Creation, kind: str, resource: ImportedResource | None) -> str:
     if resource is not None:
-        return next((value for _, value in identity_of(resource.attributes)), resource.import_id)
+        return resource.import_id
     if creation.made is not None:
         return creation.made.import_id
     return next(iter(single_ids(creation.values, kind, BlockSchema())), "")
