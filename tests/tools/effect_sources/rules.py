@@ -114,6 +114,8 @@ class _Evidence:
         made = self._made_by_its_own(kind)
         if direction in (Direction.BEGIN, Direction.COPY, Direction.OTHER):
             made = made or kind.noun in self.kinds.put
+        if direction is Direction.SET:
+            made = made or kind.noun in self.kinds.made
         if direction is Direction.CREATE and made and self.name.verb not in _CREATES:
             direction = Direction.OTHER
         actions, sure = _exact_direction(direction, self.name.verb, phases, signs, made=made)
