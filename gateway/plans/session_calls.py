@@ -73,6 +73,7 @@ class SessionCalls:
             stack=stack,
             rules=self.rules(),
             used=await self.sessions.used(session.id),
+            made=await self.sessions.made(session.id),
             schemas=_schemas(types),
         )
         found = _match(asked)
