@@ -75,6 +75,7 @@ class SessionCalls:
             stack=stack,
             rules=self.rules(),
             used=await self.sessions.used(session.id),
+            made=await self.sessions.made(session.id),
             schemas=_schemas(types),
             carries=carries_calls(call.service, call.operation, SERVICES),
         )
