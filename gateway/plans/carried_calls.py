@@ -1,7 +1,7 @@
 """The calls that AWS will carry out because of what a plan makes: the target of a schedule, the tasks of a state machine.
 
 They are judged with the plan, as the calls that make these resources are judged without one. A value that the plan does not tell makes a call
-unreadable, and unreadable ones are left out: the plan is code that people review. Those that nobody may make are known by their names.
+unreadable. Of unreadable ones only the role is judged, and whether anybody may make them: the plan is code that people review.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,10 @@ Request = tuple[str, str, dict[str, object]]
 def carried_calls(
     plan: Plan, stack: Stack, resolver: EffectResolver, account: str, region: str
 ) -> tuple[InnerCall, ...]:
-    """The inner calls of all planned resources that are understood, or whose class is refused. Raises `errors.CallTooLarge`."""
+    """The inner calls of all planned resources that are understood, have a role, or are of a class that is refused.
+
+    Raises `errors.CallTooLarge`.
+    """
     found: list[InnerCall] = []
     for change in plan.changes:
         make = _CARRIERS.get(change.resource_type)
@@ -34,7 +37,8 @@ def carried_calls(
         call = Call(
             service=service, operation=operation, parameters=given, account=account, region=change.region or region
         )
-        found += [each for each in resolver.explain(call).inner if each.effects or each.call_class in _GIVEN_AWAY]
+        inner = resolver.explain(call).inner
+        found += [each for each in inner if each.effects or each.role or each.call_class in _GIVEN_AWAY]
     return tuple(found)
 
 

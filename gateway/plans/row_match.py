@@ -12,7 +12,7 @@ from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow
 from gateway.effects.schema import match, snake
 from gateway.effects.tags import tag_map
 from gateway.effects.values import NotUnderstood
-from gateway.plans.call_match import CallMatch, SessionCall, as_planned, fits_direction, most_uses
+from gateway.plans.call_match import OWN, CallMatch, SessionCall, as_planned, fits_direction, most_uses
 from gateway.plans.planned_values import PlannedResource, same, same_in_form
 
 _ORDER = (EffectAction.DELETE, EffectAction.CREATE, EffectAction.SET)
@@ -143,7 +143,9 @@ class _RowMatch:
                 if not any(same_in_form(value, each, source.form) for each in known) or not self._is_local(value):
                     return None
                 sure = True
-            elif not _is_new(change) and resource.recorded and not resource.is_free(source.attribute):
+            elif (source.attribute in OWN and not resource.may_be(value)) or (
+                not _is_new(change) and resource.recorded and not resource.is_free(source.attribute)
+            ):
                 return None
         return sure
 

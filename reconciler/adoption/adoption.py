@@ -237,12 +237,12 @@ class _Adopting:
         self._leave(creation, kind, found.why)
 
     def _is_change(self, creation: Creation) -> bool:
-        """Whether a call that may only change something names a resource that is declared: a plan shows what it changed."""
+        """Whether a call that may only change something names a resource that is declared, or that was looked at before: a plan shows what it changed."""
         if creation.certain or creation.types:
             return False
         names = {
             value
-            for own in self.stack.declared.values()
+            for own in (*self.stack.declared.values(), *(own for seen in self.seen.values() for own in seen))
             for name, value in own.items()
             if name in _NAMING and isinstance(value, str)
         }
@@ -296,6 +296,10 @@ async def _older_rule(provider: ProviderImports, import_id: str) -> ImportedReso
     return await provider.find(RULE, import_id)
 
 
+_TELLING: Final = ("statement_id", "target_id", "path_part", "from_port")
+"""Attributes by which people tell parts of one resource apart that have no name."""
+
+
 def _identity(creation: Creation, kind: str, resource: ImportedResource | None) -> str:
     if resource is not None:
         return resource.import_id
@@ -323,6 +327,7 @@ def _created(
         live.get("name"),
         tagged,
         *(live.get(name) for name in schema.attributes if name.endswith("_name") and live.get(name) != parent),
+        *(live.get(name) for name in _TELLING),
     )
     return Created(
         resource_type=resource.resource_type,

@@ -14,7 +14,9 @@ def each_alone(mutation: Mutation, facts: Facts) -> Iterator[tuple[Mutation, Fac
     """The mutations, with the facts about what each changes. Calls that policies cannot tell apart are one; those that only read are none."""
     alike: dict[tuple[str, ...], list[InnerCall]] = {}
     for inner in mutation.inner:
-        if inner.call_class is not CallClass.READ:
+        # Of a call that is understood only a plan has inner calls without effects: those that it does not show, and that only its roles are about.
+        shown = inner.effects or not mutation.understood
+        if inner.call_class is not CallClass.READ and shown:
             key = (inner.name, inner.call_class.value, canonical_text(shown_parameters(inner.call)))
             alike.setdefault(key, []).append(inner)
     subjects = {(each.effect.address, each.effect.attribute): each for each in facts.subjects}

@@ -52,6 +52,7 @@ def match(
     call_class: CallClass = CallClass.MUTATION,
     rules: PlanRules | None = None,
     used: dict[tuple[str, str, str], int] | None = None,
+    made: dict[str, str] | None = None,
     service: str = "ecr",
     **parameters: object,
 ) -> CallMatch:
@@ -75,6 +76,7 @@ def match(
         stack=STACKS.all[0],
         rules=rules or PlanRules(),
         used=used or {},
+        made=made or {},
         schemas={},
     )
     return by_rows(asked)
@@ -123,6 +125,15 @@ def test_each_name_of_a_list_is_a_planned_resource() -> None:
     assert len(match(created, changes=both, names=["a", "b"]).uses) == 2
     assert match(created, changes=both, names=["a", "c"]).objection
     assert match(created, changes=both, names=["a", "a"]).objection
+
+
+def test_what_was_created_is_known_by_the_id_that_aws_chose() -> None:
+    settings = row(S, identity={"id": source("id")})
+    assert match(settings, id="r-1").uses, "nobody knows the id yet"
+    made = {"aws_ecr_repository.app": "r-1"}
+    assert match(settings, id="r-1", made=made).uses
+    assert match(settings, id="arn:aws:ecr:us-east-1:1:repository/r-1", made=made).uses
+    assert match(settings, id="somebody-elses", made=made).objection
 
 
 def test_an_arn_elsewhere_is_another_resource() -> None:

@@ -1,10 +1,11 @@
 """Everything that events say was created is written, recognised or named: nothing is passed over."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from gateway.core.model.json import Json
 from reconciler.adoption.adoption import DeclaredStack, adopt, left_without_looking
 from reconciler.adoption.extent import Adopt
 from reconciler.adoption.model import Adoption, left_creation_to_json
@@ -21,9 +22,9 @@ _CREATED = event("kinesis:CreateStream", {"streamName": "a-stream"})
 _KEY = 'resource "aws_kms_key" "own" {}\n'
 
 
-def _provider(**resources: Any) -> ProviderDouble:
+def _provider() -> ProviderDouble:
     schemas = {"aws_kinesis_stream": QUEUE, "aws_iam_role_policy": POLICY}
-    return ProviderDouble(schemas, {("aws_kinesis_stream", "a-stream"): _STREAM, **resources})
+    return ProviderDouble(schemas, {("aws_kinesis_stream", "a-stream"): _STREAM})
 
 
 async def _adopted(
@@ -120,7 +121,7 @@ async def test_what_is_a_block_inside_its_resource_is_no_resource_of_its_own(sta
 
 _RULE = schema(security_group_id="required", ip_protocol="required", from_port="optional", to_port="optional", cidr_ipv4="optional", arn="computed")  # fmt: skip
 _OLDER = schema(security_group_id="required", protocol="required", type="required")
-_NEW = {"id": "sgr-1", "arn": "arn:r", "security_group_id": "sg-0123456789abcdef0", "ip_protocol": "tcp", "from_port": 22, "to_port": 22, "cidr_ipv4": "10.0.0.0/8"}  # fmt: skip
+_NEW: Mapping[str, Json] = {"id": "sgr-1", "arn": "arn:r", "security_group_id": "sg-0123456789abcdef0", "ip_protocol": "tcp", "from_port": 22, "to_port": 22, "cidr_ipv4": "10.0.0.0/8"}  # fmt: skip
 _OLD_ID = "sg-0123456789abcdef0_ingress_tcp_22_22_10.0.0.0/8"
 _AUTHORIZED = event(
     "ec2:AuthorizeSecurityGroupIngress",
@@ -131,7 +132,12 @@ _GROUP = 'resource "aws_security_group" "g" {}\nresource "aws_security_group_rul
 
 
 def _rules() -> ProviderDouble:
-    old = {"id": "sgrule-1", "security_group_id": "sg-0123456789abcdef0", "protocol": "tcp", "type": "ingress"}
+    old: Mapping[str, Json] = {
+        "id": "sgrule-1",
+        "security_group_id": "sg-0123456789abcdef0",
+        "protocol": "tcp",
+        "type": "ingress",
+    }
     return ProviderDouble(
         {"aws_vpc_security_group_ingress_rule": _RULE, "aws_security_group_rule": _OLDER},
         {("aws_vpc_security_group_ingress_rule", "sgr-1"): _NEW, ("aws_security_group_rule", _OLD_ID): old},

@@ -78,6 +78,10 @@ async def test_blocks_and_documents_are_written_as_such() -> None:
         attributes={"policy": attribute("required")},
         blocks={"rule": NestedSchema(block=rule, least=1), "extra": NestedSchema(block=rule)},
     )
-    live = {"policy": json.dumps({"a": 1}), "rule": [{"port": 1, "note": "", "state": "on"}], "extra": []}
+    live: Mapping[str, Json] = {
+        "policy": json.dumps({"a": 1}),
+        "rule": [{"port": 1, "note": "", "state": "on"}],
+        "extra": [],
+    }
     found = await _block(ProviderDouble({"aws_x": own}), live)
     assert found.attributes == {"policy": {"json": {"a": 1}}, "rule": [{"port": 1}]}
