@@ -231,7 +231,7 @@ class _Adopting:
     def _unknown(self, creation: Creation, found: NotIdentified) -> None:
         if any(each.ends(creation) for each in self.told.deletions) and (found.absent or not found.types):
             return
-        if self._is_change(creation) and (found.absent or not found.types):
+        if not found.types and self._is_change(creation):
             return
         kind = found.types[0] if len(found.types) == 1 else ""
         self._leave(creation, kind, found.why)

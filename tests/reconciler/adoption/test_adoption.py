@@ -207,3 +207,15 @@ async def test_a_change_of_something_declared_is_no_creation(stack: Given, name:
 def test_without_looking_all_is_left_for_one_reason() -> None:
     (left,) = left_without_looking([_CREATED, event("kinesis:DeleteStream", {})], "No plan.")
     assert (left.identity, left.why) == ("a-stream", "No plan.")
+
+
+async def test_a_part_that_the_provider_does_not_find_is_named_although_what_it_belongs_to_is_declared(
+    stack: Given,
+) -> None:
+    put = event("iam:PutRolePolicy", {"roleName": "worker", "policyName": "read", "policyDocument": "{}"})
+    declared = stack('resource "aws_iam_role" "worker" {}\n', aws_iam_role__worker={"id": "worker", "name": "worker"})
+    (left,) = (await _adopted(_provider(), [put], declared)).left
+    assert left.resource_type == "aws_iam_role_policy"
+    unmade = event("iam:PutUserPolicy", {"userName": "worker", "policyName": "read", "policyDocument": "{}"})
+    provider = ProviderDouble({"aws_iam_user_policy": POLICY})
+    assert len((await _adopted(provider, [unmade], declared)).left) == 1

@@ -1,7 +1,10 @@
 """A resource belongs to what one of its attributes names, by the attribute's meaning and not by any equal text."""
 
+from collections.abc import Mapping
+
 import pytest
 
+from gateway.core.model.json import Json
 from reconciler.adoption.links import means, owner_link
 from tests.reconciler.adoption.conftest import schema
 
@@ -52,7 +55,7 @@ def test_a_name_that_only_looks_equal_is_no_link() -> None:
 
 def test_the_keys_of_a_map_say_what_they_mean() -> None:
     declared = {"aws_sqs_queue.mail": {"name": "mail"}, "aws_sns_topic.mail": {"name": "mail"}}
-    live = {"alarm_name": "x", "dimensions": {"QueueName": "mail"}}
+    live: Mapping[str, Json] = {"alarm_name": "x", "dimensions": {"QueueName": "mail"}}
     link = owner_link(
         "aws_cloudwatch_metric_alarm", live, schema(alarm_name="required", dimensions="optional"), declared
     )
