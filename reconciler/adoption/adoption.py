@@ -270,6 +270,11 @@ class _Adopting:
                     return f"The provider ended when it was asked about it: {error}"
         return f"The provider cannot be asked what was created: {self.unavailable}"
 
+    def _arn(self, resource: ImportedResource | None) -> str:
+        if resource is None or self.provider is None or not has_own_arn(self.provider.schema(resource.resource_type)):
+            return ""
+        return str(resource.attributes.get("arn") or "")
+
     def _leave(self, creation: Creation, kind: str, why: str, resource: ImportedResource | None = None) -> None:
         self.left.append(
             LeftCreation(
@@ -277,7 +282,7 @@ class _Adopting:
                 identity=_identity(creation, kind, resource),
                 origin=creation.event.origin,
                 why=why,
-                arn=str(resource.attributes.get("arn") or "") if resource is not None else "",
+                arn=self._arn(resource),
             )
         )
 

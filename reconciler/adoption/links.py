@@ -74,7 +74,7 @@ def _links(
 
 def _references(attributes: Mapping[str, Json], schema: BlockSchema) -> Iterator[tuple[str, str]]:
     for name, attribute in schema.attributes.items():
-        if name not in _OWN and attribute.settable:
+        if attribute.settable and (name == "arn" or name not in _OWN):
             yield from ((name, text) for text in _texts(attributes.get(name)))
             yield from _entries(attributes.get(name))
     for name, nested in schema.blocks.items():
