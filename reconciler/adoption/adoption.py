@@ -14,7 +14,7 @@ from gateway.terraform.config.module import Module
 from reconciler.adoption.agreement import Agreement, has_own_arn
 from reconciler.adoption.extent import Adopt
 from reconciler.adoption.forms import RULE, RULES, has_older_rules, inline_owner, mixes_rules, older_rule_ids
-from reconciler.adoption.identified import Identified, NotIdentified, identify, is_same
+from reconciler.adoption.identified import Identified, NotIdentified, covers, identify, is_same
 from reconciler.adoption.import_ids import single_ids
 from reconciler.adoption.links import Link, owner_link
 from reconciler.adoption.model import Adoption, Declared, LeftCreation
@@ -130,18 +130,19 @@ class _Adopting:
             return True
         before.append(live)
         imports = {(kind, found.resource.import_id), (kind, str(live.get("id")))}
-        if self._is_declared(self.provider, kind, live) or imports & self.stack.imported:
+        if self._is_declared(self.provider, found) or imports & self.stack.imported:
             return True
         return bool(inline_owner(self.stack.code, kind, live, self.stack.declared))
 
-    def _is_declared(self, provider: ProviderImports, kind: str, live: Mapping[str, Json]) -> bool:
+    def _is_declared(self, provider: ProviderImports, found: Identified) -> bool:
+        kind, live = found.resource.resource_type, found.resource.attributes
         schema = provider.schema(kind)
         arn = live.get("arn") if has_own_arn(schema) else None
         for address, own in self.stack.declared.items():
             parsed = parse_address(address)
             if parsed is None or parsed.data or self.stack.code.instance(address) is None:
                 continue
-            if parsed.resource_type == kind and is_same(live, own, schema):
+            if parsed.resource_type == kind and (is_same(live, own, schema) or covers(own, found, schema)):
                 return True
             if arn and own.get("arn") == arn and has_own_arn(provider.schema(parsed.resource_type)):
                 return True

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gateway.core.model.json import Json
-from reconciler.adoption.agreement import Agreement, agreement, identity_of
+from reconciler.adoption.agreement import Agreement, agreement, has_own_arn, identity_of
 from reconciler.adoption.import_ids import ids_of_form, single_ids, tried_together
 from reconciler.adoption.likely_types import is_named_exactly, likely_types
 from reconciler.changes.event_values import EventValues
+from reconciler.terraform.compare import same
 from reconciler.terraform.plugin.imports import ImportedResource, NotImported, ProviderImports
 from reconciler.terraform.plugin.type_schemas import BlockSchema
 
@@ -150,3 +151,27 @@ class _Search:
 def is_same(one: Mapping[str, Json], other: Mapping[str, Json], schema: BlockSchema) -> bool:
     """Whether two sets of attributes of one type are those of the same resource."""
     return bool(set(identity_of(one, schema)) & set(identity_of(other, schema)))
+
+
+def covers(own: Mapping[str, Json], found: Identified, schema: BlockSchema) -> bool:
+    """Whether a declared resource of the type is what was found, by all that the call gave and all that is required.
+
+    The provider makes up the ids of some types at each import, such as those of attachments. What has an ARN of its own, or an id that the
+    call's reply says, has a true id.
+    """
+    if found.agreement.answered or has_own_arn(schema):
+        return False
+    live = found.resource.attributes
+    names = [
+        name
+        for name, attribute in schema.attributes.items()
+        if attribute.settable and (attribute.required or name in found.agreement.given) and live.get(name)
+    ]
+    return bool(names) and all(_within(live[name], own.get(name)) for name in names)
+
+
+def _within(live: Json, own: Json) -> bool:
+    """Whether a value is the declared one, or for a list a part of it."""
+    if isinstance(live, list) and isinstance(own, list):
+        return all(each in own for each in live)
+    return same(live, own)

@@ -236,3 +236,38 @@ async def test_a_part_is_not_taken_for_what_it_points_at_nor_for_another_one_tha
     declared = stack('resource "aws_sqs_queue" "jobs" {}\n', aws_sqs_queue__jobs={"id": "x", "arn": _QUEUE_ARN})
     adoption = await _adopted(provider, [event("events:PutTargets", {"rule": "nightly", "targets": targets})], declared)
     assert [created.import_id for created, _ in adoption.created] == ["nightly/one", "nightly/two"]
+
+
+_MEMBERS = BlockSchema(
+    attributes={**schema(user="required").attributes, "groups": attribute("required", ["set", "string"])}
+)
+
+
+async def test_what_the_provider_names_anew_at_each_import_is_recognised_by_what_it_says(stack: Given) -> None:
+    provider = ProviderDouble(
+        {"aws_iam_user_group_membership": _MEMBERS},
+        {("aws_iam_user_group_membership", "annette/ops"): {"id": "made-up-2", "user": "annette", "groups": ["ops"]}},
+        refusals={"aws_iam_user_group_membership": NotImported(form="<user-name>/<group-name1>/...")},
+    )
+    code = 'resource "aws_iam_user_group_membership" "a" {}\nresource "aws_iam_user" "a" {}\n'
+    user: Mapping[str, Any] = {"aws_iam_user__a": {"id": "annette", "name": "annette"}}
+    added = event("iam:AddUserToGroup", {"userName": "annette", "groupName": "ops"})
+    for groups, written in ((["dev", "ops"], 0), (["dev"], 1)):
+        declared = {"id": "made-up-1", "user": "annette", "groups": groups}
+        adoption = await _adopted(provider, [added], stack(code, aws_iam_user_group_membership__a=declared, **user))
+        assert (len(adoption.created), adoption.left) == (written, ())
+
+
+async def test_a_second_one_that_the_reply_names_is_not_taken_for_the_first(stack: Given) -> None:
+    provider = ProviderDouble(
+        {"aws_iam_access_key": schema(user="required")},
+        {("aws_iam_access_key", "AKIASECOND"): {"id": "AKIASECOND", "user": "annette"}},
+    )
+    declared = stack(
+        'resource "aws_iam_access_key" "a" {}\nresource "aws_iam_user" "a" {}\n',
+        aws_iam_access_key__a={"id": "AKIAFIRST", "user": "annette"},
+        aws_iam_user__a={"id": "annette", "name": "annette"},
+    )
+    made = event("iam:CreateAccessKey", {"userName": "annette"}, {"accessKey": {"accessKeyId": "AKIASECOND"}})
+    ((created, _),) = (await _adopted(provider, [made], declared)).created
+    assert created.import_id == "AKIASECOND"
