@@ -3,6 +3,7 @@
 Nothing that the events name is passed over: what the provider cannot read, and what no table knows, is left with its identity and who made it.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -78,6 +79,8 @@ class _Adopting:
     left: list[LeftCreation] = field(default_factory=list)
     seen: dict[str, list[Mapping[str, Json]]] = field(default_factory=dict)
     """The attributes of what was looked at, by type."""
+    changes: Counter[str] = field(default_factory=Counter)
+    """How often a call that no table knows changed something declared."""
     unavailable: str = ""
     crashes: int = 0
     provider: ProviderImports | None = None
@@ -89,7 +92,11 @@ class _Adopting:
             else:
                 await self._one(each)
         created = tuple((made, each.event.origin) for made, each in self.created)
-        return Adoption(created=created, left=tuple(_once(self.left)), noted=self.told.noted)
+        changes = (
+            f"{count} × {name} of what is declared: a plan shows what it changed."
+            for name, count in self.changes.items()
+        )
+        return Adoption(created=created, left=tuple(_once(self.left)), noted=(*self.told.noted, *changes))
 
     async def _one(self, creation: Creation) -> None:
         if creation.elsewhere:
@@ -238,6 +245,7 @@ class _Adopting:
         if any(each.ends(creation) for each in self.told.deletions) and (found.absent or not found.types):
             return
         if not found.types and self._is_change(creation):
+            self.changes[creation.event.origin.event] += 1
             return
         kind = found.types[0] if len(found.types) == 1 else ""
         self._leave(creation, kind, found.why)

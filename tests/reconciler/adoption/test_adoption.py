@@ -202,6 +202,10 @@ async def test_a_change_of_something_declared_is_no_creation(stack: Given, name:
     declared = stack('resource "aws_sqs_queue" "a" {}\n', aws_sqs_queue__a={"id": "a-queue", "name": "a-queue"})
     adoption = await _adopted(_provider(), [event(name, {"name": "a-queue"})], declared)
     assert (adoption.created, adoption.left) == ((), ())
+    noted = name == "logs:PutRetentionPolicy"
+    assert adoption.noted == (
+        ("1 × logs:PutRetentionPolicy of what is declared: a plan shows what it changed.",) if noted else ()
+    )
 
 
 def test_without_looking_all_is_left_for_one_reason() -> None:
