@@ -20,7 +20,7 @@ POLICIES ?=
 
 .PHONY: help up tour test test-long checks lint unit policy tools clients browser opa bench bench-drift bench-arbitration effects-sources peers effects-trace clean
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 up: .venv/.run ## run everything on this machine: gateway, reconciler, simulated AWS, example stack (ARGS=…)
 	@$(SENTINEL) up $(ARGS)
@@ -75,6 +75,9 @@ effects-trace: .venv/.ready ## trace the provider's calls and derive rows (TYPES
 	$(PY) -m tests.tools.effects_tracing derive
 	$(PY) -m tests.tools.effects_tracing exam
 	$(PY) -m tests.tools.effects_tracing figures
+
+effects-truth: .venv/.ready ## check what is foreseen of calls against Terraform's plans, with real Terraform: hours (ARGS="sqs sns")
+	@$(PY) -m tests.bench.effects_truth $(ARGS)
 
 tools:
 	@for tool in git terraform; do command -v $$tool >/dev/null || { echo "$$tool is not on PATH, and the tests need it." >&2; exit 1; }; done

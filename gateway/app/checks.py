@@ -79,6 +79,7 @@ def open_session_calls(parts: Parts) -> SessionCalls:
         clock=parts.clock,
         rules=parts.engine.plan_rules,
         couplings=parts.engine.couplings,
+        rows=parts.rows,
     )
 
 

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,9 @@ def main() -> int:
     services = arguments.services or seed_names()
     waiting = [name for name in services if arguments.again or not _kept(arguments.out, name).exists()]
     if waiting and not arguments.judge:
-        _play(waiting, arguments.out)
-    results = [
-        _result(msgspec.json.decode(path.read_bytes(), type=Played))
-        for name in services
-        if (path := _kept(arguments.out, name)).exists()
-    ]
+        _play(waiting, arguments.out, rounds=arguments.rounds, jobs=arguments.jobs)
+    kept = [path for name in services if (path := _kept(arguments.out, name)).exists()]
+    results = [_result(msgspec.json.decode(path.read_bytes(), type=Played)) for path in kept]
     print(f"\n{table(results)}")
     (arguments.out / "result.json").write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
     wrong = [mistake for result in results for mistake in result["wrong"]]
@@ -49,17 +47,24 @@ def _kept(out: Path, service: str) -> Path:
     return out / f"{service}.played.json"
 
 
-def _play(services: Sequence[str], out: Path) -> None:
-    with tempfile.TemporaryDirectory(prefix="effects-truth-") as directory:
-        with simulated_aws(Path(directory) / "aws.log", empty_reads=True) as world:
-            world.freeze()
-            for service in services:
-                start = time.monotonic()
-                with staged(read_seed(service), world, Path(directory) / service) as stage:
-                    phases = tuple(play(stage))
-                played = Played(service=service, seconds=round(time.monotonic() - start), phases=phases)
-                _kept(out, service).write_bytes(msgspec.json.encode(played))
-                _tell(_result(played), played)
+def _play(services: Sequence[str], out: Path, *, rounds: int | None, jobs: int) -> None:
+    """Play the services, `jobs` at a time, and keep what was seen of each."""
+    with (
+        tempfile.TemporaryDirectory(prefix="effects-truth-") as directory,
+        simulated_aws(Path(directory) / "aws.log", empty_reads=True) as world,
+        ThreadPoolExecutor(jobs) as pool,
+    ):
+        world.freeze()
+
+        def one(service: str) -> None:
+            start = time.monotonic()
+            with staged(read_seed(service), world, Path(directory) / service) as stage:
+                phases = tuple(play(stage, rounds))
+            played = Played(service=service, seconds=round(time.monotonic() - start), phases=phases)
+            _kept(out, service).write_bytes(msgspec.json.encode(played))
+            _tell(_result(played), played)
+
+        list(pool.map(one, services))
 
 
 def _result(played: Played) -> dict[str, Any]:
@@ -91,7 +96,7 @@ def _add(total: Score, more: Score) -> None:
 def _tell(result: Mapping[str, Any], played: Played) -> None:
     print(table([result]).splitlines()[1], f"({played.seconds} s)", flush=True)
     for name, error in result["errors"].items():
-        print(f"  {name}: {' '.join(error.split())[-600:]}", flush=True)
+        print("".join(f"  {name}: {line[:200]}\n" for line in error.splitlines()[:12]), end="", flush=True)
 
 
 def _arguments() -> argparse.Namespace:
@@ -106,6 +111,8 @@ def _arguments() -> argparse.Namespace:
         help="directory of what was played, a file per service, and of result.json",
     )
     parser.add_argument("--again", action="store_true", help="play services that have a result, too")
+    parser.add_argument("--rounds", type=int, help="at most so many changes of each resource type; default: all")
+    parser.add_argument("--jobs", type=int, default=2, help="services at a time")
     parser.add_argument("--judge", action="store_true", help="play nothing, judge what was played")
     return parser.parse_args()
 

@@ -4,14 +4,14 @@ import json
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import RecordQuery
 from gateway.core.records.decided import DecidedBody, RecordedEffect
-from gateway.core.records.record import Record, Stage
+from gateway.core.records.record import Record
 from gateway.core.records.settled import SettledBody
 from gateway.core.settings import StackSettings
 from gateway.effects.derived_rows import Confidence, derived_rows
@@ -21,7 +21,7 @@ from tests.bench.drift.world import World
 from tests.bench.effects_truth.judge import Foreseen, Row, Seen
 from tests.bench.effects_truth.root import write_root
 from tests.bench.effects_truth.seeds import Change, Seed
-from tests.bench.effects_truth.truth import Planned, read_planned, senders
+from tests.bench.effects_truth.truth import Planned, completed, read_planned, said, senders
 from tests.kit.gate_process import GateProcess
 from tests.kit.up import free_port
 
@@ -87,10 +87,10 @@ def staged(seed: Seed, world: World, workdir: Path) -> Iterator[Staged]:
             yield Staged(seed=seed, root=root, code=code, tool=tool, gate=gate, log=log)
 
 
-def play(stage: Staged) -> Iterator[Phase]:
-    """Create, change, destroy; one phase after the other."""
+def play(stage: Staged, most: int | None = None) -> Iterator[Phase]:
+    """Create, change, destroy; one phase after the other. `most` limits the changes of each resource type."""
     yield _phase(stage, "create")
-    for number, changes in enumerate(stage.seed.rounds(), 1):
+    for number, changes in enumerate(stage.seed.rounds()[:most], 1):
         stage.made += changes
         stage.code.write_text(stage.seed.changed(stage.made))
         yield _phase(stage, f"change {number}", "-refresh=false")
@@ -104,8 +104,10 @@ def _phase(stage: Staged, name: str, *more: str) -> Phase:
     shown = _run(stage, "show", "-json", "truth.plan")
     planned = read_planned(json.loads(shown.stdout))
     _calls(stage)  # what planning sent is none of it
-    applied = _run(stage, "apply", "-input=false", "-lock=false", "-no-color", "truth.plan")
-    error = "" if not applied.returncode else applied.stdout[-4000:]
+    applied = _run(stage, "apply", "-input=false", "-lock=false", "-json", "truth.plan")
+    done = completed(applied.stdout)
+    planned = {address: replace(change, done=address in done) for address, change in planned.items()}
+    error = (said(applied.stdout) or applied.stdout[-2000:]) if applied.returncode else ""
     return Phase(name=name, planned=planned, calls=_calls(stage), error=error)
 
 
@@ -157,7 +159,7 @@ def _seen(body: DecidedBody[Any], sent_by: dict[str, str]) -> Seen:
         operation=body.call.name,
         parameters=tuple(body.call.parameters),
         row=_row(body, effects),
-        sender=sent_by.get(body.attempt.idempotency_key, "") if body.attempt else "",
+        sender=sent_by.get(body.attempt.idempotency_key.partition(":")[2], "") if body.attempt else "",
         effects=effects,
     )
 

@@ -67,7 +67,11 @@ def seed_names() -> list[str]:
 
 def read_seed(service: str) -> Seed:
     """The seeds of a service."""
-    text = (SEEDS / f"{service}.tf").read_text()
+    return parse_seed(service, (SEEDS / f"{service}.tf").read_text())
+
+
+def parse_seed(service: str, text: str) -> Seed:
+    """A seed from the text of its file."""
     addresses: list[str] = []
     changes: list[Change] = []
     for number, line in enumerate(text.splitlines()):

@@ -14,14 +14,17 @@ _SKIPPED: Final = frozenset(
 )
 """Attributes at the top that say nothing about the resource itself."""
 _DEEPEST: Final = 5
-_SCALARS: Final = ("string", "number", "bool")
+_CODES_APART: Final = 3
+"""How far apart the codes of finite values are in two variants."""
 
 
 class Configuration:
     """What a resource of one type is declared with. Repairs change it."""
 
-    def __init__(self, resource_type: str, schema: BlockSchema, prefer: Iterable[Path] = ()) -> None:
-        """`prefer` are paths to keep where only one of several can be set."""
+    def __init__(
+        self, resource_type: str, schema: BlockSchema, prefer: Iterable[Path] = (), *, variant: int = 1
+    ) -> None:
+        """`prefer` are paths to keep where only one of several can be set. Finite values follow other codes in another variant."""
         self.resource_type, self.schema = resource_type, schema
         self.slots: dict[Path, Slot] = {}
         self.off: set[Path] = set()
@@ -35,7 +38,7 @@ class Configuration:
         self.prefer = frozenset(prefer)
         self._changed: tuple[Path, int] | None = None
         self._collect(schema, (), _DEEPEST)
-        self._number()
+        self._number(_CODES_APART * (variant - 1))
         self._prefer_whole_names()
         self._seed(seeds().get(resource_type, Seed()))
 
@@ -130,10 +133,10 @@ class Configuration:
                 if not required:
                     self.off.add(path)
 
-    def _number(self) -> None:
+    def _number(self, first: int) -> None:
         """Number the slots; booleans have their own count, so that their codes stay short."""
-        finite = 0
-        for place, slot in enumerate(self.slots.values()):
+        finite = first
+        for place, slot in enumerate(self.slots.values(), first):
             slot.number = finite if slot.kind == "bool" else place
             finite += slot.kind == "bool"
 

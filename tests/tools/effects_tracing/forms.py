@@ -67,6 +67,7 @@ def _arn(service: str, resource: Callable[[str], str]) -> Callable[[str], str]:
     return lambda t: f"arn:aws:{service}:{resource(t)}"
 
 
+_LAMBDA_ACTIONS: Final = ("InvokeFunction", "InvokeFunctionUrl", "GetFunction", "InvokeAsync", "ListTags")
 _ZONES: Final = (
     "Europe/Paris",
     "Europe/Berlin",
@@ -130,7 +131,7 @@ FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "path": lambda t: f"/{t}/",
     "slash": lambda t: f"/{t}",
     "s3uri": lambda t: f"s3://{t}/key",
-    "action": lambda _: "lambda:InvokeFunction",
+    "action": lambda t: f"lambda:{_LAMBDA_ACTIONS[number(t, len(_LAMBDA_ACTIONS)) - 1]}",
     "principal": lambda t: f"{t}.amazonaws.com",
     "upper": str.upper,
     "alpha": lambda t: "mk" + "".join(chr(97 + int(digit, 16)) for digit in hexadecimal(t, 8)),

@@ -294,3 +294,27 @@ def rows_of_operations(runs: Sequence[Run]) -> Mapping[str, frozenset[EffectActi
     """The actions of each operation, also of names that no service has."""
     trace = Trace(summary=Summary(resource_type="aws_x", variant=1), runs=[*runs])
     return {name: found for (_, name), found in actions_of(evidence_of([trace])).items()}
+
+
+def test_an_attribute_that_the_names_contradict_is_no_explanation() -> None:
+    """As the domain name that the provider sends among the alternative names of a certificate."""
+    names = [marker("name", at) for at in range(2)]
+    runs = created(*({"OtherNames": [each]} for each in names), domain=names)
+    row = rows(runs, {"domain": "string", "other_names": "set(string)"})["CreateFileSystem"]
+    assert row.unexplained == {"OtherNames"}
+    assert rows(runs, {"domain": "string"})["CreateFileSystem"].attributes == {"OtherNames": source("domain")}
+
+
+def test_what_names_only_the_surroundings_of_a_resource_does_not_identify_it() -> None:
+    """As the instance of a Connect user, where the user's id is only a part of an attribute."""
+    user, instance = "mk11aa22", marker("instance_id", 0)
+    state = {"id": f"{instance}:{user}", "instance_id": instance}
+    delete = run(Phase.DELETE, "0", [call("DeleteMountTarget", {"InstanceId": instance, "UserId": user})], state=state)
+    row = rows([delete], {"instance_id": "string"}, ["instance_id"])["DeleteMountTarget"]
+    assert row.confidence is Confidence.TYPE
+    whole = run(
+        Phase.DELETE, "0", [call("DeleteMountTarget", {"InstanceId": instance})], state={**state, "id": instance}
+    )
+    assert (
+        rows([whole], {"instance_id": "string"}, ["instance_id"])["DeleteMountTarget"].confidence is not Confidence.TYPE
+    )
