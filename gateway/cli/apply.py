@@ -38,14 +38,14 @@ _SIGNALLED: Final = 128
 """What a shell adds to the number of the signal that ended a command."""
 
 
-class TerraformFailed(SentinelError):
-    """A command of Terraform failed, and said why itself."""
+class NotApplied(SentinelError):
+    """Terraform cannot run, or a command of it failed and said why itself."""
 
-    code = "terraform_failed"
+    code = "not_applied"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terraform:
+class TerraformCommand:
     """Terraform in a directory."""
 
     executable: str
@@ -61,11 +61,11 @@ class Terraform:
         return _SIGNALLED - code if code < 0 else code
 
     def read(self, environment: Mapping[str, str], *arguments: str) -> bytes:
-        """The output of a command. Raises `TerraformFailed`."""
+        """The output of a command. Raises `NotApplied`."""
         with self._process(environment, arguments, subprocess.PIPE) as process, _handing_on(process):
             output, _ = process.communicate()
         if process.returncode != 0:
-            raise TerraformFailed(f"`terraform {arguments[0]}` failed, so nothing was applied.")
+            raise NotApplied(f"`terraform {arguments[0]}` failed, so nothing was applied.")
         return bytes(output)
 
     def _process(
@@ -75,7 +75,7 @@ class Terraform:
         try:
             return subprocess.Popen(command, cwd=self.directory, env=dict(environment), stdout=output)
         except OSError as error:
-            raise TerraformFailed(f"{self.executable} cannot run: {error.strerror}. Nothing was applied.") from error
+            raise NotApplied(f"{self.executable} cannot run: {error.strerror}. Nothing was applied.") from error
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def apply(
         caller = identity(actor, default="pipeline")
         with tempfile.TemporaryDirectory(prefix="sentinel-apply-") as directory:
             work = _Apply(
-                terraform=Terraform(executable=terraform, directory=chdir),
+                terraform=TerraformCommand(executable=terraform, directory=chdir),
                 caller=caller,
                 options=options,
                 plan_file=Path(saved).absolute() if saved else Path(directory) / "plan.bin",
@@ -161,7 +161,7 @@ def _confirm(plan: Plan, *, needed: bool) -> None:
 class _Apply:
     """One run of the command."""
 
-    terraform: Terraform
+    terraform: TerraformCommand
     caller: CliIdentity
     options: tuple[str, ...]
     plan_file: Path
@@ -171,13 +171,13 @@ class _Apply:
         return with_aws_variables(os.environ, standing_variables(self.caller))
 
     def plan(self, *, as_json: bool) -> None:
-        """Have Terraform plan into the file. Raises `TerraformFailed`."""
+        """Have Terraform plan into the file. Raises `NotApplied`."""
         arguments = ("plan", f"-out={self.plan_file}", *self.options)
         if self.terraform.run(self._reading, *arguments, quiet=as_json) != 0:
-            raise TerraformFailed("`terraform plan` failed, so nothing was applied.")
+            raise NotApplied("`terraform plan` failed, so nothing was applied.")
 
     def changes(self) -> Plan:
-        """The plan without its secrets. Raises `TerraformFailed`, `errors.Malformed`."""
+        """The plan without its secrets. Raises `NotApplied`, `errors.Malformed`."""
         from gateway.plans.document import read_plan
 
         return read_plan(self.terraform.read(self._reading, "show", "-json", str(self.plan_file)))

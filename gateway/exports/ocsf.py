@@ -143,6 +143,7 @@ _ENTITIES: Final = {
     Stage.SIGNALLED: _Entity(*_UPDATE, "signal"),
     Stage.KEY_ISSUED: _Entity(*_CREATE, "key", uid="key"),
     Stage.KEY_REVOKED: _Entity(*_DISABLE, "key", uid="key"),
+    Stage.PLAN_ENDED: _Entity(*_DEACTIVATE, "plan session", uid="key"),
     Stage.STOPPED: _Entity(*_ACTIVATE, "stop", _NOTICE),
     Stage.RESUMED: _Entity(*_DEACTIVATE, "stop"),
     Stage.CHAT_LINKED: _Entity(*_UPDATE, "chat user", _NOTICE),
@@ -264,7 +265,7 @@ def _api(record: ExportedRecord) -> dict[str, Any]:
     service = str(call.get("service") or service)
     api: dict[str, Any] = {"operation": str(call.get("operation") or operation or UNKNOWN)}
     if service:
-        api["service"] = {"name": f"{service}.amazonaws.com" if row.stage != Stage.PLAN_CHECKED else service}
+        api["service"] = {"name": service if service == "terraform" else f"{service}.amazonaws.com"}
     if request_id := record.body.get("request_id") or row.mutation_id:
         api["request"] = {"uid": request_id}
     if outcome_of(record) in ("failed", "denied", "held", "turned_away"):

@@ -16,7 +16,9 @@ from gateway.effects.schema import TypeSchema, known_schemas
 from gateway.terraform.address import parse_address
 from gateway.terraform.secrets import masked, may_hold_secret
 
-_CONSEQUENCES: Final = frozenset({"id", "arn", "tags_all", "timeouts"})
+_CONSEQUENCES: Final = frozenset({"id", "arn"})
+"""Attributes that follow from others, unless the code gives them."""
+_NEVER: Final = frozenset({"tags_all", "timeouts"})
 """Attributes that follow from others, or that only Terraform itself has."""
 
 
@@ -55,7 +57,9 @@ class PlannedDifference:
         return found
 
     def _ignored(self, name: str) -> bool:
-        return name in _CONSEQUENCES or (self.schema is not None and not self.schema.knows(name))
+        if name in _CONSEQUENCES and name not in (self.written or ()):
+            return True
+        return name in _NEVER or (self.schema is not None and not self.schema.knows(name))
 
     def _of(self, name: str) -> "_Leaf":
         return _Leaf(
@@ -267,7 +271,7 @@ def _change(
         resource_type=str(entry["type"]),
         action=action,
         previous=str(entry.get("previous_address") or ""),
-        tags=_provider_tags(str(entry["type"]), change["after"] or {}),
+        tags=_provider_tags(str(entry["type"]), change["after"] or {}, change.get("after_sensitive")),
     )
     if action is PlannedAction.DELETE:
         return bare
@@ -290,13 +294,17 @@ def _change(
     )
 
 
-def _provider_tags(resource_type: str, after: Mapping[str, Any]) -> Mapping[str, str]:
+def _provider_tags(resource_type: str, after: Mapping[str, Any], sensitive: Any) -> Mapping[str, str]:
     """The tags that only `tags_all` has, without secrets."""
+    marks = _member(sensitive, "tags_all")
     own, every = after.get("tags") or {}, after.get("tags_all") or {}
     return {
         key: value
         for key, value in every.items()
-        if isinstance(value, str) and key not in own and _shown(value, resource_type, f"tags.{key}") == (value,)
+        if isinstance(value, str)
+        and key not in own
+        and not _marks(_member(marks, key))
+        and _shown(value, resource_type, f"tags.{key}") == (value,)
     }
 
 

@@ -31,5 +31,10 @@ def plan_rules(data: Mapping[str, Any]) -> PlanRules:
             )
             for kind in {*destinations.get("endpoints", {}), *execution.get("code", {})}
         },
+        counted={
+            str(kind): str(name)
+            for size in data.get("budgets", {}).get("sizes", {}).values()
+            for kind, name in size["created"].items()
+        },
         stores=frozenset(losses.get("stores", ())),
     )

@@ -6,6 +6,7 @@ from enum import StrEnum
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.approvals import ConsentBody, RejectedBody
 from gateway.core.records.decided import DecidedBody, RecordedDecision
+from gateway.core.records.plans import PlanEndedBody
 from gateway.core.records.record import Record
 from gateway.core.records.settled import SettledBody
 
@@ -23,6 +24,10 @@ class MutationState(StrEnum):
     APPLIED = "applied"
     FAILED = "failed"
     IN_DOUBT = "in_doubt"
+    APPLYING = "applying"
+    """A plan whose session is open; nothing is sent for it itself."""
+    ENDED = "ended"
+    """A plan whose session has ended."""
 
 
 UNDECIDED = frozenset({MutationState.HELD, MutationState.IN_FLIGHT, MutationState.IN_DOUBT})
@@ -35,7 +40,9 @@ def mutation_state(records: Sequence[Record]) -> MutationState:
     for record in records:
         match record.body:
             case DecidedBody() as body:
-                state = _decided(body.decision)
+                state = _decided(body.decision) if body.plan is None else MutationState.APPLYING
+            case PlanEndedBody():
+                state = MutationState.ENDED
             case ConsentBody() as body if not body.missing:
                 state = MutationState.APPROVED
             case RejectedBody():

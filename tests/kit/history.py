@@ -23,6 +23,7 @@ from gateway.ledger.ledger import SqlLedger
 from tests.kit import nouns
 from tests.kit.bodies import written_back
 from tests.kit.nouns import BOUND
+from tests.kit.plan_sessions import PlanScene
 from tests.kit.stores import MASTER
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -58,6 +59,7 @@ class History:
         await self._stops()
         await self._budgets()
         await self._outcomes()
+        await self._plans()
         await self._changes_for_a_time()
 
     async def _keys(self) -> None:
@@ -189,6 +191,16 @@ class History:
         left = await timed.change(6, "to human")
         parts = await timed.boxes.time_boxes(mutation_id=left.id)
         await timed.boxes.leave_time_box(left.id, parts, TimeBoxState.LEFT, by="", reason="No.", at=later)
+
+    async def _plans(self) -> None:
+        """A session with a call, which ended, and one that is open."""
+        plans = PlanScene(self.ledger, now=NOW)
+        session = await plans.session((await plans.plan(nouns.effect("aws_sqs_queue.planned", value=6)))[1])
+        await plans.call(session, address="aws_sqs_queue.planned", operation="Set")
+        await plans.sessions.end(session.id, by=await plans.standing(), at=NOW)
+        self.ids["ended plan"] = session.id
+        mutation, _ = await plans.plan(nouns.effect("aws_sqs_queue.open", value=6), digest="open")
+        self.ids["open plan"] = mutation.id
 
     async def _stops(self) -> None:
         """One that stands for an actor that changes nothing here, and one that was ended."""

@@ -4,14 +4,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import Json
 from gateway.core.model.plan import PlannedAction
-
-if TYPE_CHECKING:
-    from gateway.core.model.mutation import EffectAction
 
 FEWEST_SETTING_CALLS: Final = 4
 """How often one operation may set attributes of a planned change that has fewer attributes: a provider removes and adds, and waits in between."""
@@ -84,8 +81,8 @@ class PlanUse:
     """What a call uses of a planned change."""
 
     address: str
-    action: "EffectAction"
-    """CREATE, SET or DELETE."""
+    action: str
+    """`create`, `set` or `delete`, as the actions of effects are written."""
     most: int
     """How often calls of one operation may use it in one session."""
 
@@ -122,6 +119,8 @@ class PlanRules:
     guarded: frozenset[str] = frozenset()
     """Attributes that guardrails judge. What a call gives them must be what the plan says."""
     guarded_by_type: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    counted: Mapping[str, str] = field(default_factory=dict)
+    """By resource type, the parameter that says how many a call creates. A planned creation is one."""
     stores: frozenset[str] = frozenset()
     """Resource types whose deletion loses data: the call must say which resource."""
 

@@ -10,7 +10,7 @@ from gateway.core.model.approval import approval_rule_to_json
 from gateway.core.model.claim import Claim
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import CallClass, Effect, Mutation
+from gateway.core.model.mutation import CallClass, Effect, EffectAction, Mutation
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
 from gateway.core.records.decided import (
     DecidedBody,
@@ -120,7 +120,7 @@ def _part(mutation: Mutation) -> RecordedPart | None:
     part = mutation.part
     if part is None:
         return None
-    uses = tuple(RecordedUse(address=use.address, action=use.action) for use in part.uses)
+    uses = tuple(RecordedUse(address=use.address, action=EffectAction(use.action)) for use in part.uses)
     return RecordedPart(plan=part.session.id, uses=uses, row=part.row)
 
 
@@ -140,6 +140,7 @@ def recorded_effect(effect: Effect, subject: Subject | None) -> RecordedEffect[J
         in_code=effect.declared,
         sensitive=effect.sensitive,
         implied=effect.implied,
+        basis=effect.basis,
     )
 
 

@@ -10,11 +10,13 @@ from sqlalchemy import bindparam, func, insert, select, update
 from gateway.core.errors import NotFound, Overloaded, PlanUsed
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import canonical_text
+from gateway.core.model.mutation import EffectAction
 from gateway.core.model.plan_session import PlanSessionEnd, UsedChange
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.plans import PlanEndedBody
-from gateway.core.records.record import Record
+from gateway.core.records.record import Record, Stage
+from gateway.core.records.settled import SettledBody
 from gateway.ledger.decide.claims import end_claims, open_claims_of
 from gateway.ledger.decide.settlement import reopen_on
 from gateway.ledger.decide.write_set import WriteSet
@@ -61,6 +63,16 @@ _STATES: Final = Statement(
     select(PLAN_USES.c.address, ATTEMPTS.c.state, PLAN_USES.c.mutation_id)
     .select_from(PLAN_USES.join(ATTEMPTS, ATTEMPTS.c.mutation_id == PLAN_USES.c.mutation_id))
     .where(PLAN_USES.c.plan == bindparam("plan"))
+)
+_MADE: Final = Statement(
+    select(PLAN_USES.c.address, RECORDS.c.body)
+    .select_from(PLAN_USES.join(RECORDS, RECORDS.c.mutation_id == PLAN_USES.c.mutation_id))
+    .where(
+        PLAN_USES.c.plan == bindparam("plan"),
+        PLAN_USES.c.action == EffectAction.CREATE.value,
+        RECORDS.c.stage == Stage.SETTLED.value,
+    )
+    .order_by(RECORDS.c.seq)
 )
 _USED: Final = Query(
     select(PLAN_USES.c.address, PLAN_USES.c.action, PLAN_USES.c.operation, func.count().label("times"))
@@ -123,6 +135,16 @@ def used_changes(session: Session, plan: str) -> dict[UsedChange, int]:
     return {(row.address, row.action, row.operation): row.times for row in session.rows(_USED, {"plan": plan})}
 
 
+def made_ids(session: Session, plan: str) -> dict[str, str]:
+    """The id that AWS chose for each planned resource that calls of a session created, by its address."""
+    found: dict[str, str] = {}
+    for address, body in session.fetch(_MADE, {"plan": plan}):
+        made = decode_as(SettledBody, body).made
+        if made:
+            found[str(address)] = made
+    return found
+
+
 def open_session(transaction: Transaction, write: WriteSet, seq: int) -> None:
     """Store the session that a plan's mutation opens. An open one of the same plan and actor ends.
 
@@ -175,7 +197,7 @@ def use_changes(transaction: Transaction, write: WriteSet) -> None:
     operation = f"{call.service}:{call.operation}"
     used = used_changes(transaction, part.session.id)
     for use in part.uses:
-        if used.get((use.address, use.action.value, operation), 0) >= use.most:
+        if used.get((use.address, use.action, operation), 0) >= use.most:
             raise PlanUsed(
                 f"{operation} was sent for {use.address} as often as plan {part.session.id} has such changes. Nothing was sent."
             )
@@ -183,7 +205,7 @@ def use_changes(transaction: Transaction, write: WriteSet) -> None:
         {
             "mutation_id": write.mutation.id,
             "address": use.address,
-            "action": use.action.value,
+            "action": use.action,
             "plan": part.session.id,
             "operation": operation,
         }

@@ -1,74 +1,16 @@
 """A plan opens a session: what it plans passes, and nothing else."""
 
-from collections.abc import Mapping
+import json
 from typing import Any
 
-import boto3
 import httpx
 import pytest
-from botocore.config import Config
-from botocore.exceptions import ClientError
 
 from gateway.core.records.record import Record, Stage
+from tests.kit.applying import ask, opened, planned, refused
 from tests.kit.gate import Gate
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
-
-
-def planned(address: str, action: str, **members: Any) -> dict[str, Any]:
-    """One planned change."""
-    return {"address": address, "type": address.split(".")[-2], "action": action, **members}
-
-
-def ask(gate: Gate, actor: str, *changes: Mapping[str, Any], lasts: str = "10m", **members: Any) -> tuple[int, Any]:
-    """Ask for a session in which these changes are applied."""
-    headers = {**gate.bearer(actor), "Content-Type": "application/json"}
-    body = {"changes": changes, "open_session": {"lasts": lasts}, **members}
-    reply = httpx.post(f"{gate.url}/v1/plans", headers=headers, json=body, timeout=300)
-    return reply.status_code, reply.json()
-
-
-class Applying:
-    """The clients of one session."""
-
-    def __init__(self, gate: Gate, report: Mapping[str, Any]) -> None:
-        assert report["session"], report
-        self.gate, self.plan, self.key = gate, report["mutation"], report["session"]
-
-    def client(self, service: str, region: str = "us-east-1") -> Any:
-        """A boto3 client with the session's key."""
-        return boto3.client(
-            service,
-            endpoint_url=self.gate.url,
-            region_name=region,
-            aws_access_key_id=self.key["access_key_id"],
-            aws_secret_access_key=self.key["secret_access_key"],
-            config=Config(retries={"total_max_attempts": 1}),
-        )
-
-    def bearer(self) -> dict[str, str]:
-        """Its key at the API."""
-        return {"Authorization": f"Bearer {self.key['access_key_id']}.{self.key['secret_access_key']}"}
-
-    def end(self, **body: Any) -> httpx.Response:
-        """End the session with its own key."""
-        headers = {**self.bearer(), "Content-Type": "application/json"}
-        url = f"{self.gate.url}/v1/plans/{self.plan}/session"
-        return httpx.request("DELETE", url, headers=headers, json=body, timeout=300)
-
-
-def opened(gate: Gate, *changes: Mapping[str, Any], actor: str = "pipeline", **members: Any) -> Applying:
-    """A session for these changes."""
-    status, report = ask(gate, actor, *changes, **members)
-    assert status == 200, report
-    return Applying(gate, report)
-
-
-def refused(call: Any, **parameters: Any) -> str:
-    """Why a call is refused."""
-    with pytest.raises(ClientError) as caught:
-        call(**parameters)
-    return str(caught.value)
 
 
 def last_decision(gate: Gate) -> Record:
@@ -150,3 +92,61 @@ def test_a_session_opens_no_other(gate: Gate) -> None:
 def test_an_agent_opens_none(gate: Gate) -> None:
     status, problem = ask(gate, "agent", planned("aws_sqs_queue.fresh", "create", values={"name": "fresh"}))
     assert (status, "plans.open_sessions" in problem["detail"]) == (403, True)
+
+
+ROLE = "arn:aws:iam::123456789012:role/runs"
+LATER = {"Cluster": "main", "Service": "<aws.scheduler.execution-id>", "DesiredCount": 2}
+WINDOW = {"Mode": "OFF"}
+
+
+def schedule(
+    role: str | None = None, call: str = "ecs:updateService", **given: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A planned schedule, and the call that makes it."""
+    arn, text = f"arn:aws:scheduler:::aws-sdk:{call}", json.dumps(given or LATER)
+    target = {"arn": arn, "input": text, **({"role_arn": role} if role else {})}
+    values = {
+        "name": "night",
+        "group_name": "default",
+        "schedule_expression": "rate(1 day)",
+        "flexible_time_window": [{"mode": "OFF"}],
+        "target": [target],
+    }
+    change = planned("aws_scheduler_schedule.night", "create", values=values)
+    sent = {"Name": "night", "GroupName": "default", "ScheduleExpression": "rate(1 day)", "FlexibleTimeWindow": WINDOW}
+    return change, {**sent, "Target": {"Arn": arn, "Input": text, "RoleArn": role or ROLE}}
+
+
+def test_the_role_of_a_planned_schedule_is_judged_although_what_it_calls_is_known_only_then(gate: Gate) -> None:
+    change, _ = schedule()
+    change["values"]["target"][0]["role_arn"] = ROLE
+    _, answer = ask(gate, "pipeline", change)
+    assert "SEN-P001" in json.dumps(answer), "nobody has reviewed the role"
+
+
+def test_a_planned_schedule_that_assumes_a_role_opens_no_session(gate: Gate) -> None:
+    change, _ = schedule(call="sts:assumeRole", RoleArn=ROLE)
+    _, answer = ask(gate, "pipeline", change)
+    assert "never.by_proxy" in json.dumps(answer)
+    assert not answer.get("session")
+
+
+def test_a_call_with_inner_calls_that_are_not_understood_is_explained_by_its_plan(gate: Gate) -> None:
+    rule = {"name": "night", "schedule_expression": "rate(1 day)"}
+    target = {
+        "rule": "night",
+        "event_bus_name": "default",
+        "target_id": "1",
+        "arn": "arn:aws:sagemaker:us-east-1:123456789012:pipeline/p",
+    }
+    changes = [
+        planned("aws_cloudwatch_event_rule.night", "create", values=rule),
+        planned("aws_cloudwatch_event_target.night", "create", values=target),
+    ]
+    events = opened(gate, *changes).client("events")
+    aim = {"Id": "1", "Arn": target["arn"]}
+    other = {**aim, "Arn": "arn:aws:sagemaker:us-east-1:123456789012:pipeline/q"}
+    assert "another value" in refused(events.put_targets, Rule="night", Targets=[other])
+    events.put_targets(Rule="night", Targets=[aim])
+    body: Any = last_decision(gate).body
+    assert [use.address for use in body.part.uses] == ["aws_cloudwatch_event_target.night"]

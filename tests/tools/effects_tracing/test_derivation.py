@@ -40,7 +40,7 @@ def run(
 
 
 def rows(runs: Sequence[Run], kinds: Mapping[str, str], create_only: Sequence[str] = ()) -> dict[str, DerivedRow]:
-    schema = TypeSchema(kinds=kinds, sensitive=frozenset[AttributePath](), folds={})
+    schema = TypeSchema(kinds=kinds, sensitive=frozenset[AttributePath]())
     summary = Summary(resource_type="aws_x", variant=1, reached=True, create_only=[*create_only])
     found = rows_of_type([Trace(summary=summary, runs=[*runs])], schema, ServiceModels())
     return {row.operation: row for row in found}
@@ -122,6 +122,15 @@ def test_finite_values_need_a_column_over_the_runs_and_a_name_that_fits() -> Non
     row = rows(runs, {"encrypted": "bool"})["CreateFileSystem"]
     assert row.attributes == {"Encrypted": source("encrypted")}
     assert row.unexplained == {"Backup"}
+
+
+def test_a_switch_that_is_sent_only_when_it_is_on_is_told_by_the_runs_without_it() -> None:
+    on = [True, False, True, False]
+    parameters: list[dict[str, Any]] = [{"Encrypted": True} if each else {} for each in on]
+    row = rows(created(*parameters, encrypted=on, backup=[True] * 4), {"encrypted": "bool"})["CreateFileSystem"]
+    assert row.attributes == {"Encrypted": source("encrypted")}
+    row = rows(created(*parameters, encrypted=[True] * 4), {"encrypted": "bool"})["CreateFileSystem"]
+    assert row.unexplained == {"Encrypted"}
 
 
 def update(changed: str, parameters: Mapping[str, Any], config: Mapping[str, Any], phase: Phase = Phase.EACH) -> Run:
@@ -285,3 +294,27 @@ def rows_of_operations(runs: Sequence[Run]) -> Mapping[str, frozenset[EffectActi
     """The actions of each operation, also of names that no service has."""
     trace = Trace(summary=Summary(resource_type="aws_x", variant=1), runs=[*runs])
     return {name: found for (_, name), found in actions_of(evidence_of([trace])).items()}
+
+
+def test_an_attribute_that_the_names_contradict_is_no_explanation() -> None:
+    """As the domain name that the provider sends among the alternative names of a certificate."""
+    names = [marker("name", at) for at in range(2)]
+    runs = created(*({"OtherNames": [each]} for each in names), domain=names)
+    row = rows(runs, {"domain": "string", "other_names": "set(string)"})["CreateFileSystem"]
+    assert row.unexplained == {"OtherNames"}
+    assert rows(runs, {"domain": "string"})["CreateFileSystem"].attributes == {"OtherNames": source("domain")}
+
+
+def test_what_names_only_the_surroundings_of_a_resource_does_not_identify_it() -> None:
+    """As the instance of a Connect user, where the user's id is only a part of an attribute."""
+    user, instance = "mk11aa22", marker("instance_id", 0)
+    state = {"id": f"{instance}:{user}", "instance_id": instance}
+    delete = run(Phase.DELETE, "0", [call("DeleteMountTarget", {"InstanceId": instance, "UserId": user})], state=state)
+    row = rows([delete], {"instance_id": "string"}, ["instance_id"])["DeleteMountTarget"]
+    assert row.confidence is Confidence.TYPE
+    whole = run(
+        Phase.DELETE, "0", [call("DeleteMountTarget", {"InstanceId": instance})], state={**state, "id": instance}
+    )
+    assert (
+        rows([whole], {"instance_id": "string"}, ["instance_id"])["DeleteMountTarget"].confidence is not Confidence.TYPE
+    )

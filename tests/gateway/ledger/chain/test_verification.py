@@ -35,6 +35,8 @@ async def test_it_says_what_was_checked(scene: Any, tmp_path: Path) -> None:
         "time_boxes",
         "stops",
         "budgets",
+        "plan_sessions",
+        "plan_uses",
     }
 
 

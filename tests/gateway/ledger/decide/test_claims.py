@@ -31,6 +31,7 @@ from gateway.ledger.store.rows import ClaimRow
 from tests.kit.bodies import written_back
 from tests.kit.history import FAILED as HISTORY_FAILED
 from tests.kit.history import NOW
+from tests.kit.plan_sessions import PlanScene
 
 
 async def test_many_expire_in_batches_and_each_is_recorded(scene: Any) -> None:
@@ -179,7 +180,24 @@ async def _reopen_unsettled(scene: Any) -> str:
     return claim.id
 
 
+async def _open_plan(scene: Any) -> str:
+    plans = PlanScene(scene.ledger, now=scene.now)
+    await plans.plan()
+    return next(iter(await plans.claims()))
+
+
+async def _end_plan(scene: Any) -> str:
+    plans = PlanScene(scene.ledger, now=scene.now)
+    session = await plans.session((await plans.plan())[1])
+    await plans.sessions.end(session.id, by=await plans.standing(), at=scene.now)
+    return next(iter(await plans.claims()))
+
+
 _S, _E = ClaimState, ClaimEvent
+ACTS_OF_PLANS: dict[tuple[ClaimEvent, str], Act] = {
+    (_E.TAKEN, "standing"): _open_plan,
+    (_E.RELEASED, "plan_ended"): _end_plan,
+}
 ACTS: dict[tuple[ClaimState | None, ClaimEvent, ClaimState], Act] = {
     (None, _E.TAKEN, _S.UNSETTLED): _take,
     (_S.UNSETTLED, _E.APPLIED, _S.STANDING): _apply,
@@ -207,7 +225,8 @@ def shown(claim: Claim) -> ClaimState:
 
 @pytest.mark.parametrize("line", TRANSITIONS, ids=lambda line: f"{line.before}-{line.event}-{line.after}")
 async def test_each_transition_happens_and_is_recorded(scene: Any, line: ClaimTransition) -> None:
-    act = ACTS[line.before, line.event, line.after]
+    of_plan = ACTS_OF_PLANS.get((line.event, line.record)) or ACTS_OF_PLANS.get((line.event, line.after.value))
+    act = of_plan or ACTS[line.before, line.event, line.after]
     claim_id = await act(scene)
     found = {claim.id: claim for claim in await scene.ledger.claims(open_only=False)}
     assert shown(found[claim_id]) is line.after

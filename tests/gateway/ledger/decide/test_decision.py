@@ -28,7 +28,7 @@ def _counts(scene: Any) -> Mapping[str, int]:
     "step", ["_end_replaced", "_use_approval", "_append", "_take_claims", "_refuse_too_many", "_insert_attempt"]
 )
 async def test_if_any_step_fails_nothing_is_stored(scene: Any, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    def fails(*_arguments: object) -> None:
+    def fails(*_arguments: object, **_named: object) -> None:
         raise RuntimeError("broke")
 
     before = _counts(scene)
