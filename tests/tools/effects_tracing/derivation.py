@@ -109,9 +109,29 @@ def rows_of_type(traces: Sequence[Trace], schema: TypeSchema, models: ServiceMod
 def _draft(evidence: Evidence, actions: frozenset[EffectAction], facts: TypeFacts, models: ServiceModels) -> Draft:
     draft = Draft(evidence=evidence, actions=actions)
     tokens = _idempotency_tokens(evidence, models)
+    shape = models.shape(evidence.service, evidence.operation)
     for path in evidence.parameters:
-        _place(draft, path, facts, is_token=path in tokens)
+        named = _modelled(shape, path)
+        if named == path:
+            _place(draft, path, facts, is_token=path in tokens)
+        elif named:  # a member of a JSON document, which no model describes
+            draft.unexplained.add(named)
     return draft
+
+
+def _modelled(shape: Any, path: str) -> str:
+    """The path as far as the operation's model describes it."""
+    steps = path.split(".")
+    for at, step in enumerate(steps):
+        while shape is not None and shape.type_name == "list":
+            shape = shape.member
+        if shape is not None and shape.type_name == "map":
+            shape = shape.value
+        elif shape is not None and shape.type_name == "structure" and step in shape.members:
+            shape = shape.members[step]
+        else:
+            return ".".join(steps[:at])
+    return path
 
 
 def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None:
