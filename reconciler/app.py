@@ -25,6 +25,7 @@ from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
 from reconciler.changes.backlog import Backlog
 from reconciler.changes.event_sources import open_sources
+from reconciler.drift.created_outside import CreatedBesideCode
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
 from reconciler.drift.in_doubt.read_back import LiveReader, ReadBack
@@ -223,6 +224,7 @@ def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedge
         every_seconds=reconcile.drift_every,
         sources=open_sources(sources, aws_clients(settings), identity=reconcile.gateway_identity),
         healer=None if reconcile.endpoint else _healer(reconcile.heal_replace, line),
+        created=CreatedBesideCode(line=line) if sources else None,
         claimed=ImplicitConflicts(
             stack=line.stack, ledger=ledger, queries=ledger, clock=line.clock, read_live=line.read_live
         ),

@@ -1,6 +1,7 @@
 """The parts of one running gateway: its settings and adapters, opened in order, and closed in reverse when the gateway stops."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -23,7 +24,7 @@ from gateway.core.ports import Clock
 from gateway.core.service_models import ServiceModels
 from gateway.core.settings import Settings
 from gateway.drift.decisions import DriftDecisions
-from gateway.effects.derived_rows import derived_rows
+from gateway.effects.derived_rows import DerivedRow, derived_rows
 from gateway.effects.learned_rows import check_learned
 from gateway.effects.resolver import EffectResolver
 from gateway.identity.master_key import derived_key
@@ -69,6 +70,8 @@ class Parts:
     plan_sessions: SqlPlanSessions
     engine: RunningEngine
     aws: AwsParts
+    rows: Callable[[str, str], tuple[DerivedRow, ...]]
+    """The derived rows of a service's operation, the accepted ones among them."""
     resolver: EffectResolver
     counts: PassedCounts
     masker: Masker
@@ -111,6 +114,7 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
     counts = PassedCounts(ledger, clock)
     stack.push_async_callback(counts.flush)
     keys = SqlKeyRing(ledger, master=master, clock=clock)
+    rows = partial(derived_rows, learned=settings.effects.learned)
     parts = Parts(
         settings=settings,
         clock=clock,
@@ -120,10 +124,11 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         plan_sessions=SqlPlanSessions(ledger, keys),
         engine=engine,
         aws=aws,
+        rows=rows,
         resolver=EffectResolver(
             stacks,
             masker=masker,
-            rows=partial(derived_rows, learned=settings.effects.learned),
+            rows=rows,
             class_of=_class_of,
         ),
         counts=counts,

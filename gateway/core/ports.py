@@ -415,6 +415,10 @@ class PlanLedger(Protocol):
         """How often calls that AWS did not refuse used each planned change of a session. Raises `errors.LedgerUnavailable`."""
         ...
 
+    async def made(self, plan: str) -> Mapping[str, str]:
+        """The id that AWS chose for each planned resource that was created in a session, by its address. Raises `errors.LedgerUnavailable`."""
+        ...
+
     async def end(self, plan: str, *, by: Caller, at: datetime, exit_code: int | None = None) -> None:
         """End a session and revoke its key. Ending it again changes nothing. Raises `errors.NotFound`, `errors.LedgerUnavailable`."""
         ...

@@ -98,13 +98,17 @@ class DerivedRows:
             operation = operation_of(row, schema)
         except NotUnderstood as why:
             reason = str(why)
-        written = {source.attribute.partition(".{")[0] for source in row.attributes.values()} - _COMPUTED
+        written = {
+            source.attribute.partition(".{")[0]
+            for path, source in row.attributes.items()
+            if path in row.resets or not keeps_omitted(row.operation)
+        }
         return ReadyRow(
             row=row,
             operation=operation,
             reason=reason,
             may_change=schema.steps,
-            resets=() if keeps_omitted(row.operation) else tuple(sorted(written)),
+            resets=tuple(sorted(written - _COMPUTED)),
             by_arn=tuple(path for path, source in row.attributes.items() if source.form is ValueForm.ARN),
         )
 

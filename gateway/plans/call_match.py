@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gateway.core.model.mutation import Call, CallClass, Effect, EffectAction
+from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import (
@@ -21,6 +21,8 @@ from gateway.plans.planned_values import PlannedResource
 from gateway.terraform.aws_location import GLOBAL_TYPES
 from gateway.terraform.stack import Stack
 
+OWN = frozenset({"arn", "id", "key_id"})
+"""Attributes that name the resource itself and are not known before it is created."""
 EXACT_CLASSES = frozenset({CallClass.EXECUTE, CallClass.CREDENTIAL, CallClass.SECRET})
 """Calls of these classes need a row that knows every attribute."""
 
@@ -46,7 +48,12 @@ class SessionCall:
     stack: Stack
     rules: PlanRules
     used: Mapping[UsedChange, int]
+    made: Mapping[str, str]
+    """By address, the id that AWS chose for what this session created."""
     schemas: Mapping[str, TypeSchema] = field(repr=False)
+
+    carries: bool = False
+    """Whether it makes AWS carry out other calls. Those of the plan were judged with the plan, so it must be exactly what the plan has."""
 
     @property
     def operation(self) -> str:
@@ -61,11 +68,12 @@ class SessionCall:
     @property
     def is_exact(self) -> bool:
         """Whether only a row that knows every attribute explains it."""
-        return self.call_class in EXACT_CLASSES or self.call.service in self.rules.exact_services
+        return self.carries or self.call_class in EXACT_CLASSES or self.call.service in self.rules.exact_services
 
     def resource(self, change: SessionChange) -> PlannedResource:
         """The change beside what the state records."""
-        return PlannedResource(change, self.stack.recorded(change.address) or {})
+        made = self.made.get(change.address, "")
+        return PlannedResource(change, self.stack.recorded(change.address) or {}, made)
 
     def is_here(self, change: SessionChange) -> bool:
         """Whether the resource may be in the account and region that the call goes to."""
@@ -180,6 +188,8 @@ def _identity_fits(resource: PlannedResource, identity: Mapping[str, str]) -> bo
             return False
         if not known and not resource.is_free(name) and resource.change.action not in _MAKING:
             return False
+        if not known and name in OWN and not resource.may_be(value):
+            return False
     return True
 
 
@@ -217,6 +227,7 @@ def as_planned(asked: SessionCall, change: SessionChange, action: EffectAction) 
         action=action,
         resource_type=change.resource_type,
         declared=asked.stack.knows(change.address),
+        basis=Basis.RESOURCE,
     )
     if action is not EffectAction.SET:
         return (bare,)

@@ -271,7 +271,7 @@ def _change(
         resource_type=str(entry["type"]),
         action=action,
         previous=str(entry.get("previous_address") or ""),
-        tags=_provider_tags(str(entry["type"]), change["after"] or {}),
+        tags=_provider_tags(str(entry["type"]), change["after"] or {}, change.get("after_sensitive")),
     )
     if action is PlannedAction.DELETE:
         return bare
@@ -294,13 +294,17 @@ def _change(
     )
 
 
-def _provider_tags(resource_type: str, after: Mapping[str, Any]) -> Mapping[str, str]:
+def _provider_tags(resource_type: str, after: Mapping[str, Any], sensitive: Any) -> Mapping[str, str]:
     """The tags that only `tags_all` has, without secrets."""
+    marks = _member(sensitive, "tags_all")
     own, every = after.get("tags") or {}, after.get("tags_all") or {}
     return {
         key: value
         for key, value in every.items()
-        if isinstance(value, str) and key not in own and _shown(value, resource_type, f"tags.{key}") == (value,)
+        if isinstance(value, str)
+        and key not in own
+        and not _marks(_member(marks, key))
+        and _shown(value, resource_type, f"tags.{key}") == (value,)
     }
 
 

@@ -25,6 +25,12 @@ class PlannedResource:
 
     change: SessionChange
     recorded: Mapping[str, Json] = field(repr=False)
+    made: str = ""
+    """The id that AWS chose for it in this session; empty if it chose none, or nobody knows."""
+
+    def may_be(self, name: object) -> bool:
+        """Whether an id or an ARN may name the resource, as far as its id is known."""
+        return not self.made or self.made in (str(name), str(name).replace("/", ":").rpartition(":")[2])
 
     @property
     def remains(self) -> Mapping[str, Json]:

@@ -8,13 +8,16 @@ from gateway.core.model.json import Json, is_list, to_json
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import PlanUse, SessionChange
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow
+from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from gateway.effects.schema import match, snake
-from gateway.plans.call_match import CallMatch, SessionCall, as_planned, fits_direction, most_uses
-from gateway.plans.planned_values import PlannedResource, same_in_form
+from gateway.effects.tags import tag_map
+from gateway.effects.values import NotUnderstood
+from gateway.plans.call_match import OWN, CallMatch, SessionCall, as_planned, fits_direction, most_uses
+from gateway.plans.planned_values import PlannedResource, same, same_in_form
 
 _ORDER = (EffectAction.DELETE, EffectAction.CREATE, EffectAction.SET)
 _SURENESS = tuple(Confidence)
+_ORIGINS = (Origin.LEARNED, Origin.TRACED, Origin.MODEL)
 
 
 def by_rows(asked: SessionCall) -> CallMatch:
@@ -22,19 +25,31 @@ def by_rows(asked: SessionCall) -> CallMatch:
     if not asked.rows:
         return CallMatch(objection="no table says which resource it concerns")
     objections: list[str] = []
-    for row in sorted(asked.rows, key=lambda each: (_SURENESS.index(each.confidence), each.resource_type)):
+    for row, action in _surest(asked.rows):
         if asked.is_exact and row.confidence is not Confidence.ATTRIBUTES:
             objections.append("such a call passes only by a row that knows all of its attributes")
             continue
-        for action in _ORDER:
-            if action in row.actions:
-                found = _RowMatch(asked, row, action).match()
-                if not found.objection:
-                    return found
-                objections.append(found.objection)
+        found = _RowMatch(asked, row, action).match()
+        if found.uses:
+            return found
+        objections.append(found.objection)
     types = ", ".join(sorted({row.resource_type for row in asked.rows})[:5])
     known = [each for each in objections if each]
     return CallMatch(objection=known[0] if known else f"the plan changes no {types} in this way")
+
+
+def _surest(rows: Sequence[DerivedRow]) -> list[tuple[DerivedRow, EffectAction]]:
+    """The surest row for each type and direction. A weaker one would explain what that one contradicts."""
+    ordered = sorted(
+        rows, key=lambda row: (_SURENESS.index(row.confidence), _ORIGINS.index(row.origin), row.resource_type)
+    )
+    found: dict[tuple[str, EffectAction], DerivedRow] = {}
+    for row in ordered:
+        for action in row.actions:
+            found.setdefault((row.resource_type, action), row)
+    places = {row: place for place, row in enumerate(map(id, ordered))}
+    pairs = [(row, action) for (_, action), row in found.items() if action in _ORDER]
+    return sorted(pairs, key=lambda pair: (places[id(pair[0])], _ORDER.index(pair[1])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +88,8 @@ class _RowMatch:
         if objection:
             return CallMatch(objection=objection)
         uses = tuple(
-            PlanUse(address=each.address, action=self.action.value, most=most_uses(each, self.action)) for each in chosen
+            PlanUse(address=each.address, action=self.action.value, most=most_uses(each, self.action))
+            for each in chosen
         )
         effects = tuple(effect for each in chosen for effect in as_planned(self.asked, each, self.action))
         return CallMatch(effects=effects, uses=uses, row=f"{self.row.origin.value} {self.row.confidence.value}")
@@ -127,7 +143,9 @@ class _RowMatch:
                 if not any(same_in_form(value, each, source.form) for each in known) or not self._is_local(value):
                     return None
                 sure = True
-            elif not _is_new(change) and resource.recorded and not resource.is_free(source.attribute):
+            elif (source.attribute in OWN and not resource.may_be(value)) or (
+                not _is_new(change) and resource.recorded and not resource.is_free(source.attribute)
+            ):
                 return None
         return sure
 
@@ -143,9 +161,10 @@ class _RowMatch:
         )
 
     def _other_constants(self) -> Iterator[str]:
+        """Parameters with another value than in every call that was traced. To switch an option off is no more than they do."""
         for name, value in self.row.constants.items():
             given = tuple(_values_at(self.asked.call.parameters, name.split(".")))
-            if any(to_json(each) != value for each in given):
+            if any(to_json(each) != value and not same(to_json(each), None) for each in given):
                 yield name
 
     def _differences(self, resource: PlannedResource) -> Iterator[str]:
@@ -192,6 +211,8 @@ def _gives(resource: PlannedResource, source: AttributeSource, values: Sequence[
     """Whether the plan gives these values to the attribute."""
     if resource.is_free(source.attribute):
         return True
+    if source.attribute in ("tags", "tags_all"):
+        return _fits_tags(resource, values)
     value: object = values[0] if len(values) == 1 else list(values)
     known = resource.known(source.attribute)
     if any(same_in_form(value, each, source.form) for each in known):
@@ -202,6 +223,18 @@ def _gives(resource: PlannedResource, source: AttributeSource, values: Sequence[
     ):
         return True
     return resource.fits(source.attribute, to_json(value))
+
+
+def _fits_tags(resource: PlannedResource, values: Sequence[object]) -> bool:
+    """Whether the tags are planned. What is in no form of tags is not."""
+    given = values[0] if len(values) == 1 and isinstance(values[0], Mapping) and "Value" not in values[0] else None
+    try:
+        tags = tag_map(list(values))
+    except NotUnderstood:
+        if given is None:
+            return False
+        tags = tag_map(given)
+    return resource.fits("tags", dict(tags))
 
 
 def _may_have(resource: PlannedResource, attribute: str, value: object) -> bool:

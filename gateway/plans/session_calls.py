@@ -8,11 +8,12 @@ from typing import Final
 from gateway.core.errors import NotFound
 from gateway.core.model.claim import Couplings
 from gateway.core.model.facts import Facts
-from gateway.core.model.mutation import Effect, Mutation
+from gateway.core.model.mutation import Basis, Effect, Mutation
 from gateway.core.model.plan_session import PlannedPart, PlanRules, PlanSession
 from gateway.core.model.verdict import Decision, Mode
 from gateway.core.ports import Clock, Ledger, PlanLedger, PolicyEngine
-from gateway.effects.derived_rows import derived_rows
+from gateway.effects.derived_rows import DerivedRow, derived_rows
+from gateway.effects.proxies.unpacking import carries_calls
 from gateway.effects.registry import SERVICES
 from gateway.effects.schema import TypeSchema, known_schemas
 from gateway.line.checks.chain import CheckChain
@@ -38,6 +39,8 @@ class SessionCalls:
     clock: Clock
     rules: Callable[[], PlanRules] = PlanRules
     couplings: Callable[[], Couplings] = field(default=Couplings)
+    rows: Callable[[str, str], tuple[DerivedRow, ...]] = derived_rows
+    """The derived rows of a service's operation, the accepted ones among them."""
 
     async def surveyed(self, mutation: Mutation) -> tuple[Mutation, Facts]:
         """The mutation as a part of its plan, and the facts about it. Any exception is passed on: the line denies then."""
@@ -61,18 +64,20 @@ class SessionCalls:
         self, mutation: Mutation, session: PlanSession, stack: Stack
     ) -> tuple[PlannedPart, tuple[Effect, ...]]:
         call = mutation.call
-        known = SERVICES.get(call.service, {}).get(call.operation)
+        by_hand = all(effect.basis is Basis.HAND for effect in mutation.effects)
         types = frozenset({each.resource_type for each in session.changes})
         asked = SessionCall(
             session=session,
             call=call,
             call_class=mutation.call_class,
-            effects=(mutation.effects or mutation.own) if known is not None else (),
-            rows=derived_rows(call.service, call.operation),
+            effects=(mutation.effects or mutation.own) if by_hand else (),
+            rows=self.rows(call.service, call.operation),
             stack=stack,
             rules=self.rules(),
             used=await self.sessions.used(session.id),
+            made=await self.sessions.made(session.id),
             schemas=_schemas(types),
+            carries=carries_calls(call.service, call.operation, SERVICES),
         )
         found = _match(asked)
         if found.objection:

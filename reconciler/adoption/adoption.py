@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import Module
-from reconciler.adoption.agreement import Agreement, identity_of
+from reconciler.adoption.agreement import Agreement
 from reconciler.adoption.extent import Adopt
 from reconciler.adoption.forms import RULE, RULES, has_older_rules, inline_owner, mixes_rules, older_rule_ids
 from reconciler.adoption.identified import Identified, NotIdentified, identify, is_same
@@ -237,12 +237,12 @@ class _Adopting:
         self._leave(creation, kind, found.why)
 
     def _is_change(self, creation: Creation) -> bool:
-        """Whether a call that may only change something names a resource that is declared: a plan shows what it changed."""
+        """Whether a call that may only change something names a resource that is declared, or that was looked at before: a plan shows what it changed."""
         if creation.certain or creation.types:
             return False
         names = {
             value
-            for own in self.stack.declared.values()
+            for own in (*self.stack.declared.values(), *(own for seen in self.seen.values() for own in seen))
             for name, value in own.items()
             if name in _NAMING and isinstance(value, str)
         }
@@ -268,7 +268,11 @@ class _Adopting:
     def _leave(self, creation: Creation, kind: str, why: str, resource: ImportedResource | None = None) -> None:
         self.left.append(
             LeftCreation(
-                resource_type=kind, identity=_identity(creation, kind, resource), origin=creation.event.origin, why=why
+                resource_type=kind,
+                identity=_identity(creation, kind, resource),
+                origin=creation.event.origin,
+                why=why,
+                arn=str(resource.attributes.get("arn") or "") if resource is not None else "",
             )
         )
 
@@ -292,9 +296,13 @@ async def _older_rule(provider: ProviderImports, import_id: str) -> ImportedReso
     return await provider.find(RULE, import_id)
 
 
+_TELLING: Final = ("statement_id", "target_id", "path_part", "from_port")
+"""Attributes by which people tell parts of one resource apart that have no name."""
+
+
 def _identity(creation: Creation, kind: str, resource: ImportedResource | None) -> str:
     if resource is not None:
-        return next((value for _, value in identity_of(resource.attributes)), resource.import_id)
+        return resource.import_id
     if creation.made is not None:
         return creation.made.import_id
     return next(iter(single_ids(creation.values, kind, BlockSchema())), "")
@@ -319,6 +327,7 @@ def _created(
         live.get("name"),
         tagged,
         *(live.get(name) for name in schema.attributes if name.endswith("_name") and live.get(name) != parent),
+        *(live.get(name) for name in _TELLING),
     )
     return Created(
         resource_type=resource.resource_type,

@@ -43,7 +43,16 @@ async def identify(
     """What a call created. `known` are the types that tables name for it, `ids` import ids by type where a table says them, and `usual`
     the types that the stack has. Raises `errors.PluginUnavailable` if the provider ends.
     """
-    types = likely_types(values, provider, known)
+    found = await _of_types(provider, values, likely_types(values, provider, known), ids, usual)
+    if known and isinstance(found, NotIdentified) and found.absent and (more := likely_types(values, provider, ())):
+        other = await _of_types(provider, values, [each for each in more if each not in found.types], ids, usual)
+        return other if isinstance(other, Identified) else found
+    return found
+
+
+async def _of_types(
+    provider: ProviderImports, values: EventValues, types: Sequence[str], ids: Mapping[str, str], usual: Sequence[str]
+) -> Identified | NotIdentified:
     if not types:
         return NotIdentified(why="No table knows this call, and no resource type is named like what it makes.")
     found: list[Identified] = []
@@ -66,7 +75,7 @@ async def identify(
     if found:
         return found[0]
     reason = said[0] if said else f"The provider finds no {types[0]} by what the call says."
-    return NotIdentified(why=reason, types=types, absent=not said)
+    return NotIdentified(why=reason, types=tuple(types), absent=not said)
 
 
 def _surest(matching: Sequence[Identified]) -> list[Identified]:

@@ -46,7 +46,8 @@ def _ranked(values: EventValues, resource_type: str, schema: BlockSchema) -> Ite
             ):
                 continue
             rank = 4.0 if answered else 2.0
-            rank += 3 if stem(name.removesuffix(_ending(name))) in noun and name != noun else 0
+            base = stem(name.removesuffix(_ending(name)))
+            rank += 3 if base and base in noun and name != noun else 0
             rank += 2 if name in _NAMING else 0
             rank -= 0.5 * len(each.steps)
             yield each.value, rank

@@ -114,8 +114,8 @@ def likely_types(values: EventValues, provider: ProviderImports, known: Sequence
 
     A name decides only if each word of the operation is one of the type's.
     """
-    named = [each for each in known if each in provider.types]
-    named = named or [*_IRREGULAR.get(f"{values.service}:{values.operation}", ())]
+    irregular = _IRREGULAR.get(f"{values.service}:{values.operation}", ())
+    named = [each for each in (known or irregular) if each in provider.types]
     if named:
         return tuple(sorted(named, key=lambda each: -_score(values, each, provider)))
     starts = family(values.service, provider.types)

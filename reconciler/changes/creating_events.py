@@ -323,13 +323,12 @@ def told(events: Sequence[Event], place: Place) -> Told:
 def _creations(event: Event) -> Iterator[Creation]:
     values = event_values(event.call)
     name = f"{values.service}:{values.operation}"
-    types = tuple(
-        dict.fromkeys(row for service in services_of(values.service) for row in _created_by(service, values.operation))
-    )
     made = read_creation(event.call)
-    known = bool(types) or made is not None or name in _CREATING_ALL_THE_SAME
-    if not known and (name in _NOT_CREATING or values.verb in _CHANGES_ONLY or _TAGGING & {*values.noun}):
+    always = made is not None or name in _CREATING_ALL_THE_SAME
+    if not always and (name in _NOT_CREATING or values.verb in _CHANGES_ONLY or _TAGGING & {*values.noun}):
         return
+    services = services_of(values.service)
+    types = tuple(dict.fromkeys(each for service in services for each in _created_by(service, values.operation)))
     certain = made is not None or values.verb in _MAKES or name in _CREATING_ALL_THE_SAME
     parts = _parts(event.call, name)
     for part in parts:

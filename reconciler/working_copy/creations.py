@@ -66,7 +66,7 @@ async def adopted_creations(
         adoption = await adopt(session.open, events, stack, how)
     origin = {made.import_id: origin for made, origin in adoption.created}
     made = [made for made, _ in adoption.created]
-    wanted = wanted_creations(root, made, live, around, anywhere=how is Adopt.ALL)
+    wanted = wanted_creations(root, made, live, around, identified=True, anywhere=how is Adopt.ALL)
     placed = {import_id_of(each) for each in wanted}
     left = [
         LeftCreation(resource_type=made.resource_type, identity=made.import_id, origin=origin, why=_NO_PLACE)

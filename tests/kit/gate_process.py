@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
@@ -30,6 +31,8 @@ from tests.kit.up import ROOT, free_port
 
 T = TypeVar("T")
 _READY_SECONDS = 300.0
+_ONE = threading.Lock()
+"""A new ledger is migrated by Alembic, whose context is that of the process."""
 
 
 @dataclass
@@ -102,7 +105,8 @@ class GateProcess(AbstractContextManager["GateProcess"]):
             async with open_sealed_ledger(self.settings) as ledger:
                 return await work(ledger)
 
-        return asyncio.run(opened())
+        with _ONE:
+            return asyncio.run(opened())
 
     def records(self, stage: Stage) -> list[Record]:
         """The records of a stage, oldest first."""

@@ -196,7 +196,7 @@ class History:
         """A session with a call, which ended, and one that is open."""
         plans = PlanScene(self.ledger, now=NOW)
         session = await plans.session((await plans.plan(nouns.effect("aws_sqs_queue.planned", value=6)))[1])
-        await plans.call(session, address="aws_sqs_queue.planned")
+        await plans.call(session, address="aws_sqs_queue.planned", operation="Set")
         await plans.sessions.end(session.id, by=await plans.standing(), at=NOW)
         self.ids["ended plan"] = session.id
         mutation, _ = await plans.plan(nouns.effect("aws_sqs_queue.open", value=6), digest="open")

@@ -10,11 +10,13 @@ from sqlalchemy import bindparam, func, insert, select, update
 from gateway.core.errors import NotFound, Overloaded, PlanUsed
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import canonical_text
+from gateway.core.model.mutation import EffectAction
 from gateway.core.model.plan_session import PlanSessionEnd, UsedChange
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.plans import PlanEndedBody
-from gateway.core.records.record import Record
+from gateway.core.records.record import Record, Stage
+from gateway.core.records.settled import SettledBody
 from gateway.ledger.decide.claims import end_claims, open_claims_of
 from gateway.ledger.decide.settlement import reopen_on
 from gateway.ledger.decide.write_set import WriteSet
@@ -61,6 +63,16 @@ _STATES: Final = Statement(
     select(PLAN_USES.c.address, ATTEMPTS.c.state, PLAN_USES.c.mutation_id)
     .select_from(PLAN_USES.join(ATTEMPTS, ATTEMPTS.c.mutation_id == PLAN_USES.c.mutation_id))
     .where(PLAN_USES.c.plan == bindparam("plan"))
+)
+_MADE: Final = Statement(
+    select(PLAN_USES.c.address, RECORDS.c.body)
+    .select_from(PLAN_USES.join(RECORDS, RECORDS.c.mutation_id == PLAN_USES.c.mutation_id))
+    .where(
+        PLAN_USES.c.plan == bindparam("plan"),
+        PLAN_USES.c.action == EffectAction.CREATE.value,
+        RECORDS.c.stage == Stage.SETTLED.value,
+    )
+    .order_by(RECORDS.c.seq)
 )
 _USED: Final = Query(
     select(PLAN_USES.c.address, PLAN_USES.c.action, PLAN_USES.c.operation, func.count().label("times"))
@@ -121,6 +133,16 @@ def session_of_plan(session: Session, plan: str) -> PlanSessionRow | None:
 def used_changes(session: Session, plan: str) -> dict[UsedChange, int]:
     """How often calls of a session used each of its changes."""
     return {(row.address, row.action, row.operation): row.times for row in session.rows(_USED, {"plan": plan})}
+
+
+def made_ids(session: Session, plan: str) -> dict[str, str]:
+    """The id that AWS chose for each planned resource that calls of a session created, by its address."""
+    found: dict[str, str] = {}
+    for address, body in session.fetch(_MADE, {"plan": plan}):
+        made = decode_as(SettledBody, body).made
+        if made:
+            found[str(address)] = made
+    return found
 
 
 def open_session(transaction: Transaction, write: WriteSet, seq: int) -> None:

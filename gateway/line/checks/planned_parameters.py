@@ -1,4 +1,4 @@
-"""Evaluates the guardrails for a call of a plan's session whose parameters say more than the plan: force, locks, how many."""
+"""Evaluates the guardrails for a call of a plan's session that says more than the plan: force, locks, or calls that AWS makes later."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ class PlannedParametersCheck:
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
         """The objections of the guardrails that are not the plan's own."""
         part = mutation.part
-        if part is None or not part.fits or not shown_parameters(mutation.call):
+        if part is None or not part.fits or not (mutation.inner or shown_parameters(mutation.call)):
             return passed(self)
         opinion = await self._guardrails.examine(mutation, facts)
         new = tuple(

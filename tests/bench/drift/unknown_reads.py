@@ -46,4 +46,5 @@ def _empty(environ: dict[str, Any], body: bytes) -> tuple[str, bytes] | None:
     if action := form.get("Action", [""])[0]:
         xml = f"<{action}Response><{action}Result/></{action}Response>"
         return ("text/xml", xml.encode()) if action.startswith(_READS) else None
-    return ("application/json", b"{}") if environ["REQUEST_METHOD"] == "GET" else None
+    named = environ["PATH_INFO"].rpartition("/")[2].lower().startswith(tuple(name.lower() for name in _READS))
+    return ("application/json", b"{}") if environ["REQUEST_METHOD"] == "GET" or named else None

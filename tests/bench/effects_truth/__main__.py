@@ -96,7 +96,7 @@ def _add(total: Score, more: Score) -> None:
 def _tell(result: Mapping[str, Any], played: Played) -> None:
     print(table([result]).splitlines()[1], f"({played.seconds} s)", flush=True)
     for name, error in result["errors"].items():
-        print(f"  {name}: {' '.join(error.split())[-600:]}", flush=True)
+        print("".join(f"  {name}: {line[:200]}\n" for line in error.splitlines()[:12]), end="", flush=True)
 
 
 def _arguments() -> argparse.Namespace:

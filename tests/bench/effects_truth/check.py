@@ -1,4 +1,4 @@
-"""Plays seeds straight against the simulated AWS: `python -m tests.bench.effects_truth.check [service …]`. For whoever writes seeds."""
+"""Plays seeds straight against the simulated AWS: `python -m tests.bench.effects_truth.check [service …]`. For authors of seeds."""
 
 import argparse
 import json

@@ -117,7 +117,7 @@ def judge(phase: str, planned: Mapping[str, Planned], calls: Sequence[Seen]) -> 
                 continue
             if effect.attribute == "*" or effect.action == "invoke":
                 foreseen.add((target.address, "*"))
-            elif effect.changes:
+            elif effect.changes or _restates(effect, target):
                 found = _attribute_mistake(phase, call, effect, target)
                 wrong += found
                 score.right += not found
@@ -127,6 +127,11 @@ def judge(phase: str, planned: Mapping[str, Planned], calls: Sequence[Seen]) -> 
         score.resource_right += bool(call.effects) and not any(each.kind == "resource" for each in wrong)
     mistakes += _missed(phase, planned, calls, foreseen, scores)
     return Judged(scores=dict(scores), mistakes=tuple(mistakes))
+
+
+def _restates(effect: Foreseen, target: Planned) -> bool:
+    """Whether the gateway knows the new value already: a call before this one was applied, and Terraform gave up after it."""
+    return effect.name in target.changed and _same(_at(target.after, effect.attribute), effect.value)
 
 
 def certain(mistakes: Iterable[Mistake]) -> list[Mistake]:
@@ -182,7 +187,7 @@ def _missed(
     by_type: Mapping[str, list[Seen]] = defaultdict(list)
     for call in calls:
         by_type[call.sender].append(call)
-    for change in planned.values():
+    for change in (each for each in planned.values() if each.done):
         sent = by_type.get(change.type, [])
         names = change.changed or {"*"}
         for name in sorted(names):

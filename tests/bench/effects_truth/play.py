@@ -4,7 +4,7 @@ import json
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from tests.bench.drift.world import World
 from tests.bench.effects_truth.judge import Foreseen, Row, Seen
 from tests.bench.effects_truth.root import write_root
 from tests.bench.effects_truth.seeds import Change, Seed
-from tests.bench.effects_truth.truth import Planned, read_planned, senders
+from tests.bench.effects_truth.truth import Planned, completed, read_planned, said, senders
 from tests.kit.gate_process import GateProcess
 from tests.kit.up import free_port
 
@@ -104,8 +104,10 @@ def _phase(stage: Staged, name: str, *more: str) -> Phase:
     shown = _run(stage, "show", "-json", "truth.plan")
     planned = read_planned(json.loads(shown.stdout))
     _calls(stage)  # what planning sent is none of it
-    applied = _run(stage, "apply", "-input=false", "-lock=false", "-no-color", "truth.plan")
-    error = "" if not applied.returncode else applied.stdout[-4000:]
+    applied = _run(stage, "apply", "-input=false", "-lock=false", "-json", "truth.plan")
+    done = completed(applied.stdout)
+    planned = {address: replace(change, done=address in done) for address, change in planned.items()}
+    error = (said(applied.stdout) or applied.stdout[-2000:]) if applied.returncode else ""
     return Phase(name=name, planned=planned, calls=_calls(stage), error=error)
 
 

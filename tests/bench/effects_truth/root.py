@@ -16,7 +16,7 @@ _CODE = "def handler(event, context):\n    return None\n"
 
 
 def write_root(seed: Seed, root: Path) -> Path:
-    """Write it, ready to be applied; the path of the code, which changes are written to. A key is made anew each time."""
+    """Write it, ready to be applied; the path of the code, which changes are written to. A key is new each time."""
     root.mkdir(parents=True)
     for name in ("provider.tf", "saml.xml"):
         shutil.copyfile(SEEDS / name, root / name)

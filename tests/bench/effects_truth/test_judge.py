@@ -89,3 +89,13 @@ def test_a_new_resource_is_found_by_type_and_identity() -> None:
 
 def test_a_resource_that_no_call_of_its_type_was_sent_for_is_not_missed() -> None:
     assert kinds(judge("change", changed(tags={"a": "b"}), [])) == []
+
+
+def test_what_terraform_did_not_get_through_with_is_not_missed() -> None:
+    planned = {QUEUE: Planned(address=QUEUE, deletes=True, done=False)}
+    assert kinds(judge("destroy", planned, [call()])) == []
+
+
+def test_a_value_that_is_applied_already_counts_as_foreseen() -> None:
+    judged = judge("change", changed(delay_seconds=10), [call(foreseen("delay_seconds", 10, changes=False))])
+    assert kinds(judged) == []

@@ -20,6 +20,8 @@ class Planned:
     before: Mapping[str, Any] = field(default_factory=dict)
     after: Mapping[str, Any] = field(default_factory=dict)
     """Without what is only known after the apply."""
+    done: bool = True
+    """Whether Terraform got through with it."""
 
     @property
     def type(self) -> str:
@@ -52,6 +54,19 @@ def read_planned(document: Mapping[str, Any]) -> dict[str, Planned]:
                 after=after,
             )
     return found
+
+
+def completed(output: str) -> frozenset[str]:
+    """The addresses that `terraform apply -json` got through with."""
+    lines = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
+    return frozenset(line["hook"]["resource"]["addr"] for line in lines if line["type"] == "apply_complete")
+
+
+def said(output: str) -> str:
+    """The errors of `terraform apply -json`, one a line, each with its resource."""
+    lines = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
+    errors = [line["diagnostic"] for line in lines if line["@level"] == "error" and "diagnostic" in line]
+    return "\n".join(f"{each.get('address', '')}: {' '.join(each['summary'].split())}" for each in errors)
 
 
 def senders(log: Path, start: int) -> tuple[dict[str, str], int]:

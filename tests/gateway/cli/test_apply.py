@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +15,19 @@ import pytest
 from gateway.core.model.caller import ActorKind
 from gateway.core.records.record import Stage
 from gateway.core.settings import StackSettings
-from gateway.effects import derived_rows
 from gateway.terraform.provider_mirror import terraform_environment
 from tests.kit.gate import Gate
 from tests.kit.moto import MotoUpstream
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.slow, pytest.mark.terraform]
-CODE = Path(__file__).parents[2] / "cases" / "plans" / "ordinary"
-ROWS = CODE.parent / "rows"
+PLANS = Path(__file__).parents[2] / "cases" / "plans"
 Run = Callable[..., Any]
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the code of an ordinary stack, initialised."""
-    directory = tmp_path_factory.mktemp("ordinary") / "stack"
-    shutil.copytree(CODE, directory)
+def initialised(tmp_path_factory: pytest.TempPathFactory, code: Path) -> Path:
+    """A directory with the code, initialised."""
+    directory = tmp_path_factory.mktemp(code.name) / "stack"
+    shutil.copytree(code, directory)
     work = tmp_path_factory.mktemp("work")
     environment = terraform_environment(mirror=None, workdir=work, base=dict(os.environ))
     done = subprocess.run(
@@ -44,20 +41,16 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.fixture(scope="module", autouse=True)
-def rows() -> Iterator[None]:
-    """Few rows beside the hand-made ones, so that the test does not change when rows are derived anew."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(derived_rows, "DIRECTORY", ROWS)
-        derived_rows._lines.cache_clear()
-        yield
-    derived_rows._lines.cache_clear()
+@pytest.fixture(scope="module")
+def roots(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """The stacks by name."""
+    return {code.name: initialised(tmp_path_factory, code) for code in (PLANS / "ordinary", PLANS / "small")}
 
 
 @pytest.fixture(scope="module")
-def moto(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Gate]:
-    """A gateway in front of the simulated AWS, with the stack."""
-    stacks = (StackSettings(name="ordinary", path=root),)
+def moto(tmp_path_factory: pytest.TempPathFactory, roots: Mapping[str, Path]) -> Iterator[Gate]:
+    """A gateway in front of the simulated AWS, with the stacks."""
+    stacks = tuple(StackSettings(name=name, path=path) for name, path in roots.items())
     with Gate(directory=tmp_path_factory.mktemp("gate"), upstream=MotoUpstream(), more_stacks=stacks) as running:
         yield running
 
@@ -74,11 +67,11 @@ def pipeline(moto: Gate, monkeypatch: pytest.MonkeyPatch, speak_as: Run, tmp_pat
 
 
 @pytest.fixture
-def apply(pipeline: None, root: Path, sentinel: Run) -> Run:
+def apply(pipeline: None, roots: Mapping[str, Path], sentinel: Run) -> Run:
     """Run `sentinel apply` as the pipeline."""
 
-    def run(*arguments: str) -> Any:
-        return sentinel("apply", "--stack", "ordinary", "--chdir", str(root), *arguments)
+    def run(stack: str, *arguments: str) -> Any:
+        return sentinel("apply", "--stack", stack, "--chdir", str(roots[stack]), *arguments)
 
     return run
 
@@ -106,19 +99,64 @@ def approve(gate: Gate, said: str) -> None:
 def test_an_ordinary_stack_is_applied_and_destroyed_without_a_hold_of_a_call(
     moto: Gate, apply: Run, capfd: Any
 ) -> None:
-    done = apply()
+    done = apply("ordinary")
     said = capfd.readouterr()
     assert (done.exit_code, held(moto)) == (0, []), done.output + said.err[-6000:]
     # To destroy data needs a person, once for the whole plan.
     before = len(moto.records())
-    done = apply("--", "-destroy")
+    done = apply("ordinary", "--", "-destroy")
     assert (done.exit_code, "SEN-D001" in done.output) == (2, True)
     approve(moto, done.output)
-    done = apply("--", "-destroy")
+    done = apply("ordinary", "--", "-destroy")
     said = capfd.readouterr()
     calls = [each for each in held(moto) if not each.startswith("terraform:apply")]
     assert (done.exit_code, calls) == (0, []), done.output + said.err[-6000:]
     assert len(moto.records()) > before
     ends = [record.body.members for record in moto.records(stage=Stage.PLAN_ENDED)]
     assert [(each["end"], each["exit_code"], each["unused"]) for each in ends] == [("ended", 0, [])] * 2
+    assert moto.run(moto.ledger.verify())
+
+
+def ends(gate: Gate) -> list[Any]:
+    """What the records of ended sessions say, oldest first."""
+    return [record.body.members for record in gate.records(stage=Stage.PLAN_ENDED)]
+
+
+def resources(root: Path) -> list[str]:
+    """The resources in a state."""
+    done = subprocess.run(["terraform", "state", "list"], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_a_stack_lives_by_its_plans(moto: Gate, apply: Run, roots: Mapping[str, Path], capfd: Any) -> None:
+    since = moto.records()[-1].seq if moto.records() else 0
+    first = len(ends(moto))
+
+    def passes(*options: str) -> None:
+        done = apply("small", "--", *options)
+        said = capfd.readouterr()
+        assert (done.exit_code, held(moto, since)) == (0, []), done.output + said.err[-4000:]
+
+    passes("-target=aws_sqs_queue.orders")
+    assert resources(roots["small"]) == ["aws_sqs_queue.orders"]
+    # Somebody else has made the repository: the apply fails, and the next one does the rest.
+    upstream: Any = moto.upstream
+    ecr = upstream.client("ecr")
+    ecr.create_repository(repositoryName="small/app")
+    assert apply("small", "--", "-parallelism=1").exit_code == 1
+    failed = ends(moto)[-1]
+    assert (failed["exit_code"], failed["unused"], failed["calls"]["failed"]) == (
+        1,
+        ["small:aws_ecr_repository.app"],
+        1,
+    )
+    ecr.delete_repository(repositoryName="small/app")
+    passes()
+    passes("-var=delay=9")
+    passes("-var=delay=9", "-var=name=other")
+    queues = upstream.client("sqs").list_queues(QueueNamePrefix="small-")["QueueUrls"]
+    assert [url.rpartition("/")[2] for url in queues] == ["small-other"]
+    passes("-refresh-only", "-var=delay=9", "-var=name=other")
+    assert (ends(moto)[-1]["calls"], ends(moto)[-1]["unused"]) == ({}, [])
+    assert len(ends(moto)) == first + 6
     assert moto.run(moto.ledger.verify())

@@ -1,13 +1,15 @@
 """`sentinel plan-check` against a running gateway: exit codes, formats, and no secret on the wire."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.cli import client, plan_check
+from gateway.cli import client, plan_check, plan_session
+from gateway.core.records.record import Stage
 from tests.gateway.plans.test_document import document as plan_of
 from tests.gateway.plans.test_document import entry
 from tests.kit.gate import Gate
@@ -90,13 +92,13 @@ def test_no_secret_leaves_this_machine(
 ) -> None:
     speak_as(gate, "human")
     sent: list[Any] = []
-    call = client.call_api_as
+    call = client.call_api
 
     async def spy(*arguments: Any, **named: Any) -> Any:
         sent.append(named["body"])
         return await call(*arguments, **named)
 
-    monkeypatch.setattr(plan_check, "call_api_as", spy)
+    monkeypatch.setattr(plan_session, "call_api", spy)
     marks = {"after_sensitive": {"identifier": True}, "after_unknown": {"instance_class": True}}
     change = entry("aws_db_instance.reports", ["update"], {}, {"password": "hunter2-plain", "identifier": "marked-as-secret"}, change=marks)  # fmt: skip
     done = sentinel("plan-check", plan(change), "--intent", "security", "--motivation", "routine", "--json")
@@ -105,3 +107,31 @@ def test_no_secret_leaves_this_machine(
     assert "marked-as-secret" not in json.dumps(sent)
     assert sent[0]["changes"][0]["secrets"] == ["password", "identifier"]
     assert sent[0]["motive"]["intent"] == "security"
+
+
+def test_a_session_is_opened_for_a_pipeline_that_runs_terraform_itself(
+    gate: Gate, sentinel: Run, piped: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = piped(entry("aws_sqs_queue.fresh", ["create"], None, {"name": "fresh"}))
+    done = sentinel("plan-check", name, "--open-session", "--for", "10m")
+    assert done.exit_code == 0, done.output
+    lines = dict(line.removeprefix("export ").split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    assert lines["AWS_ENDPOINT_URL"] == gate.url
+    assert lines["SENTINEL_TOKEN"].startswith("SNTS")
+    assert lines["SENTINEL_PLAN"].startswith("mut_")
+    monkeypatch.setenv("SENTINEL_TOKEN", shlex.split(lines["SENTINEL_TOKEN"])[0])
+    monkeypatch.setenv("SENTINEL_PLAN", lines["SENTINEL_PLAN"])
+    assert sentinel("end-session", "--exit-code", "3").exit_code == 0
+    [end] = gate.records(stage=Stage.PLAN_ENDED, mutation_id=lines["SENTINEL_PLAN"])
+    assert end.body.members["exit_code"] == 3
+    monkeypatch.delenv("SENTINEL_PLAN")
+    assert "SENTINEL_PLAN" in sentinel("end-session").stderr
+
+
+def test_a_held_plan_says_how_to_go_on(gate: Gate, sentinel: Run, piped: Run) -> None:
+    name = piped(entry("aws_ecr_repository.old", ["delete"], {"name": "old"}, None))
+    done = sentinel("plan-check", name, "--open-session")
+    assert (done.exit_code, done.stdout) == (plan_check.BROKEN, "")
+    assert "sentinel approve mut_" in " ".join(done.stderr.split())
+    reply = json.loads(sentinel("plan-check", name, "--open-session", "--json").stdout)
+    assert (reply["session"], reply["environment"], reply["mutation"][:4]) == (None, {}, "mut_")

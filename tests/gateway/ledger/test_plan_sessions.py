@@ -1,6 +1,7 @@
 """Sessions of plans in the ledger: how they open, what their calls use, and how they end. The scene verifies its tables at the end."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -64,6 +65,14 @@ async def test_a_call_takes_no_claim_and_is_counted(plans: PlanScene) -> None:
     assert await plans.sessions.used(session.id) == {(nouns.QUEUE, "set", "sqs:SetQueueAttributes"): 1}
     with pytest.raises(PlanUsed, match="as often as plan"):
         await plans.call(session)
+
+
+async def test_the_id_of_what_a_call_created_is_known(plans: PlanScene) -> None:
+    created = nouns.effect(action=EffectAction.CREATE, attribute=WHOLE)
+    session = await plans.session((await plans.plan(created))[1])
+    assert await plans.sessions.made(session.id) == {}
+    await plans.call(session, action=EffectAction.CREATE, outcome=replace(nouns.APPLIED, made="q-1"))
+    assert await plans.sessions.made(session.id) == {nouns.QUEUE: "q-1"}
 
 
 async def test_a_refused_call_may_be_sent_again(plans: PlanScene) -> None:

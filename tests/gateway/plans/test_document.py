@@ -205,3 +205,57 @@ def test_what_cannot_be_judged_is_refused_in_a_sentence(source: bytes, sentence:
     with pytest.raises(Malformed, match=sentence) as refused:
         read_plan(source)
     assert len(str(refused.value)) < 500
+
+
+def configured(*resources: dict[str, Any], **providers: Any) -> dict[str, Any]:
+    """The configuration of a plan."""
+    return {"root_module": {"resources": list(resources)}, "provider_config": providers}
+
+
+def test_what_the_code_does_not_give_is_named_as_computed() -> None:
+    block = {"address": "aws_sqs_queue.a", "expressions": {"delay_seconds": {}}, "provider_config_key": "aws"}
+    unknown = {"after_unknown": {"name": True, "delay_seconds": True}}
+    source = document(entry("aws_sqs_queue.a", ["create"], None, {}, change=unknown), configuration=configured(block))
+    [change] = read_plan(source).changes
+    assert (change.unknown, change.computed) == (("delay_seconds",), ("name",))
+
+
+@pytest.mark.parametrize(
+    ("region", "variables", "expected"),
+    [
+        ({"constant_value": "eu-west-1"}, {}, "eu-west-1"),
+        ({"references": ["var.where"]}, {"where": {"value": "us-east-2"}}, "us-east-2"),
+        ({"references": ["local.where"]}, {}, ""),
+        ({"constant_value": "not a region"}, {}, ""),
+        ({}, {}, ""),
+    ],
+)
+def test_the_region_is_that_of_the_provider(region: Any, variables: Any, expected: str) -> None:
+    block = {"address": "aws_sqs_queue.a", "expressions": {}, "provider_config_key": "aws.west"}
+    providers = {"aws.west": {"expressions": {"region": region}}}
+    source = document(
+        entry("aws_sqs_queue.a", ["create"], None, {"name": "a"}),
+        configuration=configured(block, **providers),
+        variables=variables,
+    )
+    assert read_plan(source).changes[0].region == expected
+
+
+def test_tags_of_the_provider_are_told_without_secrets() -> None:
+    every = {"team": "shop", "managed": "terraform", "secret": "marked-as-secret"}
+    marks = {"after_sensitive": {"tags_all": {"secret": True}}}
+    after = {"tags": {"team": "shop"}, "tags_all": every}
+    [change] = read_plan(document(entry("aws_sqs_queue.a", ["create"], None, after, change=marks))).changes
+    assert change.tags == {"managed": "terraform"}
+
+
+def test_an_identifying_attribute_that_the_code_gives_is_told() -> None:
+    block = {"address": "aws_cloudwatch_event_target.a", "expressions": {"arn": {}}, "provider_config_key": "aws"}
+    after = {"arn": "arn:aws:sqs:us-east-1:1:q", "rule": "r"}
+    source = document(entry("aws_cloudwatch_event_target.a", ["create"], None, after), configuration=configured(block))
+    assert read_plan(source).changes[0].values == after
+
+
+def test_the_order_of_changes_does_not_matter_to_the_digest() -> None:
+    one, other = (entry(f"aws_sqs_queue.{name}", ["create"], None, {"name": name}) for name in "ab")
+    assert read_plan(document(one, other)).digest == read_plan(document(other, one)).digest

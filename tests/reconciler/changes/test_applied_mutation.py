@@ -9,11 +9,13 @@ import pytest
 from msgspec import structs
 
 from gateway.core.model.json import Json
+from gateway.core.model.mutation import EffectAction
 from gateway.core.ports import RecordQuery
+from gateway.core.records.decided import RecordedPart, RecordedSession, RecordedUse
 from gateway.core.records.record import Stage
 from gateway.core.records.time_boxes import PutsBack
 from gateway.ledger.ledger import SqlLedger
-from reconciler.changes.applied_mutation import applied_mutation, carried_out, readable_mutations
+from reconciler.changes.applied_mutation import applied_mutation, carried_out, changes_attributes, readable_mutations
 from tests.kit.bodies import sample_body, unreadable
 
 Apply = Callable[..., Awaitable[str]]
@@ -96,3 +98,18 @@ async def test_what_a_put_back_puts_back_is_read(ledger: SqlLedger, applied: App
     )
     found = applied_mutation(back, {})
     assert (found.puts_back, found.passing) == ("mut_0", True)
+
+
+async def test_what_a_plan_set_comes_from_the_code(ledger: SqlLedger, applied: Apply) -> None:
+    await applied(("aws_x.a", "size", 4, 6))
+    (record,) = await ledger.records(RecordQuery(stage=Stage.DECIDED))
+    assert applied_mutation(record, {}).concerns_code
+    part = RecordedPart(plan="mut_1", uses=(RecordedUse(address="aws_x.a", action=EffectAction.SET),))
+    planned = replace(record, body=structs.replace(record.body, part=part))
+    assert not applied_mutation(planned, {}).concerns_code
+    assert applied_mutation(planned, {}).changed, "it explains what is live all the same"
+    assert changes_attributes(planned)
+    held_and_approved = replace(record, body=structs.replace(record.body, part=structs.replace(part, uses=())))
+    assert applied_mutation(held_and_approved, {}).concerns_code
+    plan = replace(record, body=structs.replace(record.body, plan=RecordedSession(key="k", until="u", changes=())))
+    assert not changes_attributes(plan), "its calls change them"

@@ -50,10 +50,11 @@ def _identity(
     own: str,
     complete: bool,
 ) -> Identity:
+    on_tags = operation.name.startswith(("Tag", "Untag"))
     sources = {
         parameter: source
         for parameter, name in found.items()
-        if (source := _source(parameter, name, kind, attributes, own=name == own)) is not None
+        if (source := _source(parameter, name, kind, attributes, own=name == own, on_tags=on_tags)) is not None
     }
     return Identity(
         sources=sources, certain=complete and len(sources) == len(found) and set(found) <= operation.required
@@ -107,14 +108,19 @@ def _by_arn(operation: ServiceOperation, kind: Kind, *, named: bool) -> Mapping[
     return {found[0]: "Arn"} if len(found) == 1 else {}
 
 
-def _source(parameter: str, name: str, kind: Kind, attributes: frozenset[str], *, own: bool) -> AttributeSource | None:
-    """The attribute that the parameter's value is compared with; None if that is not certain. `own`: it names the resource, not what has it."""
+def _source(
+    parameter: str, name: str, kind: Kind, attributes: frozenset[str], *, own: bool, on_tags: bool
+) -> AttributeSource | None:
+    """The attribute that the parameter's value is compared with; None if that is not certain.
+
+    `own`: it names the resource, not what has it. `on_tags`: the operation only changes tags.
+    """
     if not kind.resource_type.startswith("aws_"):
         by_name = fold(parameter).endswith("name")
         return AttributeSource(attribute=parameter if by_name and fold(name).endswith("id") else name)
     folded = fold(parameter)
     spelled = [each for each in attributes if fold(each) == folded]
-    if len(spelled) == 1 and folded != _ANY_ARN:
+    if len(spelled) == 1 and not (on_tags and folded == _ANY_ARN):
         return AttributeSource(attribute=spelled[0])
     if not own:
         shorter = [each for each in attributes if folded in {f"{fold(each)}{end}" for end in _GENERAL}]

@@ -16,6 +16,7 @@ _NAMESPACES_OF = {"lexv2-models": frozenset({"Lex"})}
 """Service → its namespaces, where no name says so."""
 _BEGINS_OF = {"elb": frozenset({"lb", "loadbalancer"})}
 """Service → how the names of its Terraform types begin, where no mapped type says so."""
+_JOINING = ("from", "for", "to", "of", "on", "in")
 _RELATIONS = ("attachment", "association", "accepter", "membership", "registration", "permission")
 
 
@@ -62,8 +63,11 @@ class ServiceKinds:
 
     def may_be_own_type(self, noun: str, kind: Kind) -> bool:
         """Whether Terraform may have a type for what the noun names, other than the kind's."""
+        part = _part(noun, kind.noun)
         return any(
-            noun in name or (name in noun and len(name) >= _TELLING and name not in kind.noun)
+            noun in name
+            or (name in noun and len(name) >= _TELLING and name not in kind.noun)
+            or (len(part) >= _TELLING and (part in name or name.startswith(f"{kind.noun}{part[:_TELLING]}")))
             for name, types in self.names.items()
             if types != {kind.resource_type}
         )
@@ -78,6 +82,14 @@ class ServiceKinds:
     def of_iam(self, names: Collection[str]) -> tuple[Kind, ...]:
         """The kinds with these names in IAM."""
         return tuple(each for each in self.kinds if each.iam in names)
+
+
+def _part(noun: str, kind: str) -> str:
+    """What a noun says beside the kind's: `inlinepolicy` of `inlinepolicytopermissionset`; empty if it does not contain that."""
+    if noun.endswith(kind):
+        part = noun.removesuffix(kind)
+        return next((part.removesuffix(word) for word in _JOINING if part.endswith(word)), part)
+    return noun.removeprefix(kind) if noun.startswith(kind) else ""
 
 
 def prefixes_of(types: Iterable[CloudFormationType]) -> Mapping[str, str]:

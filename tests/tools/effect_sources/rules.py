@@ -21,6 +21,7 @@ _PHASES = {
     Direction.DELETE: frozenset({Phase.DELETE}),
 }
 """The phases of which a handler has one or more, if it agrees with the verb."""
+_CREATES = ("Create", "BatchCreate")
 _DELETES = ("Delete", "BatchDelete")
 _VARIANTS = ("accepter", "copy", "deployment", "import", "state", "status")
 _ON_TAGS = ("Tag", "Untag")
@@ -113,6 +114,10 @@ class _Evidence:
         made = self._made_by_its_own(kind)
         if direction in (Direction.BEGIN, Direction.COPY, Direction.OTHER):
             made = made or kind.noun in self.kinds.put
+        if direction is Direction.SET:
+            made = made or kind.noun in self.kinds.made
+        if direction is Direction.CREATE and made and self.name.verb not in _CREATES:
+            direction = Direction.OTHER
         actions, sure = _exact_direction(direction, self.name.verb, phases, signs, made=made)
         if direction in (Direction.JOIN, Direction.PART):
             return self._relation() or self._joined(kind, signs, identified)

@@ -1,0 +1,121 @@
+"""What an apply may give to an attribute."""
+
+import json
+from typing import Any
+
+import pytest
+
+from gateway.core.model.json import Json
+from gateway.core.model.plan import PlannedAction
+from gateway.core.model.plan_session import SessionChange
+from gateway.effects.derived_rows import ValueForm
+from gateway.plans.planned_values import PlannedResource, same, same_in_form
+
+
+def resource(
+    action: PlannedAction = PlannedAction.UPDATE, recorded: dict[str, Json] | None = None, **members: Any
+) -> PlannedResource:
+    """A planned change of a queue."""
+    change = SessionChange(address="aws_sqs_queue.a", resource_type="aws_sqs_queue", action=action, **members)
+    return PlannedResource(change, recorded or {})
+
+
+def allow(**statement: Json) -> str:
+    """A policy with one statement."""
+    return json.dumps({"Statement": [{"Effect": "Allow", **statement}]})
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (5, "5", True),
+        (True, "true", True),
+        (None, "", True),
+        ([], None, True),
+        (0, None, True),
+        (7, None, False),
+        (["a", "b"], ["b", "a"], True),
+        (["a"], "a", True),
+        ({"a": 1, "b": None}, {"a": 1}, True),
+        ({"a": 1}, {"a": 2}, False),
+        (allow(Action=["a", "b"]), allow(Action=["b", "a"]), True),
+        (allow(Action="a"), allow(Action="*"), False),
+        # In a document nothing is left out: without its condition a statement allows more.
+        (allow(Condition={"Bool": {"x": False}}), allow(), False),
+        (allow(Principal=[]), allow(), False),
+        ("{not a document", "{not a document", True),
+    ],
+)
+def test_values_are_compared_by_what_they_say(one: Json, other: Json, expected: bool) -> None:
+    assert same(one, other) is expected
+
+
+def test_a_change_gives_the_planned_value_and_leaves_the_others() -> None:
+    change = resource(recorded={"delay_seconds": 1, "max_message_size": 1024}, values={"delay_seconds": 5})
+    assert change.fits("delay_seconds", "5")
+    assert not change.fits("delay_seconds", 6)
+    assert change.fits("max_message_size", 1024)
+    assert not change.fits("max_message_size", 2048)
+    assert not change.fits("max_message_size", None)
+
+
+def test_a_block_is_planned_member_by_member() -> None:
+    change = resource(PlannedAction.CREATE, values={"versioning.enabled": True, "versioning.mfa_delete": False})
+    assert change.fits("versioning.enabled", True)
+    assert change.fits("versioning", [{"enabled": True}])
+    assert not change.fits("versioning", [{"enabled": True, "mfa_delete": True}])
+
+
+def test_a_value_that_the_plan_does_not_tell_is_free() -> None:
+    change = resource(PlannedAction.CREATE, values={"rule.name": "a"}, free=frozenset({"password", "rule.arn"}))
+    assert change.fits("password", "anything")
+    assert change.fits("rule", [{"name": "a", "arn": "any"}])
+    assert not change.fits("rule", [{"name": "b", "arn": "any"}])
+
+
+def test_a_list_is_reached_in_steps() -> None:
+    change = resource(recorded={"rules": ["a", "b"]}, values={"rules": ["b", "c"]})
+    for step in (["b"], ["a", "b", "c"], ["b", "c"]):
+        assert change.fits("rules", step)
+    assert not change.fits("rules", ["b", "d"])
+
+
+def test_what_is_deleted_may_only_be_switched_off() -> None:
+    change = resource(PlannedAction.DELETE, recorded={"status": "Enabled", "policy": "p"})
+    assert change.fits("status", "Suspended")
+    assert change.fits("policy", "p")
+    assert change.fits("policy", "")
+    assert not change.fits("policy", "other")
+
+
+def test_tags_are_of_the_code_of_the_provider_or_kept() -> None:
+    change = resource(
+        recorded={"tags": {"old": "1"}, "tags_all": {"old": "1", "managed": "x"}},
+        values={"tags.team": "shop"},
+        tags={"managed": "terraform"},
+    )
+    assert change.fits("tags", {"team": "shop", "managed": "terraform", "old": "1"})
+    assert change.fits("tags.team", "shop")
+    assert change.fits("tags.old", None)
+    assert not change.fits("tags.team", "other")
+    assert not change.fits("tags", {"owner": "intruder"})
+
+
+@pytest.mark.parametrize(
+    ("given", "attribute", "form", "expected"),
+    [
+        ("ABC", "abc", ValueForm.CASE, True),
+        (True, False, ValueForm.NEGATED, True),
+        (True, True, ValueForm.NEGATED, False),
+        ("arn:aws:sqs:us-east-1:1:orders", "orders", ValueForm.ARN, True),
+        ("arn:aws:sqs:us-east-1:1:others", "orders", ValueForm.ARN, False),
+        (b"hello", "hello", ValueForm.BASE64, True),
+        ("true", True, ValueForm.TEXT, True),
+        ('{"a": 1}', '{"a":1}', ValueForm.JSON, True),
+        (1, 2, ValueForm.SAME, False),
+    ],
+)
+def test_a_parameter_has_the_attributes_value_in_its_form(
+    given: object, attribute: Json, form: ValueForm, expected: bool
+) -> None:
+    assert same_in_form(given, attribute, form) is expected

@@ -1,0 +1,217 @@
+"""Calls that no hand-made row explains, matched with a plan by derived rows."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from gateway.core.model.mutation import Call, CallClass, EffectAction
+from gateway.core.model.plan import PlannedAction
+from gateway.core.model.plan_session import PlanRules, PlanSession, SessionChange
+from gateway.core.model.verdict import Mode
+from gateway.core.settings import StackSettings
+from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
+from gateway.plans.call_match import CallMatch, SessionCall
+from gateway.plans.row_match import by_rows
+from gateway.terraform.stacks import Stacks
+from tests.kit.gate import STACK
+from tests.kit.nouns import NOW
+
+REPOSITORY = "aws_ecr_repository"
+C, S, D = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE
+STACKS = Stacks.load([StackSettings(name="kafka", path=STACK)], default_mode=Mode.ENFORCE)
+
+
+def change(
+    name: str = "app", action: PlannedAction = PlannedAction.CREATE, kind: str = REPOSITORY, **members: Any
+) -> SessionChange:
+    """A planned change."""
+    return SessionChange(address=f"{kind}.{name}", resource_type=kind, action=action, **members)
+
+
+def row(*actions: EffectAction, confidence: Confidence = Confidence.RESOURCE, **members: Any) -> DerivedRow:
+    """A row of `ecr:CreateRepository`, or of another operation."""
+    usual: dict[str, Any] = {
+        "service": "ecr",
+        "operation": "CreateRepository",
+        "resource_type": REPOSITORY,
+        "origin": Origin.TRACED,
+    }
+    return DerivedRow(actions=frozenset(actions), confidence=confidence, **(usual | members))
+
+
+def source(attribute: str, form: ValueForm = ValueForm.SAME) -> AttributeSource:
+    """Where a parameter's value comes from."""
+    return AttributeSource(attribute=attribute, form=form)
+
+
+def match(
+    *rows: DerivedRow,
+    changes: tuple[SessionChange, ...] = (change(),),
+    call_class: CallClass = CallClass.MUTATION,
+    rules: PlanRules | None = None,
+    used: dict[tuple[str, str, str], int] | None = None,
+    made: dict[str, str] | None = None,
+    service: str = "ecr",
+    **parameters: object,
+) -> CallMatch:
+    """How a call fits."""
+    session = PlanSession(
+        id="mut_1",
+        key_id="SNTS1",
+        actor="deployer",
+        stack="kafka",
+        digest="d",
+        opened_at=NOW,
+        until=NOW + timedelta(hours=1),
+        changes=changes,
+    )
+    asked = SessionCall(
+        session=session,
+        call=Call(service=service, operation="CreateRepository", parameters=parameters, region="us-east-1"),
+        call_class=call_class,
+        effects=(),
+        rows=rows,
+        stack=STACKS.all[0],
+        rules=rules or PlanRules(),
+        used=used or {},
+        made=made or {},
+        schemas={},
+    )
+    return by_rows(asked)
+
+
+def used_of(found: CallMatch) -> list[tuple[str, str]]:
+    """What the call uses."""
+    return [(use.address, use.action) for use in found.uses]
+
+
+def test_without_a_row_nothing_passes() -> None:
+    assert match().objection == "no table says which resource it concerns"
+
+
+def test_a_row_of_the_type_passes_in_its_direction() -> None:
+    assert used_of(match(row(C, confidence=Confidence.TYPE, origin=Origin.MODEL))) == [
+        ("aws_ecr_repository.app", "create")
+    ]
+    assert match(row(D)).objection == "the plan changes no aws_ecr_repository in this way"
+    deleted = (change(action=PlannedAction.DELETE),)
+    assert match(row(C, S), changes=deleted).objection
+    assert used_of(match(row(D), changes=deleted)) == [("aws_ecr_repository.app", "delete")]
+    assert match(row(C, resource_type="aws_ecr_registry_policy")).objection
+
+
+def test_it_passes_as_often_as_the_plan_has_such_changes() -> None:
+    created = row(C)
+    both = (change("a"), change("b"))
+    spent = {("aws_ecr_repository.a", "create", "ecr:CreateRepository"): 1}
+    assert used_of(match(created, changes=both)) == [("aws_ecr_repository.a", "create")]
+    assert used_of(match(created, changes=both, used=spent)) == [("aws_ecr_repository.b", "create")]
+    spent |= {("aws_ecr_repository.b", "create", "ecr:CreateRepository"): 1}
+    assert "as often" in match(created, changes=both, used=spent).objection
+
+
+def test_the_named_resource_is_chosen_and_no_other() -> None:
+    created = row(C, identity={"repositoryName": source("name")})
+    both = (change("a", values={"name": "a"}), change("b", values={"name": "b"}))
+    assert used_of(match(created, changes=both, repositoryName="b")) == [("aws_ecr_repository.b", "create")]
+    assert "another aws_ecr_repository" in match(created, changes=both, repositoryName="c").objection
+
+
+def test_each_name_of_a_list_is_a_planned_resource() -> None:
+    created = row(C, identity={"names": source("name")})
+    both = (change("a", values={"name": "a"}), change("b", values={"name": "b"}))
+    assert len(match(created, changes=both, names=["a", "b"]).uses) == 2
+    assert match(created, changes=both, names=["a", "c"]).objection
+    assert match(created, changes=both, names=["a", "a"]).objection
+
+
+def test_what_was_created_is_known_by_the_id_that_aws_chose() -> None:
+    settings = row(S, identity={"id": source("id")})
+    assert match(settings, id="r-1").uses, "nobody knows the id yet"
+    made = {"aws_ecr_repository.app": "r-1"}
+    assert match(settings, id="r-1", made=made).uses
+    assert match(settings, id="arn:aws:ecr:us-east-1:1:repository/r-1", made=made).uses
+    assert match(settings, id="somebody-elses", made=made).objection
+
+
+def test_an_arn_elsewhere_is_another_resource() -> None:
+    created = row(C, identity={"arn": source("name", ValueForm.ARN)})
+    planned = (change(values={"name": "app"}),)
+    assert match(created, changes=planned, arn="arn:aws:ecr:us-east-1:1:app").uses
+    assert match(created, changes=planned, arn="arn:aws:ecr:eu-west-1:1:app").objection
+
+
+def test_a_value_that_the_row_knows_must_be_planned() -> None:
+    created = row(C, attributes={"imageTagMutability": source("image_tag_mutability")})
+    planned = (change(values={"image_tag_mutability": "IMMUTABLE"}),)
+    assert match(created, changes=planned, imageTagMutability="IMMUTABLE").uses
+    assert "image_tag_mutability" in match(created, changes=planned, imageTagMutability="MUTABLE").objection
+    free = (change(free=frozenset({"image_tag_mutability"})),)
+    assert match(created, changes=free, imageTagMutability="MUTABLE").uses
+
+
+def test_a_weaker_row_does_not_explain_what_a_surer_one_contradicts() -> None:
+    sure = row(C, confidence=Confidence.ATTRIBUTES, attributes={"mutability": source("image_tag_mutability")})
+    weak = row(C, origin=Origin.MODEL)
+    planned = (change(values={"image_tag_mutability": "IMMUTABLE"}),)
+    assert match(weak, sure, changes=planned, mutability="MUTABLE").objection
+
+
+def test_tags_in_pairs_are_those_of_the_plan() -> None:
+    created = row(C, attributes={"tags": source("tags")})
+    planned = (change(values={"tags.team": "shop"}, tags={"managed": "terraform"}),)
+    pairs = [{"Key": "team", "Value": "shop"}, {"Key": "managed", "Value": "terraform"}]
+    assert match(created, changes=planned, tags=pairs).uses
+    assert match(created, changes=planned, tags={"team": "shop"}).uses
+    assert match(created, changes=planned, tags=[{"Key": "owner", "Value": "intruder"}]).objection
+    assert match(created, changes=planned, tags=[{"Owner": "x", "Key": "team", "Value": "shop"}]).objection
+
+
+def test_what_terraform_never_sends_is_not_planned() -> None:
+    created = row(C, constants={"force": False})
+    assert match(created, force=False).uses
+    assert "force" in match(created, force=True).objection
+    assert match(row(C, constants={"force": True}), force=False).uses
+
+
+def test_what_guardrails_judge_must_be_planned_by_whatever_name() -> None:
+    rules = PlanRules(guarded=frozenset({"policy", "role_arn"}))
+    created = row(C, confidence=Confidence.TYPE)
+    planned = (change(values={"role_arn": "arn:aws:iam::1:role/app"}),)
+    assert match(created, changes=planned, rules=rules, roleArn="arn:aws:iam::1:role/app", note="free").uses
+    assert "role_arn" in match(created, changes=planned, rules=rules, roleArn="arn:aws:iam::1:role/admin").objection
+    assert "policy" in match(created, changes=planned, rules=rules, settings={"policy": "{}"}).objection
+
+
+def test_a_store_is_deleted_by_its_name_only() -> None:
+    rules = PlanRules(stores=frozenset({REPOSITORY}))
+    deleted = (change(action=PlannedAction.DELETE),)
+    assert "does not say which" in match(row(D), changes=deleted, rules=rules).objection
+    assert match(row(D), changes=deleted).uses
+
+
+@pytest.mark.parametrize(
+    ("members", "rules"),
+    [
+        ({"call_class": CallClass.EXECUTE}, PlanRules()),
+        ({"call_class": CallClass.SECRET}, PlanRules()),
+        ({"service": "iam"}, PlanRules(exact_services=frozenset({"iam"}))),
+    ],
+)
+def test_identity_and_code_need_a_row_that_knows_everything(members: dict[str, Any], rules: PlanRules) -> None:
+    known = {"name": source("name")}
+    planned = (change(values={"name": "app"}),)
+    weak = row(C, attributes=known)
+    assert "knows all of its attributes" in match(weak, changes=planned, rules=rules, name="app", **members).objection
+    sure = replace(weak, confidence=Confidence.ATTRIBUTES)
+    assert match(sure, changes=planned, rules=rules, name="app", **members).uses
+    assert match(sure, changes=planned, rules=rules, name="app", more="x", **members).objection
+
+
+def test_a_change_is_recorded_as_one_of_its_planned_attributes() -> None:
+    updated = (change(action=PlannedAction.UPDATE, values={"image_tag_mutability": "IMMUTABLE"}),)
+    found = match(row(S), changes=updated)
+    assert [(each.attribute, each.action.value) for each in found.effects] == [("image_tag_mutability", "invoke")]
+    assert found.row == "traced resource"
