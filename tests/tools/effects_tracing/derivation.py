@@ -410,6 +410,8 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
     attributes, lost = _collapsed(draft.attributes)
     removes, lost_too = _collapsed(draft.removes)
     doubted = {path for path, source in attributes.items() if _is_named_otherwise(path, source.attribute, facts.schema)}
+    finite = {path: each for path, each in draft.attributes.items() if each.sureness is Sureness.CODE}
+    doubted |= {path for path, each in finite.items() if _has_namesake(path, each.attribute, facts.schema)}
     attributes = {path: source for path, source in attributes.items() if path not in doubted}
     unexplained = draft.unexplained | lost | lost_too | doubted
     clears = _cleared(draft.evidence) if not attributes and not removes and draft.actions == {SET} else frozenset()
@@ -477,6 +479,12 @@ def _is_named_otherwise(path: str, attribute: str, schema: TypeSchema) -> bool:
     """Whether the names say another attribute, not only the block that this one is in: two sources that contradict each other prove nothing."""
     named = match(schema, tuple(path.split(".")))
     return named is not None and not f"{attribute}.".startswith(f"{named}.")
+
+
+def _has_namesake(path: str, attribute: str, schema: TypeSchema) -> bool:
+    """Whether another attribute, with the blocks that it is in, has the parameter's whole name: a column alone does not outweigh that."""
+    name = folded(leaf(path))
+    return any(folded(each.replace(".", "_")) == name for each in schema.kinds if each != attribute)
 
 
 def _cleared(evidence: Evidence) -> frozenset[str]:

@@ -347,3 +347,13 @@ def test_what_names_only_the_surroundings_of_a_resource_does_not_identify_it() -
     assert (
         rows([whole], {"instance_id": "string"}, ["instance_id"])["DeleteMountTarget"].confidence is not Confidence.TYPE
     )
+
+
+def test_a_column_does_not_outweigh_the_whole_name_of_another_attribute() -> None:
+    """As `PointInTimeRecoveryEnabled`, which the provider also sends for each replica of a table."""
+    on = [True, False, True, False]
+    kinds = {"replica": "set(block)", "replica.backup": "bool", "backup": "block", "backup.enabled": "bool"}
+    runs = created(*({"BackupEnabled": each} for each in on), replica=[[{"backup": each}] for each in on])
+    assert rows(runs, kinds)["CreateFileSystem"].unexplained == {"BackupEnabled"}
+    kinds = {"replica": "set(block)", "replica.backup": "bool"}
+    assert rows(runs, kinds)["CreateFileSystem"].attributes == {"BackupEnabled": source("replica.backup")}
