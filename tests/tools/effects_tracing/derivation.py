@@ -28,6 +28,7 @@ from tests.tools.effects_tracing.explanation import (
     state_of,
 )
 from tests.tools.effects_tracing.forms import MARKER
+from tests.tools.effects_tracing.seeds import Seed, seeds
 from tests.tools.effects_tracing.traces import Phase, Trace
 
 CREATE, SET, DELETE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE
@@ -412,6 +413,9 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
     doubted = {path for path, source in attributes.items() if _is_named_otherwise(path, source.attribute, facts.schema)}
     finite = {path: each for path, each in draft.attributes.items() if each.sureness is Sureness.CODE}
     doubted |= {path for path, each in finite.items() if _has_namesake(path, each.attribute, facts.schema)}
+    # A seed makes some attributes equal, so that no value tells them apart.
+    equal = {name for pair in seeds().get(facts.name, Seed()).same.items() for name in pair}
+    doubted |= {path for path, source in attributes.items() if source.attribute in equal}
     attributes = {path: source for path, source in attributes.items() if path not in doubted}
     unexplained = draft.unexplained | lost | lost_too | doubted
     clears = _cleared(draft.evidence) if not attributes and not removes and draft.actions == {SET} else frozenset()
