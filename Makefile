@@ -18,9 +18,9 @@ WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test test-long checks lint unit policy tools clients browser opa bench bench-drift bench-arbitration effects-sources peers clean
+.PHONY: help up tour test test-long checks lint unit policy tools clients browser opa bench bench-drift bench-arbitration effects-sources peers effects-trace clean
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 up: .venv/.run ## run everything on this machine: gateway, reconciler, simulated AWS, example stack (ARGS=…)
 	@$(SENTINEL) up $(ARGS)
@@ -69,6 +69,15 @@ bench-drift: .venv/.ready ## play the drift benchmark with real Terraform (PROJE
 
 bench-arbitration: .venv/.ready ## who wins at machine speed, beside two baselines; then 10,000 conflicting changes at two gateways (needs PostgreSQL)
 	@$(PY) -m tests.bench.arbitration && $(PY) -m tests.bench.contention
+
+effects-trace: .venv/.ready ## trace the provider's calls and derive rows (TYPES=…, VARIANT=2, AGAIN=failed, PATIENCE=3)
+	$(PY) -m tests.tools.effects_tracing trace $(TYPES) $(if $(VARIANT),--variant $(VARIANT)) $(if $(AGAIN),--again $(AGAIN)) $(if $(PATIENCE),--patience $(PATIENCE))
+	$(PY) -m tests.tools.effects_tracing derive
+	$(PY) -m tests.tools.effects_tracing exam
+	$(PY) -m tests.tools.effects_tracing figures
+
+effects-truth: .venv/.ready ## check what is foreseen of calls against Terraform's plans, with real Terraform: hours (ARGS="sqs sns")
+	@$(PY) -m tests.bench.effects_truth $(ARGS)
 
 tools:
 	@for tool in git terraform; do command -v $$tool >/dev/null || { echo "$$tool is not on PATH, and the tests need it." >&2; exit 1; }; done

@@ -155,6 +155,27 @@ def serve(
         raise typer.Exit(1) from error
 
 
+@app.command(hidden=True)
+def observe(
+    stack: Annotated[str, typer.Argument(help="Name of the stack in the settings.")],
+    addresses: Annotated[list[str], typer.Argument(help="Addresses of resources to read.")],
+    config: Annotated[
+        Path | None, typer.Option(help="Settings file; default: sentinel.toml here.", exists=True, dir_okay=False)
+    ] = None,
+) -> None:
+    """Print resources as the state has them and as they are now, as JSON, for `sentinel effects learn`. Secrets are left out."""
+    from gateway.core.settings import read_settings_of_server
+    from reconciler.app import observe_stack
+
+    _log_to_stderr()
+    try:
+        found = asyncio.run(observe_stack(read_settings_of_server(config), stack, addresses))
+    except SentinelError as error:
+        _fail(error, as_json=True)
+        raise typer.Exit(1) from error
+    typer.echo(json.dumps({"resources": found}, ensure_ascii=False))
+
+
 async def _serve(config: Path | None) -> None:
     # DBOS and the ledger take a second to import, which `sentinel --help` need not wait for.
     from gateway.core.settings import read_settings_of_server

@@ -12,6 +12,7 @@ import structlog
 from sqlalchemy.engine import make_url
 
 from gateway.core.errors import SentinelError, SettingsInvalid
+from gateway.core.model.json import Json
 from gateway.core.settings import Settings, StackSettings
 from gateway.core.settings.publish import EventSourceKind, EventSourceSettings, GitHubSettings
 from gateway.core.times import SystemClock
@@ -24,6 +25,7 @@ from gateway.terraform.provider_mirror import read_mirror, terraform_environment
 from gateway.terraform.repository import find_checkout
 from reconciler.changes.backlog import Backlog
 from reconciler.changes.event_sources import open_sources
+from reconciler.drift.created_outside import CreatedBesideCode
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
 from reconciler.drift.in_doubt.read_back import LiveReader, ReadBack
@@ -45,6 +47,8 @@ from reconciler.suggest.suggestions import Suggestions
 from reconciler.terraform.cli import Terraform, found_executable
 from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.credentials import check_credentials, passed_environment
+from reconciler.terraform.live_reads import LiveReads
+from reconciler.terraform.observation import observe
 from reconciler.workflows import Worker, serve
 
 log = structlog.get_logger()
@@ -119,22 +123,44 @@ def protected_ref(source: Path, wanted: str) -> str:
     return checkout.protected_ref(wanted) if checkout else "HEAD"
 
 
+def _terraform(settings: Settings, stack: StackSettings, workdir: Path) -> Terraform:
+    return Terraform(
+        environment=environment(settings, workdir),
+        workdir=workdir / "terraform",
+        executable=found_executable(settings.reconcile.terraform),
+        shared_data=stack.path.absolute() / ".terraform",
+        backend_config=stack.backend_config,
+        workspace=stack.workspace,
+        guard=code_guard(settings),
+    )
+
+
+async def observe_stack(settings: Settings, name: str, targets: Sequence[str]) -> list[dict[str, Json]]:
+    """Resources of a stack as the state has them and as they are now. Only the state, the code and the provider are read.
+
+    Raises `errors.SettingsInvalid` for an unknown stack or one without a state file, else as `observe`.
+    """
+    stack = next((each for each in settings.stacks if each.name == name), None)
+    if stack is None:
+        raise SettingsInvalid(f"The settings name no stack {name}.")
+    state = state_file(stack)
+    if state is None:
+        raise SettingsInvalid(
+            f"The state of {name} is in its backend; only a state in a file can be compared with what is live."
+        )
+    workdir = (settings.data / "reconciler" / stack.name).absolute()
+    terraform = _terraform(settings, stack, workdir)
+    async with LiveReads.beside(terraform) as reads:
+        return await observe(reads, stack.path.absolute(), state=state, targets=targets)
+
+
 def _worker(
     settings: Settings, stack: StackSettings, ledger: SqlLedger, suggestions: Suggestions | None = None
 ) -> Worker:
     workdir = (settings.data / "reconciler" / stack.name).absolute()
     source = stack.path.absolute()
     state = state_file(stack)
-    shared = source / ".terraform"
-    terraform = Terraform(
-        environment=environment(settings, workdir),
-        workdir=workdir / "terraform",
-        executable=found_executable(settings.reconcile.terraform),
-        shared_data=shared,
-        backend_config=stack.backend_config,
-        workspace=stack.workspace,
-        guard=code_guard(settings),
-    )
+    terraform = _terraform(settings, stack, workdir)
     line = Line(
         stack=stack.name,
         source=source,
@@ -198,6 +224,7 @@ def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedge
         every_seconds=reconcile.drift_every,
         sources=open_sources(sources, aws_clients(settings), identity=reconcile.gateway_identity),
         healer=None if reconcile.endpoint else _healer(reconcile.heal_replace, line),
+        created=CreatedBesideCode(line=line) if sources else None,
         claimed=ImplicitConflicts(
             stack=line.stack, ledger=ledger, queries=ledger, clock=line.clock, read_live=line.read_live
         ),

@@ -21,6 +21,7 @@ from gateway.line.checks.stops import StopsCheck
 from gateway.line.checks.time_box import TimeBoxCheck
 from gateway.line.pipeline import Pipeline
 from gateway.line.survey import Survey
+from gateway.plans.carried_calls import carried_calls
 from gateway.plans.check import PlanCheck
 from gateway.plans.open import PlanOpener
 from gateway.plans.session_calls import SessionCalls
@@ -78,6 +79,7 @@ def open_session_calls(parts: Parts) -> SessionCalls:
         clock=parts.clock,
         rules=parts.engine.plan_rules,
         couplings=parts.engine.couplings,
+        rows=parts.rows,
     )
 
 
@@ -124,4 +126,7 @@ def open_plan_check(parts: Parts) -> PlanCheck:
         masker=parts.masker,
         digest_key=parts.digest_key,
         couplings=parts.engine.couplings,
+        carried=lambda plan, stack: carried_calls(
+            plan, stack, parts.resolver, parts.stacks.account(), parts.settings.upstream.default_region
+        ),
     )

@@ -1,9 +1,11 @@
 """The parts of one running gateway: its settings and adapters, opened in order, and closed in reverse when the gateway stops."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 
 from gateway.app import background
 from gateway.aws.client.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
@@ -22,6 +24,8 @@ from gateway.core.ports import Clock
 from gateway.core.service_models import ServiceModels
 from gateway.core.settings import Settings
 from gateway.drift.decisions import DriftDecisions
+from gateway.effects.derived_rows import DerivedRow, derived_rows
+from gateway.effects.learned_rows import check_learned
 from gateway.effects.resolver import EffectResolver
 from gateway.identity.master_key import derived_key
 from gateway.ledger.keyring import SqlKeyRing
@@ -66,6 +70,8 @@ class Parts:
     plan_sessions: SqlPlanSessions
     engine: RunningEngine
     aws: AwsParts
+    rows: Callable[[str, str], tuple[DerivedRow, ...]]
+    """The derived rows of a service's operation, the accepted ones among them."""
     resolver: EffectResolver
     counts: PassedCounts
     masker: Masker
@@ -84,6 +90,7 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
     Raises `errors.SentinelError` if the code, a contract, a policy or a setting is invalid, or the ledger cannot be opened.
     """
     settings.data.mkdir(parents=True, exist_ok=True)
+    await asyncio.to_thread(check_learned, settings.effects.learned)
     master = await asyncio.to_thread(master_key_of, settings)
     masker = Masker(key=derived_key(master, "masking"))
     stacks = await asyncio.to_thread(
@@ -107,6 +114,7 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
     counts = PassedCounts(ledger, clock)
     stack.push_async_callback(counts.flush)
     keys = SqlKeyRing(ledger, master=master, clock=clock)
+    rows = partial(derived_rows, learned=settings.effects.learned)
     parts = Parts(
         settings=settings,
         clock=clock,
@@ -116,7 +124,13 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         plan_sessions=SqlPlanSessions(ledger, keys),
         engine=engine,
         aws=aws,
-        resolver=EffectResolver(stacks, masker=masker, class_of=_class_of),
+        rows=rows,
+        resolver=EffectResolver(
+            stacks,
+            masker=masker,
+            rows=rows,
+            class_of=_class_of,
+        ),
         counts=counts,
         masker=masker,
         digest_key=derived_key(master, "call digest"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gateway.cli import effects_learning
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
 from gateway.cli.output import console, fail, run, safe, shortened, show_json, show_pairs, show_table
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from gateway.effects.derived_rows import DerivedRow
 
 effects_app = typer.Typer(help="What AWS calls do to resources, as far as Sentinel knows.", no_args_is_help=True)
+
+effects_app.command("learn")(effects_learning.learn)
+effects_app.command("list")(effects_learning.list_)
+effects_app.command("accept")(effects_learning.accept)
 
 NOT_UNDERSTOOD = 2
 """Exit code if Sentinel does not know what the call does; 1 is an error."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from gateway.core.model.json import Json, is_ambiguous
 from gateway.core.model.masking import PER_RUN, Masker, holds_mask
-from gateway.core.model.mutation import Call, Effect, EffectAction
+from gateway.core.model.mutation import Basis, Call, Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath
 from gateway.effects.inventory import Inventory
 from gateway.effects.limits import EffectBudget
@@ -57,6 +57,8 @@ class Target:
     masker: Masker = field(default=PER_RUN, repr=False)
     budget: EffectBudget = field(default_factory=EffectBudget, compare=False, repr=False)
     """Shared by all targets of one call."""
+    basis: Basis = Basis.HAND
+    """What its effects are known by."""
 
     def whole(self, action: EffectAction, value: Json = None) -> Effect:
         """The effect on the resource as a whole; `value` is what a DELETE or INVOKE carries of the call's parameters."""
@@ -100,6 +102,7 @@ class Target:
             identity=self.identity,
             declared=self.declared,
             sensitive=sensitive,
+            basis=self.basis,
         )
 
 
@@ -125,6 +128,8 @@ class CallContext:
     schemas: Mapping[str, TypeSchema]
     masker: Masker = field(default=PER_RUN, repr=False)
     budget: EffectBudget = field(default_factory=EffectBudget, compare=False, repr=False)
+    basis: Basis = Basis.HAND
+    """What the rows are that interpret it."""
 
     @property
     def account(self) -> str:
@@ -195,7 +200,12 @@ class CallContext:
             schema=self.schemas[resource_type],
             masker=self.masker,
             budget=self.budget,
+            basis=self.basis,
         )
+
+    def target_at(self, resource_type: str, identity: Mapping[str, str], address: str) -> Target:
+        """The resource of this type at a declared address."""
+        return self._target(resource_type, identity, address)
 
     def target_of(self, effect: Effect) -> Target:
         """The resource that an effect of this call is on."""

@@ -17,14 +17,14 @@ from gateway.core.model.path import AttributePath
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.derived_operations import BLOCKS, deletes, keeps_omitted, operation_of
 from gateway.effects.derived_rows import Confidence, DerivedRow, ValueForm
-from gateway.effects.identification import names_fully, recorded_value, resources_named
+from gateway.effects.identification import names_fully, resources_named
 from gateway.effects.interpreter import attributes, effects_on
 from gateway.effects.operation import CREATE, DELETE, INVOKE, SET, Operation
 from gateway.effects.schema import TypeSchema
 from gateway.effects.values import NotUnderstood
 from gateway.terraform.resource_index import as_text
 
-MOST_OPERATIONS = 512
+MOST_OPERATIONS = 256
 """Operations whose rows are kept in memory."""
 _IDENTIFIER = re.compile(r"(?:Id|ID|Arn|ARN|Name|Identifier|Ur[li]|UR[LI]|Key)s?$|^(?:id|arn|name|ur[li]|key)s?$")
 """The ends of parameters that may say which resource is meant."""
@@ -45,6 +45,10 @@ class ReadyRow:
     """Why it describes no operation."""
     may_change: tuple[str, ...]
     """The names of which the attributes of the type consist."""
+    resets: tuple[str, ...]
+    """The attributes that AWS may reset if a call omits them."""
+    by_arn: tuple[str, ...]
+    """The parameters of whose ARN an attribute has the last part only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +98,19 @@ class DerivedRows:
             operation = operation_of(row, schema)
         except NotUnderstood as why:
             reason = str(why)
-        steps = tuple(sorted({step for path in schema.kinds for step in AttributePath(path).steps}))
-        return ReadyRow(row=row, operation=operation, reason=reason, may_change=steps)
+        written = {
+            source.attribute.partition(".{")[0]
+            for path, source in row.attributes.items()
+            if path in row.resets or not keeps_omitted(row.operation)
+        }
+        return ReadyRow(
+            row=row,
+            operation=operation,
+            reason=reason,
+            may_change=schema.steps,
+            resets=tuple(sorted(written - _COMPUTED)),
+            by_arn=tuple(path for path, source in row.attributes.items() if source.form is ValueForm.ARN),
+        )
 
 
 def read_call(rows: Sequence[ReadyRow], context: CallContext) -> Reading:
@@ -121,7 +136,7 @@ def read_call(rows: Sequence[ReadyRow], context: CallContext) -> Reading:
     except NotUnderstood as reason:
         effects = tuple(_on_the_whole(ready, target, str(reason)) for target in targets)
         return Reading(row=ready.row, effects=effects, reason=str(reason))
-    return Reading(row=ready.row, effects=tuple(replace(effect, basis=Basis.DERIVED) for effect in effects))
+    return Reading(row=ready.row, effects=effects)
 
 
 # Which resource -----------------------------------------------------------------------------------------------------
@@ -161,24 +176,23 @@ def _named(row: DerivedRow, context: CallContext, given: Mapping[str, object]) -
     if len(fitting) > 1:
         raise Ambiguous(f"the call may be about {', '.join(sorted(fitting)[:3])}")
     recorded = context.inventory.recorded(fitting[0]) or {}
-    identity = {
-        source.attribute: as_text(recorded_value(context, fitting[0], source.attribute)) or texts[path]
-        for path, source in row.identity.items()
-        if path in texts
-    }
     if not names_fully(context, recorded, tuple(texts.values())):
         raise NotUnderstood("what the call names is not all of the resource's id, so another one may be meant")
     _refuse_other_names(row, context, recorded)
-    return context.target_among(row.resource_type, identity, (fitting[0],))
+    identity = {
+        (name := row.identity[path].attribute): as_text(AttributePath(name).value_at(recorded)) or text
+        for path, text in texts.items()
+    }
+    return context.target_at(row.resource_type, identity, fitting[0])
 
 
 def _refuse_other_names(row: DerivedRow, context: CallContext, recorded: Mapping[str, Json]) -> None:
     """Raise `NotUnderstood` for an identifier that the row does not know and the resource does not have: it may name another one."""
-    known = {*row.identity, *row.attributes, *row.removes, *row.constants, *row.controls}
-    tops = {path.partition(".")[0] for path in known}
-    own = {as_text(value) for value in recorded.values()} - {""}
+    known = (row.identity, row.attributes, row.removes, row.constants, row.controls)
     for name, value in context.call.parameters.items():
-        if name not in tops and isinstance(value, str) and _IDENTIFIER.search(name) and value not in own:
+        if any(name in names for names in known) or not isinstance(value, str) or not _IDENTIFIER.search(name):
+            continue
+        if all(as_text(own) != value for own in recorded.values()):
             raise NotUnderstood(f"parameter {name} may name another resource")
 
 
@@ -206,10 +220,13 @@ def _text(path: str, value: object) -> str:
     return value
 
 
-def _value_at(parameters: object, path: str) -> object:
+def _value_at(parameters: Mapping[str, object], path: str) -> object:
+    if "." not in path:
+        return parameters.get(path)
+    value: object = parameters
     for step in path.split("."):
-        parameters = parameters.get(step) if isinstance(parameters, Mapping) else None
-    return parameters
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
 
 
 # What becomes of it -------------------------------------------------------------------------------------------------
@@ -229,14 +246,14 @@ def _exactly(ready: ReadyRow, context: CallContext, target: Target) -> Iterator[
     operation = ready.operation
     if operation is None:
         raise NotUnderstood(ready.reason)
-    _require_arns_here(ready.row, context)
+    _require_arns_here(ready, context)
     if operation.action is DELETE:
         yield from effects_on(operation, context, target)
         return
     values = _values(operation, context, target)
     creates = operation.action is CREATE or (operation.upserts and not target.recorded)
     if not creates or operation.upserts:
-        _refuse_reset(ready.row, target, values)
+        _refuse_reset(ready, target, values)
     if not creates:
         if not target.recorded:
             raise NotUnderstood("the state does not have it yet")
@@ -250,13 +267,13 @@ def _exactly(ready: ReadyRow, context: CallContext, target: Target) -> Iterator[
         values = {**{name: text for name, text in own.items() if target.schema.knows(name)}, **values}
     for attribute, value in values.items():
         effect = target.put(attribute, value, action=action)
-        yield replace(effect, upserted=creates and operation.upserts)
+        yield replace(effect, upserted=True) if creates and operation.upserts else effect
 
 
-def _require_arns_here(row: DerivedRow, context: CallContext) -> None:
+def _require_arns_here(ready: ReadyRow, context: CallContext) -> None:
     """Raise `NotUnderstood` for an ARN in another account or region of which an attribute would show only the name."""
-    for path, source in row.attributes.items():
-        value = _value_at(context.call.parameters, path) if source.form is ValueForm.ARN else None
+    for path in ready.by_arn:
+        value = _value_at(context.call.parameters, path)
         if isinstance(value, str) and value.startswith("arn:"):
             context.require_arn_here(value)
 
@@ -270,18 +287,14 @@ def _values(operation: Operation, context: CallContext, target: Target) -> dict[
     return values
 
 
-def _refuse_reset(row: DerivedRow, target: Target, values: Mapping[str, Json]) -> None:
+def _refuse_reset(ready: ReadyRow, target: Target, values: Mapping[str, Json]) -> None:
     """Raise `NotUnderstood` if the call omits what it could set and the resource has: AWS may leave it alone, or reset it.
 
     Of a resource that the state does not have nobody knows what it has.
     """
-    if keeps_omitted(row.operation):
-        return
-    for source in row.attributes.values():
-        attribute = source.attribute.partition(".{")[0]
-        given = any(AttributePath(attribute).touches(name) for name in values)
+    for attribute in ready.resets:
         has = not target.recorded or AttributePath(attribute).value_at(target.recorded) not in _EMPTY
-        if has and not given and attribute not in _COMPUTED:
+        if has and not any(AttributePath(attribute).touches(name) for name in values):
             raise NotUnderstood(f"the call leaves out {attribute}, which AWS may reset then")
 
 

@@ -16,7 +16,7 @@ from gateway.core.model.path import AttributePath
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.derived_rows import Confidence, DerivedRow, ValueForm
 from gateway.effects.operation import CREATE, DELETE, SET, Argument, Operation, Translate, only
-from gateway.effects.schema import TypeSchema
+from gateway.effects.schema import TypeSchema, folded, snake
 from gateway.effects.tags import drop_tags, set_tags, tag_map
 from gateway.effects.translators import added, ignored_if, removed
 from gateway.effects.values import NotUnderstood, in_kind
@@ -63,6 +63,10 @@ def operation_of(row: DerivedRow, schema: TypeSchema) -> Operation:
     """The operation that the row describes. Raises `NotUnderstood` if it may do more to the resource than its parameters say."""
     if row.confidence is not Confidence.ATTRIBUTES:
         raise NotUnderstood("its row knows the resource, and not what becomes of its attributes")
+    if row.clears:
+        raise NotUnderstood(
+            f"it takes away {', '.join(sorted(row.clears)[:3])}, and no parameter says what is there then"
+        )
     if deletes(row):
         return _deletion(row)
     action = _action(row)
@@ -154,16 +158,22 @@ class _Rules:
             self.found[whole] = all_of(name)
 
     def _contains(self, path: str, attribute: str) -> bool:
-        """Note the structures around a parameter that are blocks of the provider; whether each of them could be told."""
+        """Note the structures around a parameter that are blocks of the provider; whether each of them could be told.
+
+        A structure may stand around all others in the call alone (`JobUpdate.Command.Name`); elsewhere the two have the same steps.
+        """
         steps, names = path.split("."), attribute.split(".")
-        inside = [count for count in range(1, len(names)) if self._schema.kinds.get(".".join(names[:count])) in BLOCKS]
-        if len(steps) == len(names):
-            for count in range(1, len(names)):
-                outer = ".".join(names[:count])
-                if outer in self._schema.kinds:
-                    self._put(".".join(steps[:count]), outer)
-            return True
-        return not inside
+        more = len(steps) - len(names)
+        wrapped = more > 0 and all(
+            folded(snake(step)) == folded(name) for step, name in zip(steps[more:-1], names[:-1], strict=True)
+        )
+        if more != 0 and not wrapped:
+            return not any(self._schema.kinds.get(".".join(names[:count])) in BLOCKS for count in range(1, len(names)))
+        for count in range(1, len(names)):
+            outer = ".".join(names[:count])
+            if outer in self._schema.kinds:
+                self._put(".".join(steps[: more + count]), outer)
+        return True
 
     def _leaf(self, path: str, attribute: str, form: ValueForm) -> None:
         kind = self._schema.kinds.get(attribute, "string")

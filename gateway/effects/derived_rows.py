@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
@@ -94,9 +96,16 @@ class DerivedRow:
     """Parameters that were sent, and that no attribute explains."""
 
 
-def derived_rows(service: str, operation: str) -> tuple[DerivedRow, ...]:
-    """The rows of an operation, by botocore's names, in the order of their types. Empty if there is none."""
-    return tuple(_row(service, line) for line in _lines(service).get(operation, ()))
+def derived_rows(service: str, operation: str, learned: Path | None = None) -> tuple[DerivedRow, ...]:
+    """The rows of an operation, by botocore's names, in the order of their types. Empty if there is none.
+
+    `learned` is the directory of accepted rows (`gateway.effects.learned_rows`), which are read as the shipped ones are.
+    """
+    shipped = tuple(_row(service, line) for line in _lines(service).get(operation, ()))
+    if learned is None:
+        return shipped
+    own = (_row(service, line) for line in _lines(service, learned).get(operation, ()))
+    return (*shipped, *(row for row in own if row.origin is Origin.LEARNED))
 
 
 def services() -> tuple[str, ...]:
@@ -110,11 +119,11 @@ def operations_of(service: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _lines(service: str) -> Mapping[str, tuple[bytes, ...]]:
+def _lines(service: str, directory: Path | Traversable | None = None) -> Mapping[str, tuple[bytes, ...]]:
     """Operation → its rows as they stand in the file. A row is parsed when it is asked for, so that a large file costs its bytes only."""
     if not service.replace("-", "").isalnum():
         return {}
-    path = DIRECTORY / f"{service}.json"
+    path = (directory or DIRECTORY) / f"{service}.json"
     if not path.is_file():
         return {}
     found: dict[str, list[bytes]] = {}

@@ -30,7 +30,7 @@ def name_in_arn(context: CallContext, resource_type: str, attribute: str, arn: s
 def resources_named(context: CallContext, resource_type: str, attribute: str, text: str) -> tuple[str, ...]:
     """The addresses of the recorded resources of this type that the text may mean, where the call goes; several if it is ambiguous.
 
-    A text that is no ARN or URL counts as the value of `attribute` alone: whoever may choose the name of one resource could give it the id of
+    A text that is no ARN or URL counts as the value of `attribute` alone: who may choose the name of one resource could give it the id of
     another. Raises `NotUnderstood` for an ARN of another account, region or partition.
     """
     if text.startswith("arn:"):
@@ -47,7 +47,8 @@ def resources_named(context: CallContext, resource_type: str, attribute: str, te
 
 
 def _having(context: CallContext, resource_type: str, attributes: Sequence[str], text: str) -> list[str]:
-    return [address for name in attributes for address in context.inventory.find(resource_type, name, text)]
+    find = context.inventory.find
+    return [address for name in dict.fromkeys(attributes) for address in find(resource_type, name, text)]
 
 
 def ends_of_arn(arn: str) -> frozenset[str]:
@@ -66,9 +67,12 @@ def names_fully(context: CallContext, recorded: Mapping[str, Json], given: Seque
 
     The id `a1b2/prod` of a stage is not said by that of its API, `a1b2`, alone. Account and region always belong to it.
     """
-    own = {as_text(recorded.get(name)) for name in ("id", "arn", "url")} - {""}
-    if (own | ends_of_arn(as_text(recorded.get("arn")))) & set(given):
+    own = as_text(recorded.get("id"))
+    if own and own in given:
         return True
-    words = set(_WORD.findall(as_text(recorded.get("id"))))
+    whole = {as_text(recorded.get("url")), as_text(arn := recorded.get("arn")), *ends_of_arn(as_text(arn))} - {""}
+    if not whole.isdisjoint(given):
+        return True
+    words = set(_WORD.findall(own))
     said = {word for text in (*given, context.account, context.call.region) for word in _WORD.findall(text)}
     return bool(words) and words <= said

@@ -42,6 +42,9 @@ class Explanation:
     inner: tuple[InnerCall, ...] = ()
     """The calls that it makes AWS carry out, as far as they could be read. The effects of each are among `effects`, if all are understood."""
 
+    own: tuple[Effect, ...] = ()
+    """Of a call that carries others, what it does itself, also where these are not understood: a plan explains it then."""
+
     @property
     def not_understood(self) -> str:
         """Why the call is not understood; empty if it is."""
@@ -136,7 +139,9 @@ class EffectResolver:
         if problem and not quiet:
             log.info("not_understood", service=call.service, operation=call.operation, reason=problem)
         by_hand = call.operation in self._services.get(call.service, {})
-        return Explanation(effects=effects, by_hand=by_hand, reason=problem, inner=tuple(unpacking.inner))
+        return Explanation(
+            effects=effects, by_hand=by_hand, reason=problem, inner=tuple(unpacking.inner), own=unpacking.own
+        )
 
     def _by_row(self, context: CallContext, row: Operation | None, claimed: Claimed) -> Explanation:
         """The effects of a call by the row, by the hand-made one of its operation, or by a derived one.
@@ -146,11 +151,13 @@ class EffectResolver:
         call = context.call
         row = row or self._services.get(call.service, {}).get(call.operation)
         refuse_too_large(call.parameters, row.content if row else ())
+        context = replace(context, basis=Basis.HAND if row else Basis.DERIVED)
         if row is not None:
             found = Explanation(effects=_distinct(interpret(row, context)), by_hand=True)
         else:
             found = self._by_derived_rows(context)
-        return replace(found, effects=(*found.effects, *implied_effects(context, found.effects, claimed)))
+        implied = implied_effects(context, found.effects, claimed)
+        return replace(found, effects=(*found.effects, *implied)) if implied else found
 
     def _by_derived_rows(self, context: CallContext) -> Explanation:
         """Raises `NotUnderstood`, `errors.Ambiguous`."""

@@ -187,6 +187,7 @@ class Pipeline:
             effects=understood.effects,
             inner=understood.inner,
             not_understood=understood.not_understood,
+            own=understood.own,
             idempotency_key=request.idempotency_key,
             signature=request.signature,
             door=request.door,

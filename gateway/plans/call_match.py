@@ -52,6 +52,9 @@ class SessionCall:
     """By address, the id that AWS chose for what this session created."""
     schemas: Mapping[str, TypeSchema] = field(repr=False)
 
+    carries: bool = False
+    """Whether it makes AWS carry out other calls. Those of the plan were judged with the plan, so it must be exactly what the plan has."""
+
     @property
     def operation(self) -> str:
         """`service:Operation`."""
@@ -65,7 +68,7 @@ class SessionCall:
     @property
     def is_exact(self) -> bool:
         """Whether only a row that knows every attribute explains it."""
-        return self.call_class in EXACT_CLASSES or self.call.service in self.rules.exact_services
+        return self.carries or self.call_class in EXACT_CLASSES or self.call.service in self.rules.exact_services
 
     def resource(self, change: SessionChange) -> PlannedResource:
         """The change beside what the state records."""

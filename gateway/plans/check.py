@@ -14,7 +14,7 @@ from gateway.core.model.ids import digest_id, is_id, new_id
 from gateway.core.model.json import Json, is_ambiguous
 from gateway.core.model.masking import Masker, holds_mask
 from gateway.core.model.motive import Motive, ceiling_text
-from gateway.core.model.mutation import Call, CallClass, Door, Effect, EffectAction, Mutation
+from gateway.core.model.mutation import Call, CallClass, Door, Effect, EffectAction, InnerCall, Mutation
 from gateway.core.model.path import WHOLE, AttributePath, Overlaps
 from gateway.core.model.plan import Plan, PlannedAction, PlannedChange
 from gateway.core.model.verdict import Decision, Finding, Verdict
@@ -245,6 +245,8 @@ class PlanCheck:
     """Keys the digests of plans, which are recorded."""
     couplings: Callable[[], Couplings] = Couplings
     """Which attributes belong together."""
+    carried: Callable[[Plan, Stack], tuple[InnerCall, ...]] = lambda _plan, _stack: ()
+    """The calls that AWS will carry out because of what a plan makes."""
 
     async def check(
         self,
@@ -308,6 +310,7 @@ class PlanCheck:
             call_class=CallClass.MUTATION,
             motive=motive,
             effects=planned_effects(plan, stack.stack, self.masker, asked=asked),
+            inner=self.carried(plan, stack.stack),
             door=Door.API,
         )
         facts = await self._survey(stack).of(mutation)

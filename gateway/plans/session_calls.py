@@ -12,7 +12,7 @@ from gateway.core.model.mutation import Basis, Effect, Mutation
 from gateway.core.model.plan_session import PlannedPart, PlanRules, PlanSession
 from gateway.core.model.verdict import Decision, Mode
 from gateway.core.ports import Clock, Ledger, PlanLedger, PolicyEngine
-from gateway.effects.derived_rows import derived_rows
+from gateway.effects.derived_rows import DerivedRow, derived_rows
 from gateway.effects.proxies.unpacking import carries_calls
 from gateway.effects.registry import SERVICES
 from gateway.effects.schema import TypeSchema, known_schemas
@@ -39,6 +39,8 @@ class SessionCalls:
     clock: Clock
     rules: Callable[[], PlanRules] = PlanRules
     couplings: Callable[[], Couplings] = field(default=Couplings)
+    rows: Callable[[str, str], tuple[DerivedRow, ...]] = derived_rows
+    """The derived rows of a service's operation, the accepted ones among them."""
 
     async def surveyed(self, mutation: Mutation) -> tuple[Mutation, Facts]:
         """The mutation as a part of its plan, and the facts about it. Any exception is passed on: the line denies then."""
@@ -68,17 +70,16 @@ class SessionCalls:
             session=session,
             call=call,
             call_class=mutation.call_class,
-            effects=mutation.effects if by_hand else (),
-            rows=derived_rows(call.service, call.operation),
+            effects=(mutation.effects or mutation.own) if by_hand else (),
+            rows=self.rows(call.service, call.operation),
             stack=stack,
             rules=self.rules(),
             used=await self.sessions.used(session.id),
             made=await self.sessions.made(session.id),
             schemas=_schemas(types),
+            carries=carries_calls(call.service, call.operation, SERVICES),
         )
         found = _match(asked)
-        if not mutation.effects and carries_calls(call.service, call.operation, SERVICES):
-            found = CallMatch(objection=f"what it makes AWS do later is not understood ({mutation.not_understood})")
         if found.objection:
             objection = (
                 f"{asked.operation} fits no change of plan {session.id}: {found.objection}. Nothing was sent. {_NEXT}"

@@ -96,6 +96,9 @@ _OPEN_MEMBERS: Final = frozenset({
 _OPEN_IN_LOGS: Final = frozenset({"logDriver", "secretOptions"})
 
 
+_DIGIT: Final = re.compile(r"\d")
+
+
 def is_secret(resource_type: str, attribute: str) -> bool:
     """Whether the attribute is a secret by nature: the provider marks it, or it has the name of one."""
     return _rule(resource_type, _without_indexes(attribute)) in ("secret", "name")
@@ -242,7 +245,7 @@ def _encloses(listed: frozenset[str], path: AttributePath) -> bool:
 
 def _without_indexes(attribute: str) -> AttributePath:
     """The path as the schema has it: without the indexes of blocks."""
-    if not any(character.isdecimal() for character in attribute):
+    if _DIGIT.search(attribute) is None:
         return AttributePath(attribute)
     return AttributePath(".".join(step for step in attribute.split(".") if not step.isdecimal()) or attribute)
 

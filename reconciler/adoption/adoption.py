@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import Module
-from reconciler.adoption.agreement import Agreement, identity_of
+from reconciler.adoption.agreement import Agreement
 from reconciler.adoption.extent import Adopt
 from reconciler.adoption.forms import RULE, RULES, has_older_rules, inline_owner, mixes_rules, older_rule_ids
 from reconciler.adoption.identified import Identified, NotIdentified, identify, is_same
@@ -44,8 +44,6 @@ class DeclaredStack:
     """The live attributes of the resources that the state has, by address."""
     imported: frozenset[str] = frozenset()
     """The ids that the code imports already."""
-    named_alike: Callable[[Created], bool] = lambda _: False
-    """Whether a resource is named as its siblings in the stack are, so that it belongs to them."""
 
 
 async def adopt(open_provider: OpenProvider, events: Sequence[Event], stack: DeclaredStack, how: Adopt) -> Adoption:
@@ -94,6 +92,10 @@ class _Adopting:
         return Adoption(created=created, left=tuple(_once(self.left)), noted=self.told.noted)
 
     async def _one(self, creation: Creation) -> None:
+        if creation.elsewhere:
+            if creation.certain or creation.types:
+                self._leave(creation, creation.made.resource_type if creation.made else "", creation.elsewhere)
+            return
         if any(each.ends_itself(creation) for each in self.told.deletions):
             return
         found = await self._guarded(lambda provider: self._identified(provider, creation))
@@ -184,7 +186,7 @@ class _Adopting:
         match self.how:
             case Adopt.NONE:
                 return "Created resources are only listed (--adopt none)."
-            case Adopt.LINKED if not linked and not self.stack.named_alike(new) and not self._of_new(new):
+            case Adopt.LINKED if not linked and not self._of_new(new):
                 return "It belongs to no resource of the stack. `--adopt all` writes it all the same."
         return ""
 
@@ -235,12 +237,12 @@ class _Adopting:
         self._leave(creation, kind, found.why)
 
     def _is_change(self, creation: Creation) -> bool:
-        """Whether a call that may only change something names a resource that is declared: a plan shows what it changed."""
+        """Whether a call that may only change something names a resource that is declared, or that was looked at before: a plan shows what it changed."""
         if creation.certain or creation.types:
             return False
         names = {
             value
-            for own in self.stack.declared.values()
+            for own in (*self.stack.declared.values(), *(own for seen in self.seen.values() for own in seen))
             for name, value in own.items()
             if name in _NAMING and isinstance(value, str)
         }
@@ -266,7 +268,11 @@ class _Adopting:
     def _leave(self, creation: Creation, kind: str, why: str, resource: ImportedResource | None = None) -> None:
         self.left.append(
             LeftCreation(
-                resource_type=kind, identity=_identity(creation, kind, resource), origin=creation.event.origin, why=why
+                resource_type=kind,
+                identity=_identity(creation, kind, resource),
+                origin=creation.event.origin,
+                why=why,
+                arn=str(resource.attributes.get("arn") or "") if resource is not None else "",
             )
         )
 
@@ -290,9 +296,13 @@ async def _older_rule(provider: ProviderImports, import_id: str) -> ImportedReso
     return await provider.find(RULE, import_id)
 
 
+_TELLING: Final = ("statement_id", "target_id", "path_part", "scheduled_action_name", "from_port")
+"""Attributes by which people tell parts of one resource apart that have no name."""
+
+
 def _identity(creation: Creation, kind: str, resource: ImportedResource | None) -> str:
     if resource is not None:
-        return next((value for _, value in identity_of(resource.attributes)), resource.import_id)
+        return resource.import_id
     if creation.made is not None:
         return creation.made.import_id
     return next(iter(single_ids(creation.values, kind, BlockSchema())), "")
@@ -316,6 +326,7 @@ def _created(
     own = (
         live.get("name"),
         tagged,
+        *(live.get(name) for name in _TELLING),
         *(live.get(name) for name in schema.attributes if name.endswith("_name") and live.get(name) != parent),
     )
     return Created(

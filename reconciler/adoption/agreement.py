@@ -24,6 +24,8 @@ class Agreement:
     """The attributes whose values the call says."""
     given: frozenset[str] = frozenset()
     """All attributes that the call gave, whatever their values are now."""
+    answered: bool = False
+    """Whether the reply says its id or ARN."""
     against: str = ""
     """An attribute that tells it from others, and that the call says otherwise; empty if there is none."""
 
@@ -49,9 +51,10 @@ def agreement(values: EventValues, resource: ImportedResource, schema: BlockSche
         elif known and not agreeing and len(each.steps) <= 1 and _own_name(each, known, schema):
             against = against or known[0]
     against = against or _unexplained(values, live)
-    for each in values.answered:
-        names.update(name for name in _OWN if _tells(name, each) and says(live.get(name), each))
-    return Agreement(names=frozenset(names), given=frozenset(given), against=against)
+    own = {name for each in values.answered for name in _OWN if _tells(name, each) and says(live.get(name), each)}
+    return Agreement(
+        names=frozenset(names | own), given=frozenset(given), answered=bool(own & {"id", "arn"}), against=against
+    )
 
 
 def _unexplained(values: EventValues, live: Mapping[str, Json]) -> str:

@@ -12,7 +12,10 @@ _IDENTIFIERS: Final = ("id", "arn", "name", "identifier", "url", "key")
 def named_attributes(parameter: str, resource_type: str, schema: BlockSchema) -> tuple[str, ...]:
     """The attributes and nested blocks that the parameter may mean, the surest first; empty if there is none."""
     own = letters(parameter)
-    return tuple(name for name in (*schema.attributes, *schema.blocks) if own in _spellings(name, resource_type))
+    names = (*schema.attributes, *schema.blocks)
+    exact = tuple(name for name in names if own in _spellings(name, resource_type))
+    # `hostedZoneId` is the `zone_id` of a record: more words say the same if there are two at least.
+    return exact or tuple(name for name in names if "_" in name and own.endswith(letters(name)))
 
 
 @lru_cache(maxsize=65536)

@@ -1,13 +1,13 @@
 """Identifies the resource that a call created: a type and an id whose resource the provider reads and which agrees with the call."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from gateway.core.model.json import Json
 from reconciler.adoption.agreement import Agreement, agreement, identity_of
 from reconciler.adoption.import_ids import ids_of_form, single_ids, tried_together
-from reconciler.adoption.likely_types import likely_types
+from reconciler.adoption.likely_types import is_named_exactly, likely_types
 from reconciler.changes.event_values import EventValues
 from reconciler.terraform.plugin.imports import ImportedResource, NotImported, ProviderImports
 
@@ -43,20 +43,32 @@ async def identify(
     """What a call created. `known` are the types that tables name for it, `ids` import ids by type where a table says them, and `usual`
     the types that the stack has. Raises `errors.PluginUnavailable` if the provider ends.
     """
-    types = likely_types(values, provider, known)
+    found = await _of_types(provider, values, likely_types(values, provider, known), ids, usual)
+    if known and isinstance(found, NotIdentified) and found.absent and (more := likely_types(values, provider, ())):
+        other = await _of_types(provider, values, [each for each in more if each not in found.types], ids, usual)
+        return other if isinstance(other, Identified) else found
+    return found
+
+
+async def _of_types(
+    provider: ProviderImports, values: EventValues, types: Sequence[str], ids: Mapping[str, str], usual: Sequence[str]
+) -> Identified | NotIdentified:
     if not types:
         return NotIdentified(why="No table knows this call, and no resource type is named like what it makes.")
     found: list[Identified] = []
     said: list[str] = []
     for each in types:
         search = _Search(provider=provider, values=values, resource_type=each, given=ids.get(each, ""))
-        matching = [one async for one in search.matching()]
+        matching = await search.matching()
+        matching = _surest(matching)
         if any(not is_same(one.resource.attributes, matching[0].resource.attributes) for one in matching):
             return NotIdentified(why=f"Several resources of type {each} fit what the call says.", types=(each,))
         found += sorted(matching, key=lambda one: len(one.resource.import_id))[:1]
         said += [search.said] if search.said and not matching else []
     if len(found) > 1:
         found = [each for each in found if each.resource.resource_type in usual] or found
+    if len(found) > 1:
+        found = [each for each in found if is_named_exactly(values, each.resource.resource_type)] or found
     if len(found) > 1:
         named = tuple(each.resource.resource_type for each in found)
         return NotIdentified(
@@ -65,7 +77,14 @@ async def identify(
     if found:
         return found[0]
     reason = said[0] if said else f"The provider finds no {types[0]} by what the call says."
-    return NotIdentified(why=reason, types=types, absent=not said)
+    return NotIdentified(why=reason, types=tuple(types), absent=not said)
+
+
+def _surest(matching: Sequence[Identified]) -> list[Identified]:
+    """Those whose own id or ARN the call's reply says, if it says that of any, and that agree in the most names: others only belong to the same."""
+    found = [each for each in matching if each.agreement.answered] or list(matching)
+    most = max((len(each.agreement.names) for each in found), default=0)
+    return [each for each in found if len(each.agreement.names) == most]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,43 +97,42 @@ class _Search:
     given: str = ""
     said: str = ""
     """What the provider said against the type as such."""
+    form: str = ""
+    """How the provider says that ids of the type are written."""
     slow: int = 0
     """How often the provider gave no answer in time."""
     tried: set[str] = field(default_factory=set)
 
-    async def matching(self) -> AsyncIterator[Identified]:
+    async def matching(self) -> list[Identified]:
         """The resources that agree with the call; two of them may be one and the same."""
         schema = self.provider.schema(self.resource_type)
-        singles = (self.given,) if self.given else single_ids(self.values, self.resource_type, schema)
-        forms: list[str] = []
-        hits = 0
-        for each in singles:
-            found = await self._try(each, forms)
-            if found is not None:
-                hits += 1
-                yield found
-            if self.said:
-                return
-            if forms and not hits:
-                break
-        if hits or self.given:
-            return
-        together = [each for form in forms[:1] for each in ids_of_form(form, self.values)]
-        for each in together or tried_together(self.values, self.resource_type, schema):
-            if (found := await self._try(each, forms)) is not None:
-                yield found
-                hits += 1
-            if self.said or hits > 1:
-                return
+        if self.given:
+            return await self._hits((self.given,))
+        single = await self._hits(single_ids(self.values, self.resource_type, schema))
+        if single or self.said:
+            return single
+        # Each part of such an id is what the provider asks for by name, so the first one that is there is it.
+        named = await self._hits(ids_of_form(self.form, self.values), most=1)
+        if named or self.said:
+            return named
+        return await self._hits(tried_together(self.values, self.resource_type, schema, self.form), most=2)
 
-    async def _try(self, import_id: str, forms: list[str]) -> Identified | None:
+    async def _hits(self, import_ids: Sequence[str], most: int = _MOST_TRIES) -> list[Identified]:
+        found: list[Identified] = []
+        for each in import_ids:
+            if self.said or len(found) >= most:
+                break
+            hit = await self._try(each)
+            found += [hit] if hit is not None else []
+        return found
+
+    async def _try(self, import_id: str) -> Identified | None:
         if import_id in self.tried or len(self.tried) >= _MOST_TRIES:
             return None
         self.tried.add(import_id)
         found = await self.provider.find(self.resource_type, import_id)
         if isinstance(found, NotImported):
-            if found.form:
-                forms.append(found.form)
+            self.form = self.form or found.form
             self.slow += found.slow
             if self.slow >= _MOST_SLOW:
                 self.said = found.reason

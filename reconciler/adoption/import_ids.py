@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, permutations, product
+from itertools import combinations, islice, permutations, product
 from typing import Final
 
 from reconciler.adoption.attribute_names import named_attributes
@@ -14,11 +14,13 @@ from reconciler.terraform.plugin.type_schemas import BlockSchema
 _MOST_SINGLE: Final = 10
 _MOST_TOGETHER: Final = 40
 _MOST_OF_A_PART: Final = 4
-_LONGEST: Final = 1_024
-"""Characters of an id, which is more than AWS's longest ARN."""
+_ID: Final = re.compile(r"(?!20\d{2}-\d{2}-\d{2}[T ])[^\s{}\"]{1,1024}")
+"""What may be an id, at most as long as AWS's longest ARN: no document, no sentence and no time."""
 _NAMING: Final = ("id", "arn", "name", "url", "identifier", "key", "alias", "family")
 _SEPARATORS: Final = "/:|,#"
 _ALTERNATIVE: Final = re.compile(r"\s+or\s+|\.\s|\s-\s|;")
+_EXAMPLE: Final = re.compile(r"\s*\(?(?:e\.g\.|for example|where|such as)|\s\(|[/,:](?:\.\.\.|…)", re.IGNORECASE)
+"""What follows the form of an id in a sentence."""
 _PART: Final = re.compile(r"[A-Za-z][A-Za-z0-9_ -]*")
 _QUOTES: Final = str.maketrans("", "", "\"'`<>[](){}")
 
@@ -36,13 +38,16 @@ def _ranked(values: EventValues, resource_type: str, schema: BlockSchema) -> Ite
     noun = "".join(map(stem, values.noun))
     for answered, group in ((True, values.answered), (False, values.asked)):
         for each in group:
-            if not isinstance(each.value, str) or not 0 < len(each.value) <= _LONGEST:
+            if not isinstance(each.value, str) or not _ID.fullmatch(each.value):
                 continue
             name = each.name
-            if not name.endswith(_NAMING) and not named_attributes(each.steps[-1], resource_type, schema):
+            if not name.removesuffix("s").endswith(_NAMING) and not named_attributes(
+                each.steps[-1], resource_type, schema
+            ):
                 continue
             rank = 4.0 if answered else 2.0
-            rank += 3 if stem(name.removesuffix(_ending(name))) in noun and name != noun else 0
+            base = stem(name.removesuffix(_ending(name)))
+            rank += 3 if base and base in noun and name != noun else 0
             rank += 2 if name in _NAMING else 0
             rank -= 0.5 * len(each.steps)
             yield each.value, rank
@@ -57,73 +62,86 @@ def _ending(name: str) -> str:
 def ids_of_form(form: str, values: EventValues) -> tuple[str, ...]:
     """The ids that values of the event give in a form that the provider named, as `<function-name>/<alias>`."""
     found: dict[str, None] = {}
-    for alternative in _ALTERNATIVE.split(form):
-        found |= dict.fromkeys(_filled(alternative.translate(_QUOTES).strip(" ."), values))
+    for separators, parts in _forms(form):
+        found |= dict.fromkeys(_filled(separators, parts, values))
     return tuple(found)
 
 
-def _filled(form: str, values: EventValues) -> Iterator[str]:
-    separators = [each for each in form if each in _SEPARATORS] or (["_"] if form.count("_") else [])
-    if not separators:
-        return
-    pattern = re.compile("[" + re.escape("".join(set(separators))) + "]")
-    parts = [part.strip() for part in pattern.split(form)]
-    if not all(_PART.fullmatch(part) for part in parts):
-        return
+def _forms(form: str) -> Iterator[tuple[list[str], list[str]]]:
+    """The separators and the parts of each way to write an id."""
+    for alternative in _ALTERNATIVE.split(_EXAMPLE.split(form)[0]):
+        written = alternative.translate(_QUOTES).strip(" .")
+        separators = [each for each in written if each in _SEPARATORS] or ["_"] * written.count("_")
+        pattern = re.compile("[" + re.escape("".join(set(separators))) + "]") if separators else None
+        parts = [part.strip() for part in pattern.split(written)] if pattern else []
+        if parts and all(_PART.fullmatch(part) for part in parts):
+            yield separators, parts
+
+
+def _filled(separators: list[str], parts: list[str], values: EventValues) -> Iterator[str]:
     choices = [_choices(part, values) for part in parts]
+    if not choices[-1] and len(choices) > 2:  # noqa: PLR2004  the last part of several may be left out
+        choices = choices[:-1]
     for chosen in islice(product(*choices), _MOST_TOGETHER):
         if len(set(chosen)) == len(chosen):
-            yield "".join(value + separator for value, separator in zip(chosen, [*separators, ""], strict=False))
+            yield _joined(chosen, separators)
+
+
+def _joined(chosen: Sequence[str], separators: Sequence[str]) -> str:
+    return "".join(value + each for value, each in zip(chosen, [*separators[: len(chosen) - 1], ""], strict=True))
 
 
 def _choices(part: str, values: EventValues) -> list[str]:
     """The values that a part of an id may be, the likeliest first."""
-    wanted = letters(part)
+    wanted = letters(part).rstrip("0123456789")
     ranked: dict[str, int] = {}
     for each in (*values.answered, *values.asked):
         rank = _likeness(wanted, each, values)
-        if rank and len(each.text) <= _LONGEST:
-            ranked[each.text] = max(rank, ranked.get(each.text, 0))
+        for text in _spellings(each.text) if rank else ():
+            ranked[text] = max(rank, ranked.get(text, 0))
     return sorted(ranked, key=lambda text: -ranked[text])[:_MOST_OF_A_PART]
 
 
+def _spellings(text: str) -> Iterator[str]:
+    """A value as an id may have it: Route 53's ids are also said as `/hostedzone/Z1`, and its names with a dot at the end."""
+    if _ID.fullmatch(text):
+        yield text.rpartition("/")[2] if re.fullmatch(r"/[a-z]+/[A-Z0-9]+", text) else text
+
+
 def _likeness(wanted: str, each: NamedValue, values: EventValues) -> int:
-    name = each.name
-    noun = "".join(map(stem, values.noun))
+    name, noun = each.name, "".join(values.noun)
     whole = letters("".join(each.steps[-2:]))
     if name == wanted:
         return 5
-    if wanted in (whole, f"{noun}{name}"):
+    if wanted in (whole, f"{noun}{name}", f"{''.join(map(stem, values.noun))}{name}"):
         return 4
-    if name == "name" and wanted.removesuffix("name") in noun:
-        return 4
-    if name == "id" and wanted.removesuffix("id") in noun:
+    if name in ("name", "id") and wanted.removesuffix(name) in noun:
         return 4
     if name and (wanted.endswith(name) or name.endswith(wanted)) and len(min(name, wanted, key=len)) > 1:
         return 3
-    if name.removesuffix(_ending(name)) and name.removesuffix(_ending(name)) == wanted.removesuffix(_ending(wanted)):
-        return 2
-    return 0
+    own = name.removesuffix(_ending(name))
+    return 2 if own and own == wanted.removesuffix(_ending(wanted)) else 0
 
 
-def tried_together(values: EventValues, resource_type: str, schema: BlockSchema) -> tuple[str, ...]:
-    """Two or three values together, in the ways that ids are written, where the provider does not say how."""
+def tried_together(values: EventValues, resource_type: str, schema: BlockSchema, form: str = "") -> tuple[str, ...]:
+    """Two or three values together, in the ways that ids are written; if the provider named a form, with its separators and as many."""
     named = [
-        each.text
+        text
         for each in (*values.asked, *values.answered)
-        if each.text
-        and len(each.text) <= _LONGEST
-        and any(
+        for text in _spellings(each.text)
+        if any(
             schema.attributes[name].required or name in {"id", "name"}
             for name in named_attributes(each.steps[-1], resource_type, schema)
             if name in schema.attributes and schema.attributes[name].kind == "string"
         )
     ]
     distinct: Sequence[str] = list(dict.fromkeys([*named[:4], *([values.account] if values.account else [])]))
-    found = [
-        separator.join(chosen)
-        for count in (2, 3)
-        for chosen in permutations(distinct, count)
-        for separator in ("/", ":", ",", "|", "_")
-    ]
-    return tuple(found[:_MOST_TOGETHER])
+    ways = list(_forms(form))
+    if ways:
+        found = (
+            _joined(chosen, separators) for separators, parts in ways for chosen in permutations(distinct, len(parts))
+        )
+        return tuple(islice(found, _MOST_TOGETHER))
+    together = [*combinations(distinct, 2), *combinations(distinct, 3), *permutations(distinct, 2)]
+    plain = (separator.join(chosen) for chosen in dict.fromkeys(together) for separator in ("/", ":", ",", "|", "_"))
+    return tuple(islice(plain, _MOST_TOGETHER))

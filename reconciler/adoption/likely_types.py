@@ -1,6 +1,5 @@
 """The resource types that a call may have created, the likeliest first. The provider has the last word: it must read such a resource."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -24,6 +23,7 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
     "codestar-connections": ("aws_codestarconnections_",),
     "cognito-idp": ("aws_cognito_",),
     "cognito-identity": ("aws_cognito_",),
+    "cloudtrail": ("aws_cloudtrail",),
     "config": ("aws_config_",),
     "cloudwatch": ("aws_cloudwatch_",),
     "directconnect": ("aws_dx_",),
@@ -57,6 +57,8 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
 """How the types of a service begin, by event source, where it is not the service's own name."""
 _ALIASES: Final = ("aws_alb", "aws_default_", "aws_elasticsearch_")
 """Types that manage what another type manages too, under an older name or only by adopting it."""
+_WHOLE_SETS: Final = ("_exclusive", "aws_iam_policy_attachment", "aws_iam_group_membership")
+"""Endings of types that manage all parts of a resource at once: one part is never one of them."""
 _OF_VERBS: Final[Mapping[str, tuple[str, ...]]] = {
     "subscribe": ("subscription",),
     "authorize": ("rule",),
@@ -73,6 +75,7 @@ _IRREGULAR: Final[Mapping[str, tuple[str, ...]]] = {
     "autoscaling:PutScalingPolicy": ("aws_autoscaling_policy", "aws_appautoscaling_policy"),
     "autoscaling:PutScheduledUpdateGroupAction": ("aws_autoscaling_schedule",),
     "autoscaling:RegisterScalableTarget": ("aws_appautoscaling_target",),
+    "cloudtrail:CreateTrail": ("aws_cloudtrail",),
     "ec2:AllocateAddress": ("aws_eip",),
     "ec2:AssociateAddress": ("aws_eip_association",),
     "ec2:AttachInternetGateway": ("aws_internet_gateway_attachment",),
@@ -92,6 +95,8 @@ _IRREGULAR: Final[Mapping[str, tuple[str, ...]]] = {
     "iam:UploadSSHPublicKey": ("aws_iam_user_ssh_key",),
     "lambda:CreateFunctionUrlConfig": ("aws_lambda_function_url",),
     "lambda:PublishLayerVersion": ("aws_lambda_layer_version",),
+    "ecr:SetRepositoryPolicy": ("aws_ecr_repository_policy",),
+    "secretsmanager:PutResourcePolicy": ("aws_secretsmanager_secret_policy",),
     "route53:AssociateVPCWithHostedZone": ("aws_route53_zone_association",),
     "route53:ChangeResourceRecordSets": ("aws_route53_record",),
     "route53:CreateHostedZone": ("aws_route53_zone",),
@@ -113,24 +118,36 @@ def likely_types(values: EventValues, provider: ProviderImports, known: Sequence
 
     A name decides only if each word of the operation is one of the type's.
     """
-    named = [each for each in known if each in provider.types]
-    named = named or [*_IRREGULAR.get(f"{values.service}:{values.operation}", ())]
+    irregular = _IRREGULAR.get(f"{values.service}:{values.operation}", ())
+    named = [each for each in (known or irregular) if each in provider.types and not _manages_others(each)]
     if named:
         return tuple(sorted(named, key=lambda each: -_score(values, each, provider)))
     starts = family(values.service, provider.types)
     if not starts:
         return ()  # a service that the provider does not know
     wanted = frozenset(_nouns(values))
-    of_service = frozenset(map(stem, re.split(r"\W+", values.service)))
+    together = "".join(word for word in values.noun if word not in values.service)
+    of_service = {word for word in wanted if len(word) > 2 and word in values.service}  # noqa: PLR2004  `db` is a word
     found = []
     for name in provider.types:
-        if name.startswith(_ALIASES) or not name.startswith(starts):
+        if _manages_others(name) or not name.startswith(starts):
             continue
-        if wanted and wanted <= _all_words(name) | of_service:
+        if wanted and (_joined(name, starts) == together or wanted <= _all_words(name) | of_service):
             found.append(name)
     exact = [name for name in found if _own_words(name, starts) <= wanted]
     best = sorted(exact or found, key=lambda each: (-_score(values, each, provider), len(each)))
     return tuple(best[:_MOST])
+
+
+def _manages_others(resource_type: str) -> bool:
+    return resource_type.startswith(_ALIASES) or resource_type.endswith(_WHOLE_SETS)
+
+
+def is_named_exactly(values: EventValues, resource_type: str) -> bool:
+    """Whether a type has just the words of the operation, beside the name of the service."""
+    return _all_words(resource_type) - {"aws", stem(values.service)} == frozenset(_nouns(values)) - {
+        stem(values.service)
+    }
 
 
 def _score(values: EventValues, resource_type: str, provider: ProviderImports) -> float:
@@ -148,6 +165,12 @@ def _nouns(values: EventValues) -> Iterator[str]:
     for word in (*values.noun, *_OF_VERBS.get(values.verb, ())):
         if word not in _SAYS_LITTLE:
             yield stem(word)
+
+
+def _joined(resource_type: str, starts: tuple[str, ...]) -> str:
+    """The words of a type after those of its service, as `CreateWorkGroup` may write `workgroup`."""
+    start = max((each for each in starts if resource_type.startswith(each)), key=len, default="aws_")
+    return resource_type.removeprefix(start).replace("_", "")
 
 
 @lru_cache(maxsize=4096)

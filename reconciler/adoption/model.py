@@ -16,10 +16,12 @@ class LeftCreation:
     resource_type: str
     """Empty if it is not known."""
     identity: str
-    """Its ARN, id or name; empty if the event says none."""
+    """The id to import it by, or what the event says of its name; empty if the event says none."""
     origin: DriftOrigin
     why: str
     """A sentence."""
+    arn: str = ""
+    """Empty if it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,7 @@ class Adoption:
 
 
 def left_creation_to_json(left: LeftCreation) -> dict[str, Json]:
-    """Its members in the report: `type`, `identity`, `by`, `at`, `event`, `why`, and those of every other entry under `left`."""
+    """Its members in the report: `type`, `identity`, `arn`, `by`, `at`, `event`, `why`, and those of every other entry under `left`."""
     return {
         "address": "",
         "attribute": WHOLE,
@@ -43,6 +45,7 @@ def left_creation_to_json(left: LeftCreation) -> dict[str, Json]:
         "chain": [],
         "type": left.resource_type,
         "identity": left.identity,
+        "arn": left.arn,
         "by": left.origin.actor,
         "at": left.origin.at.isoformat(),
         "event": left.origin.event,

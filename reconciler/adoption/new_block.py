@@ -13,6 +13,8 @@ from reconciler.terraform.plugin.imports import ProviderImports
 from reconciler.terraform.plugin.type_schemas import NOT_WRITTEN, BlockSchema, rows
 
 _ROUNDS: Final = 8
+_MISSES: Final = re.compile(r"missing|must be specified|is required|required argument|must be set", re.IGNORECASE)
+"""In a sentence of a validation that wants another argument too, and is not against one that is there."""
 _ALL_TAGS: Final = "tags_all"
 _DEFAULT_TAGS: Final = "It lacks the default tags of the code's provider, so a plan with its block would change it. Tag it so, or add its block by hand."
 _NOTHING: Final[tuple[Json, ...]] = (None, "", [], {})
@@ -127,7 +129,7 @@ class _Builder:
 
         Of several objections to one configuration, which had these arguments, the first that is met may meet the others too.
         """
-        if name in before_it:
+        if name in before_it and not _MISSES.search(sentence):
             return self._without(name)
         before = dict(self.config)
         for each in (name, *re.findall(r"\w+", sentence)):
@@ -187,8 +189,11 @@ def _written(value: Any) -> Json:
     """A value as a block writes it: JSON in a text as a document."""
     match value:
         case str():
-            document = document_in(value) if value.lstrip()[:1] == "{" else None
-            return {"json": document} if isinstance(document, dict) and document else value
+            document = document_in(value)
+            nested = isinstance(document, dict) or (
+                isinstance(document, list) and any(isinstance(each, dict) for each in document)
+            )
+            return {"json": document} if document and nested else value
         case list():
             return [_written(each) if isinstance(each, dict) else each for each in value]
         case dict():

@@ -152,11 +152,12 @@ _NOT_CREATING: Final = frozenset(
      "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:GenerateDataKeyPair", "kms:GenerateRandom", "kms:GenerateMac",
      "sts:GetSessionToken", "kinesis:PutRecord", "kinesis:PutRecords", "dynamodb:PutItem", "ssm:PutComplianceItems", "ssm:PutInventory",
      "firehose:PutRecord", "firehose:PutRecordBatch", "xray:PutTraceSegments", "xray:PutTelemetryRecords", "config:PutEvaluations",
-     "logs:CreateLogStream", "iam:GenerateCredentialReport", "iam:GenerateServiceLastAccessedDetails", "ssm:CreateSession",
+     "iam:GenerateCredentialReport", "iam:GenerateServiceLastAccessedDetails", "ssm:CreateSession",
      "signin:CreateOAuth2Token", "sso:CreateToken"}
 )  # fmt: skip
 """Calls that are named like creations and make nothing that Terraform declares."""
-_CREATING_ALL_THE_SAME: Final = frozenset({"route53:ChangeResourceRecordSets"})
+_CREATING_ALL_THE_SAME: Final = frozenset({"ecr:SetRepositoryPolicy", "route53:ChangeResourceRecordSets"})
+"""Calls that create something although their verb does not say so."""
 _TAGGING: Final = frozenset({"tags", "tag", "tagging"})
 _EVERYWHERE: Final = frozenset(
     {
@@ -219,6 +220,8 @@ class Creation:
     """What a hand-made table reads from the call."""
     types: tuple[str, ...] = ()
     """The types that a table says the call creates."""
+    elsewhere: str = ""
+    """Why it cannot be read where the stack is, as a sentence; empty if it can."""
     certain: bool = True
     """Whether the call creates something for sure, and does not only change what was there."""
 
@@ -277,14 +280,16 @@ class Place:
             regions=frozenset(parts[3] for parts in places if parts[3]),
         )
 
-    def objection(self, call: Mapping[str, Any], service: str) -> str:
-        """Why a call is not about this place; empty if it is, or that is not known."""
-        account, region = str(call.get("recipientAccountId") or ""), str(call.get("awsRegion") or "")
-        if account and self.accounts and account not in self.accounts:
-            return f"events of the account {account}, which is not the stack's"
-        if region and self.regions and region not in self.regions and service not in _EVERYWHERE:
-            return f"events of the region {region}, in which the stack has nothing"
-        return ""
+    def other_account(self, call: Mapping[str, Any]) -> str:
+        """The account of a call, if it is not the stack's."""
+        account = str(call.get("recipientAccountId") or "")
+        return account if account and self.accounts and account not in self.accounts else ""
+
+    def other_region(self, call: Mapping[str, Any], service: str) -> str:
+        """The region of a call, if the stack has nothing there."""
+        region = str(call.get("awsRegion") or "")
+        known = not region or not self.regions or service in _EVERYWHERE
+        return "" if known or region in self.regions else region
 
 
 def told(events: Sequence[Event], place: Place) -> Told:
@@ -292,8 +297,9 @@ def told(events: Sequence[Event], place: Place) -> Told:
     creations, deletions, noted = [], [], dict[str, int]()
     for event in sorted(events, key=lambda each: each.origin.at):
         values = event_values(event.call)
-        if objection := place.objection(event.call, values.service):
-            noted[objection] = noted.get(objection, 0) + 1
+        if account := place.other_account(event.call):
+            sentence = f"events of the account {account}, which is not the stack's"
+            noted[sentence] = noted.get(sentence, 0) + 1
             continue
         if values.words[:1] == ("schedule",) and values.words[-1:] == ("deletion",):
             values = replace(values, words=("delete", *values.words[1:-1]))
@@ -305,7 +311,9 @@ def told(events: Sequence[Event], place: Place) -> Told:
             sentence = f"{event.origin.event} by the AWS service {event.origin.actor}: a controller owns what it made"
             noted[sentence] = noted.get(sentence, 0) + 1
             continue
-        creations += found
+        region = place.other_region(event.call, values.service)
+        elsewhere = f"It was created in {region}, where the stack has nothing." if region else ""
+        creations += [replace(each, elsewhere=elsewhere) for each in found]
     return Told(
         creations=tuple(creations),
         deletions=tuple(deletions),
@@ -316,13 +324,12 @@ def told(events: Sequence[Event], place: Place) -> Told:
 def _creations(event: Event) -> Iterator[Creation]:
     values = event_values(event.call)
     name = f"{values.service}:{values.operation}"
-    types = tuple(
-        dict.fromkeys(row for service in services_of(values.service) for row in _created_by(service, values.operation))
-    )
     made = read_creation(event.call)
-    known = bool(types) or made is not None or name in _CREATING_ALL_THE_SAME
-    if not known and (name in _NOT_CREATING or values.verb in _CHANGES_ONLY or _TAGGING & {*values.noun}):
+    always = made is not None or name in _CREATING_ALL_THE_SAME
+    if not always and (name in _NOT_CREATING or values.verb in _CHANGES_ONLY or _TAGGING & {*values.noun}):
         return
+    services = services_of(values.service)
+    types = tuple(dict.fromkeys(each for service in services for each in _created_by(service, values.operation)))
     certain = made is not None or values.verb in _MAKES or name in _CREATING_ALL_THE_SAME
     parts = _parts(event.call, name)
     for part in parts:

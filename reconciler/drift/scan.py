@@ -1,7 +1,7 @@
 """Finds changes from outside on a schedule, records them, and carries out what was decided about each."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
@@ -19,8 +19,9 @@ from gateway.core.records.record import Record, Stage
 from gateway.core.records.write_backs import WriteBackBody
 from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, mutation_of_drift
 from reconciler.changes.backlog import Backlog
-from reconciler.changes.cloudtrail import origins
+from reconciler.changes.cloudtrail import Event, origins
 from reconciler.changes.event_sources import EventSources
+from reconciler.drift.created_outside import BY_HAND, CreatedOutside, is_created_outside
 from reconciler.drift.foreign_drift import OutsideChange, outside_changes, with_replacements
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
@@ -51,6 +52,8 @@ class DriftScan:
     book: DriftBook = field(default_factory=DriftBook)
     claimed: ImplicitConflicts | None = None
     """Compares the claimed values with what is live; None: nobody is told of implicit conflicts."""
+    created: CreatedOutside | None = None
+    """Finds what was created outside; None: nobody is told of it."""
     seen_head: str = ""
     """The protected branch's commit up to which the state has what was codified."""
 
@@ -93,11 +96,13 @@ class DriftScan:
         plan = await self.line.plan_protected()
         await self.backlog.read(self.line.queries)
         await self.book.read(self.line.queries)
-        found = await self._outside(plan) if plan is not None else {}
+        events = await self._events()
+        found = await self._outside(plan, events) if plan is not None else {}
+        found |= await self._created(events)
         for drift_id, outside in found.items():
             await self._record_found(drift_id, outside)
         for drift in list(self.book.open.values()):
-            if drift.stack == self.line.stack and drift.id not in found and not self._in_flight(drift):
+            if drift.stack == self.line.stack and drift.id not in found and not await self._stays(drift):
                 reason = "Live and code agree again, or a mutation set the value since."
                 await self._settle(drift, _settled(drift, DriftOutcome.GONE, reason))
         if self.claimed is not None:
@@ -125,9 +130,26 @@ class DriftScan:
         """The stops of all changes, and of those in this stack. The gateway itself refuses what others are about."""
         return in_the_way(await self.stops.stops(), Reach(stacks=frozenset({self.line.stack})))
 
-    async def _outside(self, plan: TerraformPlan) -> dict[str, OutsideChange]:
+    async def _events(self) -> tuple[Event, ...]:
         now = self.line.clock.now()
-        events = await self.sources.since(now - max(_LOOK_BACK, timedelta(seconds=2 * self.every_seconds)))
+        return await self.sources.since(now - max(_LOOK_BACK, timedelta(seconds=2 * self.every_seconds)))
+
+    async def _created(self, events: Sequence[Event]) -> dict[str, OutsideChange]:
+        """What was created outside, by the id of the change: what was found before stays so after its events are gone."""
+        stack = self.line.stack
+        found = await self.created.find(events) if self.created is not None else ()
+        return {
+            each.id_of(stack, self.book.ended[stack, each.change.address, each.change.attribute]): each
+            for each in found
+        }
+
+    async def _stays(self, drift: ForeignDrift) -> bool:
+        """Whether a change that was not found again may still be there."""
+        if is_created_outside(drift):
+            return self.created is not None and not await self.created.is_declared(drift)
+        return self._in_flight(drift)
+
+    async def _outside(self, plan: TerraformPlan, events: Sequence[Event]) -> dict[str, OutsideChange]:
         stack = self.line.stack
         known = {(each.address, each.attribute): each.live for each in self.book.open.values() if each.stack == stack}
         found = await outside_changes(plan, origins(events, plan), self.backlog, self._recall, known)
@@ -186,6 +208,8 @@ class DriftScan:
 
         What was replaced is proposed together with the rest that was, since one may belong to the other.
         """
+        if is_created_outside(drift):
+            return _settled(drift, DriftOutcome.FAILED, BY_HAND)
         beside = self._replaced_too(drift)
         applied = mutation_of_drift(drift, *beside)
         proposal = await self.line.prove(applied, self.backlog)

@@ -46,17 +46,18 @@ _MOST_LIKES = 50
 """How many siblings are tried, the likeliest first; the code is evaluated for each."""
 
 
-def is_named_alike(code: EditedCode, created: Created, live: Live) -> bool:
-    """Whether a resource is named as resources of the stack are, or names one of them."""
-    return _Planner(code, live, frozenset()).belongs(created)
-
-
 def wanted_creations(
-    root: Path, created: Sequence[Created], live: Live, around: Surroundings | None = None, *, anywhere: bool = False
+    root: Path,
+    created: Sequence[Created],
+    live: Live,
+    around: Surroundings | None = None,
+    *,
+    identified: bool = False,
+    anywhere: bool = False,
 ) -> list[Wanted]:
     """The resources that belong to the stack, and that neither its state nor its code has, each with its address and text.
 
-    With `anywhere`, those that belong to nothing here are among them. Raises `CodeInvalid`.
+    Those that are `identified` are known to be new. With `anywhere`, those that belong to nothing here are among them. Raises `CodeInvalid`.
     """
     code = read_code(root, {}, around)
     found: list[Wanted] = []
@@ -64,7 +65,7 @@ def wanted_creations(
     for each in created:
         again = (each.resource_type, each.import_id) in seen
         seen.add((each.resource_type, each.import_id))
-        if again or is_known(each, live) or is_in_code(code, each):
+        if again or (not identified and (is_known(each, live) or is_in_code(code, each))):
             continue
         wanted = _Planner(code, live, frozenset(want.address for want in found), anywhere).wanted(each)
         found += [wanted] if wanted is not None else []
@@ -110,6 +111,7 @@ def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
             key=value["key"] if isinstance(value["key"], int) else str(value["key"]),
             old=str(value["old"]),
             new=str(value["new"]),
+            values=_pairs(value.get("values")),
         )
         code = add_instance(code, like, wanted)
     else:
@@ -119,6 +121,11 @@ def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
         code = code.after(document, append_block(document, str(value["import"])), wanted)
     refuse_side_effects(before, code, frozenset({wanted.address}))
     return code
+
+
+def _pairs(value: Json) -> tuple[tuple[Json, Json], ...]:
+    rows = value if isinstance(value, list) else []
+    return tuple((row[0], row[1]) for row in rows if isinstance(row, list) and len(row) == 2)  # noqa: PLR2004  a pair
 
 
 def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> EditedCode:
@@ -194,10 +201,6 @@ class _Planner:
         }
         return Wanted(address=address, attribute=WHOLE, value=value)
 
-    def belongs(self, created: Created) -> bool:
-        """Whether it belongs to a resource of the stack, or is named as one is."""
-        return self._named_owner(created) is not None
-
     def _keyed(self, created: Created) -> Wanted | None:
         """The creation as one more instance of a block that its siblings are instances of; None if there is none."""
         for address, like in islice(siblings_of(created, self.live), _MOST_LIKES):
@@ -207,6 +210,7 @@ class _Planner:
                 "key": like.key,
                 "old": like.old,
                 "new": like.new,
+                "values": [list(pair) for pair in like.values],
                 "import": import_text(address, created.import_id),
                 "import_file": str(self._file_of(like.sibling)),
             }

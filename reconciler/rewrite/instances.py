@@ -23,7 +23,7 @@ from gateway.terraform.lang.values import Unknown
 from reconciler.changes.event_creations import Created
 from reconciler.model import Wanted
 from reconciler.rewrite.edited_code import EditedCode, refuse_side_effects
-from reconciler.rewrite.editors.hcl_text import CannotEdit, key, quoted
+from reconciler.rewrite.editors.hcl_text import CannotEdit, key, quoted, to_hcl
 from reconciler.rewrite.editors.list_items import append_item, remove_item
 from reconciler.rewrite.editors.map_entry import remove_entry
 from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, newline
@@ -97,6 +97,8 @@ class NewInstance:
     """What stands for the new instance where the sibling's text stands: its key, or a part of its name."""
     old: str
     """The sibling's text."""
+    values: tuple[tuple[Json, Json], ...] = ()
+    """Plain values in the sibling's entry, each with that of the new instance: they tell it from others, so it would be replaced otherwise."""
 
 
 def add_instance(code: EditedCode, like: NewInstance, wanted: Wanted) -> EditedCode:
@@ -148,7 +150,7 @@ def _added(document: Document, node: e.Object | e.Tuple | e.LiteralValue, like: 
     match node:
         case e.Object(elements=elements):
             same = next((each for each in elements if _is(each.key, like.old)), None)
-            return None if same is None else _entry(document, node, same, like.new)
+            return None if same is None else _entry(document, node, same, like)
         case e.Tuple(items=items):
             same_item = next((each for each in items if _is(each, like.old) or _holds(each, like.old)), None)
             if same_item is None:
@@ -170,9 +172,10 @@ def _holds(node: e.Expression, text: str) -> bool:
     return isinstance(inner, e.Object) and any(_is(each.value, text) for each in inner.elements)
 
 
-def _entry(document: Document, holder: e.Object, same: e.Element, name: str) -> Splice:
-    """A new last entry with the value of another one."""
-    last, value = holder.elements[-1], document.source[same.value.start : same.value.end].decode()
+def _entry(document: Document, holder: e.Object, same: e.Element, like: NewInstance) -> Splice:
+    """A new last entry with the value of another one, but for what tells the two apart."""
+    last, name = holder.elements[-1], like.new
+    value = _with_values(document.source[same.value.start : same.value.end].decode(), like)
     between = document.source[same.key.end : same.value.start].decode().strip() or "="
     written = key(name, always_quoted=document.source[same.key.start : same.key.start + 1] == b'"')
     if b"\n" not in document.source[holder.start : holder.elements[0].start]:
@@ -182,6 +185,13 @@ def _entry(document: Document, holder: e.Object, same: e.Element, name: str) -> 
     comma = "," if document.source[last.end :].lstrip(b" \t").startswith(b",") else ""
     end = line_end(document, last.end)
     return Splice(end, end, f"{newline(document)}{indent_at(document, last.start)}{written} {between} {value}{comma}")
+
+
+def _with_values(text: str, like: NewInstance) -> str:
+    for old, new in like.values:
+        pattern = rf'(?<![\w."-]){re.escape(to_hcl(old))}(?![\w."-])'
+        text = re.sub(pattern, to_hcl(new).replace("\\", r"\\"), text)
+    return text
 
 
 def siblings_of(created: Created, live: Mapping[str, Mapping[str, Json]]) -> Iterator[tuple[str, NewInstance]]:
@@ -197,13 +207,23 @@ def siblings_of(created: Created, live: Mapping[str, Mapping[str, Json]]) -> Ite
             continue
         if created.parent:
             if created.parent in values.values() and isinstance(parsed.key, str):
-                found.append((0, address, _named(parsed, parsed.key, label_of(created.name))))
+                new, like = _named(parsed, parsed.key, label_of(created.name))
+                found.append((0, address, (new, replace(like, values=_other_values(values, created)))))
             continue
         for name in names_of(values):
             for new, like in _by_name(parsed, name, created.name, live):
                 found.append((len(shared_beginning(created.name, name)), str(parsed), (new, like)))
     for _, _, (new, like) in sorted(found, key=lambda each: (-each[0], each[1])):
         yield str(new), like
+
+
+def _other_values(sibling: Mapping[str, Json], created: Created) -> tuple[tuple[Json, Json], ...]:
+    """The plain values by which two resources differ, each once."""
+    pairs = ((sibling.get(name), value) for name, value in created.attributes.items())
+    plain = (
+        (old, new) for old, new in pairs if isinstance(old, str | int | float) and isinstance(new, str | int | float)
+    )
+    return tuple(dict.fromkeys((old, new) for old, new in plain if old != new and not isinstance(old, bool)))
 
 
 def _named(sibling: Address, key: str, new: str) -> tuple[Address, NewInstance]:

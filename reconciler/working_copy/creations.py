@@ -11,7 +11,7 @@ from reconciler.adoption.extent import Adopt
 from reconciler.adoption.model import LeftCreation
 from reconciler.changes.cloudtrail import Event
 from reconciler.model import Drift, Left, is_new
-from reconciler.rewrite.create import import_id_of, is_named_alike, wanted_creations
+from reconciler.rewrite.create import import_id_of, wanted_creations
 from reconciler.rewrite.edited_code import read_code
 from reconciler.rewrite.imports import imported_ids
 from reconciler.rewrite.surroundings import Surroundings
@@ -61,13 +61,12 @@ async def adopted_creations(
         code=code.module,
         declared=managed,
         imported=frozenset(imported_ids(code.module).values()),
-        named_alike=lambda created: is_named_alike(code, created, live),
     )
     async with import_session(terraform, root) as session:
         adoption = await adopt(session.open, events, stack, how)
     origin = {made.import_id: origin for made, origin in adoption.created}
     made = [made for made, _ in adoption.created]
-    wanted = wanted_creations(root, made, live, around, anywhere=how is Adopt.ALL)
+    wanted = wanted_creations(root, made, live, around, identified=True, anywhere=how is Adopt.ALL)
     placed = {import_id_of(each) for each in wanted}
     left = [
         LeftCreation(resource_type=made.resource_type, identity=made.import_id, origin=origin, why=_NO_PLACE)

@@ -1,9 +1,11 @@
 """Writes drift back into any working copy, without a gateway: plan, classify the drift, edit a copy, prove the edits."""
 
+import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import load_module
 from reconciler.adoption.extent import Adopt
 from reconciler.changes.classification import classify_foreign_drift
@@ -31,7 +33,7 @@ from reconciler.terraform.state_update import adopt_replacements, apply_to_state
 from reconciler.working_copy.creations import adopted_creations
 from reconciler.working_copy.report import Report, write
 
-_ROUNDS = 4
+_ROUNDS = 6
 
 
 async def reconcile_with_plan(
@@ -246,8 +248,10 @@ def _next_round(verified: Verified, drifts: Sequence[Drift], events: Sequence[Ev
 
 
 def _is_named(drift: Drift, error: str) -> bool:
-    """Whether an error of Terraform is about the block of a resource."""
-    return f"with {drift.wanted.address}," in error
+    """Whether an error of Terraform is about the block of a resource, or about its import."""
+    address = parse_address(drift.wanted.address)
+    block = f'resource "{address.resource_type}" "{address.name}"' if address is not None else drift.wanted.address
+    return block in error or re.search(rf"(?<![\w.]){re.escape(drift.wanted.address)}(?![\w.\[])", error) is not None
 
 
 def _changes_of(wanted: Wanted, plan: TerraformPlan) -> list[ResourceChange]:

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
@@ -16,6 +17,7 @@ from typing import Any, Self, TypeVar
 import boto3
 import httpx
 
+from gateway.core.model.verdict import Mode
 from gateway.core.ports import Key, RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings import Settings, StackSettings, UpstreamSettings
@@ -29,6 +31,8 @@ from tests.kit.up import ROOT, free_port
 
 T = TypeVar("T")
 _READY_SECONDS = 300.0
+_ONE = threading.Lock()
+"""A new ledger is migrated by Alembic, whose context is that of the process."""
 
 
 @dataclass
@@ -39,6 +43,8 @@ class GateProcess(AbstractContextManager["GateProcess"]):
     aws: str
     """URL of the simulated AWS."""
     lease_seconds: float = 2.0
+    mode: Mode = Mode.ENFORCE
+    stack: StackSettings = field(default_factory=lambda: StackSettings(name="kafka", path=STACK))
     port: int = field(default_factory=free_port)
     keys: dict[str, Key] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
@@ -54,7 +60,7 @@ class GateProcess(AbstractContextManager["GateProcess"]):
         return Settings(
             data=self.data,
             upstream=UpstreamSettings(simulated=self.aws),
-            stacks=(StackSettings(name="kafka", path=STACK),),
+            stacks=(self.stack,),
         )
 
     def __enter__(self) -> Self:
@@ -73,9 +79,12 @@ class GateProcess(AbstractContextManager["GateProcess"]):
             "SENTINEL_SERVER__PORT": str(self.port),
             "SENTINEL_SERVER__LEASE_SECONDS": str(self.lease_seconds),
             "SENTINEL_UPSTREAM__SIMULATED": self.aws,
-            "SENTINEL_STACKS": json.dumps([{"name": "kafka", "path": str(STACK)}]),
+            "SENTINEL_MODE": self.mode.value,
+            "SENTINEL_STACKS": json.dumps([self.stack.model_dump(mode="json", exclude_defaults=True)]),
         }
-        self.process = subprocess.Popen([sys.executable, "-m", "gateway", "serve"], env=environment, cwd=ROOT)
+        command = [sys.executable, "-m", "gateway", "serve"]
+        with (self.data / "gateway.log").open("a") as log:
+            self.process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=log, stderr=log)
         deadline = time.monotonic() + _READY_SECONDS
         while not self._is_ready():
             assert self.process.poll() is None, "the gateway ended"
@@ -96,7 +105,8 @@ class GateProcess(AbstractContextManager["GateProcess"]):
             async with open_sealed_ledger(self.settings) as ledger:
                 return await work(ledger)
 
-        return asyncio.run(opened())
+        with _ONE:
+            return asyncio.run(opened())
 
     def records(self, stage: Stage) -> list[Record]:
         """The records of a stage, oldest first."""

@@ -185,6 +185,9 @@ class Mutation:
     idempotency_key: str = ""
     """The client's key for this attempt, unique per actor; empty if it sent none."""
 
+    own: tuple[Effect, ...] = field(default=(), compare=False)
+    """Of a call that makes AWS carry out others, what it does itself, also where those are not understood. Only a plan counts it then."""
+
     signature: str = ""
     """The signature of the request, empty if it was not signed. The same one is carried out at most once."""
     door: Door = Door.AWS

@@ -8,7 +8,7 @@ import msgspec
 from gateway.core.model.approval import ApprovalRule, Binding, approval_rule_from_json
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import ConflictClass
-from gateway.core.model.mutation import CallClass, Door, Effect, EffectAction
+from gateway.core.model.mutation import Basis, CallClass, Door, Effect, EffectAction
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.core.records.motive import RecordedMotive
@@ -58,7 +58,7 @@ class RecordedSender(msgspec.Struct, frozen=True, kw_only=True):
     """As the client wrote it, at most 256 characters."""
 
 
-class RecordedEffect(msgspec.Struct, Generic[Value], frozen=True, kw_only=True):
+class RecordedEffect(msgspec.Struct, Generic[Value], frozen=True, kw_only=True, omit_defaults=True):
     """What the call does to one attribute. The values of a secret are masked or null."""
 
     address: str
@@ -77,6 +77,8 @@ class RecordedEffect(msgspec.Struct, Generic[Value], frozen=True, kw_only=True):
     sensitive: bool
     implied: bool
     """Whether AWS does it as a consequence, though nobody asked for it."""
+    basis: Basis = Basis.HAND
+    """What it was known by. With `resource`, any attribute of the resource may have changed."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -94,6 +96,7 @@ class RecordedEffect(msgspec.Struct, Generic[Value], frozen=True, kw_only=True):
             identity={str(key): str(value) for key, value in self.identity.items()},
             declared=self.in_code,
             sensitive=self.sensitive,
+            basis=self.basis,
         )
 
 

@@ -15,6 +15,7 @@ from gateway.core.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.core.model.verdict import Mode
 from gateway.core.settings.agents import ContextSettings, McpSettings
 from gateway.core.settings.console import ConsoleSettings, check_public_url
+from gateway.core.settings.effects import EffectsSettings
 from gateway.core.settings.exports import ExportSettings
 from gateway.core.settings.notices import ChatSettings, WebhookSettings, distinct_webhooks
 from gateway.core.settings.policy import PolicyEngineKind, PolicySettings
@@ -71,6 +72,7 @@ class Settings(BaseSettings):
     server: ServerSettings = ServerSettings()
     upstream: UpstreamSettings = UpstreamSettings()
     policy: PolicySettings = PolicySettings()
+    effects: EffectsSettings = EffectsSettings()
     reconcile: ReconcileSettings = ReconcileSettings()
     run_task: RunTaskSettings = RunTaskSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

@@ -45,6 +45,8 @@ class Unpacking:
     by_row: ByRow
     class_of: Callable[[CallContext], CallClass]
     inner: list[InnerCall] = field(default_factory=list)
+    own: tuple[Effect, ...] = ()
+    """What the outermost call does itself."""
     problems: list[str] = field(default_factory=list)
     """Why the call is not understood. What else it carries is looked for nevertheless, since it may be refused to everybody."""
 
@@ -69,6 +71,8 @@ class Unpacking:
             return ()
         carrier = _carrier(call.service, call.operation, self.rows)
         own = self._tried(context, None) if carrier is None or carrier.own else ()
+        if depth == 0:
+            self.own = own
         if carrier is None:
             return own
         if depth >= DEEPEST_INNER_CALL:

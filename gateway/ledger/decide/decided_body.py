@@ -140,6 +140,7 @@ def recorded_effect(effect: Effect, subject: Subject | None) -> RecordedEffect[J
         in_code=effect.declared,
         sensitive=effect.sensitive,
         implied=effect.implied,
+        basis=effect.basis,
     )
 
 

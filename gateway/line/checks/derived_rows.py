@@ -5,13 +5,15 @@ attributes that the call does not show, bounds on them, and claims of others on 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.mutation import Basis, CallClass, Effect, EffectAction, Mutation
 from gateway.core.model.verdict import Finding, Verdict
 from gateway.line.checks.chain import Opinion, passed
+from gateway.line.checks.inner_calls import each_alone
 
 _IDENTITY = frozenset(
     {"iam", "identitystore", "organizations", "ram", "rolesanywhere", "sso-admin", "sts", "verifiedpermissions"}
@@ -28,9 +30,16 @@ _IDENTITY_TYPES = (
     "aws_verifiedpermissions_",
 )
 _CHANGES = re.compile(
-    r"(?:Add|Associate|Attach|Change|Create|Edit|Enable|Modify|Put|Register|Set|Tag|Untag|Update)(?![a-z])"
+    r"(?:Add|Associate|Attach|Change|Create|Edit|Enable|Modify|Put|Register|Set|Update)(?P<noun>[A-Z0-9]\w*)"
 )
-"""How operations begin that change what a resource is set to. Others start, stop, fail over, restore, purge."""
+"""Operations that change what a resource is set to, if the noun is its own. Others start, stop, fail over, restore, purge."""
+_TAGGING = re.compile(r"(?:Tag|Untag)(?![a-z])|(?:Add|Remove|Create|Delete)Tags")
+_DELICATE = re.compile(
+    r"access|account|acl|auth|cidr|credential|cross|encrypt|federat|grant|ingress|kms|password|permission|polic|principal|privilege|public"
+    r"|role|secret|shar(?:e|ing)|token|trust",
+    re.IGNORECASE,
+)
+"""What is in the names of operations and parameters that say who may reach something, or with which key or rights."""
 NEXT = "Apply it with its plan (`sentinel apply`), or let a human approve it"
 
 
@@ -41,23 +50,30 @@ class DerivedRowsCheck:
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
         """A hold for each reason why a derived row is not enough, or one finding that allows."""
-        derived = [effect for effect in mutation.effects if effect.basis is not Basis.HAND]
-        if not derived:
+        if all(effect.basis is Basis.HAND for effect in mutation.effects):
             return passed(self)
-        held = (
-            *_of_call(mutation, derived),
-            *(finding for subject in facts.subjects for finding in _of_resource(mutation, facts, subject)),
-        )
+        own = replace(mutation, effects=tuple(effect for effect in mutation.effects if not effect.by))
+        outer = replace(facts, subjects=tuple(subject for subject in facts.subjects if not subject.effect.by))
+        held = [
+            finding
+            for one, about in ((own, outer), *each_alone(mutation, facts))
+            for finding in (
+                *_of_call(one),
+                *(each for subject in about.subjects for each in _of_resource(one, about, subject)),
+            )
+        ]
         return Opinion(findings=tuple(dict.fromkeys(held))) if held else passed(self)
 
 
-def _of_call(mutation: Mutation, derived: list[Effect]) -> Iterator[Finding]:
+def _of_call(mutation: Mutation) -> Iterator[Finding]:
     """Calls for which a row that a person wrote is needed, whatever a derived one knows."""
+    types = [effect.resource_type for effect in mutation.effects if effect.basis is not Basis.HAND]
+    if not types:
+        return
     operation = f"{mutation.call.service}:{mutation.call.operation}"
     if mutation.call_class is not CallClass.MUTATION:
         what = f"is of the class {mutation.call_class}"
         yield _hold("class", f"{operation} {what}, and only a derived row says what it changes. {NEXT}.")
-    types = [effect.resource_type for effect in derived]
     if mutation.call.service in _IDENTITY or any(name.startswith(_IDENTITY_TYPES) for name in types):
         reason = f"{operation} changes who may do what, and only a derived row says what it changes. {NEXT}."
         yield _hold("identity", reason)
@@ -66,11 +82,12 @@ def _of_call(mutation: Mutation, derived: list[Effect]) -> Iterator[Finding]:
 def _of_resource(mutation: Mutation, facts: Facts, subject: Subject) -> Iterator[Finding]:
     """Why a call must wait because of one of its effects; each effect gives one reason at most."""
     effect = subject.effect
-    if effect.basis is Basis.HAND or effect.implied:
+    if effect.basis is Basis.HAND or (effect.implied and not effect.by):
         return
     why = _of_deletion(subject) if effect.action is EffectAction.DELETE else ""
     if effect.basis is Basis.RESOURCE:
-        why = why or _of_caller(mutation, effect) or _of_contract(subject) or _of_claims(mutation, facts, effect)
+        why = why or _of_caller(mutation, effect) or _of_names(mutation) or _of_contract(subject)
+        why = why or _of_claims(mutation, facts, effect)
     if why:
         operation = f"{mutation.call.service}:{mutation.call.operation}"
         only = f"only that it touches {effect.address}" if effect.basis is Basis.RESOURCE else "only by a derived row"
@@ -95,7 +112,37 @@ def _of_caller(mutation: Mutation, effect: Effect) -> str:
         # What an agent may invoke, the contract grants it by the name of the operation (`bounds.invoke_not_allowed`).
         creates = effect.action is EffectAction.CREATE
         return "an agent may create a resource only with values that can be judged" if creates else ""
-    return "" if _CHANGES.match(mutation.call.operation) else "its name says that it does more than change settings"
+    return "" if _changes_settings(mutation.call.operation, effect.resource_type) else _MORE
+
+
+_MORE = "its name says that it does more than change the settings of such a resource"
+
+
+def _changes_settings(operation: str, resource_type: str) -> bool:
+    """Whether the name of the operation is that of a change of the resource itself: `UpdateWorkGroup` for `aws_athena_workgroup`."""
+    found = _CHANGES.fullmatch(operation)
+    return bool(_TAGGING.match(operation)) or (
+        found is not None and resource_type.replace("_", "").endswith(found["noun"].lower())
+    )
+
+
+def _of_names(mutation: Mutation) -> str:
+    """What an operation or a parameter is about that no attribute of the type need show: a policy beside the resource, a new switch."""
+    names = (mutation.call.operation, *_names_in(mutation.call.parameters))
+    delicate = sorted({name for name in names if _DELICATE.search(name)})
+    return f"{', '.join(delicate[:3])} may say who can reach it, and with which rights" if delicate else ""
+
+
+def _names_in(value: object) -> Iterator[str]:
+    """The names of the parameters at every depth."""
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, Mapping):
+            yield from map(str, one)
+            todo.extend(one.values())
+        elif isinstance(one, list | tuple):
+            todo.extend(one)
 
 
 def _of_contract(subject: Subject) -> str:

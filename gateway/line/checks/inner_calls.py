@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gateway.core.model.facts import Facts
+from gateway.core.model.contract import Contract
+from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import canonical_text
-from gateway.core.model.mutation import CallClass, InnerCall, Mutation
+from gateway.core.model.mutation import CallClass, Effect, InnerCall, Mutation
 from gateway.line.checks.policy_input import shown_parameters
 
 
@@ -13,13 +14,15 @@ def each_alone(mutation: Mutation, facts: Facts) -> Iterator[tuple[Mutation, Fac
     """The mutations, with the facts about what each changes. Calls that policies cannot tell apart are one; those that only read are none."""
     alike: dict[tuple[str, ...], list[InnerCall]] = {}
     for inner in mutation.inner:
-        if inner.call_class is not CallClass.READ:
+        # Of a call that is understood only a plan has inner calls without effects: those that it does not show, and that only its roles are about.
+        shown = inner.effects or not mutation.understood
+        if inner.call_class is not CallClass.READ and shown:
             key = (inner.name, inner.call_class.value, canonical_text(shown_parameters(inner.call)))
             alike.setdefault(key, []).append(inner)
     subjects = {(each.effect.address, each.effect.attribute): each for each in facts.subjects}
     for group in alike.values():
-        keys = [(effect.address, effect.attribute) for inner in group for effect in inner.effects]
-        found = tuple(subjects[key] for key in dict.fromkeys(keys) if key in subjects)
+        effects = {(effect.address, effect.attribute): effect for inner in group for effect in inner.effects}
+        found = tuple(subjects.get(key) or _unsurveyed(effect) for key, effect in effects.items())
         yield (
             replace(
                 mutation,
@@ -30,3 +33,10 @@ def each_alone(mutation: Mutation, facts: Facts) -> Iterator[tuple[Mutation, Fac
             ),
             replace(facts, subjects=found),
         )
+
+
+def _unsurveyed(effect: Effect) -> Subject:
+    """The subject of an effect that is none of the mutation's own: nothing is known about its resource, and no contract grants it."""
+    return Subject(
+        effect=effect, before=None, declared=None, attributes_before={}, attributes_after={}, contract=Contract()
+    )

@@ -21,7 +21,8 @@ _SECONDS: Final = 8.0
 """How long one import or read may take: a provider that waits for something that is not there is not waited for."""
 _NOT_IMPORTED: Final = re.compile(r"support import|Import Not Implemented", re.IGNORECASE)
 _EXPECTED: Final = re.compile(
-    r"(?:expected|use:?|must be|in the form(?:at)?(?: of)?:?)\s+(?P<form>[^\n]{3,300})", re.IGNORECASE
+    r"\b(?:expected|use:?|must be|in the form(?:at)?(?: of)?:?)\s+(?P<form>[^\n]{3,300}?)(?=\n|$|\s(?:expected|use:|in the form))",
+    re.IGNORECASE,
 )
 _NO_ANSWER: Final = f"The provider gave no answer within {_SECONDS:g} seconds."
 _VALIDATE: Final = "ValidateResourceTypeConfig"
@@ -149,8 +150,8 @@ class ProviderImports:
 def _refused(said: str) -> NotImported:
     if said == _NO_ANSWER:
         return NotImported(reason=said, slow=True)
-    found = _EXPECTED.search(said)
-    form = found["form"].strip() if found else ""
+    found = [each["form"].strip() for each in _EXPECTED.finditer(said)]
+    form = found[-1] if found else ""
     return NotImported(reason=" ".join(said.split())[:300], form=form, never=bool(_NOT_IMPORTED.search(said)))
 
 

@@ -1,7 +1,7 @@
 """Makes the changes of a scenario with boto3, reads back what they did, and writes the CloudTrail events they leave."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -130,23 +130,29 @@ def _call(
         parameters = fill(template, _values(change, state, replies))
         place = where[0] if where else {}
         caller = client(service, endpoint, **{key: place[key] for key in ("account", "region") if key in place})
-        error = None
-        try:
-            reply = getattr(caller, method)(**parameters)
-        except ClientError as refused:
-            if not place.get("fails"):
-                raise
-            reply, error = {}, refused.response["Error"]["Code"]
-        replies.append({key: value for key, value in reply.items() if key != "ResponseMetadata"})
-        event = _event(
-            len(records), actor, service, event_name(service, method), parameters=parameters, reply=replies[-1]
-        )
-        records.append(event | _elsewhere(place) | ({"errorCode": error} if error else {}))
+        name = event_name(service, method)
+        reply, error = _ask(getattr(caller, method), parameters)
+        if bool(error) != bool(place.get("fails")):
+            raise RuntimeError(f"{name} {'failed: ' + str(error) if error else 'was not refused'}")
+        replies.append(reply)
+        event = _event(len(records), actor, service, name, parameters=parameters, reply=reply)
+        records.append(event | _elsewhere(place) | ({"errorCode": error.response["Error"]["Code"]} if error else {}))
     return replies
 
 
+def _ask(
+    method: Callable[..., Mapping[str, Any]], parameters: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], ClientError | None]:
+    """The reply, or the error that refused the call."""
+    try:
+        reply = method(**parameters)
+    except ClientError as error:
+        return {}, error
+    return {key: value for key, value in reply.items() if key != "ResponseMetadata"}, None
+
+
 def event_name(service: str, method: str) -> str:
-    """The name that CloudTrail has for a call of boto3."""
+    """The name that CloudTrail writes of a call of boto3: the operation's. (Lambda adds a date to some, which is left out here.)"""
     return str(client(service, "http://127.0.0.1").meta.method_to_api_mapping[method])
 
 

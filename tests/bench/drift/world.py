@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from tests.bench.drift.unknown_reads import answering_reads
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -62,8 +64,8 @@ class World:
 
 
 @contextmanager
-def simulated_aws(log: Path) -> Iterator[World]:
-    """A new, empty simulated AWS in its own process."""
+def simulated_aws(log: Path, *, empty_reads: bool = False) -> Iterator[World]:
+    """A new, empty simulated AWS in its own process. With `empty_reads` it answers reads that moto does not know as if there was nothing."""
     environment = {
         **os.environ,
         "PYTHONUNBUFFERED": "1",
@@ -73,7 +75,7 @@ def simulated_aws(log: Path) -> Iterator[World]:
     with (
         log.open("w") as errors,
         subprocess.Popen(
-            [sys.executable, "-m", "tests.bench.drift.world"],
+            [sys.executable, "-m", "tests.bench.drift.world", *(["--empty-reads"] if empty_reads else [])],
             cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
         ) as process,
     ):  # fmt: skip
@@ -84,7 +86,7 @@ def simulated_aws(log: Path) -> Iterator[World]:
 
 
 def _main() -> None:
-    application = _moto()
+    application = answering_reads(_moto()) if "--empty-reads" in sys.argv else _moto()
     server = _server(application, 0)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -1,6 +1,6 @@
 """Writes a seed as a Terraform root: the code, the provider, and the files that some resources take: a package, a certificate with its key."""
 
-import datetime
+import datetime as dt
 import shutil
 import zipfile
 from pathlib import Path
@@ -16,7 +16,7 @@ _CODE = "def handler(event, context):\n    return None\n"
 
 
 def write_root(seed: Seed, root: Path) -> Path:
-    """Write it, ready to be applied; the path of the code, which changes are written to. A key is made anew each time."""
+    """Write it, ready to be applied; the path of the code, which changes are written to. A key is new each time."""
     root.mkdir(parents=True)
     for name in ("provider.tf", "saml.xml"):
         shutil.copyfile(SEEDS / name, root / name)
@@ -32,12 +32,12 @@ def write_root(seed: Seed, root: Path) -> Path:
 def _write_certificate(root: Path) -> None:
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "seed.example.com")])
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     certificate = (
         x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1000))
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1000))
         .sign(key, hashes.SHA256())
     )
     form = serialization.PrivateFormat.TraditionalOpenSSL

@@ -9,14 +9,6 @@ resource "aws_api_gateway_rest_api" "seed" {
     types = ["REGIONAL"]
   }
   tags = { team = "one", kept = "yes" } # then { team = "two", added = "yes" }
-  lifecycle {
-    ignore_changes = [policy]
-  }
-}
-
-resource "aws_api_gateway_rest_api_policy" "seed" {
-  rest_api_id = aws_api_gateway_rest_api.seed.id
-  policy      = jsonencode({ Version = "2012-10-17", Statement = [{ Effect = "Allow", Principal = "*", Action = "execute-api:Invoke", Resource = "*" }] }) # then jsonencode({ Version = "2012-10-17", Statement = [{ Effect = "Deny", Principal = "*", Action = "execute-api:Invoke", Resource = "*" }] })
 }
 
 resource "aws_api_gateway_resource" "seed" {

@@ -78,45 +78,17 @@ resource "aws_apigatewayv2_authorizer" "seed" {
   }
 }
 
-resource "aws_apigatewayv2_deployment" "seed" {
-  depends_on  = [aws_apigatewayv2_route.seed]
-  api_id      = aws_apigatewayv2_api.seed.id
-  description = "first" # then "second"
-}
-
 resource "aws_apigatewayv2_stage" "seed" {
   api_id          = aws_apigatewayv2_api.seed.id
   name            = "seed"
   description     = "first" # then "second"
-  auto_deploy     = false
-  deployment_id   = aws_apigatewayv2_deployment.seed.id
+  auto_deploy     = true
   stage_variables = { a = "b" } # then { a = "c" }
   default_route_settings {
     throttling_burst_limit = 10 # then 20
     throttling_rate_limit  = 10 # then 20
   }
   tags = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_acm_certificate" "seed" {
-  certificate_body = file("certificate.pem")
-  private_key      = file("private_key.pem")
-}
-
-resource "aws_apigatewayv2_domain_name" "seed" {
-  domain_name = "seed.example.com"
-  domain_name_configuration {
-    certificate_arn = aws_acm_certificate.seed.arn
-    endpoint_type   = "REGIONAL"
-    security_policy = "TLS_1_2"
-  }
-  tags = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_apigatewayv2_api_mapping" "seed" {
-  api_id      = aws_apigatewayv2_api.seed.id
-  domain_name = aws_apigatewayv2_domain_name.seed.id
-  stage       = aws_apigatewayv2_stage.seed.id
 }
 
 data "aws_subnets" "default" {}

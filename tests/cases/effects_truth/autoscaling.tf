@@ -102,12 +102,6 @@ resource "aws_autoscaling_lifecycle_hook" "seed" {
   role_arn                = "arn:aws:iam::123456789012:role/first" # then "arn:aws:iam::123456789012:role/second"
 }
 
-resource "aws_autoscaling_notification" "seed" {
-  group_names   = [aws_autoscaling_group.bare.name]
-  notifications = ["autoscaling:EC2_INSTANCE_LAUNCH"] # then ["autoscaling:EC2_INSTANCE_TERMINATE"]
-  topic_arn     = "arn:aws:sns:eu-west-1:123456789012:first"
-}
-
 resource "aws_lb_target_group" "seed" {
   name        = "truth-asg"
   target_type = "lambda"
@@ -124,53 +118,5 @@ resource "aws_autoscaling_group_tag" "seed" {
     key                 = "seed"
     value               = "first" # then "second"
     propagate_at_launch = false
-  }
-}
-
-resource "aws_dynamodb_table" "seed" {
-  name           = "truth-scaling"
-  hash_key       = "id"
-  read_capacity  = 5
-  write_capacity = 5
-  attribute {
-    name = "id"
-    type = "S"
-  }
-}
-
-resource "aws_appautoscaling_target" "seed" {
-  min_capacity       = 1 # then 2
-  max_capacity       = 10 # then 11
-  resource_id        = "table/${aws_dynamodb_table.seed.name}"
-  scalable_dimension = "dynamodb:table:ReadCapacityUnits"
-  service_namespace  = "dynamodb"
-}
-
-resource "aws_appautoscaling_policy" "seed" {
-  name               = "seed"
-  policy_type        = "TargetTrackingScaling"
-  resource_id        = aws_appautoscaling_target.seed.resource_id
-  scalable_dimension = aws_appautoscaling_target.seed.scalable_dimension
-  service_namespace  = aws_appautoscaling_target.seed.service_namespace
-  target_tracking_scaling_policy_configuration {
-    target_value       = 70 # then 80
-    scale_in_cooldown  = 10 # then 20
-    scale_out_cooldown = 10 # then 20
-    predefined_metric_specification {
-      predefined_metric_type = "DynamoDBReadCapacityUtilization"
-    }
-  }
-}
-
-resource "aws_appautoscaling_scheduled_action" "seed" {
-  name               = "seed"
-  resource_id        = aws_appautoscaling_target.seed.resource_id
-  scalable_dimension = aws_appautoscaling_target.seed.scalable_dimension
-  service_namespace  = aws_appautoscaling_target.seed.service_namespace
-  schedule           = "at(2036-01-01T00:00:00)" # then "at(2037-01-01T00:00:00)"
-  timezone           = "UTC" # then "Europe/Berlin"
-  scalable_target_action {
-    min_capacity = 1 # then 2
-    max_capacity = 5 # then 6
   }
 }

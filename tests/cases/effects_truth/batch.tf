@@ -124,13 +124,6 @@ resource "aws_emr_instance_group" "seed" {
   name           = "seed"
 }
 
-resource "aws_emrserverless_application" "seed" {
-  name          = "seed"
-  release_label = "emr-6.6.0"
-  type          = "hive"
-  tags          = { team = "one" } # then { team = "two" }
-}
-
 resource "aws_emrcontainers_virtual_cluster" "seed" {
   name = "seed"
   container_provider {
@@ -143,10 +136,4 @@ resource "aws_emrcontainers_virtual_cluster" "seed" {
     }
   }
   tags = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_elastic_beanstalk_application" "seed" {
-  name        = "seed"
-  description = "first"
-  tags        = { team = "one" } # then { team = "two" }
 }

@@ -19,16 +19,6 @@ resource "aws_cloudwatch_metric_alarm" "seed" {
   tags                      = { team = "one", kept = "yes" } # then { team = "two", added = "yes" }
 }
 
-resource "aws_cloudwatch_composite_alarm" "seed" {
-  alarm_name        = "composite"
-  alarm_description = "first" # then "second"
-  alarm_rule        = "ALARM(${aws_cloudwatch_metric_alarm.seed.alarm_name})" # then "OK(${aws_cloudwatch_metric_alarm.seed.alarm_name})"
-  actions_enabled   = true
-  alarm_actions     = ["arn:aws:sns:eu-west-1:123456789012:first"] # then ["arn:aws:sns:eu-west-1:123456789012:second"]
-  ok_actions        = ["arn:aws:sns:eu-west-1:123456789012:first"] # then ["arn:aws:sns:eu-west-1:123456789012:second"]
-  tags              = { team = "one" } # then { team = "two" }
-}
-
 resource "aws_cloudwatch_dashboard" "seed" {
   dashboard_name = "seed"
   dashboard_body = jsonencode({ widgets = [{ type = "text", x = 0, y = 0, width = 3, height = 3, properties = { markdown = "first" } }] }) # then jsonencode({ widgets = [{ type = "text", x = 0, y = 0, width = 3, height = 3, properties = { markdown = "second" } }] })

@@ -29,12 +29,6 @@ resource "aws_codebuild_project" "seed" {
   tags = { team = "one" } # then { team = "two" }
 }
 
-resource "aws_codecommit_repository" "seed" {
-  repository_name = "seed"
-  description     = "first"
-  tags            = { team = "one" } # then { team = "two" }
-}
-
 resource "aws_codedeploy_app" "seed" {
   name             = "seed"
   compute_platform = "Server"
@@ -46,40 +40,6 @@ resource "aws_codedeploy_deployment_group" "seed" {
   deployment_group_name = "seed"
   service_role_arn      = aws_iam_role.seed.arn
   tags                  = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_codepipeline" "seed" {
-  name     = "seed"
-  role_arn = aws_iam_role.seed.arn
-  artifact_store {
-    location = "first" # then "second"
-    type     = "S3"
-  }
-  stage {
-    name = "Source"
-    action {
-      name             = "Source"
-      category         = "Source"
-      owner            = "AWS"
-      provider         = "CodeStarSourceConnection"
-      version          = "1"
-      output_artifacts = ["source"]
-      configuration    = { ConnectionArn = "arn:aws:codestar-connections:eu-west-1:123456789012:connection/a", FullRepositoryId = "a/b", BranchName = "main" }
-    }
-  }
-  stage {
-    name = "Build"
-    action {
-      name            = "Build"
-      category        = "Build"
-      owner           = "AWS"
-      provider        = "CodeBuild"
-      version         = "1"
-      input_artifacts = ["source"]
-      configuration   = { ProjectName = "seed" }
-    }
-  }
-  tags = { team = "one" } # then { team = "two" }
 }
 
 resource "aws_cloudformation_stack" "seed" {
@@ -102,36 +62,11 @@ resource "aws_signer_signing_profile" "seed" {
   tags        = { team = "one" } # then { team = "two" }
 }
 
-resource "aws_servicecatalogappregistry_application" "seed" {
-  name        = "seed"
-  description = "first"
-  tags        = { team = "one" } # then { team = "two" }
-}
-
 resource "aws_resourcegroups_group" "seed" {
   name        = "seed"
   description = "first" # then "second"
   resource_query {
     query = jsonencode({ ResourceTypeFilters = ["AWS::AllSupported"], TagFilters = [{ Key = "team", Values = ["one"] }] }) # then jsonencode({ ResourceTypeFilters = ["AWS::AllSupported"], TagFilters = [{ Key = "team", Values = ["two"] }] })
-  }
-  tags = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_xray_group" "seed" {
-  group_name        = "seed"
-  filter_expression = "responsetime > 5"
-  tags              = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_synthetics_canary" "seed" {
-  name                 = "seed"
-  artifact_s3_location = "s3://first/"
-  execution_role_arn   = "arn:aws:iam::123456789012:role/first"
-  handler              = "a.handler"
-  zip_file             = "${path.cwd}/code.zip"
-  runtime_version      = "syn-nodejs-puppeteer-9.1"
-  schedule {
-    expression = "rate(0 minute)"
   }
   tags = { team = "one" } # then { team = "two" }
 }

@@ -96,8 +96,3 @@ resource "aws_cognito_identity_pool" "seed" {
   openid_connect_provider_arns     = ["arn:aws:iam::123456789012:oidc-provider/first"] # then ["arn:aws:iam::123456789012:oidc-provider/second"]
   tags                             = { team = "one" } # then { team = "two" }
 }
-
-resource "aws_cognito_identity_pool_roles_attachment" "seed" {
-  identity_pool_id = aws_cognito_identity_pool.seed.id
-  roles            = { authenticated = "arn:aws:iam::123456789012:role/first" } # then { authenticated = "arn:aws:iam::123456789012:role/second" }
-}

@@ -96,11 +96,6 @@ resource "aws_ebs_snapshot_copy" "seed" {
   tags               = { team = "one" } # then { team = "two" }
 }
 
-resource "aws_snapshot_create_volume_permission" "seed" {
-  snapshot_id = aws_ebs_snapshot.seed.id
-  account_id  = "210987654321"
-}
-
 resource "aws_ami" "seed" {
   name                = "seed"
   description         = "first" # then "second"
@@ -183,32 +178,4 @@ resource "aws_spot_fleet_request" "seed" {
     subnet_id     = data.aws_subnets.default.ids[0]
   }
   tags = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_ec2_fleet" "seed" {
-  terminate_instances = true
-  launch_template_config {
-    launch_template_specification {
-      launch_template_id = aws_launch_template.seed.id
-      version            = "1"
-    }
-  }
-  target_capacity_specification {
-    default_target_capacity_type = "on-demand"
-    total_target_capacity        = 1 # then 2
-  }
-  tags = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_placement_group" "seed" {
-  name     = "seed"
-  strategy = "cluster"
-  tags     = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_ec2_capacity_reservation" "seed" {
-  instance_type     = "t3.micro"
-  instance_platform = "Linux/UNIX"
-  availability_zone = "eu-west-1a"
-  instance_count    = 1 # then 2
 }

@@ -33,27 +33,30 @@ resource "aws_ecs_task_definition" "seed" {
 }
 
 resource "aws_ecs_task_definition" "second" {
-  family                = "second"
-  container_definitions = jsonencode([{ name = "app", image = "nginx", essential = true, cpu = 10, memory = 128, environment = [], mountPoints = [], portMappings = [], systemControls = [], volumesFrom = [] }])
-}
-
-resource "aws_ecs_task_definition" "third" {
-  family                = "third"
-  container_definitions = jsonencode([{ name = "app", image = "httpd", essential = true, cpu = 10, memory = 128, environment = [], mountPoints = [], portMappings = [], systemControls = [], volumesFrom = [] }])
+  family                   = "second"
+  cpu                      = "256"
+  memory                   = "512"
+  network_mode             = "awsvpc"
+  requires_compatibilities = ["FARGATE"]
+  container_definitions    = aws_ecs_task_definition.seed.container_definitions
 }
 
 resource "aws_ecs_service" "seed" {
   name                               = "seed"
   cluster                            = aws_ecs_cluster.bare.id
-  task_definition                    = aws_ecs_task_definition.second.arn # then aws_ecs_task_definition.third.arn
+  task_definition                    = aws_ecs_task_definition.seed.arn # then aws_ecs_task_definition.second.arn
   desired_count                      = 1 # then 2
   deployment_maximum_percent         = 200 # then 150
   deployment_minimum_healthy_percent = 100 # then 50
-  launch_type                        = "EC2"
+  launch_type                        = "FARGATE"
   propagate_tags                     = "SERVICE" # then "TASK_DEFINITION"
   enable_execute_command             = false # then true
   force_delete                       = true
-  tags                               = { team = "one" } # then { team = "two" }
+  network_configuration {
+    subnets          = [data.aws_subnets.default.ids[0]]
+    assign_public_ip = false # then true
+  }
+  tags = { team = "one" } # then { team = "two" }
 }
 
 resource "aws_autoscaling_group" "seed" {

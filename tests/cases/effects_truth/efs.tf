@@ -40,15 +40,3 @@ resource "aws_efs_access_point" "seed" {
   }
   tags = { team = "one" } # then { team = "two" }
 }
-
-resource "aws_efs_file_system_policy" "seed" {
-  file_system_id = aws_efs_file_system.seed.id
-  policy         = jsonencode({ Version = "2012-10-17", Statement = [{ Sid = "a", Effect = "Allow", Principal = { AWS = "*" }, Action = "elasticfilesystem:ClientMount", Resource = aws_efs_file_system.seed.arn }] }) # then jsonencode({ Version = "2012-10-17", Statement = [{ Sid = "b", Effect = "Allow", Principal = { AWS = "*" }, Action = "elasticfilesystem:ClientMount", Resource = aws_efs_file_system.seed.arn }] })
-}
-
-resource "aws_efs_backup_policy" "seed" {
-  file_system_id = aws_efs_file_system.seed.id
-  backup_policy {
-    status = "ENABLED" # then "DISABLED"
-  }
-}

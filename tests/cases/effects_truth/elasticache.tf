@@ -18,17 +18,8 @@ resource "aws_elasticache_cluster" "seed" {
   lifecycle {
     ignore_changes = [parameter_group_name, engine_version]
   }
-}
-
-resource "aws_elasticache_replication_group" "seed" {
-  replication_group_id       = "seed-group"
-  description                = "first"
-  node_type                  = "cache.t3.micro"
-  num_cache_clusters         = 2
-  automatic_failover_enabled = true
-  tags                       = { team = "one" } # then { team = "two" }
-  lifecycle {
-    ignore_changes = all
+  timeouts {
+    delete = "20s"
   }
 }
 
@@ -39,10 +30,4 @@ resource "aws_elasticache_user" "seed" {
   access_string = "on ~app::* -@all +@read"
   passwords     = ["placeholder-password-one"]
   tags          = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_elasticache_user_group" "seed" {
-  user_group_id = "seed"
-  engine        = "REDIS"
-  user_ids      = [aws_elasticache_user.seed.user_id]
 }

@@ -164,20 +164,6 @@ resource "aws_elb_attachment" "seed" {
   instance = aws_instance.seed.id
 }
 
-resource "aws_lb_cookie_stickiness_policy" "seed" {
-  name                     = "lb-cookie"
-  load_balancer            = aws_elb.seed.id
-  lb_port                  = 80
-  cookie_expiration_period = 600
-}
-
-resource "aws_app_cookie_stickiness_policy" "seed" {
-  name          = "app-cookie"
-  load_balancer = aws_elb.seed.name
-  lb_port       = 443
-  cookie_name   = "seed"
-}
-
 resource "aws_load_balancer_policy" "seed" {
   load_balancer_name = aws_elb.seed.name
   policy_name        = "proxy"

@@ -10,13 +10,6 @@ resource "aws_organizations_organizational_unit" "seed" {
   tags      = { team = "one" } # then { team = "two" }
 }
 
-resource "aws_organizations_account" "seed" {
-  name              = "seed"
-  email             = "seed@example.com"
-  close_on_deletion = true
-  tags              = { team = "one" } # then { team = "two" }
-}
-
 resource "aws_organizations_policy" "seed" {
   name        = "first" # then "second"
   description = "first" # then "second"
@@ -27,17 +20,6 @@ resource "aws_organizations_policy" "seed" {
 resource "aws_organizations_policy_attachment" "seed" {
   policy_id = aws_organizations_policy.seed.id
   target_id = aws_organizations_organizational_unit.seed.id
-}
-
-resource "aws_organizations_delegated_administrator" "seed" {
-  account_id        = aws_organizations_account.seed.id
-  service_principal = "config.amazonaws.com"
-}
-
-resource "aws_ram_resource_share" "seed" {
-  name                      = "first" # then "second"
-  allow_external_principals = true # then false
-  tags                      = { team = "one" } # then { team = "two" }
 }
 
 resource "aws_budgets_budget" "seed" {
@@ -127,18 +109,6 @@ resource "aws_ssoadmin_permission_set" "seed" {
   session_duration = "PT2H" # then "PT3H"
   relay_state      = "https://a.example.com" # then "https://b.example.com"
   tags             = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_ssoadmin_permission_set_inline_policy" "seed" {
-  instance_arn       = aws_ssoadmin_permission_set.seed.instance_arn
-  permission_set_arn = aws_ssoadmin_permission_set.seed.arn
-  inline_policy      = jsonencode({ Version = "2012-10-17", Statement = [{ Sid = "a", Effect = "Allow", Action = "s3:GetObject", Resource = "*" }] }) # then jsonencode({ Version = "2012-10-17", Statement = [{ Sid = "b", Effect = "Allow", Action = "s3:GetObject", Resource = "*" }] })
-}
-
-resource "aws_ssoadmin_managed_policy_attachment" "seed" {
-  instance_arn       = aws_ssoadmin_permission_set.seed.instance_arn
-  permission_set_arn = aws_ssoadmin_permission_set.seed.arn
-  managed_policy_arn = "arn:aws:iam::aws:policy/AlexaForBusinessDeviceSetup"
 }
 
 resource "aws_ssoadmin_account_assignment" "seed" {

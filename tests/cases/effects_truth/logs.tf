@@ -53,9 +53,3 @@ resource "aws_cloudwatch_log_resource_policy" "seed" {
   policy_name     = "seed"
   policy_document = jsonencode({ Version = "2012-10-17", Statement = [{ Effect = "Allow", Principal = { Service = "es.amazonaws.com" }, Action = "logs:PutLogEvents", Resource = "*" }] }) # then jsonencode({ Version = "2012-10-17", Statement = [{ Effect = "Allow", Principal = { Service = "es.amazonaws.com" }, Action = "logs:CreateLogStream", Resource = "*" }] })
 }
-
-resource "aws_cloudwatch_query_definition" "seed" {
-  name            = "first" # then "second"
-  log_group_names = ["seed"] # then ["other"]
-  query_string    = "fields @message" # then "fields @timestamp"
-}

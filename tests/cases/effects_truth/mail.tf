@@ -54,12 +54,6 @@ resource "aws_ses_active_receipt_rule_set" "seed" {
   rule_set_name = aws_ses_receipt_rule_set.seed.rule_set_name
 }
 
-resource "aws_ses_identity_notification_topic" "seed" {
-  topic_arn                = "arn:aws:sns:eu-west-1:123456789012:first" # then "arn:aws:sns:eu-west-1:123456789012:second"
-  notification_type        = "Bounce"
-  identity                 = aws_ses_domain_identity.seed.domain
-}
-
 resource "aws_sesv2_email_identity" "seed" {
   email_identity = "v2.example.com"
   tags           = { team = "one" } # then { team = "two" }
@@ -71,25 +65,7 @@ resource "aws_sesv2_email_identity_policy" "seed" {
   policy         = jsonencode({ Version = "2012-10-17", Statement = [{ Sid = "a", Effect = "Allow", Principal = { AWS = "123456789012" }, Action = "ses:SendEmail", Resource = "*" }] }) # then jsonencode({ Version = "2012-10-17", Statement = [{ Sid = "b", Effect = "Allow", Principal = { AWS = "123456789012" }, Action = "ses:SendEmail", Resource = "*" }] })
 }
 
-resource "aws_sesv2_configuration_set" "seed" {
-  configuration_set_name = "seed-v2"
-  sending_options {
-    sending_enabled = true
-  }
-  tags = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_sesv2_contact_list" "seed" {
-  contact_list_name = "seed"
-  description       = "first"
-}
-
 resource "aws_sesv2_dedicated_ip_pool" "seed" {
   pool_name    = "seed"
   scaling_mode = "STANDARD"
-}
-
-resource "aws_pinpoint_app" "seed" {
-  name = "seed"
-  tags = { team = "one" } # then { team = "two" }
 }

@@ -67,7 +67,7 @@ resource "aws_route53_health_check" "seed" {
   resource_path     = "/a" # then "/b"
   failure_threshold = 3 # then 4
   request_interval  = 30
-  inverted          = false # then true
+  invert_healthcheck = false # then true
   disabled          = false # then true
   tags              = { team = "one" } # then { team = "two" }
 }

@@ -23,11 +23,6 @@ resource "aws_macie2_account" "seed" {
   status                       = "ENABLED" # then "PAUSED"
 }
 
-resource "aws_securityhub_account" "seed" {
-  enable_default_standards = false
-  auto_enable_controls     = true
-}
-
 resource "aws_wafv2_ip_set" "seed" {
   name               = "seed"
   description        = "first" # then "second"

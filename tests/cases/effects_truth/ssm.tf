@@ -31,34 +31,8 @@ resource "aws_ssm_maintenance_window" "seed" {
   duration                   = 3 # then 4
   cutoff                     = 1 # then 2
   enabled                    = true # then false
-  allow_unassociated_targets = true # then false
+  allow_unassociated_targets = false # then true
   tags                       = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_ssm_maintenance_window_target" "seed" {
-  window_id     = aws_ssm_maintenance_window.seed.id
-  name          = "first"
-  description   = "first"
-  resource_type = "INSTANCE"
-  targets {
-    key    = "tag:Name"
-    values = ["first"]
-  }
-}
-
-resource "aws_ssm_maintenance_window_task" "seed" {
-  window_id        = aws_ssm_maintenance_window.seed.id
-  name             = "first"
-  task_arn         = "AWS-RunShellScript"
-  task_type        = "RUN_COMMAND"
-  priority         = 1
-  max_concurrency  = "1"
-  max_errors       = "1"
-  service_role_arn = "arn:aws:iam::123456789012:role/seed"
-  targets {
-    key    = "WindowTargetIds"
-    values = [aws_ssm_maintenance_window_target.seed.id]
-  }
 }
 
 resource "aws_ssm_patch_baseline" "seed" {
@@ -68,24 +42,9 @@ resource "aws_ssm_patch_baseline" "seed" {
   approved_patches                     = ["KB123456"] # then ["KB123457"]
   approved_patches_compliance_level    = "HIGH" # then "LOW"
   rejected_patches                     = ["KB987654"] # then ["KB987655"]
-  tags                                 = { team = "one" } # then { team = "two" }
 }
 
 resource "aws_ssm_patch_group" "seed" {
   baseline_id = aws_ssm_patch_baseline.seed.id
   patch_group = "seed"
-}
-
-resource "aws_ssm_association" "seed" {
-  name             = aws_ssm_document.seed.name
-  association_name = "first" # then "second"
-  targets {
-    key    = "tag:Name"
-    values = ["first"] # then ["second"]
-  }
-}
-
-resource "aws_ssm_service_setting" "seed" {
-  setting_id    = "arn:aws:ssm:eu-west-1:123456789012:servicesetting/ssm/parameter-store/high-throughput-enabled"
-  setting_value = "true" # then "false"
 }

@@ -137,4 +137,4 @@ def test_a_call_that_the_gateway_does_not_understand_ends_with_its_own_exit_code
     shown = sentinel("effects", "explain", "clouddirectory", "CreateDirectory", '{"Name": "a", "SchemaArn": "arn"}', "--dry-run")  # fmt: skip
 
     assert shown.exit_code == 2, shown.output
-    assert "does not know what clouddirectory:CreateDirectory does" in shown.stdout.replace("\n", " ")
+    assert "does not understand clouddirectory:CreateDirectory" in shown.stdout.replace("\n", " ")

@@ -285,6 +285,22 @@ def test_an_omitted_parameter_that_may_be_reset_leaves_the_resource_alone_known(
     assert explained("PutRule", complete, "events", state=state).basis is Basis.RESOURCE
 
 
+def test_an_omitted_parameter_that_is_known_to_reset_is_never_exact() -> None:
+    resetting = replace(MODIFY_USER, resets=frozenset({"Engine"}))
+
+    def of(**parameters: str) -> Basis | None:
+        return explained("ModifyUser", {"UserId": "app", **parameters}, rows=(resetting,)).basis
+
+    assert of(AccessString="x") is Basis.RESOURCE
+    assert of(AccessString="x", Engine="redis") is Basis.DERIVED
+
+
+def test_what_an_operation_takes_away_by_itself_leaves_the_resource_alone_known() -> None:
+    clearing = replace(MODIFY_USER, clears=frozenset({"passwords"}))
+
+    assert explained("ModifyUser", {"UserId": "app", "AccessString": "x"}, rows=(clearing,)).basis is Basis.RESOURCE
+
+
 def test_a_switch_that_is_off_may_be_reset_too() -> None:
     update = row("UpdateUser", "aws_elasticache_user", SET, attributes=same(A="access_string", N="no_password_required"), **_USER)  # fmt: skip
     state = {USER: {**STATE[USER], "no_password_required": False}}
@@ -439,6 +455,33 @@ def test_a_list_of_blocks_is_one_value() -> None:
     assert written(of()) == [(group, "parameter", SET, [{"name": "a", "value": "1"}])]
     assert of({"name": "a", "value": "1"}).basis is Basis.DERIVED
     assert of({"name": "b", "value": "1"}).basis is Basis.RESOURCE
+
+
+def test_a_structure_that_the_call_alone_has_stands_around_the_blocks() -> None:
+    database = "aws_glue_catalog_database.d"
+    update = row(
+        "UpdateDatabase",
+        "aws_glue_catalog_database",
+        SET,
+        service="glue",
+        identity=same(Name="name"),
+        attributes={
+            f"DatabaseInput.CreateTableDefaultPermissions.{member}": AttributeSource(
+                attribute=f"create_table_default_permission.{attribute}"
+            )
+            for member, attribute in (
+                ("Permissions", "permissions"),
+                ("Principal.DataLakePrincipalIdentifier", "principal.data_lake_principal_identifier"),
+            )
+        },
+    )
+    given = [{"Permissions": ["ALL"], "Principal": {"DataLakePrincipalIdentifier": "me"}}]
+    call = {"Name": "d", "DatabaseInput": {"CreateTableDefaultPermissions": given}}
+
+    found = explained("UpdateDatabase", call, "glue", {database: {"id": "d", "name": "d"}}, (update,))
+
+    block: Json = {"permissions": ["ALL"], "principal": [{"data_lake_principal_identifier": "me"}]}
+    assert written(found) == [(database, "create_table_default_permission", SET, [block])]
 
 
 _JSON = st.recursive(

@@ -75,6 +75,8 @@ def has_member(shapes: Mapping[str, Any], shape: str | None, steps: tuple[str, .
     if not steps or shape is None:
         return not steps
     described = shapes[shape]
+    if described.get("document"):
+        return True
     match described["type"]:
         case "list":
             return has_member(shapes, described["member"]["shape"], steps)

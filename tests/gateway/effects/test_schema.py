@@ -2,7 +2,16 @@
 
 import pytest
 
-from gateway.effects.schema import folded, is_wrapper_in_block, known_schemas, match, match_member, read_schemas, snake
+from gateway.effects.schema import (
+    Schemas,
+    folded,
+    is_wrapper_in_block,
+    known_schemas,
+    match,
+    match_member,
+    read_schemas,
+    snake,
+)
 
 
 def test_kinds_of_attributes_blocks_and_objects() -> None:
@@ -102,3 +111,24 @@ def test_members_of_a_block_match_within_it() -> None:
 def test_only_known_structures_are_left_out_inside_blocks() -> None:
     assert is_wrapper_in_block("Projection")
     assert not is_wrapper_in_block("OnDemandThroughput")
+
+
+def test_a_schema_is_read_when_it_is_asked_for_and_forgotten_if_others_are() -> None:
+    schemas = Schemas(most_paths=1)
+
+    assert schemas["aws_sqs_queue"] == read_schemas(["aws_sqs_queue"])["aws_sqs_queue"]
+    assert schemas["aws_sqs_queue"] is schemas["aws_sqs_queue"]
+    first = schemas["aws_sqs_queue"]
+    assert "delay_seconds" in first.steps
+    assert schemas["aws_sns_topic"] is schemas["aws_sns_topic"]
+    assert schemas["aws_sqs_queue"] is not first
+    with pytest.raises(KeyError, match="aws_unheard_of"):
+        schemas["aws_unheard_of"]
+
+
+def test_the_types_are_known_without_their_schemas() -> None:
+    schemas = Schemas()
+
+    assert "aws_sqs_queue" in schemas
+    assert "random_id" not in schemas
+    assert len(list(schemas)) == len(schemas) > 1_000

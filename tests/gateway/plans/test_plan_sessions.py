@@ -1,5 +1,6 @@
 """A plan opens a session: what it plans passes, and nothing else."""
 
+import json
 from typing import Any
 
 import httpx
@@ -91,6 +92,64 @@ def test_a_session_opens_no_other(gate: Gate) -> None:
 def test_an_agent_opens_none(gate: Gate) -> None:
     status, problem = ask(gate, "agent", planned("aws_sqs_queue.fresh", "create", values={"name": "fresh"}))
     assert (status, "plans.open_sessions" in problem["detail"]) == (403, True)
+
+
+ROLE = "arn:aws:iam::123456789012:role/runs"
+LATER = {"Cluster": "main", "Service": "<aws.scheduler.execution-id>", "DesiredCount": 2}
+WINDOW = {"Mode": "OFF"}
+
+
+def schedule(
+    role: str | None = None, call: str = "ecs:updateService", **given: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A planned schedule, and the call that makes it."""
+    arn, text = f"arn:aws:scheduler:::aws-sdk:{call}", json.dumps(given or LATER)
+    target = {"arn": arn, "input": text, **({"role_arn": role} if role else {})}
+    values = {
+        "name": "night",
+        "group_name": "default",
+        "schedule_expression": "rate(1 day)",
+        "flexible_time_window": [{"mode": "OFF"}],
+        "target": [target],
+    }
+    change = planned("aws_scheduler_schedule.night", "create", values=values)
+    sent = {"Name": "night", "GroupName": "default", "ScheduleExpression": "rate(1 day)", "FlexibleTimeWindow": WINDOW}
+    return change, {**sent, "Target": {"Arn": arn, "Input": text, "RoleArn": role or ROLE}}
+
+
+def test_the_role_of_a_planned_schedule_is_judged_although_what_it_calls_is_known_only_then(gate: Gate) -> None:
+    change, _ = schedule()
+    change["values"]["target"][0]["role_arn"] = ROLE
+    _, answer = ask(gate, "pipeline", change)
+    assert "SEN-P001" in json.dumps(answer), "nobody has reviewed the role"
+
+
+def test_a_planned_schedule_that_assumes_a_role_opens_no_session(gate: Gate) -> None:
+    change, _ = schedule(call="sts:assumeRole", RoleArn=ROLE)
+    _, answer = ask(gate, "pipeline", change)
+    assert "never.by_proxy" in json.dumps(answer)
+    assert not answer.get("session")
+
+
+def test_a_call_with_inner_calls_that_are_not_understood_is_explained_by_its_plan(gate: Gate) -> None:
+    rule = {"name": "night", "schedule_expression": "rate(1 day)"}
+    target = {
+        "rule": "night",
+        "event_bus_name": "default",
+        "target_id": "1",
+        "arn": "arn:aws:sagemaker:us-east-1:123456789012:pipeline/p",
+    }
+    changes = [
+        planned("aws_cloudwatch_event_rule.night", "create", values=rule),
+        planned("aws_cloudwatch_event_target.night", "create", values=target),
+    ]
+    events = opened(gate, *changes).client("events")
+    aim = {"Id": "1", "Arn": target["arn"]}
+    other = {**aim, "Arn": "arn:aws:sagemaker:us-east-1:123456789012:pipeline/q"}
+    assert "another value" in refused(events.put_targets, Rule="night", Targets=[other])
+    events.put_targets(Rule="night", Targets=[aim])
+    body: Any = last_decision(gate).body
+    assert [use.address for use in body.part.uses] == ["aws_cloudwatch_event_target.night"]
 
 
 def test_an_observed_stack_sends_what_nobody_understands_and_records_it(observing: Gate) -> None:

@@ -1,6 +1,6 @@
 """Changes from outside are found, recorded once, and what was decided is carried out once, whatever is killed in between."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from reconciler.changes.applied_mutation import AppliedMutation, mutation_of_dri
 from reconciler.changes.backlog import Backlog
 from reconciler.changes.cloudtrail import Event
 from reconciler.changes.event_sources import EventSources
+from reconciler.drift.foreign_drift import OutsideChange
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
 from reconciler.drift.scan import DriftScan
@@ -33,7 +34,7 @@ from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.publish.pull_request_text import comments_of
 from reconciler.publish.write_backs import WriteBacks
 from reconciler.terraform.cli import Terraform
-from reconciler.terraform.plan import TerraformPlan, read_plan
+from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refresh import Refreshed
 from reconciler.workflows import Worker, durable
 from tests.kit.bodies import sample_part, sample_record, written_back
@@ -433,3 +434,39 @@ async def test_the_state_follows_what_the_protected_branch_took_in_once(
     await drifting.follow_merges()
     await drifting.follow_merges()
     assert updated == [["aws_instance.a", "aws_instance.b"]], "the second is in the commit of the first"
+
+
+class Creations:
+    """One resource that somebody created, until the state has it."""
+
+    def __init__(self) -> None:
+        self.found = True
+        self.declared = False
+
+    async def find(self, events: Sequence[Event]) -> tuple[OutsideChange, ...]:
+        origin = DriftOrigin(actor="ada", event="s3:CreateBucket", at=NOW)
+        live = {"created": "data", "arn": "", "event": "s3:CreateBucket"}
+        change = ResourceChange(address="aws_s3_bucket{data}", attribute="*", live=live, actions=("create",))
+        return (OutsideChange(change=change, origin=origin),) if self.found else ()
+
+    async def is_declared(self, drift: ForeignDrift) -> bool:
+        return self.declared
+
+
+async def test_what_somebody_created_is_named_until_the_state_has_it(drifting: DriftScan, ledger: SqlLedger) -> None:
+    creations = Creations()
+    drifting.created = creations
+    assert [await drifting.scan() for _ in range(2)] == [1, 1]
+    [record] = await _records(ledger, Stage.DRIFTED)
+    assert (record.actor, record.body.members["address"]) == ("ada", "aws_s3_bucket{data}")
+    creations.found = False
+    await drifting.scan()
+    assert await _records(ledger, Stage.DRIFT_SETTLED) == [], "its events are gone, and it is still there"
+    drift = await _decide(ledger, "codify")
+    await drifting.carry_out(drift)
+    [failed] = await _records(ledger, Stage.DRIFT_SETTLED)
+    assert "--adopt all" in str(failed.body.members["reason"])
+    creations.declared = True
+    await drifting.scan()
+    outcomes = [each.body.members["outcome"] for each in await _records(ledger, Stage.DRIFT_SETTLED)]
+    assert outcomes == ["failed", "gone"]

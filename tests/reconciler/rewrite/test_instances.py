@@ -151,3 +151,20 @@ def test_an_entry_that_something_else_uses_stays(tmp_path: Path) -> None:
         _without(tmp_path, "local.all", "x", rest=other)
     after = _without(tmp_path, "local.all", "x", rest=other, gone=('a_b.d["x"]',))
     assert "all = { y = 2 }" in after
+
+
+@pytest.mark.parametrize(
+    ("entry", "after"),
+    [
+        ("9090", "7070"),
+        ('{ port = 9090, cidr = "10.0.0.0/8" }', '{ port = 7070, cidr = "10.1.0.0/16" }'),
+        ('{ port = 19090, note = "9090" }', '{ port = 19090, note = "9090" }'),
+    ],
+)
+def test_what_tells_the_new_one_from_its_sibling_is_written_at_once(tmp_path: Path, entry: str, after: str) -> None:
+    (tmp_path / "main.tf").write_text(_BLOCK % f"{{ x = {entry} }}")
+    values = ((9090, 7070), ("10.0.0.0/8", "10.1.0.0/16"))
+    like = NewInstance(sibling='a_b.c["x"]', key="x", old="x", new="z", values=values)
+    wanted = Wanted(address='a_b.c["z"]', attribute="*", value={})
+    code = add_instance(read_code(tmp_path, {}), like, wanted).sources[Path("main.tf")].decode()
+    assert code == _BLOCK % f"{{ x = {entry}, z = {after} }}"

@@ -147,8 +147,8 @@ def test_what_belongs_to_the_stack_is_written_and_the_rest_is_named_with_who_mad
     assert (code, output["clean"]) == (2, False)
     left = {entry["event"]: entry for entry in output["left"]}
     assert {event: (entry["type"], entry["identity"]) for event, entry in left.items()} == {
-        "s3:CreateBucket": ("aws_s3_bucket", "arn:aws:s3:::somebodys-data"),
-        "ssm:PutParameter": ("aws_ssm_parameter", "arn:aws:ssm:eu-west-1:123456789012:parameter/somebody/level"),
+        "s3:CreateBucket": ("aws_s3_bucket", "somebodys-data"),
+        "ssm:PutParameter": ("aws_ssm_parameter", "/somebody/level"),
         "newservice:CreateThing": ("", "odd"),
     }
     assert {entry["by"] for entry in output["left"]} == {"arn:aws:iam::123456789012:user/ada"}
@@ -162,7 +162,7 @@ def test_what_belongs_to_the_stack_is_written_and_the_rest_is_named_with_who_mad
         "aws_s3_bucket_cors_configuration.archive",
         "aws_security_group.inline",
         "aws_security_group.somebodys",
-        "aws_security_group_rule.app",
+        "aws_security_group_rule.app_8443",
         "aws_sns_topic_subscription.events",
     }
 

@@ -118,7 +118,7 @@ def _exit_code(calm: Any, copy: Path) -> int:
 def test_after_a_write_back_the_plan_exits_with_0_outputs_and_imports_included(outside: Any, calm: Any) -> None:
     copy, events = outside
 
-    code, output = _run(str(copy), "--write", "--events", str(events))
+    code, output = _run(str(copy), "--write", "--events", str(events), "--adopt", "all")
 
     assert (code, output["clean"], output["pending"]) == (0, True, "")
     assert "green = { days = 60 }" in (copy / "terraform.tfvars").read_text()

@@ -31,8 +31,8 @@ class Known:
 
     types: frozenset[str]
     actions: frozenset[EffectAction]
-    identity: Mapping[str, str | None]
-    """Parameter → attribute; None if code finds the resource."""
+    identity: Mapping[tuple[str, str], str | None]
+    """(Resource type, parameter) → attribute; None if code finds the resource."""
 
 
 def hand_made() -> Mapping[tuple[str, str], Known]:
@@ -44,7 +44,10 @@ def hand_made() -> Mapping[tuple[str, str], Known]:
             found[service, operation] = Known(
                 types=frozenset({row.resource_type, *row.other_types}),
                 actions=frozenset(actions),
-                identity={name: rule if isinstance(rule, str) else None for name, rule in row.identity.items()},
+                identity={
+                    (row.resource_type, name): rule if isinstance(rule, str) else None
+                    for name, rule in row.identity.items()
+                },
             )
     return found
 
@@ -56,7 +59,9 @@ def traced() -> Mapping[tuple[str, str], Known]:
         for operation in operations_of(service):
             rows = [row for row in derived_rows(service, operation) if row.origin is Origin.TRACED]
             if rows:
-                identity = {name: source.attribute for row in rows for name, source in row.identity.items()}
+                identity = {
+                    (row.resource_type, name): source.attribute for row in rows for name, source in row.identity.items()
+                }
                 found[service, operation] = Known(
                     types=frozenset(row.resource_type for row in rows),
                     actions=frozenset().union(*(row.actions for row in rows)),
@@ -94,7 +99,7 @@ def _verdicts(row: DerivedRow, truth: Known) -> Iterator[Verdict]:
         return
     yield verdict("direction", bool(row.actions & truth.actions), _names(row.actions), _names(truth.actions))
     for parameter, source in sorted(row.identity.items()):
-        theirs = truth.identity.get(parameter)
+        theirs = truth.identity.get((row.resource_type, parameter))
         if theirs is not None:
             agrees = source.attribute == theirs or _general(source.attribute, row.resource_type) == _general(
                 theirs, row.resource_type

@@ -11,7 +11,7 @@ from gateway.effects.schema import known_schemas
 from tests.tools.effect_sources.cloudformation import cloudformation_types
 from tests.tools.effect_sources.counterpart import mapping
 from tests.tools.effect_sources.iam import iam_services
-from tests.tools.effect_sources.kinds import ServiceKinds, Sources, kinds_of, own_namespaces, prefixes_of
+from tests.tools.effect_sources.kinds import ServiceKinds, Sources, kinds_of, nouns_made, own_namespaces, prefixes_of
 from tests.tools.effect_sources.operation_names import fold
 from tests.tools.effect_sources.service_operations import ServiceOperation, operations
 
@@ -74,9 +74,17 @@ def service_kinds() -> Mapping[str, ServiceKinds]:
     known = sources()
     services = service_operations()
     own = {service: own_namespaces(each[0], known) for service, each in services.items()}
+    made = {service: nouns_made(each) for service, each in services.items()}
     return {
         service: kinds_of(
-            each, known, frozenset[str]().union(*(names for other, names in own.items() if other != service))
+            each,
+            known,
+            {
+                namespace: made[other]
+                for other, namespaces in own.items()
+                if other != service
+                for namespace in namespaces - own[service]
+            },
         )
         for service, each in services.items()
     }

@@ -1,8 +1,8 @@
 """The rows of origin `model`: what the rules derive, without the operations that a hand-made table or the provider's own requests know better."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from gateway.effects.derived_rows import DerivedRow, Origin, derived_rows
+from gateway.effects.derived_rows import Confidence, DerivedRow, Origin, derived_rows
 from gateway.effects.registry import SERVICES
 from tests.tools.effect_sources.all_services import service_kinds, service_operations, terraform_attributes
 from tests.tools.effect_sources.operation_names import split
@@ -21,12 +21,18 @@ def all_rows() -> Mapping[tuple[str, str], tuple[DerivedRow, ...]]:
 
 
 def rows_to_write(rows: Mapping[tuple[str, str], tuple[DerivedRow, ...]]) -> Iterator[DerivedRow]:
-    """The rows that add something: none for an operation with a hand-made row or traced ones, but for tags of further types."""
+    """The rows that add something: none for an operation with a hand-made row, and few for one with traced rows."""
     for (service, operation), found in rows.items():
         if operation in SERVICES.get(service, {}):
             continue
-        traced = {row.resource_type for row in derived_rows(service, operation) if row.origin is Origin.TRACED}
-        if not traced:
-            yield from found
-        elif split(operation).verb in ("Tag", "Untag"):
-            yield from (row for row in found if row.resource_type not in traced)
+        traced = [row for row in derived_rows(service, operation) if row.origin is Origin.TRACED]
+        yield from (row for row in found if not traced or _adds(row, traced))
+
+
+def _adds(row: DerivedRow, traced: Sequence[DerivedRow]) -> bool:
+    """Whether a row says more than the traced ones: tags of another type, or surely what the only one of them says less surely."""
+    types = {each.resource_type for each in traced}
+    if split(row.operation).verb in ("Tag", "Untag") and row.resource_type not in types:
+        return True
+    surer = row.confidence is Confidence.RESOURCE and all(each.confidence is Confidence.TYPE for each in traced)
+    return surer and types == {row.resource_type} and all(each.actions == row.actions for each in traced)

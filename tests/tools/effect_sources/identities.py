@@ -8,6 +8,8 @@ from tests.tools.effect_sources.kinds import Kind
 from tests.tools.effect_sources.operation_names import fold
 from tests.tools.effect_sources.service_operations import ServiceOperation
 
+_ANY_ARN = "resourcearn"
+"""The parameter of tags. An attribute of this name is another resource's ARN."""
 _GENERAL = ("arn", "id", "identifier", "name")
 """What identifying names end with."""
 
@@ -48,10 +50,11 @@ def _identity(
     own: str,
     complete: bool,
 ) -> Identity:
+    on_tags = operation.name.startswith(("Tag", "Untag"))
     sources = {
         parameter: source
         for parameter, name in found.items()
-        if (source := _source(parameter, name, kind, attributes, own=name == own)) is not None
+        if (source := _source(parameter, name, kind, attributes, own=name == own, on_tags=on_tags)) is not None
     }
     return Identity(
         sources=sources, certain=complete and len(sources) == len(found) and set(found) <= operation.required
@@ -74,7 +77,7 @@ def _by_names(operation: ServiceOperation, kind: Kind, names: tuple[str, ...], *
     found: dict[str, str] = {}
     for name in names:
         spelled = _spellings(name, kind, own=name == _own(names, kind), named=named)
-        parameters = [each for each in operation.parameters if fold(each) in spelled]
+        parameters = [each for each in operation.parameters if each in operation.texts and fold(each) in spelled]
         required = [each for each in parameters if each in operation.required] or parameters
         if len(required) != 1 or required[0] in found:
             return {}
@@ -99,18 +102,25 @@ def _spellings(name: str, kind: Kind, *, own: bool, named: bool) -> frozenset[st
 def _by_arn(operation: ServiceOperation, kind: Kind, *, named: bool) -> Mapping[str, str]:
     """The one required parameter that is the resource's ARN."""
     spelled = {f"{kind.noun}arn", *(("arn", "resourcearn") if named else ())}
-    found = [each for each in operation.parameters if fold(each) in spelled and each in operation.required]
+    found = [
+        each for each in operation.parameters if each in operation.texts & operation.required and fold(each) in spelled
+    ]
     return {found[0]: "Arn"} if len(found) == 1 else {}
 
 
-def _source(parameter: str, name: str, kind: Kind, attributes: frozenset[str], *, own: bool) -> AttributeSource | None:
-    """The attribute that the parameter's value is compared with; None if that is not certain. `own`: it names the resource, not what has it."""
+def _source(
+    parameter: str, name: str, kind: Kind, attributes: frozenset[str], *, own: bool, on_tags: bool
+) -> AttributeSource | None:
+    """The attribute that the parameter's value is compared with; None if that is not certain.
+
+    `own`: it names the resource, not what has it. `on_tags`: the operation only changes tags.
+    """
     if not kind.resource_type.startswith("aws_"):
         by_name = fold(parameter).endswith("name")
         return AttributeSource(attribute=parameter if by_name and fold(name).endswith("id") else name)
     folded = fold(parameter)
     spelled = [each for each in attributes if fold(each) == folded]
-    if len(spelled) == 1:
+    if len(spelled) == 1 and not (on_tags and folded == _ANY_ARN):
         return AttributeSource(attribute=spelled[0])
     if not own:
         shorter = [each for each in attributes if folded in {f"{fold(each)}{end}" for end in _GENERAL}]
@@ -118,6 +128,11 @@ def _source(parameter: str, name: str, kind: Kind, attributes: frozenset[str], *
     for end, attribute in (("arn", "arn"), ("name", "name"), ("identifier", "identifier"), ("url", "url")):
         if folded.endswith(end) and attribute in attributes:
             return AttributeSource(attribute=attribute)
+    own_arns = [
+        each for each in attributes if each.endswith("_arn") and kind.noun.endswith(fold(each.removesuffix("_arn")))
+    ]
+    if folded.endswith("arn") and len(own_arns) == 1:
+        return AttributeSource(attribute=own_arns[0])
     if folded == kind.noun and "name" in attributes:
         return AttributeSource(attribute="name")
     by_id = folded.endswith(("id", "identifier", "arn")) and "id" in attributes

@@ -12,6 +12,11 @@ from tests.tools.effect_sources.service_operations import ServiceOperation
 
 _TELLING = 5
 """Letters that a name must have to be found inside another."""
+_NAMESPACES_OF = {"lexv2-models": frozenset({"Lex"})}
+"""Service → its namespaces, where no name says so."""
+_BEGINS_OF = {"elb": frozenset({"lb", "loadbalancer"})}
+"""Service → how the names of its Terraform types begin, where no mapped type says so."""
+_JOINING = ("from", "for", "to", "of", "on", "in")
 _RELATIONS = ("attachment", "association", "accepter", "membership", "registration", "permission")
 
 
@@ -48,6 +53,8 @@ class ServiceKinds:
     """The nouns of the operations that create something, or may."""
     created: frozenset[str] = frozenset()
     """Those of the operations with the verb `Create`."""
+    put: frozenset[str] = frozenset()
+    """Those of the operations with the verb `Put`."""
 
     def named(self, noun: str) -> tuple[Kind, ...]:
         """The kinds with exactly this name; those that CloudFormation knows, if there are any."""
@@ -56,8 +63,11 @@ class ServiceKinds:
 
     def may_be_own_type(self, noun: str, kind: Kind) -> bool:
         """Whether Terraform may have a type for what the noun names, other than the kind's."""
+        part = _part(noun, kind.noun)
         return any(
-            noun in name or (name in noun and len(name) >= _TELLING and name not in kind.noun)
+            noun in name
+            or (name in noun and len(name) >= _TELLING and name not in kind.noun)
+            or (len(part) >= _TELLING and (part in name or name.startswith(f"{kind.noun}{part[:_TELLING]}")))
             for name, types in self.names.items()
             if types != {kind.resource_type}
         )
@@ -72,6 +82,14 @@ class ServiceKinds:
     def of_iam(self, names: Collection[str]) -> tuple[Kind, ...]:
         """The kinds with these names in IAM."""
         return tuple(each for each in self.kinds if each.iam in names)
+
+
+def _part(noun: str, kind: str) -> str:
+    """What a noun says beside the kind's: `inlinepolicy` of `inlinepolicytopermissionset`; empty if it does not contain that."""
+    if noun.endswith(kind):
+        part = noun.removesuffix(kind)
+        return next((part.removesuffix(word) for word in _JOINING if part.endswith(word)), part)
+    return noun.removeprefix(kind) if noun.startswith(kind) else ""
 
 
 def prefixes_of(types: Iterable[CloudFormationType]) -> Mapping[str, str]:
@@ -123,32 +141,51 @@ class Sources:
     """How the names of Terraform types begin, folded, by the name of their service."""
 
 
-def kinds_of(operations: Sequence[ServiceOperation], sources: Sources, taken: Collection[str] = ()) -> ServiceKinds:
-    """The kinds of the service whose operations these are. `taken` are namespaces of other services with the same prefix."""
+def kinds_of(
+    operations: Sequence[ServiceOperation], sources: Sources, others: Mapping[str, frozenset[str]] | None = None
+) -> ServiceKinds:
+    """The kinds of the service whose operations these are.
+
+    `others` are the namespaces of other services with the same prefix, each with the nouns of what its service creates: a type of theirs
+    belongs to this service only if this one creates it and they do not (`AWS::Bedrock::Agent` is of `bedrock-agent`).
+    """
     first = operations[0]
     own = own_namespaces(first, sources)
-    types = [
-        each
-        for each in sources.types
-        if sources.prefixes.get(each.name) in first.prefixes
-        and (each.namespace in own or (not own and each.namespace not in taken))
-    ]
+    made = nouns_made(operations)
+    theirs = others or {}
+
+    def belongs(each: CloudFormationType) -> bool:
+        if each.namespace in theirs:
+            return fold(each.noun) in made - theirs[each.namespace]
+        return each.namespace in own or not own
+
+    types = [each for each in sources.types if sources.prefixes.get(each.name) in first.prefixes and belongs(each)]
     services = tuple(sources.iam[prefix] for prefix in first.prefixes if prefix in sources.iam)
     listed = [each for each in (_kind(each, sources.terraform.get(each.name)) for each in types) if each.noun]
     names = _terraform_names(first, types, sources)
-    named = [split(each.name) for each in operations]
-    created = frozenset(name.noun for name in named if name.direction is Direction.CREATE)
-    made = created | {
-        name.noun for name in named if name.direction is Direction.PUT or name.verb in ("Register", "Request", "Run")
-    }
     kinds = _with_iam(listed, services, operations, sources.terraform)
     return ServiceKinds(
         kinds=tuple(_judged(each, names, made, sources) for each in kinds),
         iam=services,
         names=names,
         made=made,
-        created=created,
+        created=_nouns(operations, Direction.CREATE),
+        put=_nouns(operations, Direction.PUT),
     )
+
+
+def nouns_made(operations: Iterable[ServiceOperation]) -> frozenset[str]:
+    """The nouns of the operations that create something, or may."""
+    named = [split(each.name) for each in operations]
+    return frozenset(
+        name.noun
+        for name in named
+        if name.direction in (Direction.CREATE, Direction.PUT) or name.verb in ("Register", "Request", "Run")
+    )
+
+
+def _nouns(operations: Iterable[ServiceOperation], direction: Direction) -> frozenset[str]:
+    return frozenset(name.noun for name in (split(each.name) for each in operations) if name.direction is direction)
 
 
 def _kind(each: CloudFormationType, known: Counterpart | None) -> Kind:
@@ -189,6 +226,10 @@ def _terraform_names(
         known = sources.terraform.get(each.name)
         if known is not None and known.terraform:
             begins.add(fold(known.terraform.removeprefix("aws_")).removesuffix(fold(each.noun)))
+    # `aws_backup_vault` of a `BackupVault` begins with nothing, and `aws_cloudtrail` of a `Trail` with `cloud`: that says nothing.
+    begins |= _BEGINS_OF.get(operation.service, frozenset())
+    own = fold(operation.service)
+    begins = {each for each in begins if own == "ec2" or (each and (each == own or not own.startswith(each)))}
     found: dict[str, set[str]] = defaultdict(set)
     for name in sources.attributes:
         whole = fold(name.removeprefix("aws_"))
@@ -202,6 +243,9 @@ def _terraform_names(
 def own_namespaces(operation: ServiceOperation, sources: Sources) -> frozenset[str]:
     """The namespaces that have the service's own name."""
     names = {fold(name).removesuffix("service") for name in (operation.service_id, operation.service)}
+    told = _NAMESPACES_OF.get(operation.service)
+    if told is not None:
+        return told
     return frozenset(
         each.namespace
         for each in sources.types

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from gateway.effects.schema import folded, snake
 
@@ -43,12 +44,12 @@ VERBS = {
     Direction.PUT: "Put BatchPut Upsert",
     Direction.SET: (
         "Update Modify Set Change Edit Configure Rename Move Upgrade BatchUpdate Tag Untag Replace Reset "
-        "Increase Decrease Assign Unassign Apply AdminUpdate AdminSet"
+        "Increase Decrease Assign Unassign Apply"
     ),
-    Direction.DELETE: "Delete BatchDelete Deregister Terminate Release Deallocate AdminDelete Deprovision",
-    Direction.JOIN: "Associate Attach Add Enable Register Authorize Subscribe Grant BatchAssociate Link AdminAdd Join",
+    Direction.DELETE: "Delete BatchDelete Deregister Terminate Release Deallocate Deprovision",
+    Direction.JOIN: "Associate Attach Add Enable Register Authorize Subscribe Grant BatchAssociate Link Join",
     Direction.PART: (
-        "Disassociate Dissociate Deauthorize Detach Remove Disable Revoke Unsubscribe BatchDisassociate Unlink AdminRemove Leave Unregister"
+        "Disassociate Dissociate Deauthorize Detach Remove Disable Revoke Unsubscribe BatchDisassociate Unlink Leave Unregister"
     ),
     Direction.INVOKE: (
         "Stop Reboot Invoke Cancel Restart Resume Suspend Pause Retry Failover Accept Reject Send Abort Complete Activate "
@@ -73,7 +74,8 @@ _WORD = re.compile(r"[A-Z]+[a-z0-9]*")
 
 
 def split(name: str) -> OperationName:
-    """The parts of the name: `UpdateStateMachineAlias` is a SET of a `statemachinealias`."""
+    """The parts of the name: `UpdateStateMachine` is a SET of a `statemachine`. What administrators do has the same verbs."""
+    name = name.removeprefix("Admin")
     found = _VERB.match(name)
     if found is not None:
         return OperationName(verb=found[1], direction=_DIRECTIONS[found[1]], noun=fold(name[found.end() :]))
@@ -82,6 +84,7 @@ def split(name: str) -> OperationName:
     return OperationName(verb=name[:end], direction=Direction.OTHER, noun=fold(name[end:]))
 
 
+@cache
 def fold(name: str) -> str:
     """A name without case, separators and plurals, so that names of AWS, CloudFormation, IAM and Terraform compare."""
     words = re.sub(r"[^A-Za-z0-9]+", "_", name)

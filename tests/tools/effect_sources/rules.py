@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.derived_rows import Confidence, DerivedRow, Origin
+from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from tests.tools.effect_sources.cloudformation import Phase
 from tests.tools.effect_sources.iam import Action
 from tests.tools.effect_sources.identities import NOTHING, Identity, identity
 from tests.tools.effect_sources.kinds import Kind, ServiceKinds
-from tests.tools.effect_sources.operation_names import Direction, OperationName, split
+from tests.tools.effect_sources.operation_names import Direction, OperationName, fold, split
 from tests.tools.effect_sources.service_operations import ServiceOperation
 
 CREATE, SET, DELETE, INVOKE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE, EffectAction.INVOKE
@@ -21,7 +21,9 @@ _PHASES = {
     Direction.DELETE: frozenset({Phase.DELETE}),
 }
 """The phases of which a handler has one or more, if it agrees with the verb."""
-_VARIANTS = ("accepter", "copy", "import")
+_CREATES = ("Create", "BatchCreate")
+_DELETES = ("Delete", "BatchDelete")
+_VARIANTS = ("accepter", "copy", "deployment", "import", "state", "status")
 _ON_TAGS = ("Tag", "Untag")
 _VERSION = re.compile(r"v\d+")
 _TWO = 2
@@ -110,6 +112,12 @@ class _Evidence:
         if identified.certain:
             signs.add("identity")
         made = self._made_by_its_own(kind)
+        if direction in (Direction.BEGIN, Direction.COPY, Direction.OTHER):
+            made = made or kind.noun in self.kinds.put
+        if direction is Direction.SET:
+            made = made or kind.noun in self.kinds.made
+        if direction is Direction.CREATE and made and self.name.verb not in _CREATES:
+            direction = Direction.OTHER
         actions, sure = _exact_direction(direction, self.name.verb, phases, signs, made=made)
         if direction in (Direction.JOIN, Direction.PART):
             return self._relation() or self._joined(kind, signs, identified)
@@ -253,7 +261,7 @@ class _Evidence:
 def _exact_direction(
     direction: Direction, verb: str, phases: frozenset[Phase], signs: Collection[str], *, made: bool
 ) -> tuple[frozenset[EffectAction], bool]:
-    """What an operation with the kind's own name does to it, and whether that is certain."""
+    """What an operation with the kind's own name does to it, and whether that is certain. `made`: another operation creates such resources."""
     match direction:
         case Direction.CREATE:
             return frozenset({CREATE}), bool({"handler", "iam"} & {*signs})
@@ -263,19 +271,23 @@ def _exact_direction(
             also_creates = Phase.CREATE in phases and not made and verb not in _ON_TAGS
             return frozenset({CREATE, SET} if also_creates else {SET}), True
         case Direction.DELETE:
-            return frozenset({DELETE}), True
-        case Direction.INVOKE if phases == {Phase.DELETE}:
-            return frozenset({DELETE}), False
+            # Something else than the deletion, if there is an operation for that: `DeregisterCluster` beside `DeleteCluster`.
+            deletes = verb in _DELETES or Phase.DELETE in phases
+            return frozenset({INVOKE if made and not deletes else DELETE}), deletes
         case Direction.INVOKE:
-            return frozenset({INVOKE}), verb != "Cancel" and not phases
-        case Direction.BEGIN | Direction.COPY if phases == {Phase.CREATE}:
-            return frozenset({CREATE}), not made
-        case Direction.BEGIN if made:
-            return frozenset({INVOKE}), not phases
-        case Direction.OTHER if made:
-            return frozenset({INVOKE}), False
+            deletes = phases == {Phase.DELETE}
+            return frozenset({DELETE if deletes else INVOKE}), verb != "Cancel" and not phases
         case _:
-            return frozenset(), False
+            return _begun(direction, phases, made=made)
+
+
+def _begun(direction: Direction, phases: frozenset[Phase], *, made: bool) -> tuple[frozenset[EffectAction], bool]:
+    """The same for verbs that may create what they name, or act on what is there."""
+    if phases == {Phase.CREATE} and direction is not Direction.OTHER and not (made and direction is Direction.BEGIN):
+        return frozenset({CREATE}), not made
+    if made and direction is not Direction.COPY:
+        return frozenset({INVOKE}), direction is Direction.BEGIN and not phases
+    return frozenset(), False
 
 
 def _row(operation: ServiceOperation, finding: Finding) -> DerivedRow:
@@ -288,9 +300,15 @@ def _row(operation: ServiceOperation, finding: Finding) -> DerivedRow:
         actions=finding.actions,
         origin=Origin.MODEL,
         confidence=Confidence.RESOURCE if certain else Confidence.TYPE,
-        identity={} if creates and not finding.identity.certain else finding.identity.sources,
+        identity=_names_of_new(finding) if creates else finding.identity.sources,
         controls=operation.tokens,
     )
+
+
+def _names_of_new(finding: Finding) -> Mapping[str, AttributeSource]:
+    """The parameters that name a new resource. A parameter with the kind's own name may be what it consists of: a certificate's body."""
+    own = finding.kind.noun in map(fold, finding.identity.sources)
+    return finding.identity.sources if finding.identity.certain and not own else {}
 
 
 def _action(operation: ServiceOperation, kinds: ServiceKinds) -> Action | None:

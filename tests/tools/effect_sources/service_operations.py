@@ -24,6 +24,8 @@ class ServiceOperation:
     parameters: tuple[str, ...]
     """The names at the top of its input."""
     required: frozenset[str]
+    texts: frozenset[str]
+    """Those whose value is a text or a list of texts: only they can name a resource."""
     tokens: frozenset[str]
     """Parameters that make a call idempotent or only try it."""
 
@@ -63,5 +65,11 @@ def read_operation(
         call_class=call_class,
         parameters=tuple(members),
         required=frozenset(shape.get("required", ())) & frozenset(members),
+        texts=frozenset(each for each, member in members.items() if _is_text(model["shapes"], member["shape"])),
         tokens=frozenset(tokens),
     )
+
+
+def _is_text(shapes: Mapping[str, Any], name: str) -> bool:
+    shape = shapes.get(name, {"type": "string"})
+    return bool(shape["type"] == "string" or (shape["type"] == "list" and _is_text(shapes, shape["member"]["shape"])))

@@ -1,9 +1,10 @@
-"""The committed rows of origin `model` are those that the sources of today give."""
+"""The committed rows of origin `model` are those that the sources of today give, without what traced rows say better."""
 
 import json
 
 import pytest
 
+from gateway.core.model.mutation import EffectAction
 from gateway.effects.derived_rows import (
     Confidence,
     DerivedRow,
@@ -14,7 +15,7 @@ from gateway.effects.derived_rows import (
     services,
 )
 from tests.tools.effect_sources import agreement
-from tests.tools.effect_sources.generated_rows import all_rows, rows_to_write
+from tests.tools.effect_sources.generated_rows import _adds, all_rows, rows_to_write
 
 
 @pytest.mark.long
@@ -35,6 +36,37 @@ def test_the_files_are_up_to_date_and_no_certain_row_contradicts_a_hand_made_one
 
     assert wrong == []
     assert {_text(row) for row in rows_to_write(rows)} == committed
+
+
+def _made_up(
+    operation: str, resource_type: str, confidence: Confidence, *, action: EffectAction = EffectAction.SET
+) -> DerivedRow:
+    return DerivedRow(
+        service="made-up",
+        operation=operation,
+        resource_type=resource_type,
+        actions=frozenset({action}),
+        origin=Origin.MODEL,
+        confidence=confidence,
+    )
+
+
+SURE, UNSURE = Confidence.RESOURCE, Confidence.TYPE
+
+
+@pytest.mark.parametrize(
+    ("row", "traced", "adds"),
+    [
+        (_made_up("PutLabel", "aws_a", SURE), _made_up("PutLabel", "aws_a", SURE), False),
+        (_made_up("PutLabel", "aws_a", SURE), _made_up("PutLabel", "aws_a", UNSURE), True),
+        (_made_up("PutLabel", "aws_a", SURE), _made_up("PutLabel", "aws_b", UNSURE), False),
+        (_made_up("PutLabel", "aws_a", SURE), _made_up("PutLabel", "aws_a", UNSURE, action=EffectAction.DELETE), False),
+        (_made_up("TagResource", "aws_a", UNSURE), _made_up("TagResource", "aws_b", SURE), True),
+        (_made_up("TagResource", "aws_a", UNSURE), _made_up("TagResource", "aws_a", UNSURE), False),
+    ],
+)
+def test_beside_a_traced_row_only_what_says_more_is_written(row: DerivedRow, traced: DerivedRow, adds: bool) -> None:
+    assert _adds(row, [traced]) is adds
 
 
 def _text(row: DerivedRow) -> str:

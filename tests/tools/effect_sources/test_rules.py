@@ -77,7 +77,9 @@ SCHEMAS = [
 def _model() -> dict[str, Any]:
     shapes = {
         f"{name}Request": {
-            "members": {each.rstrip("!"): {"idempotencyToken": each == "ClientToken"} for each in members},
+            "members": {
+                each.rstrip("!"): {"shape": "Text", "idempotencyToken": each == "ClientToken"} for each in members
+            },
             "required": [each.rstrip("!") for each in members if each.endswith("!")],
         }
         for name, members in OPERATIONS.items()
@@ -85,7 +87,7 @@ def _model() -> dict[str, Any]:
     return {
         "metadata": {"serviceId": "Bread", "endpointPrefix": "bread"},
         "operations": {name: {"input": {"shape": f"{name}Request"}} for name in OPERATIONS},
-        "shapes": shapes,
+        "shapes": {**shapes, "Text": {"type": "string"}},
     }
 
 

@@ -10,14 +10,14 @@ import botocore
 
 from gateway.core.service_models import ServiceModels
 from gateway.effects.derived_rows import DerivedRow, Origin, rows_of_text
-from gateway.effects.schema import known_schemas
+from gateway.effects.schema import Schemas, known_schemas
 from tests.tools.effects_tracing.called_operations import called_operations
 from tests.tools.effects_tracing.derivation import rows_of_type
 from tests.tools.effects_tracing.exam import examine, report
 from tests.tools.effects_tracing.figures import figures_of_calls, figures_of_rows, figures_of_traces
 from tests.tools.effects_tracing.provider import find_executable, version_of
 from tests.tools.effects_tracing.row_files import DERIVED, replace_rows
-from tests.tools.effects_tracing.trace_all import Selection, number_of_types, trace_all
+from tests.tools.effects_tracing.trace_all import Selection, trace_all
 from tests.tools.effects_tracing.traces import read_traces
 
 
@@ -43,9 +43,8 @@ def main(arguments: list[str]) -> int:
             sys.stdout.write(report(exam))
             return int(bool(exam.contradictions))
         case "figures":
-            types = asyncio.run(number_of_types())
             rows = written_rows()
-            sys.stdout.write(figures_of_traces(read_traces(given.traces), types) + figures_of_rows(rows))
+            sys.stdout.write(figures_of_traces(read_traces(given.traces), len(Schemas())) + figures_of_rows(rows))
             sys.stdout.write(figures_of_calls(called_operations(find_executable()), rows))
     return 0
 

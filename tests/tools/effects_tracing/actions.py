@@ -71,9 +71,11 @@ def _deleter(found: Mapping[Key, Evidence]) -> Key | None:
     creator = _creator(found)
     if creator is not None:
         noun = _VERB.sub("", creator[1])
+        if _CREATES.match(creator[1]):
+            named = {key: place for key, place in named.items() if not _LOOSENS.match(key[1])}
+            if not named and all(_LOOSENS.match(key[1]) for key in places):
+                return None
         same = [key for key in named if _VERB.sub("", key[1]) == noun and key[0] == creator[0]]
         if same:
             return same[0]
-        if _CREATES.match(creator[1]) and all(_LOOSENS.match(key[1]) for key in named or places):
-            return None
     return max(named or places, key=lambda key: places[key])

@@ -174,7 +174,7 @@ class Answers:
                 item = None if low in _ABSENT else self._value(shape.member, name, depth + 1, service, parent)
                 return [] if item is None else [item]
             case "map":
-                known = None if "tag" in low else self._echo.get("/" + low)
+                known = self._echo.get("/" + low)
                 plain = known.items() if isinstance(known, dict) else ()
                 return {str(key): item for key, item in plain if isinstance(item, (str, int, float))}
             case "blob":

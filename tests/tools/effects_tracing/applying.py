@@ -56,12 +56,16 @@ class Setting:
     """How the stub answers during an apply."""
 
     status: str = ""
+    """What every status is, if its enumeration allows it."""
     absent: bool = False
+    """Whether reads find nothing before the first change of a create."""
+    finds_deleted: bool = False
+    """Whether reads find a resource after the first change of its delete."""
 
 
 async def apply(provider: Provider, stub: Stub, way: Way, patience: Patience, setting: Setting) -> Attempt:
     """Apply a plan. The caller restarts a provider that died of it."""
-    deleting = way.config is None
+    deleting = way.config is None and not setting.finds_deleted
     plain = (str, int, float, bool)
     echo = {name.replace("_", ""): value for name, value in (way.prior or {}).items() if isinstance(value, plain)}
     absent = setting.absent and way.prior is None

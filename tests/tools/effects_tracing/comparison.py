@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any, Final
 
 from gateway.effects.derived_rows import ValueForm
@@ -35,6 +36,7 @@ class Way(IntEnum):
         return ValueForm[self.name] if self <= Way.ARN else None
 
 
+@lru_cache(maxsize=1 << 17, typed=True)
 def way(attribute: Any, parameter: Any) -> Way | None:
     """How `parameter` follows from `attribute`; None if it does not."""
     if isinstance(attribute, bool) and isinstance(parameter, bool):
@@ -77,6 +79,7 @@ def is_unique(value: Any) -> bool:
     return bool(_UNIQUE_PART.search(value)) or value.startswith(("{", "["))
 
 
+@lru_cache(maxsize=1 << 12)
 def _document(text: str) -> Any:
     """The JSON object or list in a text; None if it is none."""
     if not text.startswith(("{", "[")):

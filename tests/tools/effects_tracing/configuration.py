@@ -14,18 +14,23 @@ _SKIPPED: Final = frozenset(
 )
 """Attributes at the top that say nothing about the resource itself."""
 _DEEPEST: Final = 5
-_SCALARS: Final = ("string", "number", "bool")
+_CODES_APART: Final = 3
+"""How far apart the codes of finite values are in two variants."""
 
 
 class Configuration:
     """What a resource of one type is declared with. Repairs change it."""
 
-    def __init__(self, resource_type: str, schema: BlockSchema, prefer: Iterable[Path] = ()) -> None:
-        """`prefer` are paths to keep where only one of several can be set."""
+    def __init__(
+        self, resource_type: str, schema: BlockSchema, prefer: Iterable[Path] = (), *, variant: int = 1
+    ) -> None:
+        """`prefer` are paths to keep where only one of several can be set. Finite values follow other codes in another variant."""
         self.resource_type, self.schema = resource_type, schema
         self.slots: dict[Path, Slot] = {}
         self.off: set[Path] = set()
         """What is left out, with all that is below it."""
+        self.needed: set[Path] = set()
+        """What is required although the schema does not say so."""
         self.counts: dict[Path, int] = {}
         """How often a block stands, if more than once."""
         self.drops: Counter[Path] = Counter()
@@ -33,7 +38,7 @@ class Configuration:
         self.prefer = frozenset(prefer)
         self._changed: tuple[Path, int] | None = None
         self._collect(schema, (), _DEEPEST)
-        self._number()
+        self._number(_CODES_APART * (variant - 1))
         self._prefer_whole_names()
         self._seed(seeds().get(resource_type, Seed()))
 
@@ -47,6 +52,8 @@ class Configuration:
 
     def is_required(self, path: Path) -> bool:
         """Whether the path cannot be left out while the block that it is in is there."""
+        if path in self.needed:
+            return True
         if path in self.slots:
             return self.slots[path].required
         block = self.schema
@@ -101,7 +108,7 @@ class Configuration:
 
     def _collect(self, block: BlockSchema, path: Path, depth: int) -> None:
         for name, attribute in block.attributes.items():
-            skipped = not path and name in _SKIPPED
+            skipped = not path and name in _SKIPPED and not attribute.required
             if attribute.settable and not skipped and (attribute.required or not attribute.avoided):
                 self._add((*path, name), attribute.kind, required=attribute.required)
         for name, nested in block.blocks.items():
@@ -126,10 +133,10 @@ class Configuration:
                 if not required:
                     self.off.add(path)
 
-    def _number(self) -> None:
+    def _number(self, first: int) -> None:
         """Number the slots; booleans have their own count, so that their codes stay short."""
-        finite = 0
-        for place, slot in enumerate(self.slots.values()):
+        finite = first
+        for place, slot in enumerate(self.slots.values(), first):
             slot.number = finite if slot.kind == "bool" else place
             finite += slot.kind == "bool"
 

@@ -11,7 +11,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
 from gateway.core.service_models import ServiceModels
 from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
-from gateway.effects.schema import TypeSchema
+from gateway.effects.schema import TypeSchema, match
 from tests.tools.effects_tracing.actions import actions_of
 from tests.tools.effects_tracing.columns import ITEM, KEY, leaf, top
 from tests.tools.effects_tracing.comparison import Way, is_unique
@@ -28,15 +28,17 @@ from tests.tools.effects_tracing.explanation import (
     state_of,
 )
 from tests.tools.effects_tracing.forms import MARKER
+from tests.tools.effects_tracing.seeds import Seed, seeds
 from tests.tools.effects_tracing.traces import Phase, Trace
 
 CREATE, SET, DELETE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE
 _CONFIGURED: Final = (Phase.CREATE, Phase.UPDATE, Phase.EACH)
 _WITH_STATE: Final = (Phase.UPDATE, Phase.EACH, Phase.OMIT, Phase.DELETE)
 _CONTROLS: Final = re.compile(
-    r"^(client_?token|client_?request_?token|idempotency_?token|caller_?reference|creator_?request_?id|dry_?run)$"
+    r"(client_?token|client_?request_?token|idempotency_?token|caller_?reference|creator_?request_?id|dry_?run|if_?match|lock_?token|"
+    r"change_?token|current_?version|current_?application_?version_?id|update_?token)"
 )
-"""Parameters that control how a call is made, by their names in lower case."""
+"""Parameters that only control how a call is made, or refuse it if the resource is not the expected version; in lower case."""
 _LOCKS: Final = frozenset({"etag", "lock_token", "revision_id", "update_token", "if_match", "version_number"})
 """Attributes that only say which version of the resource a change was made for."""
 _NAMES: Final = re.compile(r"(^|_)(id|ids|arn|arns|url|name|identifier|key|path)$")
@@ -108,9 +110,29 @@ def rows_of_type(traces: Sequence[Trace], schema: TypeSchema, models: ServiceMod
 def _draft(evidence: Evidence, actions: frozenset[EffectAction], facts: TypeFacts, models: ServiceModels) -> Draft:
     draft = Draft(evidence=evidence, actions=actions)
     tokens = _idempotency_tokens(evidence, models)
+    shape = models.shape(evidence.service, evidence.operation)
     for path in evidence.parameters:
-        _place(draft, path, facts, is_token=path in tokens)
+        named = _modelled(shape, path)
+        if named == path:
+            _place(draft, path, facts, is_token=path in tokens)
+        elif named:  # a member of a JSON document, which no model describes
+            draft.unexplained.add(named)
     return draft
+
+
+def _modelled(shape: Any, path: str) -> str:
+    """The path as far as the operation's model describes it."""
+    steps = path.split(".")
+    for at, step in enumerate(steps):
+        while shape is not None and shape.type_name == "list":
+            shape = shape.member
+        if shape is not None and shape.type_name == "map":
+            shape = shape.value
+        elif shape is not None and shape.type_name == "structure" and step in shape.members:
+            shape = shape.members[step]
+        else:
+            return ".".join(steps[:at])
+    return path
 
 
 def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None:
@@ -123,7 +145,7 @@ def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None
         draft.identity[path] = identifying
     elif carried is not None:
         draft.attributes[path] = carried
-    elif is_token or _CONTROLS.match(leaf(path).lower()) or (named is not None and leaf(named.attribute) in _LOCKS):
+    elif is_token or _CONTROLS.fullmatch(leaf(path).lower()) or (named is not None and leaf(named.attribute) in _LOCKS):
         draft.controls.add(path)
     elif named is not None and _is_removal(path, named, evidence, facts):
         draft.removes[path] = named
@@ -137,8 +159,8 @@ def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None
 
 def _carried(path: str, evidence: Evidence) -> Explanation | None:
     """The attribute of the configuration that the parameter carries, the same in create and update."""
-    configured = [each for each in evidence.of(*_CONFIGURED) if path in each.parameters]
-    if not configured:
+    configured = evidence.of(*_CONFIGURED)
+    if not any(path in each.parameters for each in configured):
         return None
     everywhere = explain(path, configured, config_of)
     caused = explain_by_cause(path, evidence.observations)
@@ -388,10 +410,22 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
     identity = _sources(draft.identity)
     attributes, lost = _collapsed(draft.attributes)
     removes, lost_too = _collapsed(draft.removes)
-    unexplained = draft.unexplained | lost | lost_too
+    doubted = {path for path, source in attributes.items() if _is_named_otherwise(path, source.attribute, facts.schema)}
+    finite = {path: each for path, each in draft.attributes.items() if each.sureness is Sureness.CODE}
+    doubted |= {path for path, each in finite.items() if _has_namesake(path, each.attribute, facts.schema)}
+    # A seed makes some attributes equal, so that no value tells them apart.
+    equal = {name for pair in seeds().get(facts.name, Seed()).same.items() for name in pair}
+    doubted |= {path for path, source in attributes.items() if source.attribute in equal}
+    attributes = {path: source for path, source in attributes.items() if path not in doubted}
+    unexplained = draft.unexplained | lost | lost_too | doubted
     clears = _cleared(draft.evidence) if not attributes and not removes and draft.actions == {SET} else frozenset()
-    ends_the_only_one = DELETE in draft.actions and not attributes and not unexplained
-    is_identified = bool(identity) or draft.actions == {CREATE} or facts.is_only_one or ends_the_only_one
+    ends_the_only_one = DELETE in draft.actions and not attributes and not unexplained and not evidence.is_unread
+    is_identified = (
+        (bool(identity) and _is_whole(draft, facts))
+        or draft.actions == {CREATE}
+        or facts.is_only_one
+        or ends_the_only_one
+    )
     confidence = Confidence.TYPE
     if is_identified:
         # A change of nothing that is known is a change of something else.
@@ -414,6 +448,47 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
         controls=frozenset(draft.controls),
         unexplained=frozenset(_without_marker_keys(unexplained)),
     )
+
+
+def _is_whole(draft: Draft, facts: TypeFacts) -> bool:
+    """Whether the identity names one resource, and not only what it is in, as the instance of a user.
+
+    It does if it is the id or ARN, or all that the id is made of; else if no other parameter could be a part of it.
+    """
+    if draft.actions == {CREATE}:
+        return True
+    runs = [each for each in draft.evidence.observations if each.state.get("id")]
+    if runs and all(_names_id(draft, each) for each in runs):
+        return True
+    fixed = (each for each in draft.attributes.values() if each.sureness is Sureness.MARKER)
+    others = {path for each in runs for path in draft.unexplained if any(map(is_unique, each.parameters.get(path, ())))}
+    return not others and not any(top(each.attribute) in facts.create_only for each in fixed)
+
+
+def _names_id(draft: Draft, run: Observation) -> bool:
+    """Whether the identity of a call is the id or ARN of the resource, or all the values that the id is made of."""
+    own = {str(value) for name in SELF for value in run.state.get(name, ())}
+    given = sorted(
+        (str(value) for path in draft.identity for value in run.parameters.get(path, ())), key=len, reverse=True
+    )
+    if own.intersection(given):
+        return True
+    rest = str(run.state["id"][0])
+    for value in given:
+        rest = rest.replace(value, " ")
+    return bool(given) and not MARKER.search(rest) and not re.search(r"[0-9a-f]{6}", rest)
+
+
+def _is_named_otherwise(path: str, attribute: str, schema: TypeSchema) -> bool:
+    """Whether the names say another attribute, not only the block that this one is in: two sources that contradict each other prove nothing."""
+    named = match(schema, tuple(path.split(".")))
+    return named is not None and not f"{attribute}.".startswith(f"{named}.")
+
+
+def _has_namesake(path: str, attribute: str, schema: TypeSchema) -> bool:
+    """Whether another attribute, with the blocks that it is in, has the parameter's whole name: a column alone does not outweigh that."""
+    name = folded(leaf(path))
+    return any(folded(each.replace(".", "_")) == name for each in schema.kinds if each != attribute)
 
 
 def _cleared(evidence: Evidence) -> frozenset[str]:
@@ -459,7 +534,8 @@ def _collapsed(explanations: Mapping[str, Explanation]) -> tuple[dict[str, Attri
             found[path] = AttributeSource(attribute=each.attribute, form=each.way.form or ValueForm.SAME)
     for path, members in whole.items():
         maps = {attribute.rpartition(".")[0] for attribute in members.values()}
-        if len(maps) == 1 and ITEM not in path and "." not in (name := maps.pop()):
+        name = maps.pop()
+        if not maps and ITEM not in path and ITEM not in name:
             found[path] = AttributeSource(attribute=name)
         else:
             lost |= members.keys()

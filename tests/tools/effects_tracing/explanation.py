@@ -85,10 +85,12 @@ def explain(path: str, observations: Sequence[Observation], source: Source) -> E
     seen = [each for each in observations if path in each.parameters]
     found = candidates(path, seen, source)
     usable = {name: each for name, each in found.items() if each.form is not None}
-    if not usable:
-        return None
     sureness = _sureness(path, seen)
     if sureness is None:
+        # A switch that is sent only when it is on: the runs without it are the other half of its column.
+        usable = {name: each for name, each in usable.items() if _is_silent_when_off(path, name, observations)}
+        sureness = Sureness.CODE
+    if not usable:
         return None
     if source is state_of:  # what is asked for again stands in many places of an answer
         usable = {name: each for name, each in usable.items() if "." not in name} or usable
@@ -143,6 +145,14 @@ def _sureness(path: str, seen: Sequence[Observation]) -> Sureness | None:
         return Sureness.MARKER
     different = {json.dumps(each.parameters[path], default=str) for each in seen}
     return Sureness.CODE if len(different) > 1 and len(seen) >= _ENOUGH_RUNS else None
+
+
+def _is_silent_when_off(path: str, attribute: str, observations: Sequence[Observation]) -> bool:
+    """Whether the parameter was left out in runs that had to send it, and the attribute was off or absent in each of these."""
+    had_to = [each for each in observations if each.phase is Phase.CREATE or attribute in each.changed]
+    without = [each for each in had_to if path not in each.parameters]
+    is_off = all(not any(each.config.get(attribute, ())) for each in without)
+    return bool(without) and is_off and len(had_to) >= _ENOUGH_RUNS
 
 
 def _of_self(names: Sequence[str], values: Sequence[Any]) -> str | None:

@@ -67,6 +67,7 @@ def _arn(service: str, resource: Callable[[str], str]) -> Callable[[str], str]:
     return lambda t: f"arn:aws:{service}:{resource(t)}"
 
 
+_LAMBDA_ACTIONS: Final = ("InvokeFunction", "InvokeFunctionUrl", "GetFunction", "InvokeAsync", "ListTags")
 _ZONES: Final = (
     "Europe/Paris",
     "Europe/Berlin",
@@ -130,7 +131,7 @@ FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "path": lambda t: f"/{t}/",
     "slash": lambda t: f"/{t}",
     "s3uri": lambda t: f"s3://{t}/key",
-    "action": lambda _: "lambda:InvokeFunction",
+    "action": lambda t: f"lambda:{_LAMBDA_ACTIONS[number(t, len(_LAMBDA_ACTIONS)) - 1]}",
     "principal": lambda t: f"{t}.amazonaws.com",
     "upper": str.upper,
     "alpha": lambda t: "mk" + "".join(chr(97 + int(digit, 16)) for digit in hexadecimal(t, 8)),
@@ -172,11 +173,21 @@ FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "accesspoint": lambda t: f"arn:aws:s3:us-east-1:{ACCOUNT}:accesspoint/{t}",
     "keyspaces": lambda t: f"{t.replace('-', '_')}",
     "upload": lambda t: f"{t}.zip",
+    "asn": lambda t: str(number(t, 65500, 64512)),
+    "linklocal": lambda t: f"169.254.{number(t, 250, 6)}.{8 * number(t + 'x', 30)}/29",
+    "root": lambda t: f"r-{hexadecimal(t, 8)}",
+    "attachment": lambda t: f"attachment-{hexadecimal(t, 17)}",
+    "alias": lambda t: f"alias/{t}",
     "timezone_offset": lambda t: f"GMT+{number(t, 11)}:30",
 }
 """Name → the form of a marker."""
 
 _HINTS: Final = (
+    (r"_asn$|^asn$", "asn"),
+    (r"inside_cidr", "linklocal cidr"),
+    (r"^parent_id$", "plain root"),
+    (r"attachment_id$", "plain attachment"),
+    (r"^alias_name$", "plain alias"),
     (r"^directory_id$", "directory plain"),
     (r"user_pool_ids?$", "userpool plain"),
     (r"file_system_id$", "filesystem plain"),

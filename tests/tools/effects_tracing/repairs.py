@@ -10,7 +10,7 @@ from tests.tools.effects_tracing.slots import Path, Slot
 _MOST_MEMBERS: Final = 8
 _ONE_OF: Final = re.compile(
     r"(?:only one of|one of|Exactly one of these attributes must be configured:|one \(and only one\) of|"
-    r"cannot be configured together:|at most one of)\s*[`\[]([^`\]]+)[`\]]",
+    r"cannot be configured together:|at most one of)\s*(?:`([^`]+)`|\[((?:[^\[\]]|\[\d+\])+)\])",
     re.IGNORECASE,
 )
 _CONFLICT: Final = re.compile(
@@ -18,7 +18,11 @@ _CONFLICT: Final = re.compile(
 )
 _TOGETHER: Final = re.compile(r"all of `([^`]+)` must be specified")
 _AT_LEAST: Final = re.compile(r"requires (\d+) item minimum|at least (\d+) (?:element|item|block)")
-_ENUMERATION: Final = re.compile(r"(?:to be one of|must be one of):? \[([^\]]*)\]")
+_ENUMERATION: Final = re.compile(
+    r"(?:to be one of|must be one of|valid values|valid value is|valid values are):? [\[`]([^\]`]*)[\]`]", re.IGNORECASE
+)
+_EXPECTED: Final = re.compile(r"expected (?:value of |length of )?([a-z_][a-z0-9_.]+) to ")
+"""How a diagnostic of SDK v2 names the attribute, which its path often does not."""
 _LENGTH: Final = re.compile(
     r"length of \S+ to be in the range \((\d+) - (\d+)\)|length must be between (\d+) and (\d+)|"
     r"between (\d+) and (\d+) characters"
@@ -40,11 +44,18 @@ class Repairs:
         """Change the configuration for one diagnostic. False if nothing could be done."""
         text = " ".join(message.split())
         config = self._config
-        slot = config.slots.get(path) or self._closest(path) or self._named(path, text)
-        where = slot.path if slot is not None and path not in config.slots else path
+        told = _EXPECTED.search(text)
+        slot = config.slots.get(_path(told[1])) if told else None
+        slot = slot or config.slots.get(path) or self._closest(path) or self._named(path, text)
+        where = slot.path if slot is not None else path
         if "must have a configuration value" in text and self._bring_back(where):
             return True
-        if "does not match any valid values" in text and slot is not None and not slot.enumeration:
+        if (
+            "does not match any valid values" in text
+            and "Valid Values" not in text
+            and slot is not None
+            and not slot.enumeration
+        ):
             slot.enumeration = enumeration_for(config.resource_type, slot.path[-1])
             if slot.enumeration:
                 return True
@@ -65,13 +76,14 @@ class Repairs:
         self._returned[path] = self._returned.get(path, 0) + 1
         config = self._config
         config.off = {one for one in config.off if one[: len(path)] != path and path[: len(one)] != one}
+        config.needed.add(path)
         return True
 
     def _by_combination(self, path: Path, text: str) -> bool | None:
         """Solve what several attributes together do wrong; None if the text does not say that."""
         config = self._config
         if (found := _ONE_OF.search(text)) and "to be one of" not in text and "value must be one of" not in text:
-            return self._choose(found[1], path)
+            return self._choose(found[1] or found[2], path)
         if found := _CONFLICT.search(text):
             first, second = _path(found[1] or found[3]), _path(found[2] or found[4])
             if second in config.prefer and first and first not in config.prefer and not config.is_required(first):
@@ -137,6 +149,8 @@ class Repairs:
 
     def _named(self, path: Path, text: str) -> Slot | None:
         """Inside a set the diagnostic's path ends at the set, and only the text names the attribute."""
+        if "map_block_key" in text and (*path, "map_block_key") in self._config.slots:
+            return self._config.slots[*path, "map_block_key"]
         for key, slot in self._config.slots.items():
             below = path and key[: len(path)] == path and not self._config.is_off(key)
             if below and re.search(rf"\b{re.escape(key[-1])}\b", text):
@@ -177,5 +191,10 @@ def _narrow(slot: Slot, text: str) -> bool:
 
 def _path(written: str) -> Path:
     """The path that a diagnostic writes as `a.0.b` or `a[0].b`; empty if it names none."""
-    steps = re.split(r"[.\[\]]+", written.strip().strip('"`'))
-    return tuple(step for step in steps if step and not step.isdigit() and step != "<.")
+    found: list[str] = []
+    for step in re.split(r"[.\[\]]+", written.strip().strip('"`')):
+        if step == "<":  # the block around: what follows stands beside what was named
+            found = found[:-1]
+        elif step and not step.isdigit():
+            found.append(step)
+    return tuple(found)

@@ -89,4 +89,9 @@ class Slot:
     def _digit(self, run: int, base: int) -> int:
         """The place in a finite set: a code that differs between slots, so that the columns over all runs can be told apart."""
         column = run % ANOTHER_MEMBER
-        return 0 if column == 0 else (self.number + 1) // base ** (column - 1) % base
+        if column == 0 or base == 1:
+            return 0
+        codes: int = base ** (RUNS - 1) - 1
+        code = self.number % codes + 1  # never zero in all runs: the value would be a constant
+        place: int = base ** (column - 1)
+        return code // place % base

@@ -49,15 +49,6 @@ async def trace_all(directory: Path, selection: Selection) -> int:
     return traced
 
 
-async def number_of_types() -> int:
-    """How many resource types the provider has. Raises `errors.PluginUnavailable`."""
-    with tempfile.TemporaryDirectory(prefix="trace-home-") as home:
-        provider = Provider(find_executable(), provider_environment(0, home))
-        await provider.start()
-        await provider.close()
-        return len(provider.types)
-
-
 def _selected(directory: Path, selection: Selection, provider: Provider) -> Iterator[str]:
     names = sorted(provider.types)
     if selection.types:
@@ -67,7 +58,7 @@ def _selected(directory: Path, selection: Selection, provider: Provider) -> Iter
     place, places = selection.share
     for name in names[place::places]:
         path = path_of(directory, name, selection.variant)
-        if selection.variant > 1 and not _left_out(directory, name, selection.variant):
+        if selection.variant > 1 and not _were_reached(directory, name, selection.variant):
             continue
         if not path.exists() or _is_wanted_again(read_trace(path), selection.again):
             yield name
@@ -84,14 +75,15 @@ def _is_wanted_again(trace: Trace, again: str) -> bool:
     return False
 
 
-def _left_out(directory: Path, name: str, variant: int) -> list[str]:
-    """What every variant before left out; nothing if one of them reached no change."""
+def _were_reached(directory: Path, name: str, variant: int) -> bool:
+    """Whether every variant before was traced and reached a change."""
     before = [path_of(directory, name, each) for each in range(1, variant)]
-    if not all(path.exists() for path in before):
-        return []
-    summaries = [read_trace(path).summary for path in before]
-    if not all(summary.reached for summary in summaries):
-        return []
+    return all(path.exists() and read_trace(path).summary.reached for path in before)
+
+
+def _left_out(directory: Path, name: str, variant: int) -> list[str]:
+    """What every variant before left out."""
+    summaries = [read_trace(path_of(directory, name, each)).summary for each in range(1, variant)]
     return sorted(set.intersection(*(set(summary.unset) for summary in summaries)))
 
 

@@ -4,7 +4,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from reconciler.errors import PluginUnavailable
@@ -25,6 +25,9 @@ _MOST_OF_A_PATH: Final = 60
 _MOST_LEAVES: Final = 80
 _WANTED: Final = re.compile(r"wanted target '([^']+)'")
 _MISSING_FIELD: Final = re.compile(r"missing required field, ([\w.\[\]]+)")
+_ENDS: Final = re.compile(
+    r"(Batch)?(Delete|Terminate|Deregister|Release|Remove|Destroy|Disassociate|Detach|Revoke|Disable|Schedule)"
+)
 _NEEDED: Final = re.compile(r"must|required|missing|specif|need")
 
 
@@ -58,7 +61,8 @@ class TypeTracer:
         self._provider, self._stub, self._kind = provider, stub, resource_type
         self._schema = provider.types[resource_type]
         wanted = [tuple(name.split(".")) for name in prefer]
-        self._config = Configuration(resource_type, self._schema, wanted)
+        self._config = Configuration(resource_type, self._schema, wanted, variant=variant)
+        self._only = frozenset({"tags", *(path[0] for path in wanted)}) if variant > 1 else None
         self._repairs = Repairs(self._config)
         self._patience = patience
         self._deadline = time.monotonic() + BUDGET * patience
@@ -105,9 +109,13 @@ class TypeTracer:
             return
         base = self._config.values(0)
         changed = await self._update(base, state, private)
-        await self._delete("0", base, state, private)
+        deleted = await self._delete("0", base, state, private)
         if changed is not None:
-            await self._delete("1", base, changed, private)
+            deleted += await self._delete("1", base, changed, private)
+        if not any(_ENDS.match(name) for name in deleted):
+            # It waits for something before the delete itself: once more with reads that find what they ask for.
+            self._setting = replace(self._setting, finds_deleted=True)
+            await self._delete("2", base, state, private)
 
     # Making a configuration that the provider accepts
 
@@ -124,7 +132,9 @@ class TypeTracer:
                 tried[path] += 1
                 hopeless = tried[path] >= _MOST_OF_A_PATH
                 changed |= self._config.drop(path) if hopeless and path else self._repairs.repair(path, text)
-            if self._left < 10 or sum(tried.values()) > _MOST_REPAIRS * 20:
+            if self._left < BUDGET * self._patience / 2:
+                self._shrink()
+            if self._left < 10:
                 break
             if not changed and not self._shrink():
                 break
@@ -145,19 +155,24 @@ class TypeTracer:
         return self._bring_back_missing(problem.message) or self._fix_named(problem.message) or self._shrink()
 
     def _bring_back_missing(self, text: str) -> bool:
-        """Set again what the Go SDK requires although the schema does not."""
+        """Set again what the Go SDK requires although the schema does not: the attribute or block whose path is most like the field's."""
+        off = {path[:length] for path in self._config.slots for length in range(1, len(path) + 1)}
+        off = {path for path in off if self._config.is_off(path) and self._restored[path] < 2}
         for field in _MISSING_FIELD.findall(text):
-            name = re.sub(r"\[\d+\]", "", field).rpartition(".")[2].replace("_", "").lower()
-            for path in self._config.slots:
-                fits = path[-1].replace("_", "") in (name, name + "s")
-                if fits and self._config.is_off(path) and self._restored[path] < 2:
-                    self._restored[path] += 1
-                    self._config.switch_on(path)
-                    return True
+            steps = [step.lower().rstrip("s") for step in re.sub(r"\[\d+\]", "", field).strip(".").split(".")]
+            alike = {path: _likeness(path, steps) for path in off}
+            best = max(sorted(off), key=lambda path: alike[path], default=())
+            if best and alike[best] > 0:
+                self._restored[best] += 1
+                self._config.switch_on(best)
+                self._config.needed.add(best)
+                return True
         return False
 
     def _fix_named(self, text: str) -> bool:
         named = re.findall(r'[`"\']([a-z][a-z0-9_.]+)[`"\']', text) + re.findall(r"\b([a-z]+_[a-z0-9_]+)\b", text)
+        if _NEEDED.search(text):
+            named += [word for word in re.findall(r"\b[a-z]{4,}\b", text) if self._config.is_off((word,))]
         for name in named:
             for path in self._config.slots:
                 if path[-1] != name and ".".join(path) != name:
@@ -265,14 +280,14 @@ class TypeTracer:
         status = wanted[1].split(",")[0].strip() if wanted else ""
         if not status or status == self._setting.status:
             return False
-        self._setting = Setting(status=status, absent=self._setting.absent)
+        self._setting = replace(self._setting, status=status)
         return True
 
     def _answer_otherwise(self, problem: str) -> bool:
         """Let reads find nothing before the first change, if the provider seems to look first whether the resource is there."""
         if self._setting.absent or not re.search(r"already|exists|import", problem, re.IGNORECASE):
             return False
-        self._setting = Setting(status=self._setting.status, absent=True)
+        self._setting = replace(self._setting, absent=True)
         return True
 
     def _state_of(self, attempt: Attempt, plan: Plan) -> dict[str, Any]:
@@ -315,9 +330,11 @@ class TypeTracer:
                 attempt = await self._apply(state, values, plan, 0.7)
             self._record(Phase.UPDATE, str(run), values, state, attempt)
         self._summary.create_only = sorted(frozen)
-        await self._change_each(base, state, private, sorted(changed))
-        await self._change_leaves(base, state, private, changed)
-        await self._omit_each(base, state, private, sorted(changed))
+        # What a variant before has changed alone is known.
+        new = changed if self._only is None else changed & self._only
+        await self._change_each(base, state, private, sorted(new))
+        await self._change_leaves(base, state, private, new)
+        await self._omit_each(base, state, private, sorted(new))
         return after
 
     async def _plan_in_place(
@@ -385,16 +402,20 @@ class TypeTracer:
 
     # Delete
 
-    async def _delete(self, run: str, base: dict[str, Any], state: dict[str, Any], private: bytes) -> None:
+    async def _delete(self, run: str, base: dict[str, Any], state: dict[str, Any], private: bytes) -> list[str]:
+        """Delete; returns the operations that changed something."""
         if not await self._provider.is_alive():
-            return
+            return []
         self._stub.begin(status=self._setting.status)
         plan = await self._provider.plan(self._kind, prior=state, proposed=None, config=base, private=private)
         if plan.errors:
             self._summary.notes.append(f"delete: {plan.errors[0].message}"[:200])
         gone = Plan(state=packed(None), private=plan.private, replaced_by=frozenset(), errors=())
         attempt = await self._apply(state, None, gone, 1.5)
+        if self._setting.finds_deleted and self._wait_for(attempt.problem):
+            attempt = await self._apply(state, None, gone, 1.5)
         self._record(Phase.DELETE, run, None, state, attempt)
+        return [request.operation for request in attempt.requests if request.changes]
 
     async def _apply(
         self,
@@ -444,3 +465,13 @@ class TypeTracer:
             problem=attempt.problem,
         )
         self._runs.append(entry)
+
+
+def _likeness(path: Path, field: Sequence[str]) -> int:
+    """How many steps at the end of a path are those of a field of the Go SDK; 0 if the last is another."""
+    count = 0
+    for step, name in zip(reversed(path), reversed(field), strict=False):
+        if step.replace("_", "").rstrip("s") != name:
+            break
+        count += 1
+    return count

@@ -101,6 +101,15 @@ def test_the_minimum_of_a_warm_pool_is_not_the_groups(
     assert values(effects) == {"warm_pool.min_size": 3}
 
 
+def test_a_group_is_found_by_the_arn_that_the_state_records(effects_of: Callable[..., Any]) -> None:
+    arn = "arn:aws:autoscaling:eu-west-1:123456789012:autoScalingGroup:1:autoScalingGroupName/a"
+    recorded = {"aws_autoscaling_group.a": {"name": "a", "desired_capacity": 4, "arn": arn}}
+    (effect,) = effects_of(
+        "autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": arn, "DesiredCapacity": 1}, recorded
+    )
+    assert (effect.address, effect.identity) == ("aws_autoscaling_group.a", {"name": "a"})
+
+
 def test_a_group_by_arn_where_a_name_is_expected_is_not_understood(effects_of: Callable[..., Any]) -> None:
     arn = "arn:aws:autoscaling:eu-west-1:123456789012:autoScalingGroup:1:autoScalingGroupName/a"
     assert (

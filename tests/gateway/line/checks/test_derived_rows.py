@@ -7,7 +7,7 @@ import pytest
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Relation, StandingClaim
 from gateway.core.model.contract import AgentGrant, Bound, Contract
-from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
+from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction, InnerCall
 from gateway.core.model.path import WHOLE
 from gateway.core.model.verdict import Verdict
 from gateway.line.checks.derived_rows import DerivedRowsCheck
@@ -98,6 +98,37 @@ async def test_what_is_more_than_a_change_of_settings_is_held_unless_a_contract_
     assert await held(touched(), ActorKind.AGENT, call=call) == []  # bounds asks for `allow_invoke`
 
 
+@pytest.mark.parametrize("operation", ["UpdateWorkGroup", "ModifyGroup", "TagResource", "AddTagsToResource"])
+async def test_a_change_of_the_resource_itself_passes_for_people(operation: str) -> None:
+    assert await held(touched(resource_type="aws_athena_work_group"), call=Call(service="x", operation=operation)) == []
+
+
+@pytest.mark.parametrize("operation", ["PutGroupSchedule", "UpdateStorage", "AddMember"])
+async def test_a_change_of_something_beside_the_resource_is_held_for_people(operation: str) -> None:
+    """IAM knows such an operation by the resource that it belongs to, and no attribute of that shows what it does."""
+    assert await held(touched(), call=Call(service="x", operation=operation))
+    assert await held(touched(), ActorKind.AGENT, call=Call(service="x", operation=operation)) == []
+
+
+@pytest.mark.parametrize("kind", [ActorKind.HUMAN, ActorKind.AGENT, ActorKind.PIPELINE])
+@pytest.mark.parametrize(
+    ("operation", "parameters"),
+    [
+        ("PutDomainPermissionsPolicy", {}),
+        ("ShareWorkGroup", {}),
+        ("UpdateWorkGroup", {"PubliclyAccessible": True}),
+        ("UpdateWorkGroup", {"Configuration": [{"ExecutionRole": "arn:x"}]}),
+        ("UpdateWorkGroup", {"Configuration": {"KmsKey": "k"}}),
+    ],
+)
+async def test_what_may_open_a_resource_is_held_though_its_type_has_no_such_attribute(
+    kind: ActorKind, operation: str, parameters: dict[str, Any]
+) -> None:
+    call = Call(service="athena", operation=operation, parameters=parameters)
+
+    assert [rule for rule, _ in await held(touched(), kind, call=call)] == ["derived_rows.resource"]
+
+
 @pytest.mark.parametrize(
     "contract",
     [
@@ -136,3 +167,19 @@ async def test_a_deletion_needs_a_contract_that_grants_it(kind: ActorKind) -> No
 
 async def test_a_deletion_with_an_unknown_parameter_is_held_whatever_a_contract_grants() -> None:
     assert await held(touched(DELETE), ActorKind.AGENT, contract=DELETABLE)
+
+
+async def test_a_call_inside_another_is_judged_as_if_it_had_been_sent_alone() -> None:
+    """AWS stops the group later, by the hand of a scheduler whose own call a person wrote the row of."""
+    stop = Call(service="athena", operation="StopGroup")
+    later = touched(by="athena:StopGroup", implied=True)
+    own = nouns.effect("aws_scheduler_schedule.s", "target")
+
+    async def rules(call_class: CallClass) -> set[str]:
+        inner = InnerCall(call=stop, call_class=call_class, effects=(later,))
+        mutation = nouns.mutation(own, later, caller=nouns.caller("me", ActorKind.HUMAN), inner=(inner,))
+        facts = nouns.facts(nouns.subject(own), nouns.subject(later))
+        return {each.rule for each in (await DerivedRowsCheck().examine(mutation, facts)).findings}
+
+    assert await rules(CallClass.MUTATION) == {"derived_rows.resource"}
+    assert await rules(CallClass.EXECUTE) == {"derived_rows.resource", "derived_rows.class"}

@@ -1,0 +1,14 @@
+"""Settings of the table of effects: where the rows are that were learned in use."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+
+class EffectsSettings(BaseModel):
+    """What Sentinel knows about operations beside the rows that ship with it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    learned: Path | None = None
+    """Directory of the rows that `sentinel effects accept` writes, in a repository where they are reviewed; default: none are read."""

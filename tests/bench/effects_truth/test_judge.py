@@ -1,0 +1,130 @@
+"""What was foreseen is right, missed, invented, or understood as a whole."""
+
+from dataclasses import replace
+from typing import Any
+
+from tests.bench.effects_truth.judge import Foreseen, Judged, Row, Seen, certain, judge
+from tests.bench.effects_truth.truth import Planned
+
+QUEUE = "aws_sqs_queue.seed"
+
+
+def changed(**after: Any) -> dict[str, Planned]:
+    """A plan that changes a queue that had a delay of 5 and no tags."""
+    before = {"name": "seed", "delay_seconds": 5, "tags": None}
+    return {QUEUE: Planned(address=QUEUE, before=before, after={**before, **after})}
+
+
+def foreseen(attribute: str, value: Any, **more: Any) -> Foreseen:
+    return Foreseen(
+        **{"address": QUEUE, "type": "aws_sqs_queue", "attribute": attribute, "action": "set", "value": value, **more}
+    )
+
+
+def call(*effects: Foreseen, row: Row = Row.HAND) -> Seen:
+    return Seen(
+        operation="sqs:SetQueueAttributes", parameters=("Attributes",), row=row, sender="aws_sqs_queue", effects=effects
+    )
+
+
+def kinds(judged: Judged) -> list[tuple[str, str]]:
+    return [(mistake.kind, mistake.attribute) for mistake in judged.mistakes]
+
+
+def test_the_changed_attribute_with_its_value_is_right() -> None:
+    judged = judge("change", changed(delay_seconds=10), [call(foreseen("delay_seconds", "10"))])
+    assert kinds(judged) == []
+    assert judged.scores["sqs:SetQueueAttributes"].right == 1
+
+
+def test_another_value_is_a_mistake() -> None:
+    judged = judge("change", changed(delay_seconds=10), [call(foreseen("delay_seconds", 11))])
+    assert kinds(judged) == [("value", "delay_seconds")]
+
+
+def test_an_attribute_that_stays_is_invented() -> None:
+    judged = judge(
+        "change", changed(delay_seconds=10), [call(foreseen("delay_seconds", 10), foreseen("name", "other"))]
+    )
+    assert kinds(judged) == [("invented", "name")]
+
+
+def test_a_restated_value_is_no_change() -> None:
+    judged = judge("change", changed(delay_seconds=10), [call(foreseen("delay_seconds", 10), foreseen("name", "seed"))])
+    assert kinds(judged) == []
+
+
+def test_what_a_certain_row_does_not_show_is_missed_and_counts() -> None:
+    judged = judge("change", changed(delay_seconds=10, tags={"a": "b"}), [call(foreseen("delay_seconds", 10))])
+    assert kinds(judged) == [("missed", "tags")]
+    assert certain(judged.mistakes)
+
+
+def test_what_a_call_without_a_row_may_have_carried_is_missed_and_does_not_count() -> None:
+    calls = [call(foreseen("delay_seconds", 10)), call(row=Row.NONE)]
+    judged = judge("change", changed(delay_seconds=10, tags={"a": "b"}), calls)
+    assert kinds(judged) == [("missed", "tags")]
+    assert not certain(judged.mistakes)
+
+
+def test_a_resource_as_a_whole_covers_its_attributes() -> None:
+    effect = foreseen("*", None, action="invoke")
+    judged = judge("change", changed(delay_seconds=10), [call(effect, row=Row.RESOURCE)])
+    assert kinds(judged) == []
+    assert judged.scores["sqs:SetQueueAttributes"].whole == 1
+
+
+def test_a_resource_that_the_plan_leaves_alone_is_wrong_whatever_the_row() -> None:
+    effect = foreseen("*", None, action="invoke", address="aws_sqs_queue.other")
+    judged = judge("change", changed(delay_seconds=10), [call(effect, row=Row.RESOURCE)])
+    assert ("resource", "*") in kinds(judged)
+    assert certain(judged.mistakes)
+
+
+def test_a_new_resource_is_found_by_type_and_identity() -> None:
+    address = "aws_sqs_queue{name=seed}"
+    planned = {QUEUE: Planned(address=QUEUE, creates=True, after={"name": "seed", "delay_seconds": 5})}
+    effect = foreseen("delay_seconds", 5, address=address, action="create", identity={"name": "seed"})
+    assert kinds(judge("create", planned, [call(effect)])) == []
+
+
+def test_a_resource_that_no_call_of_its_type_was_sent_for_is_not_missed() -> None:
+    assert kinds(judge("change", changed(tags={"a": "b"}), [])) == []
+
+
+def test_what_terraform_did_not_get_through_with_is_not_missed() -> None:
+    planned = {QUEUE: Planned(address=QUEUE, deletes=True, done=False)}
+    assert kinds(judge("destroy", planned, [call()])) == []
+
+
+def test_a_value_that_is_applied_already_counts_as_foreseen() -> None:
+    judged = judge("change", changed(delay_seconds=10), [call(foreseen("delay_seconds", 10, changes=False))])
+    assert kinds(judged) == []
+
+
+def test_what_the_code_did_not_ask_for_is_not_missed() -> None:
+    planned = changed(delay_seconds=10, tags={"a": "b"})
+    judged = judge("change", planned, [call(foreseen("delay_seconds", 10))], {QUEUE: "delay_seconds"})
+    assert kinds(judged) == []
+
+
+def test_of_two_values_in_one_apply_the_last_counts() -> None:
+    calls = [call(foreseen("delay_seconds", None)), call(foreseen("delay_seconds", 10))]
+    assert kinds(judge("change", changed(delay_seconds=10), calls)) == []
+
+
+def test_of_two_new_resources_the_state_says_which_was_meant() -> None:
+    policies = [
+        Planned(address=f"aws_sqs_queue_policy.{name}", creates=True, after={"policy": "{}"}, made={"queue_url": name})
+        for name in ("one", "two")
+    ]
+    effect = Foreseen(
+        address="aws_sqs_queue_policy{queue_url=two}",
+        type="aws_sqs_queue_policy",
+        attribute="policy",
+        action="create",
+        value="{}",
+        identity={"queue_url": "two"},
+    )
+    judged = judge("create", {each.address: each for each in policies}, [replace(call(effect), sender=effect.type)])
+    assert [mistake.address for mistake in judged.mistakes] == ["aws_sqs_queue_policy.one"]

@@ -1,0 +1,209 @@
+"""Everything that events say was created is written, recognised or named: nothing is passed over."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from gateway.core.model.json import Json
+from reconciler.adoption.adoption import DeclaredStack, adopt, left_without_looking
+from reconciler.adoption.extent import Adopt
+from reconciler.adoption.model import Adoption, left_creation_to_json
+from reconciler.changes.cloudtrail import Event
+from reconciler.errors import PluginUnavailable
+from reconciler.terraform.plugin.imports import NotImported
+from reconciler.terraform.plugin.type_schemas import BlockSchema
+from tests.reconciler.adoption.conftest import POLICY, QUEUE, ProviderDouble, attribute, event, schema
+
+Given = Callable[..., DeclaredStack]
+_ARN = "arn:aws:kinesis:eu-west-1:123456789012:stream/a-stream"
+_STREAM = {"id": _ARN, "arn": _ARN, "name": "a-stream", "kms_key_id": "key-0123456789abcdef0"}
+_CREATED = event("kinesis:CreateStream", {"streamName": "a-stream"})
+_KEY = 'resource "aws_kms_key" "own" {}\n'
+
+
+def _provider() -> ProviderDouble:
+    schemas = {"aws_kinesis_stream": QUEUE, "aws_iam_role_policy": POLICY}
+    return ProviderDouble(schemas, {("aws_kinesis_stream", "a-stream"): _STREAM})
+
+
+async def _adopted(
+    provider: ProviderDouble, events: Sequence[Event], stack: DeclaredStack, how: Adopt = Adopt.LINKED
+) -> Adoption:
+    async def opened() -> Any:
+        return provider
+
+    return await adopt(opened, events, stack, how)
+
+
+async def test_what_belongs_to_nothing_is_named_with_who_made_it(stack: Given) -> None:
+    adoption = await _adopted(_provider(), [_CREATED], stack())
+    assert adoption.created == ()
+    (left,) = adoption.left
+    written = left_creation_to_json(left)
+    assert {name: written[name] for name in ("type", "identity", "arn", "by", "at", "event")} == {
+        "type": "aws_kinesis_stream",
+        "identity": "a-stream",
+        "arn": _ARN,
+        "by": "ada",
+        "at": "2026-11-20T10:00:00+00:00",
+        "event": "kinesis:CreateStream",
+    }
+    assert "belongs to no resource" in left.why
+
+
+async def test_what_refers_to_a_resource_of_the_stack_is_written_below_it(stack: Given) -> None:
+    declared = stack(_KEY, aws_kms_key__own={"id": "key-0123456789abcdef0"})
+    adoption = await _adopted(_provider(), [_CREATED], declared)
+    ((created, origin),) = adoption.created
+    assert (created.import_id, created.owner, created.name) == ("a-stream", "aws_kms_key.own", "a-stream")
+    assert created.attributes == {"name": "a-stream", "kms_key_id": "key-0123456789abcdef0"}
+    assert (origin.actor, adoption.left) == ("ada", ())
+
+
+async def test_all_is_written_or_nothing_if_that_is_wished(stack: Given) -> None:
+    declared = stack(_KEY, aws_kms_key__own={"id": "key-0123456789abcdef0"})
+    nothing = await _adopted(_provider(), [_CREATED], declared, Adopt.NONE)
+    assert (nothing.created, len(nothing.left)) == ((), 1)
+    everything = await _adopted(_provider(), [_CREATED], stack(), Adopt.ALL)
+    assert (len(everything.created), everything.left) == (1, ())
+
+
+async def test_what_the_state_has_is_recognised(stack: Given) -> None:
+    declared = stack('resource "aws_kinesis_stream" "a" {}\n', aws_kinesis_stream__a=_STREAM)
+    adoption = await _adopted(_provider(), [_CREATED], declared)
+    assert (adoption.created, adoption.left) == ((), ())
+
+
+async def test_what_was_deleted_again_is_accounted_for_and_a_failed_call_created_nothing(stack: Given) -> None:
+    deleted = event("kinesis:DeleteStream", {"streamName": "a-stream"})
+    provider = _provider()
+    adoption = await _adopted(provider, [_CREATED, deleted], stack())
+    assert (adoption.left, provider.tried) == ((), [])
+
+
+async def test_what_was_made_again_after_a_deletion_is_named(stack: Given) -> None:
+    deleted = event("kinesis:DeleteStream", {"streamName": "a-stream"}, eventTime="2026-11-20T11:00:00Z")
+    again = event("kinesis:CreateStream", {"streamName": "a-stream"}, eventTime="2026-11-20T12:00:00Z")
+    adoption = await _adopted(_provider(), [_CREATED, deleted, again], stack())
+    assert [each.origin.at.hour for each in adoption.left] == [12]
+
+
+async def test_a_call_that_no_table_knows_is_named_and_never_passed_over(stack: Given) -> None:
+    odd = event("newthing:ProvisionGadget", {"gadgetName": "odd"})
+    adoption = await _adopted(_provider(), [odd], stack())
+    (left,) = adoption.left
+    assert (left.resource_type, left.identity) == ("", "odd")
+    assert "No table knows this call" in left.why
+
+
+async def test_a_part_that_is_gone_with_what_it_belonged_to_is_accounted_for(stack: Given) -> None:
+    put = event("iam:PutRolePolicy", {"roleName": "worker", "policyName": "read", "policyDocument": "{}"})
+    deleted = event("iam:DeleteRole", {"roleName": "worker"})
+    assert (await _adopted(_provider(), [put, deleted], stack())).left == ()
+    assert len((await _adopted(_provider(), [put], stack())).left) == 1
+
+
+async def test_what_is_a_block_inside_its_resource_is_no_resource_of_its_own(stack: Given) -> None:
+    put = event("iam:PutRolePolicy", {"roleName": "worker", "policyName": "read", "policyDocument": "{}"})
+    live = {"id": "worker:read", "role": "worker", "name": "read", "policy": "{}"}
+    provider = _provider()
+    provider.resources = {("aws_iam_role_policy", "worker:read"): live}
+    inline = stack(
+        'resource "aws_iam_role" "worker" {\n  inline_policy {\n    name = "own"\n  }\n}\n',
+        aws_iam_role__worker={"id": "worker", "name": "worker"},
+    )
+    assert (await _adopted(provider, [put], inline)).created == ()
+    plain = stack('resource "aws_iam_role" "worker" {}\n', aws_iam_role__worker={"id": "worker", "name": "worker"})
+    ((created, _),) = (await _adopted(provider, [put], plain)).created
+    assert created.owner == "aws_iam_role.worker"
+
+
+_RULE = schema(security_group_id="required", ip_protocol="required", from_port="optional", to_port="optional", cidr_ipv4="optional", arn="computed")  # fmt: skip
+_OLDER = schema(security_group_id="required", protocol="required", type="required")
+_NEW: Mapping[str, Json] = {"id": "sgr-1", "arn": "arn:r", "security_group_id": "sg-0123456789abcdef0", "ip_protocol": "tcp", "from_port": 22, "to_port": 22, "cidr_ipv4": "10.0.0.0/8"}  # fmt: skip
+_OLD_ID = "sg-0123456789abcdef0_ingress_tcp_22_22_10.0.0.0/8"
+_AUTHORIZED = event(
+    "ec2:AuthorizeSecurityGroupIngress",
+    {"groupId": "sg-0123456789abcdef0", "ipPermissions": {"items": [{"ipProtocol": "tcp", "fromPort": 22, "toPort": 22, "ipRanges": {"items": [{"cidrIp": "10.0.0.0/8"}]}}]}},
+    {"securityGroupRuleSet": {"items": [{"securityGroupRuleId": "sgr-1"}]}},
+)  # fmt: skip
+_GROUP = 'resource "aws_security_group" "g" {}\nresource "aws_security_group_rule" "r" {}\nresource "aws_vpc_security_group_ingress_rule" "v" {}\n'
+
+
+def _rules() -> ProviderDouble:
+    old: Mapping[str, Json] = {
+        "id": "sgrule-1",
+        "security_group_id": "sg-0123456789abcdef0",
+        "protocol": "tcp",
+        "type": "ingress",
+    }
+    return ProviderDouble(
+        {"aws_vpc_security_group_ingress_rule": _RULE, "aws_security_group_rule": _OLDER},
+        {("aws_vpc_security_group_ingress_rule", "sgr-1"): _NEW, ("aws_security_group_rule", _OLD_ID): old},
+    )
+
+
+async def test_a_rule_takes_the_form_of_the_rules_of_its_group(stack: Given) -> None:
+    group = {"aws_security_group__g": {"id": "sg-0123456789abcdef0"}}
+    older = {"aws_security_group_rule__r": {"id": "sgrule-9", "security_group_id": "sg-0123456789abcdef0"}}
+    newer = {"aws_vpc_security_group_ingress_rule__v": {"id": "sgr-9", "security_group_id": "sg-0123456789abcdef0"}}
+    ((plain, _),) = (await _adopted(_rules(), [_AUTHORIZED], stack(_GROUP, **group))).created
+    assert plain.resource_type == "aws_vpc_security_group_ingress_rule"
+    ((like, _),) = (await _adopted(_rules(), [_AUTHORIZED], stack(_GROUP, **group, **older))).created
+    assert (like.resource_type, like.import_id) == ("aws_security_group_rule", _OLD_ID)
+    mixed = await _adopted(_rules(), [_AUTHORIZED], stack(_GROUP, **group, **older, **newer))
+    assert mixed.created == ()
+    assert "both kinds" in mixed.left[0].why
+
+
+async def test_events_of_another_account_are_told_once_and_those_of_another_region_are_named(stack: Given) -> None:
+    declared = stack("", aws_sqs_queue__a={"arn": "arn:aws:sqs:eu-west-1:123456789012:a"})
+    theirs = event("kinesis:CreateStream", {"streamName": "x"}, recipientAccountId="999999999999")
+    far = event("kinesis:CreateStream", {"streamName": "far"}, awsRegion="us-east-1")
+    adoption = await _adopted(_provider(), [theirs, theirs, far], declared)
+    assert adoption.noted == ("2 × events of the account 999999999999, which is not the stack's.",)
+    assert [(each.identity, "us-east-1" in each.why) for each in adoption.left] == [("far", True)]
+
+
+async def test_what_an_aws_service_made_by_itself_is_a_controllers(stack: Given) -> None:
+    service = {"type": "AWSService", "invokedBy": "autoscaling.amazonaws.com"}
+    made = event("kinesis:CreateStream", {"streamName": "a-stream"}, userIdentity=service)
+    adoption = await _adopted(_provider(), [made], stack())
+    assert adoption.left == ()
+    assert "autoscaling.amazonaws.com" in adoption.noted[0]
+
+
+async def test_a_required_secret_is_never_written(stack: Given) -> None:
+    hidden = BlockSchema(attributes={**QUEUE.attributes, "password": attribute("required hidden")})
+    provider = ProviderDouble({"aws_kinesis_stream": hidden}, {("aws_kinesis_stream", "a-stream"): _STREAM})
+    adoption = await _adopted(provider, [_CREATED], stack(), Adopt.ALL)
+    assert adoption.created == ()
+    assert "password may be a secret" in adoption.left[0].why
+
+
+async def test_without_a_provider_everything_is_named(stack: Given) -> None:
+    async def missing() -> Any:
+        raise PluginUnavailable.because("There is none.")
+
+    adoption = await adopt(missing, [_CREATED, _CREATED], stack(), Adopt.LINKED)
+    assert [each.identity for each in adoption.left] == ["a-stream"]
+    assert "There is none." in adoption.left[0].why
+
+
+async def test_a_type_that_cannot_be_imported_is_named_so(stack: Given) -> None:
+    provider = ProviderDouble({"aws_kinesis_stream": QUEUE}, refusals={"aws_kinesis_stream": NotImported(never=True)})
+    adoption = await _adopted(provider, [_CREATED], stack(), Adopt.ALL)
+    assert "cannot import" in adoption.left[0].why
+
+
+@pytest.mark.parametrize("name", ["logs:PutRetentionPolicy", "sqs:SetQueueAttributes", "ec2:CreateTags"])
+async def test_a_change_of_something_declared_is_no_creation(stack: Given, name: str) -> None:
+    declared = stack('resource "aws_sqs_queue" "a" {}\n', aws_sqs_queue__a={"id": "a-queue", "name": "a-queue"})
+    adoption = await _adopted(_provider(), [event(name, {"name": "a-queue"})], declared)
+    assert (adoption.created, adoption.left) == ((), ())
+
+
+def test_without_looking_all_is_left_for_one_reason() -> None:
+    (left,) = left_without_looking([_CREATED, event("kinesis:DeleteStream", {})], "No plan.")
+    assert (left.identity, left.why) == ("a-stream", "No plan.")

@@ -1,0 +1,50 @@
+"""A resource belongs to what one of its attributes names, by the attribute's meaning and not by any equal text."""
+
+import pytest
+
+from reconciler.adoption.links import means, owner_link
+from tests.reconciler.adoption.conftest import schema
+
+_VPC = "vpc-0123456789abcdef0"
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "resource_type", "right"),
+    [
+        ("vpc_id", _VPC, "aws_vpc", True),
+        ("role", "worker", "aws_iam_role", True),
+        ("role", "worker", "aws_sns_topic", False),
+        ("bucket", "logs", "aws_s3_bucket", True),
+        ("bucket", "logs", "aws_s3_bucket_versioning", False),
+        ("rule", "nightly", "aws_cloudwatch_event_rule", True),
+        ("event_bus_name", "orders", "aws_cloudwatch_event_bus", True),
+        ("log_group_name", "/app", "aws_cloudwatch_log_group", True),
+        ("rest_api_id", "abcdef", "aws_api_gateway_rest_api", True),
+        ("description", "worker", "aws_iam_role", False),
+        ("endpoint", "arn:aws:sqs:eu-west-1:1:q", "aws_sqs_queue", True),
+        ("policy_arn", "arn:aws:iam::aws:policy/ReadOnlyAccess", "aws_iam_policy", False),
+        ("resource_id", "table/orders", "aws_dynamodb_table", True),
+        ("resource_id", "table/orders", "aws_sqs_queue", False),
+    ],
+)
+def test_what_an_attribute_means(attribute: str, value: str, resource_type: str, *, right: bool) -> None:
+    assert means(attribute, value, resource_type) is right
+
+
+def test_the_nearest_of_several_is_its_owner() -> None:
+    declared = {
+        "aws_vpc.main": {"id": _VPC},
+        "aws_sns_topic.events": {"arn": "arn:aws:sns:eu-west-1:1:events"},
+        "aws_sqs_queue.jobs": {"arn": "arn:aws:sqs:eu-west-1:1:jobs"},
+        "data.aws_sns_topic.other": {"arn": "arn:aws:sns:eu-west-1:1:events"},
+    }
+    live = {"topic_arn": "arn:aws:sns:eu-west-1:1:events", "endpoint": "arn:aws:sqs:eu-west-1:1:jobs"}
+    link = owner_link("aws_sns_topic_subscription", live, schema(topic_arn="required", endpoint="required"), declared)
+    assert link is not None
+    assert (link.address, link.attribute) == ("aws_sns_topic.events", "topic_arn")
+
+
+def test_a_name_that_only_looks_equal_is_no_link() -> None:
+    declared = {"aws_sns_topic.a": {"name": "shop", "id": "shop"}}
+    live = {"name": "shop", "description": "shop", "team": "shop"}
+    assert owner_link("aws_sqs_queue", live, schema(name="required", description="optional", team="optional"), declared) is None  # fmt: skip
