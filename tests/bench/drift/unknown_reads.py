@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
-_READS = ("List", "Get", "Describe", "BatchGet")
+_READS = ("List", "Get", "Describe", "BatchGet", "Validate")
 
 
 def answering_reads(application: Application) -> Application:

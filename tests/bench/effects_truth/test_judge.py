@@ -1,5 +1,6 @@
 """What was foreseen is right, missed, invented, or understood as a whole."""
 
+from dataclasses import replace
 from typing import Any
 
 from tests.bench.effects_truth.judge import Foreseen, Judged, Row, Seen, certain, judge
@@ -99,3 +100,31 @@ def test_what_terraform_did_not_get_through_with_is_not_missed() -> None:
 def test_a_value_that_is_applied_already_counts_as_foreseen() -> None:
     judged = judge("change", changed(delay_seconds=10), [call(foreseen("delay_seconds", 10, changes=False))])
     assert kinds(judged) == []
+
+
+def test_what_the_code_did_not_ask_for_is_not_missed() -> None:
+    planned = changed(delay_seconds=10, tags={"a": "b"})
+    judged = judge("change", planned, [call(foreseen("delay_seconds", 10))], {QUEUE: "delay_seconds"})
+    assert kinds(judged) == []
+
+
+def test_of_two_values_in_one_apply_the_last_counts() -> None:
+    calls = [call(foreseen("delay_seconds", None)), call(foreseen("delay_seconds", 10))]
+    assert kinds(judge("change", changed(delay_seconds=10), calls)) == []
+
+
+def test_of_two_new_resources_the_state_says_which_was_meant() -> None:
+    policies = [
+        Planned(address=f"aws_sqs_queue_policy.{name}", creates=True, after={"policy": "{}"}, made={"queue_url": name})
+        for name in ("one", "two")
+    ]
+    effect = Foreseen(
+        address="aws_sqs_queue_policy{queue_url=two}",
+        type="aws_sqs_queue_policy",
+        attribute="policy",
+        action="create",
+        value="{}",
+        identity={"queue_url": "two"},
+    )
+    judged = judge("create", {each.address: each for each in policies}, [replace(call(effect), sender=effect.type)])
+    assert [mistake.address for mistake in judged.mistakes] == ["aws_sqs_queue_policy.one"]
