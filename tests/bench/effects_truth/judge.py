@@ -184,9 +184,14 @@ def _target(effect: Foreseen, planned: Mapping[str, Planned], call: Seen) -> Pla
 def _fits(identity: Mapping[str, Any], change: Planned) -> bool:
     known = {**change.before, **change.after, **change.made}
     return all(
-        known.get(name) is None or _same(known[name], value) or str(known[name]).endswith((f"/{value}", f":{value}"))
+        known.get(name) is None or _same(known[name], value) or _names(str(known[name]), str(value))
         for name, value in identity.items()
     )
+
+
+def _names(arn: str, name: str) -> bool:
+    """Whether an ARN or URL ends with the name; that of a secret has a random suffix."""
+    return arn.endswith((f"/{name}", f":{name}")) or arn[:-7].endswith(f":secret:{name}")
 
 
 def _likeness(effects: Sequence[Foreseen], change: Planned) -> int:

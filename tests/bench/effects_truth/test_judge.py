@@ -156,3 +156,13 @@ def test_a_name_in_the_call_is_the_end_of_an_arn_in_the_code() -> None:
         "*", None, type="aws_ecs_service", address="aws_ecs_service{cluster=bare}", identity={"cluster": "bare"}
     )
     assert kinds(judge("create", planned, [replace(call(effect), sender="aws_ecs_service")])) == []
+
+
+def test_a_secret_is_found_by_its_name_though_its_arn_has_a_suffix() -> None:
+    made = {"secret_id": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:bare-AbCdEf"}
+    address = "aws_secretsmanager_secret_version.seed"
+    planned = {address: Planned(address=address, creates=True, made=made)}
+    effect = foreseen(
+        "*", None, type="aws_secretsmanager_secret_version", address="x{secret_id=bare}", identity={"secret_id": "bare"}
+    )
+    assert kinds(judge("create", planned, [replace(call(effect), sender="aws_secretsmanager_secret_version")])) == []
