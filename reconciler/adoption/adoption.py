@@ -296,7 +296,7 @@ async def _older_rule(provider: ProviderImports, import_id: str) -> ImportedReso
     return await provider.find(RULE, import_id)
 
 
-_TELLING: Final = ("statement_id", "target_id", "path_part", "from_port")
+_TELLING: Final = ("statement_id", "target_id", "path_part", "scheduled_action_name", "from_port")
 """Attributes by which people tell parts of one resource apart that have no name."""
 
 
@@ -326,8 +326,8 @@ def _created(
     own = (
         live.get("name"),
         tagged,
-        *(live.get(name) for name in schema.attributes if name.endswith("_name") and live.get(name) != parent),
         *(live.get(name) for name in _TELLING),
+        *(live.get(name) for name in schema.attributes if name.endswith("_name") and live.get(name) != parent),
     )
     return Created(
         resource_type=resource.resource_type,

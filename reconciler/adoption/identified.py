@@ -7,7 +7,7 @@ from typing import Final
 from gateway.core.model.json import Json
 from reconciler.adoption.agreement import Agreement, agreement, identity_of
 from reconciler.adoption.import_ids import ids_of_form, single_ids, tried_together
-from reconciler.adoption.likely_types import likely_types
+from reconciler.adoption.likely_types import is_named_exactly, likely_types
 from reconciler.changes.event_values import EventValues
 from reconciler.terraform.plugin.imports import ImportedResource, NotImported, ProviderImports
 
@@ -67,6 +67,8 @@ async def _of_types(
         said += [search.said] if search.said and not matching else []
     if len(found) > 1:
         found = [each for each in found if each.resource.resource_type in usual] or found
+    if len(found) > 1:
+        found = [each for each in found if is_named_exactly(values, each.resource.resource_type)] or found
     if len(found) > 1:
         named = tuple(each.resource.resource_type for each in found)
         return NotIdentified(

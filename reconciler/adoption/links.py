@@ -11,6 +11,7 @@ from typing import Final
 
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
+from reconciler.adoption.likely_types import stem
 from reconciler.terraform.plugin.type_schemas import BlockSchema, rows
 
 _CHOSEN_BY_AWS: Final = re.compile(
@@ -96,8 +97,8 @@ def means(attribute: str, value: str, resource_type: str) -> bool:
     if attribute == "resource_id":
         return bool(set(value.split("/")[:-1]) & set(resource_type.split("_")))
     base = next((attribute.removesuffix(each) for each in _SUFFIXES if attribute.endswith(each)), attribute)
-    last = base.rpartition("_")[2].removesuffix("s") if base != attribute or base in resource_type else ""
-    own = resource_type.rpartition("_")[2]
+    last = stem(base.rpartition("_")[2]) if base != attribute or base in resource_type else ""
+    own = stem(resource_type.rpartition("_")[2])
     return bool(last) and _SAME_WORD.get(last, last) == _SAME_WORD.get(own, own)
 
 

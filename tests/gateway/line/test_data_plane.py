@@ -11,8 +11,9 @@ from gateway.core.errors import Ambiguous, LedgerUnavailable
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.data_plane import DEFAULT_TREATMENTS, DataTreatment, Passage, PassedCalls
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Call, CallClass
+from gateway.core.model.mutation import Basis, Call, CallClass, EffectAction
 from gateway.core.ports import Request
+from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from gateway.effects.resolver import EffectResolver
 from gateway.line.data_plane import MOST_COUNTERS, MOST_RESOURCES, DataPlane, PassedCounts
 from gateway.terraform.aws_location import AwsLocation
@@ -109,6 +110,34 @@ async def test_the_defaults(kind: ActorKind, treatment: DataTreatment | None) ->
     if passage:
         assert passage.stack == "orders"
         assert passage.addresses == (("aws_dynamodb_table.orders",) if treatment is RECORD else ())
+
+
+async def test_a_derived_row_lets_no_call_pass_undecided() -> None:
+    """`TruncateTable` is no operation of AWS's, so no person wrote a row of it."""
+    touches = DerivedRow(
+        service="dynamodb",
+        operation="TruncateTable",
+        resource_type="aws_dynamodb_table",
+        actions=frozenset({EffectAction.INVOKE}),
+        origin=Origin.MODEL,
+        confidence=Confidence.RESOURCE,
+        identity={"TableName": AttributeSource(attribute="id")},
+    )
+
+    class Recorded(World):
+        def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
+            return ("aws_dynamodb_table.orders",) if (attribute, value) == ("id", "orders") else ()
+
+        def recorded(self, address: str) -> Mapping[str, Json] | None:
+            return {"id": "orders", "name": "orders"}
+
+    world: Any = Recorded()
+    resolver = EffectResolver(world, rows=lambda _service, _operation: (touches,))
+    call = Call(service="dynamodb", operation="TruncateTable", parameters={"TableName": "orders"})
+    plane = DataPlane(resolver=resolver, stacks=world, treatments=EVERY, by_stack={"orders": EVERY})
+
+    assert [effect.basis for effect in resolver.effects(call)] == [Basis.RESOURCE]
+    assert await plane.passage(_caller(), Request(call=call, call_class=CallClass.DATA)) is None
 
 
 async def test_the_resource_s_stack_decides() -> None:

@@ -17,6 +17,7 @@ _VPC = "vpc-0123456789abcdef0"
         ("bucket", "logs", "aws_s3_bucket", True),
         ("bucket", "logs", "aws_s3_bucket_versioning", False),
         ("rule", "nightly", "aws_cloudwatch_event_rule", True),
+        ("event_bus_name", "orders", "aws_cloudwatch_event_bus", True),
         ("log_group_name", "/app", "aws_cloudwatch_log_group", True),
         ("rest_api_id", "abcdef", "aws_api_gateway_rest_api", True),
         ("description", "worker", "aws_iam_role", False),

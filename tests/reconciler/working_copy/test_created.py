@@ -162,7 +162,7 @@ def test_what_belongs_to_the_stack_is_written_and_the_rest_is_named_with_who_mad
         "aws_s3_bucket_cors_configuration.archive",
         "aws_security_group.inline",
         "aws_security_group.somebodys",
-        "aws_security_group_rule.app",
+        "aws_security_group_rule.app_8443",
         "aws_sns_topic_subscription.events",
     }
 
