@@ -117,7 +117,7 @@ def judge(
         score.understood += bool(call.effects)
         wrong: dict[str, Mistake] = {}
         for effect in call.effects:
-            target = _target(effect, planned)
+            target = _target(effect, planned, call)
             if target is None:
                 if effect.changes:
                     wrong.setdefault(effect.address, _mistake(phase, "resource", call, effect, "nothing there"))
@@ -167,23 +167,36 @@ def certain(mistakes: Iterable[Mistake]) -> list[Mistake]:
     return [each for each in mistakes if each.row.certain or each.kind == "resource"]
 
 
-def _target(effect: Foreseen, planned: Mapping[str, Planned]) -> Planned | None:
-    """The planned change that the effect is part of: by its address, or for what the gateway could not name by type and identity."""
+def _target(effect: Foreseen, planned: Mapping[str, Planned], call: Seen) -> Planned | None:
+    """The planned change that the effect is part of: by its address, or for what the gateway could not name by type and identity.
+
+    Of several that fit, as where AWS makes the name, the one whose values are most like the call's.
+    """
     if found := planned.get(effect.address):
         return found
     if "{" not in effect.address:
         return None
-    for change in planned.values():
-        if change.type == effect.type and _fits(effect.identity, change):
-            return change
-    return None
+    fitting = [change for change in planned.values() if change.type == effect.type and _fits(effect.identity, change)]
+    beside = [each for each in call.effects if each.address == effect.address]
+    return max(fitting, key=lambda change: _likeness(beside, change), default=None)
 
 
 def _fits(identity: Mapping[str, Any], change: Planned) -> bool:
     known = {**change.before, **change.after, **change.made}
     return all(
-        name not in known or known[name] is None or _same(known[name], value) for name, value in identity.items()
+        known.get(name) is None or _same(known[name], value) or _names(str(known[name]), str(value))
+        for name, value in identity.items()
     )
+
+
+def _names(arn: str, name: str) -> bool:
+    """Whether an ARN or URL ends with the name; that of a secret has a random suffix."""
+    return arn.endswith((f"/{name}", f":{name}")) or arn[:-7].endswith(f":secret:{name}")
+
+
+def _likeness(effects: Sequence[Foreseen], change: Planned) -> int:
+    values = [(_at(change.after, each.attribute), each.value) for each in effects if each.attribute != "*"]
+    return sum(expected is not _UNKNOWN and _same(expected, value) for expected, value in values)
 
 
 def _attribute_mistake(phase: str, call: Seen, effect: Foreseen, target: Planned) -> Mistake | None:

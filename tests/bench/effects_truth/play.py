@@ -100,7 +100,7 @@ def play(stage: Staged, most: int | None = None) -> Iterator[Phase]:
 def _phase(stage: Staged, name: str, *more: str) -> Phase:
     plan = _run(stage, "plan", "-input=false", "-lock=false", "-no-color", "-out=truth.plan", *more)
     if plan.returncode:
-        return Phase(name=name, planned={}, calls=(), error=plan.stdout[-2000:])
+        return Phase(name=name, planned={}, calls=(), error=plan.stdout[plan.stdout.find("Error:") :][:2000])
     shown = _run(stage, "show", "-json", "truth.plan")
     planned = read_planned(json.loads(shown.stdout))
     _calls(stage)  # what planning sent is none of it

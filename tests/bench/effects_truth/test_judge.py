@@ -128,3 +128,41 @@ def test_of_two_new_resources_the_state_says_which_was_meant() -> None:
     )
     judged = judge("create", {each.address: each for each in policies}, [replace(call(effect), sender=effect.type)])
     assert [mistake.address for mistake in judged.mistakes] == ["aws_sqs_queue_policy.one"]
+
+
+def test_of_two_new_resources_that_aws_names_the_one_with_the_values_of_the_call_was_meant() -> None:
+    keys = {
+        f"aws_kms_key.{name}": Planned(address=f"aws_kms_key.{name}", creates=True, after={"description": name})
+        for name in ("one", "two")
+    }
+    calls = [
+        replace(
+            call(
+                foreseen(
+                    "description", name, type="aws_kms_key", address=f"aws_kms_key{{call={name}}}", action="create"
+                )
+            ),
+            sender="aws_kms_key",
+        )
+        for name in ("two", "one")
+    ]
+    assert kinds(judge("create", keys, calls)) == []
+
+
+def test_a_name_in_the_call_is_the_end_of_an_arn_in_the_code() -> None:
+    address = "aws_ecs_service.seed"
+    planned = {address: Planned(address=address, creates=True, after={"cluster": "arn:aws:ecs:::cluster/bare"})}
+    effect = foreseen(
+        "*", None, type="aws_ecs_service", address="aws_ecs_service{cluster=bare}", identity={"cluster": "bare"}
+    )
+    assert kinds(judge("create", planned, [replace(call(effect), sender="aws_ecs_service")])) == []
+
+
+def test_a_secret_is_found_by_its_name_though_its_arn_has_a_suffix() -> None:
+    made = {"secret_id": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:bare-AbCdEf"}
+    address = "aws_secretsmanager_secret_version.seed"
+    planned = {address: Planned(address=address, creates=True, made=made)}
+    effect = foreseen(
+        "*", None, type="aws_secretsmanager_secret_version", address="x{secret_id=bare}", identity={"secret_id": "bare"}
+    )
+    assert kinds(judge("create", planned, [replace(call(effect), sender="aws_secretsmanager_secret_version")])) == []
