@@ -13,6 +13,7 @@ from gateway.effects.schema import match, snake
 from gateway.effects.tags import tag_map
 from gateway.effects.values import NotUnderstood
 from gateway.plans.call_match import OWN, CallMatch, SessionCall, as_planned, fits_direction, most_uses
+from gateway.plans.named_texts import misnamed
 from gateway.plans.planned_values import PlannedResource, same, same_in_form
 
 _ORDER = (EffectAction.DELETE, EffectAction.CREATE, EffectAction.SET)
@@ -62,6 +63,9 @@ class _RowMatch:
         """The planned changes that the call is a part of: one, or one for each resource that it names."""
         if unlike := next(self._other_constants(), ""):
             return CallMatch(objection=f"it gives {unlike} a value that Terraform never sends")
+        says_nothing = self.row.confidence is Confidence.TYPE and not self.asked.call.parameters
+        if says_nothing and self.action is EffectAction.SET:
+            return CallMatch(objection="it has no parameter that says what it changes")
         if self.action is EffectAction.CREATE and self.asked.creates_several(self.row.resource_type):
             return CallMatch(objection=f"it creates several {self.row.resource_type}, and the plan does not")
         fitting = [
@@ -104,6 +108,8 @@ class _RowMatch:
             resource = self.asked.resource(change)
             if not sure and self._must_name(change):
                 reason = f"it does not say which {change.resource_type} it deletes"
+            elif not sure and (unlike := self._misnamed(change)):
+                reason = unlike
             elif differing := next(self._differences(resource), ""):
                 reason = f"it gives {differing} of {change.address} another value than the plan does"
             elif not self.asked.has_left(change, self.action, taken):
@@ -111,6 +117,11 @@ class _RowMatch:
             else:
                 return change, ""
         return None, reason
+
+    def _misnamed(self, change: SessionChange) -> str:
+        """Why the call may be about another resource; empty if it is about this one, or only makes a new one."""
+        makes = self.row.actions == {EffectAction.CREATE}
+        return "" if makes else misnamed(self.asked, self.row, self.action, change)
 
     def _must_name(self, change: SessionChange) -> bool:
         return self.action is EffectAction.DELETE and change.resource_type in self.asked.rules.stores

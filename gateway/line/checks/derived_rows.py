@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gateway.core.model.caller import ActorKind
+from gateway.core.model.equality import equal
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.mutation import Basis, CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.model.verdict import Finding, Verdict
 from gateway.line.checks.chain import Opinion, passed
 from gateway.line.checks.inner_calls import each_alone
@@ -35,8 +37,8 @@ _CHANGES = re.compile(
 """Operations that change what a resource is set to, if the noun is its own. Others start, stop, fail over, restore, purge."""
 _TAGGING = re.compile(r"(?:Tag|Untag)(?![a-z])|(?:Add|Remove|Create|Delete)Tags")
 _DELICATE = re.compile(
-    r"access|account|acl|auth|cidr|credential|cross|encrypt|federat|grant|ingress|kms|password|permission|polic|principal|privilege|public"
-    r"|role|secret|shar(?:e|ing)|token|trust",
+    r"access|account|acl|auth|cidr|credential|cross|delegat|encrypt|federat|grant|ingress|kms|password|peer|permission|polic|principal"
+    r"|privilege|public|role|secret|shar(?:e|ing)|token|trust",
     re.IGNORECASE,
 )
 """What is in the names of operations and parameters that say who may reach something, or with which key or rights."""
@@ -88,6 +90,8 @@ def _of_resource(mutation: Mutation, facts: Facts, subject: Subject) -> Iterator
     if effect.basis is Basis.RESOURCE:
         why = why or _of_caller(mutation, effect) or _of_names(mutation) or _of_contract(subject)
         why = why or _of_claims(mutation, facts, effect)
+    elif effect.action is not EffectAction.DELETE:
+        why = _of_value(mutation, subject)
     if why:
         operation = f"{mutation.call.service}:{mutation.call.operation}"
         only = f"only that it touches {effect.address}" if effect.basis is Basis.RESOURCE else "only by a derived row"
@@ -131,6 +135,29 @@ def _of_names(mutation: Mutation) -> str:
     names = (mutation.call.operation, *_names_in(mutation.call.parameters))
     delicate = sorted({name for name in names if _DELICATE.search(name)})
     return f"{', '.join(delicate[:3])} may say who can reach it, and with which rights" if delicate else ""
+
+
+def _of_value(mutation: Mutation, subject: Subject) -> str:
+    """Why a value that a derived row knows must wait: nobody has said which attributes of its type the guardrails have to judge.
+
+    What the code declares was reviewed with it, and of an agent the contract grants every attribute.
+    """
+    effect, kind = subject.effect, mutation.caller.kind
+    if kind is ActorKind.SERVICE and effect.action is EffectAction.CREATE and not effect.declared:
+        return "no Terraform code declares it"
+    if kind is ActorKind.AGENT or _is_reviewed(subject) or AttributePath(effect.attribute).top == "tags":
+        return ""
+    names = (mutation.call.operation, effect.attribute, *_names_in(effect.value))
+    delicate = sorted({name for name in names if _DELICATE.search(name)})
+    return f"{', '.join(delicate[:3])} may say who can reach it, and with which rights" if delicate else ""
+
+
+def _is_reviewed(subject: Subject) -> bool:
+    """Whether the code declares the resource with this value, or leaves to its attributes what the effect is about."""
+    effect = subject.effect
+    if effect.attribute == WHOLE:
+        return effect.declared
+    return not subject.hidden and subject.declared is not None and equal(subject.declared, effect.value)
 
 
 def _names_in(value: object) -> Iterator[str]:

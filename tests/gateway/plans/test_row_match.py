@@ -69,7 +69,13 @@ def match(
     )
     asked = SessionCall(
         session=session,
-        call=Call(service=service, operation="CreateRepository", parameters=parameters, region="us-east-1"),
+        call=Call(
+            service=service,
+            operation="CreateRepository",
+            parameters=parameters,
+            account="123456789012",
+            region="us-east-1",
+        ),
         call_class=call_class,
         effects=(),
         rows=rows,
@@ -129,18 +135,20 @@ def test_each_name_of_a_list_is_a_planned_resource() -> None:
 
 def test_what_was_created_is_known_by_the_id_that_aws_chose() -> None:
     settings = row(S, identity={"id": source("id")})
-    assert match(settings, id="r-1").uses, "nobody knows the id yet"
+    assert match(settings, id="r-1").objection, "nothing was created yet"
+    created = {("aws_ecr_repository.app", "create", "ecr:CreateRepository"): 1}
+    assert match(settings, id="r-1", used=created).uses, "it was created, and nobody knows its id"
     made = {"aws_ecr_repository.app": "r-1"}
-    assert match(settings, id="r-1", made=made).uses
-    assert match(settings, id="arn:aws:ecr:us-east-1:1:repository/r-1", made=made).uses
+    assert match(settings, id="r-1", made=made, used=created).uses
+    assert match(settings, id="arn:aws:ecr:us-east-1:123456789012:repository/r-1", made=made).uses
     assert match(settings, id="somebody-elses", made=made).objection
 
 
 def test_an_arn_elsewhere_is_another_resource() -> None:
     created = row(C, identity={"arn": source("name", ValueForm.ARN)})
     planned = (change(values={"name": "app"}),)
-    assert match(created, changes=planned, arn="arn:aws:ecr:us-east-1:1:app").uses
-    assert match(created, changes=planned, arn="arn:aws:ecr:eu-west-1:1:app").objection
+    assert match(created, changes=planned, arn="arn:aws:ecr:us-east-1:123456789012:app").uses
+    assert match(created, changes=planned, arn="arn:aws:ecr:eu-west-1:123456789012:app").objection
 
 
 def test_a_value_that_the_row_knows_must_be_planned() -> None:
@@ -190,6 +198,66 @@ def test_a_store_is_deleted_by_its_name_only() -> None:
     deleted = (change(action=PlannedAction.DELETE),)
     assert "does not say which" in match(row(D), changes=deleted, rules=rules).objection
     assert match(row(D), changes=deleted).uses
+
+
+QUEUE = "aws_sqs_queue"
+RECORDED = "module.retry.aws_sqs_queue.this"
+URL = "https://sqs.us-east-1.amazonaws.com/123456789012/kafka-"
+
+
+@pytest.mark.parametrize("action", [PlannedAction.UPDATE, PlannedAction.DELETE])
+@pytest.mark.parametrize(
+    ("parameters", "passes"),
+    [
+        ({"QueueUrl": f"{URL}retry"}, True),
+        ({"QueueArn": "arn:aws:sqs:us-east-1:123456789012:kafka-retry"}, True),
+        ({"Settings": {"Name": "kafka-retry"}}, True),
+        ({"QueueUrl": f"{URL}shard-0"}, False),
+        ({"QueueArn": "arn:aws:sqs:us-east-1:123456789012:kafka-archive-hot"}, False),
+        ({"QueueArn": "arn:aws:sqs:eu-west-1:123456789012:kafka-retry"}, False),
+        ({"QueueName": "of-nobody-we-know"}, False),
+        ({"queue": "of-nobody-we-know"}, False),
+        ({"QueueArn": "arn:aws:sqs:us-east-1:123456789012:kafka-retry/of-nobody-we-know"}, False),
+        ({"QueueName": "kafka-retry", "OtherName": "of-nobody-we-know"}, False),
+        ({"Names": ["kafka-retry", "of-nobody-we-know"]}, False),
+        ({"AccountId": "123456789012"}, False),
+    ],
+)
+def test_a_row_that_does_not_know_the_name_explains_calls_that_name_the_planned_resource_only(
+    action: PlannedAction, parameters: dict[str, Any], passes: bool
+) -> None:
+    """The session of a harmless change of one resource touches no other one of its type, also none that no code declares."""
+    planned = (SessionChange(address=RECORDED, resource_type=QUEUE, action=action, values={"delay_seconds": 3}),)
+    direction = S if action is PlannedAction.UPDATE else D
+    for confidence in (Confidence.TYPE, Confidence.RESOURCE):
+        weak = row(direction, confidence=confidence, resource_type=QUEUE)
+        found = match(weak, changes=planned, **parameters)
+        assert bool(found.uses) is passes, found.objection
+
+
+def test_a_creation_that_may_overwrite_names_what_is_planned() -> None:
+    overwrites = row(C, S, confidence=Confidence.TYPE)
+    planned = (change(values={"name": "app"}),)
+    assert match(overwrites, changes=planned, repositoryName="app").uses
+    assert match(overwrites, changes=planned, repositoryName="somebody-elses").objection
+
+
+def test_a_strange_id_is_of_what_the_session_created_and_of_nothing_recorded() -> None:
+    queue = (change("new", kind=QUEUE, values={"delay_seconds": 3}),)
+    settings = row(S, confidence=Confidence.TYPE, resource_type=QUEUE)
+    used = {("aws_sqs_queue.new", "create", "sqs:CreateQueue"): 1}
+    assert match(settings, changes=queue, Id="q-1").objection
+    assert match(settings, changes=queue, Id="q-1", used=used).uses
+    assert match(settings, changes=queue, Id=f"{URL}retry", used=used).objection
+    known = {"aws_sqs_queue.new": "q-1"}
+    assert match(settings, changes=queue, Id="q-1", used=used, made=known).uses
+    assert match(settings, changes=queue, Id="q-2", used=used, made=known).objection
+
+
+def test_a_call_that_says_nothing_at_all_is_explained_by_a_sure_row_only() -> None:
+    updated = (change(action=PlannedAction.UPDATE, values={"state": "block"}),)
+    assert match(row(S, confidence=Confidence.TYPE), changes=updated).objection
+    assert match(row(S, confidence=Confidence.ATTRIBUTES), changes=updated).uses
 
 
 @pytest.mark.parametrize(

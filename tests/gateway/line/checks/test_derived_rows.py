@@ -129,6 +129,36 @@ async def test_what_may_open_a_resource_is_held_though_its_type_has_no_such_attr
     assert [rule for rule, _ in await held(touched(), kind, call=call)] == ["derived_rows.resource"]
 
 
+@pytest.mark.parametrize("kind", [ActorKind.HUMAN, ActorKind.PIPELINE, ActorKind.SERVICE])
+@pytest.mark.parametrize("action", [CREATE, SET])
+@pytest.mark.parametrize(
+    ("operation", "attribute", "value"),
+    [
+        ("CreateGrant", "name", "x"),
+        ("UpdateThing", "grantee_principal", "arn:aws:iam::999999999999:root"),
+        ("UpdateThing", "delivery_destination_policy", "{}"),
+        ("UpdateThing", "provisioning_role_arn", "arn:aws:iam::123456789012:role/admin"),
+        ("UpdateThing", "peer_owner_id", "999999999999"),
+        ("UpdateThing", "settings", [{"kms_key": "k"}]),
+    ],
+)
+async def test_a_value_about_rights_is_held_though_no_guardrail_names_its_attribute(
+    kind: ActorKind, action: EffectAction, operation: str, attribute: str, value: Any
+) -> None:
+    """The guardrails' lists have the names of hand-made rows; the attributes of a thousand types more nobody has reviewed."""
+    effect = nouns.effect(GROUP, attribute, value, action=action, basis=Basis.DERIVED)
+    call = Call(service="x", operation=operation)
+
+    assert [rule for rule, _ in await held(effect, kind, call=call)] == ["derived_rows.resource"]
+    assert await held(effect, kind, call=call, declared=value) == []  # reviewed with the code
+    assert await held(effect, ActorKind.AGENT, call=call) == []  # bounds asks for the attribute in the contract
+
+
+async def test_a_service_creates_by_a_derived_row_only_what_code_declares() -> None:
+    assert await held(touched(CREATE, basis=Basis.DERIVED, declared=False), ActorKind.SERVICE)
+    assert await held(touched(CREATE, basis=Basis.DERIVED), ActorKind.SERVICE) == []
+
+
 @pytest.mark.parametrize(
     "contract",
     [
