@@ -26,7 +26,10 @@ def asked(body: bytes = b"", **environ: Any) -> tuple[str, bytes]:
 
 
 def test_a_read_by_target_gets_an_empty_object() -> None:
-    target = {"HTTP_X_AMZ_TARGET": "Budgets.DescribeSubscribers", "CONTENT_TYPE": "application/x-amz-json-1.1"}
+    target: dict[str, Any] = {
+        "HTTP_X_AMZ_TARGET": "Budgets.DescribeSubscribers",
+        "CONTENT_TYPE": "application/x-amz-json-1.1",
+    }
     assert asked(REQUEST_METHOD="POST", **target) == ("200 OK", b"{}")
 
 
