@@ -13,8 +13,8 @@ FROM_HERE = {"sec-fetch-site": "same-origin"}
 """What a browser sends with a form of the same origin."""
 PROPOSAL: dict[str, Any] = {
     "service": "events",
-    "operation": "PutRule",
-    "parameters": {"Name": "n", "ScheduleExpression": "rate(1 day)"},
+    "operation": "CancelReplay",
+    "parameters": {"ReplayName": "n"},
     "motive": {"intent": "availability", "motivation": "incident", "text": "The lag grows", "evidence": ["A-1"]},
 }
 """A call whose effects are not known, so that it is held."""

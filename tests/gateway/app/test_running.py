@@ -79,19 +79,19 @@ def test_a_read_passes_unrecorded_and_needs_no_motive(gate: Gate) -> None:
 
 def test_what_is_not_understood_is_held_until_a_human_approves_it_once(gate: Gate) -> None:
     client = gate.client("events", motive=("performance", "schedule"))
-    rule = {"Name": "nightly", "ScheduleExpression": "rate(1 day)"}
-    held = _refused(client.put_rule, **rule)
+    rule = {"ReplayName": "nightly"}
+    held = _refused(client.cancel_replay, **rule)
     mutation = held.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
     assert f"sentinel approve {mutation}" in held.response["Error"]["Message"]
     assert httpx.post(f"{gate.url}/v1/mutations/{mutation}/approve", headers=gate.bearer("agent")).status_code == 403
     assert gate.upstream.asked == []
     assert httpx.post(f"{gate.url}/v1/mutations/{mutation}/approve", headers=gate.bearer("human")).status_code == 200
-    _refused(client.put_rule, Name="nightly", ScheduleExpression="rate(2 days)")
+    _refused(client.cancel_replay, ReplayName="weekly")
     assert gate.upstream.asked == []
-    client.put_rule(**rule)
-    assert gate.upstream.asked == ["PutRule"]
-    _refused(client.put_rule, **rule)
-    assert gate.upstream.asked == ["PutRule"]
+    client.cancel_replay(**rule)
+    assert gate.upstream.asked == ["CancelReplay"]
+    _refused(client.cancel_replay, **rule)
+    assert gate.upstream.asked == ["CancelReplay"]
 
 
 @pytest.mark.parametrize("behaviour", ["cut", "html"])

@@ -17,7 +17,7 @@ UNKNOWN = "mut_" + "0" * 26
 
 def with_unknown_effects(name: str) -> tuple[str, ...]:
     """A call without known effects, so that it is held."""
-    return ("propose", "events", "PutRule", json.dumps({"Name": name, "ScheduleExpression": "rate(1 day)"}),
+    return ("propose", "events", "CancelReplay", json.dumps({"ReplayName": name}),
             "--intent", "performance", "--motivation", "schedule")  # fmt: skip
 
 

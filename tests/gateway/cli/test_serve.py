@@ -69,7 +69,7 @@ def test_it_says_what_it_is_and_logs_each_decision(elsewhere: Path) -> None:
     try:
         _wait_until_ready(process, port)
         token = {"Authorization": f"Bearer {key['access_key_id']}.{key['secret_access_key']}"}
-        body = {"service": "events", "operation": "PutRule", "parameters": {"Name": "a-value", "State": "ENABLED"}}
+        body = {"service": "events", "operation": "CancelReplay", "parameters": {"ReplayName": "a-value"}}
         reply = httpx.post(f"http://127.0.0.1:{port}/v1/mutations", json=body, headers=token, timeout=60)
         assert reply.status_code in (202, 403)
     finally:
@@ -83,7 +83,11 @@ def test_it_says_what_it_is_and_logs_each_decision(elsewhere: Path) -> None:
     assert (started["stacks"], started["mode"]) == ({"kafka": "observe"}, "enforce")
     assert started["ledger"] == f"sqlite:///{elsewhere / 'data' / 'ledger.db'}"
     assert len(started["policy"]) == 64
-    assert (decision["actor"], decision["operation"], decision["outcome"]) == ("scaler", "events:PutRule", "refused")
+    assert (decision["actor"], decision["operation"], decision["outcome"]) == (
+        "scaler",
+        "events:CancelReplay",
+        "refused",
+    )
     assert decision["mutation"] == reply.json()["mutation"]["id"]
 
 

@@ -15,7 +15,7 @@ from gateway.core.settings.notices import WebhookSettings
 from gateway.core.times import SystemClock
 from reconciler.notify.delivery import ReceiverWorker
 from reconciler.notify.receivers import WebhookReceiver
-from tests.gateway.doors.api.test_waiting import act, mutation_of, put_rule
+from tests.gateway.doors.api.test_waiting import act, cancel_replay, mutation_of
 from tests.kit.gate import Gate
 from tests.kit.hook import HookStub, receiving
 
@@ -75,10 +75,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
 
 
 def test_a_held_change_its_approval_and_its_outcome_are_told(told: Told) -> None:
-    held = mutation_of(put_rule(told.gate, "told"))
-    put_rule(told.gate, "told")  # repeated while it waits: told once
+    held = mutation_of(cancel_replay(told.gate, "told"))
+    cancel_replay(told.gate, "told")  # repeated while it waits: told once
     assert act(told.gate, "human", held, "approve").is_success
-    put_rule(told.gate, "told")
+    cancel_replay(told.gate, "told")
     told.rounds()
     documents = [each.document for each in told.stub.received]
     about = [each for each in documents if each["data"]["mutation_id"] == held]
@@ -91,7 +91,7 @@ def test_a_held_change_its_approval_and_its_outcome_are_told(told: Told) -> None
 
 def test_deliveries_are_listed_and_sent_again(told: Told) -> None:
     told.stub.behaviour = "500"
-    put_rule(told.gate, "fails")
+    cancel_replay(told.gate, "fails")
     told.rounds()
     told.stub.behaviour = "200"
     listed = told.get(state="failed").json()

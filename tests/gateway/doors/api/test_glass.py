@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from gateway.core.model.caller import ActorKind
 from gateway.core.records.record import Stage
-from tests.gateway.doors.api.test_waiting import act, mutation_of, put_rule
+from tests.gateway.doors.api.test_waiting import act, cancel_replay, mutation_of
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -101,22 +101,22 @@ def test_who_has_the_role_passes_a_hold_at_once_and_it_is_recorded(gate: Gate) -
 
 def test_a_human_on_call_passes_a_call_of_their_own(gate: Gate) -> None:
     name = f"n-{uuid4()}"
-    held = mutation_of(put_rule(gate, name, "oncall"))
+    held = mutation_of(cancel_replay(gate, name, "oncall"))
     assert act(gate, "oncall", held, "approve").status_code == 403
     assert act(gate, "oncall", held, "break-glass", EMERGENCY).status_code == 200
-    assert "Error" not in put_rule(gate, name, "oncall")
+    assert "Error" not in cancel_replay(gate, name, "oncall")
 
 
 @pytest.mark.parametrize("actor", ["agent", "pipeline", "human", "alice"])
 def test_nobody_else_breaks_the_glass(gate: Gate, actor: str) -> None:
-    held = mutation_of(put_rule(gate, f"n-{uuid4()}"))
+    held = mutation_of(cancel_replay(gate, f"n-{uuid4()}"))
     assert act(gate, actor, held, "break-glass", EMERGENCY).status_code == 403
     assert not gate.records(stage=Stage.BROKE_GLASS, mutation_id=held)
 
 
 def test_no_agent_has_the_role(gate: Gate) -> None:
     gate.issue("sly", roles=("break-glass", "approver"))
-    held = mutation_of(put_rule(gate, f"n-{uuid4()}"))
+    held = mutation_of(cancel_replay(gate, f"n-{uuid4()}"))
     assert act(gate, "sly", held, "break-glass", EMERGENCY).status_code == 403
     assert act(gate, "sly", held, "approve").status_code == 403
 
@@ -125,13 +125,13 @@ def test_no_agent_has_the_role(gate: Gate) -> None:
     "body", [{}, {"reason": ""}, {"reason": " "}, {"reason": "a\nb"}, {"reason": "x", "lasts": "9d"}]
 )
 def test_without_a_reason_nothing_is_passed(gate: Gate, body: dict[str, str]) -> None:
-    held = mutation_of(put_rule(gate, f"n-{uuid4()}"))
+    held = mutation_of(cancel_replay(gate, f"n-{uuid4()}"))
     reply = act(gate, "oncall", held, "break-glass", body or {"lasts": "1h"})
     assert reply.status_code == 400
 
 
 def test_a_denial_stays_a_denial_and_what_was_decided_is_not_passed(gate: Gate) -> None:
-    held = mutation_of(put_rule(gate, f"n-{uuid4()}"))
+    held = mutation_of(cancel_replay(gate, f"n-{uuid4()}"))
     act(gate, "human", held, "reject", {"reason": "No."})
     assert act(gate, "oncall", held, "break-glass", EMERGENCY).status_code == 403
     assert act(gate, "oncall", "mut_none", "break-glass", EMERGENCY).status_code == 404

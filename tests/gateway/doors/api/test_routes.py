@@ -14,13 +14,13 @@ pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("c
 PARAMETERS = {"AutoScalingGroupName": ASG, "DesiredCapacity": 6}
 MOTIVE = {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]}
 PROPOSAL = {"service": "autoscaling", "operation": "SetDesiredCapacity", "parameters": PARAMETERS, "motive": MOTIVE}
-HELD = {**PROPOSAL, "service": "events", "operation": "PutRule", "parameters": {"Name": "n", "ScheduleExpression": "rate(1 day)"}}  # fmt: skip
+HELD = {**PROPOSAL, "service": "events", "operation": "CancelReplay", "parameters": {"ReplayName": "n"}}  # fmt: skip
 ADDRESS = "aws_autoscaling_group.kafka_consumer"
 
 
 def _held() -> dict[str, Any]:
     """A call of its own each time, so that no consent to an earlier one lets it through."""
-    return {**HELD, "parameters": {"Name": f"n-{uuid4()}", "ScheduleExpression": "rate(1 day)"}}
+    return {**HELD, "parameters": {"ReplayName": f"n-{uuid4()}"}}
 
 
 def ask(gate: Gate, method: str, path: str, actor: str | None, body: Any = None, **more: Any) -> httpx.Response:

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from gateway.core.model.caller import ActorKind
 from gateway.core.records.record import Stage
-from tests.gateway.doors.api.test_waiting import act, mutation_of, put_rule
+from tests.gateway.doors.api.test_waiting import act, cancel_replay, mutation_of
 from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -95,7 +95,7 @@ def test_it_is_about_nothing_else(pair: tuple[Gate, Gate], scope: str, name: str
 def test_a_held_call_waits_until_it_is_resumed(pair: tuple[Gate, Gate]) -> None:
     told, other = pair
     name = f"n-{uuid4()}"
-    held = mutation_of(put_rule(other, name))
+    held = mutation_of(cancel_replay(other, name))
     made = stop(told, "actor", "agent").json()
     refused = act(other, "human", held, "approve")
     assert (refused.status_code, refused.json()["code"]) == (403, "stopped")
@@ -103,9 +103,9 @@ def test_a_held_call_waits_until_it_is_resumed(pair: tuple[Gate, Gate]) -> None:
     resume(told, made["id"])
     assert act(other, "human", held, "approve").is_success
     again = stop(told, "service", "events").json()
-    assert "never.stopped" in put_rule(other, name)["Error"]["Message"]
+    assert "never.stopped" in cancel_replay(other, name)["Error"]["Message"]
     resume(told, again["id"])
-    assert put_rule(other, name)["ResponseMetadata"]["HTTPStatusCode"] == 200, "the approval was not spent"
+    assert cancel_replay(other, name)["ResponseMetadata"]["HTTPStatusCode"] == 200, "the approval was not spent"
 
 
 def test_people_without_the_role_and_agents_may_not(pair: tuple[Gate, Gate]) -> None:

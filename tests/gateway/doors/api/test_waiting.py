@@ -23,11 +23,11 @@ from tests.kit.gate import Gate
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 
-def put_rule(gate: Gate, name: str, actor: str = "agent") -> dict[str, Any]:
+def cancel_replay(gate: Gate, name: str, actor: str = "agent") -> dict[str, Any]:
     """Send a call whose effects are not known, which is held; boto3's reply or error."""
     client = gate.client("events", actor)
     try:
-        reply = client.put_rule(Name=name, ScheduleExpression="rate(1 day)")
+        reply = client.cancel_replay(ReplayName=name)
     except ClientError as error:
         reply = error.response
     return dict(reply)
@@ -69,7 +69,7 @@ def reply_after(gate: Gate, mutation: str, do: Callable[[], None], actor: str = 
 
 
 def test_a_request_that_waits_returns_with_the_approval(gate: Gate) -> None:
-    held = mutation_of(put_rule(gate, f"n-{uuid4()}"))
+    held = mutation_of(cancel_replay(gate, f"n-{uuid4()}"))
     assert ask(gate, held, "").json()["state"] == "held"
     found = while_waiting(gate, held, lambda: succeeds(act(gate, "human", held, "approve")))
     assert (found["state"], [record["stage"] for record in found["records"]]) == ("approved", ["decided", "approved"])
@@ -77,21 +77,21 @@ def test_a_request_that_waits_returns_with_the_approval(gate: Gate) -> None:
 
 def test_a_rejection_reaches_who_waits_and_answers_the_same_call_in_the_aws_error(gate: Gate) -> None:
     name = f"n-{uuid4()}"
-    held = mutation_of(put_rule(gate, name))
+    held = mutation_of(cancel_replay(gate, name))
     no = {"reason": "The freeze ends on Monday"}
     found = while_waiting(gate, held, lambda: succeeds(act(gate, "human", held, "reject", no)))
     assert (found["state"], found["records"][-1]["body"]["reason"]) == ("rejected", no["reason"])
-    again = put_rule(gate, name)
+    again = cancel_replay(gate, name)
     message = again["Error"]["Message"]
     assert again["ResponseMetadata"]["HTTPStatusCode"] == 403
     assert f"[approval.rejected] human rejected this call (mutation {held}): The freeze ends on Monday." in message
-    assert mutation_of(put_rule(gate, f"n-{uuid4()}")) != held
+    assert mutation_of(cancel_replay(gate, f"n-{uuid4()}")) != held
 
 
 def test_the_same_call_again_attaches_to_what_is_held(gate: Gate) -> None:
     name = f"n-{uuid4()}"
-    first = mutation_of(put_rule(gate, name))
-    second = put_rule(gate, name)
+    first = mutation_of(cancel_replay(gate, name))
+    second = cancel_replay(gate, name)
     assert mutation_of(second) == first
     assert f"sentinel approve {first}" in second["Error"]["Message"]
     headers = gate.bearer("human")
@@ -102,8 +102,8 @@ def test_the_same_call_again_attaches_to_what_is_held(gate: Gate) -> None:
     ]
     assert len(attached) == 1
     act(gate, "human", first, "approve")
-    assert "Error" not in put_rule(gate, name)
-    assert mutation_of(put_rule(gate, name)) != first
+    assert "Error" not in cancel_replay(gate, name)
+    assert mutation_of(cancel_replay(gate, name)) != first
     gate.run(gate.ledger.verify())
 
 
@@ -114,7 +114,7 @@ def _attached(record: Record) -> Any:
 
 def test_who_waits_with_a_key_that_is_revoked_meanwhile_is_told_nothing(gate: Gate) -> None:
     waiter = gate.issue("waiter")
-    held = mutation_of(put_rule(gate, f"n-{uuid4()}", waiter))
+    held = mutation_of(cancel_replay(gate, f"n-{uuid4()}", waiter))
 
     def revoke_and_approve() -> None:
         gate.revoke(waiter)
@@ -129,21 +129,21 @@ def test_who_waits_with_a_key_that_is_revoked_meanwhile_is_told_nothing(gate: Ga
 
 
 def test_who_may_not_see_a_mutation_does_not_wait_for_it(gate: Gate) -> None:
-    held = mutation_of(put_rule(gate, f"n-{uuid4()}"))
+    held = mutation_of(cancel_replay(gate, f"n-{uuid4()}"))
     assert ask(gate, held, "1s", "rival").status_code == 404
     for wrong in ("61s", "many", "-1s"):
         assert ask(gate, held, wrong).status_code == 400
 
 
 def test_the_decision_at_another_gateway_wakes_too(gate: Gate, tmp_path: Path) -> None:
-    held = mutation_of(put_rule(gate, f"n-{uuid4()}"))
+    held = mutation_of(cancel_replay(gate, f"n-{uuid4()}"))
     with Gate(directory=tmp_path, data=gate.directory / "data") as other:
         found = while_waiting(gate, held, lambda: succeeds(act(other, "human", held, "approve")))
     assert found["state"] == "approved"
 
 
 def test_after_its_time_the_request_is_answered_as_it_is(gate: Gate) -> None:
-    held = mutation_of(put_rule(gate, f"n-{uuid4()}"))
+    held = mutation_of(cancel_replay(gate, f"n-{uuid4()}"))
     assert ask(gate, held, "1s").json()["state"] == "held"
     assert not gate.waits_for(held)
 

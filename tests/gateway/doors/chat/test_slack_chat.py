@@ -180,7 +180,7 @@ def test_a_link_ends_with_its_key(chat: Chat) -> None:
 def test_what_cannot_be_shown_whole_is_not_approved_from_here(chat: Chat) -> None:
     client = chat.gate.client("events", "agent")
     with pytest.raises(client.exceptions.ClientError) as refused:
-        client.put_rule(Name="nightly", ScheduleExpression="rate(1 day)")
+        client.cancel_replay(ReplayName="nightly")
     held = str(refused.value.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"])
     for said in (chat.click("alice", "approve", held), chat.say("alice", f"approve {held}")):
         assert "sentinel approve" in said["text"]

@@ -113,7 +113,7 @@ def test_the_page_has_the_decision_the_command_and_the_records(gate: Gate) -> No
     mutation = held(gate)
     shown = text_of(visitor(gate, "human").get(f"/console/mutations/{mutation}"))
     assert "SEN-C001" in shown
-    assert "sentinel propose events PutRule" in shown
+    assert "sentinel propose events CancelReplay" in shown
     assert f"sentinel approve {mutation} --reason" in shown
     assert "Its whole life" in shown
     assert '"door": "api"' in shown

@@ -102,8 +102,8 @@ def own(tmp_path: Path) -> Iterator[Gate]:
 
 def _held(gate: Gate) -> str:
     motive = {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]}
-    parameters = {"Name": "n", "ScheduleExpression": "rate(1 day)"}
-    body = {"service": "events", "operation": "PutRule", "parameters": parameters, "motive": motive}
+    parameters = {"ReplayName": "n"}
+    body = {"service": "events", "operation": "CancelReplay", "parameters": parameters, "motive": motive}
     reply = httpx.post(f"{gate.url}/v1/mutations", headers=gate.bearer(), json=body, timeout=300)
     return str(reply.json()["mutation"]["id"])
 

@@ -24,8 +24,8 @@ def capacity(value: int) -> dict[str, Any]:
 
 def rule(name: str) -> dict[str, Any]:
     """A call that is held."""
-    parameters = {"Name": name, "ScheduleExpression": "rate(1 day)"}
-    return {"service": "events", "operation": "PutRule", "parameters": parameters, "motive": MOTIVE}
+    parameters = {"ReplayName": name}
+    return {"service": "events", "operation": "CancelReplay", "parameters": parameters, "motive": MOTIVE}
 
 
 def approve(gate: Gate, mutation: str) -> None:

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 async def _held(gate: Gate, name: str) -> str:
     motive = {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]}
-    parameters = {"Name": name, "ScheduleExpression": "rate(1 day)"}
-    given = {"service": "events", "operation": "PutRule", "parameters": parameters, "motive": motive}
+    parameters = {"ReplayName": name}
+    given = {"service": "events", "operation": "CancelReplay", "parameters": parameters, "motive": motive}
     return str((await call(gate, "propose_mutation", given)).structured_content["mutation_id"])
 
 
