@@ -278,7 +278,8 @@ def _change(
     differences = PlannedDifference(
         resource_type=bare.resource_type,
         schema=schema,
-        before=None if action is PlannedAction.CREATE else change["before"],
+        # A replacement is a new resource: it is given every value again, and while it is made the state has none of it.
+        before=change["before"] if action is PlannedAction.UPDATE else None,
         after=change["after"],
         after_unknown=change.get("after_unknown"),
         before_sensitive=change.get("before_sensitive"),

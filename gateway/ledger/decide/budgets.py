@@ -93,7 +93,9 @@ def account_decision(transaction: Transaction, write: WriteSet) -> Accounted:
     elif not sent and counts(decision) and write.mutation.puts_back is None:
         breaker = breaker.refused(at, share.breaker)
         count = breaker.in_a_row
-    after = Used(levels=charged(before.levels, share.charges, at, sent=sent), breaker=breaker)
+    # A decision that no check of budgets was asked about, such as that of a plan without changes, charges nothing and forgets nothing.
+    levels = charged(before.levels, share.charges, at, sent=sent) if share.charges else before.levels
+    after = Used(levels=levels, breaker=breaker)
     _store(transaction, actor, before, after)
     return Accounted(
         refused_in_a_row=count,

@@ -259,3 +259,10 @@ def test_an_identifying_attribute_that_the_code_gives_is_told() -> None:
 def test_the_order_of_changes_does_not_matter_to_the_digest() -> None:
     one, other = (entry(f"aws_sqs_queue.{name}", ["create"], None, {"name": name}) for name in "ab")
     assert read_plan(document(one, other)).digest == read_plan(document(other, one)).digest
+
+
+@pytest.mark.parametrize("actions", [["delete", "create"], ["create", "delete"]])
+def test_a_replacement_is_given_every_value_again(actions: list[str]) -> None:
+    before, after = {"name": "old", "delay_seconds": 5}, {"name": "new", "delay_seconds": 5}
+    [change] = read_plan(document(entry("aws_sqs_queue.a", actions, before, after))).changes
+    assert (change.action, change.values) == (PlannedAction.REPLACE, after)
