@@ -10,6 +10,7 @@ from reconciler.adoption.import_ids import ids_of_form, single_ids, tried_togeth
 from reconciler.adoption.likely_types import is_named_exactly, likely_types
 from reconciler.changes.event_values import EventValues
 from reconciler.terraform.plugin.imports import ImportedResource, NotImported, ProviderImports
+from reconciler.terraform.plugin.type_schemas import BlockSchema
 
 _MOST_SLOW: Final = 2
 """Imports of a type that may wait in vain, as a provider does that waits for something to appear."""
@@ -61,7 +62,10 @@ async def _of_types(
         search = _Search(provider=provider, values=values, resource_type=each, given=ids.get(each, ""))
         matching = await search.matching()
         matching = _surest(matching)
-        if any(not is_same(one.resource.attributes, matching[0].resource.attributes) for one in matching):
+        if any(
+            not is_same(one.resource.attributes, matching[0].resource.attributes, provider.schema(each))
+            for one in matching
+        ):
             return NotIdentified(why=f"Several resources of type {each} fit what the call says.", types=(each,))
         found += sorted(matching, key=lambda one: len(one.resource.import_id))[:1]
         said += [search.said] if search.said and not matching else []
@@ -143,6 +147,6 @@ class _Search:
         return Identified(resource=found, agreement=agreed) if agreed.holds else None
 
 
-def is_same(one: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
+def is_same(one: Mapping[str, Json], other: Mapping[str, Json], schema: BlockSchema) -> bool:
     """Whether two sets of attributes of one type are those of the same resource."""
-    return bool(set(identity_of(one)) & set(identity_of(other)))
+    return bool(set(identity_of(one, schema)) & set(identity_of(other, schema)))

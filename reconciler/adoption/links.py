@@ -74,11 +74,19 @@ def _links(
 
 def _references(attributes: Mapping[str, Json], schema: BlockSchema) -> Iterator[tuple[str, str]]:
     for name, attribute in schema.attributes.items():
-        if name not in _OWN and attribute.settable:
+        if attribute.settable and (name == "arn" or name not in _OWN):
             yield from ((name, text) for text in _texts(attributes.get(name)))
+            yield from _entries(attributes.get(name))
     for name, nested in schema.blocks.items():
         for row in rows(attributes.get(name)):
             yield from _references(row, nested.block)
+
+
+def _entries(value: Json) -> Iterator[tuple[str, str]]:
+    """The entries of a map, whose keys say what they mean as attributes do: `dimensions = { QueueName = … }`."""
+    for key, text in value.items() if isinstance(value, Mapping) else ():
+        if isinstance(text, str) and text:
+            yield re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower(), text
 
 
 def _texts(value: Json) -> Iterator[str]:

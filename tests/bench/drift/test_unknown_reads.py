@@ -17,7 +17,7 @@ def unknown(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[byte
     return [b"<!doctype html>\n<p>no such page"]
 
 
-def asked(body: bytes = b"", **environ: str) -> tuple[str, bytes]:
+def asked(body: bytes = b"", **environ: Any) -> tuple[str, bytes]:
     """Status and body of the answer."""
     said: list[str] = []
     request = {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body)), "PATH_INFO": "/", **environ}

@@ -17,6 +17,7 @@ from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow
 from gateway.effects.resolver import EffectResolver
 from gateway.line.data_plane import MOST_COUNTERS, MOST_RESOURCES, DataPlane, PassedCounts
 from gateway.terraform.aws_location import AwsLocation
+from gateway.terraform.config.backend import StateObject
 
 PASS, RECORD, POLICY = DataTreatment
 ADDRESSES = {
@@ -343,3 +344,19 @@ async def test_the_number_of_counters_is_limited(counts: PassedCounts) -> None:
         counts.add(replace(PASSED_PUT, stack=str(number)))
     with pytest.raises(LedgerUnavailable, match="Too many"):
         counts.add(replace(PASSED_PUT, stack="one more"))
+
+
+async def test_in_the_session_of_a_plan_only_calls_on_states_pass() -> None:
+    state = StateObject(bucket="states", key="shop.tfstate", region="us-east-1")
+    world: Any = World()
+    world.state_objects = (state,)
+    plane = DataPlane(resolver=EffectResolver(world), stacks=world, treatments=DEFAULT_TREATMENTS, by_stack={})
+    caller = replace(_caller(ActorKind.PIPELINE), plan="mut_1")
+
+    async def passes(service: str, operation: str, parameters: dict[str, Any]) -> bool:
+        call = Call(service=service, operation=operation, parameters=parameters, region="us-east-1")
+        return await plane.passage(caller, Request(call=call, call_class=CallClass.DATA)) is not None
+
+    locked = {"TableName": "locks", "Item": {"LockID": {"S": "states/shop.tfstate"}}}
+    assert await passes("dynamodb", "PutItem", locked)
+    assert not await passes("dynamodb", "PutItem", {"TableName": "orders", "Item": {"id": {"S": "1"}}})

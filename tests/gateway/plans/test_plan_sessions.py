@@ -171,12 +171,12 @@ def test_a_plan_without_changes_opens_a_session_for_reads_only(gate: Gate) -> No
 def test_a_held_call_that_a_person_approves_passes_once(gate: Gate) -> None:
     applying = opened(gate, planned("aws_sqs_queue.fresh", "create", values={"name": "fresh"}))
     create = applying.client("sqs").create_queue
-    refused(create, QueueName="other")
+    refused(create, QueueName="beside")
     held = last_decision(gate).mutation_id
     url = f"{gate.url}/v1/mutations/{held}/approve"
     assert httpx.post(url, headers=gate.bearer("human"), json={}, timeout=300).status_code == 200
-    create(QueueName="other")
-    refused(create, QueueName="other")
+    create(QueueName="beside")
+    refused(create, QueueName="beside")
 
 
 def test_a_session_wants_nothing_for_a_time(gate: Gate) -> None:
