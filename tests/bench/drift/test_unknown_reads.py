@@ -26,11 +26,8 @@ def asked(body: bytes = b"", **environ: Any) -> tuple[str, bytes]:
 
 
 def test_a_read_by_target_gets_an_empty_object() -> None:
-    target: dict[str, Any] = {
-        "HTTP_X_AMZ_TARGET": "Budgets.DescribeSubscribers",
-        "CONTENT_TYPE": "application/x-amz-json-1.1",
-    }
-    assert asked(REQUEST_METHOD="POST", **target) == ("200 OK", b"{}")
+    kind, target = "application/x-amz-json-1.1", "Budgets.DescribeSubscribers"
+    assert asked(REQUEST_METHOD="POST", CONTENT_TYPE=kind, HTTP_X_AMZ_TARGET=target) == ("200 OK", b"{}")
 
 
 def test_a_read_by_form_gets_an_empty_element() -> None:

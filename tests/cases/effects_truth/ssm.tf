@@ -34,17 +34,3 @@ resource "aws_ssm_maintenance_window" "seed" {
   allow_unassociated_targets = false # then true
   tags                       = { team = "one" } # then { team = "two" }
 }
-
-resource "aws_ssm_patch_baseline" "seed" {
-  name                                 = "first" # then "second"
-  description                          = "first" # then "second"
-  operating_system                     = "WINDOWS"
-  approved_patches                     = ["KB123456"] # then ["KB123457"]
-  approved_patches_compliance_level    = "HIGH" # then "LOW"
-  rejected_patches                     = ["KB987654"] # then ["KB987655"]
-}
-
-resource "aws_ssm_patch_group" "seed" {
-  baseline_id = aws_ssm_patch_baseline.seed.id
-  patch_group = "seed"
-}
