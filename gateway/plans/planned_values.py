@@ -34,8 +34,8 @@ class PlannedResource:
 
     @property
     def remains(self) -> Mapping[str, Json]:
-        """The recorded attributes that an apply leaves as they are: none of a resource that is new."""
-        return self.recorded if self.change.action is PlannedAction.UPDATE else {}
+        """The recorded attributes that the resource has afterwards too, unless the plan changes them; a replacement gets them again."""
+        return {} if self.change.action is PlannedAction.CREATE else self.recorded
 
     def known(self, attribute: str) -> tuple[Json, ...]:
         """The values that the attribute may have before, while or after the plan is applied; empty if nobody knows."""

@@ -39,18 +39,16 @@ def by_rows(asked: SessionCall) -> CallMatch:
     return CallMatch(objection=known[0] if known else f"the plan changes no {types} in this way")
 
 
-def _surest(rows: Sequence[DerivedRow]) -> list[tuple[DerivedRow, EffectAction]]:
+def _surest(rows: Sequence[DerivedRow]) -> Iterator[tuple[DerivedRow, EffectAction]]:
     """The surest row for each type and direction. A weaker one would explain what that one contradicts."""
-    ordered = sorted(
+    seen: set[tuple[str, EffectAction]] = set()
+    for row in sorted(
         rows, key=lambda row: (_SURENESS.index(row.confidence), _ORIGINS.index(row.origin), row.resource_type)
-    )
-    found: dict[tuple[str, EffectAction], DerivedRow] = {}
-    for row in ordered:
-        for action in row.actions:
-            found.setdefault((row.resource_type, action), row)
-    places = {row: place for place, row in enumerate(map(id, ordered))}
-    pairs = [(row, action) for (_, action), row in found.items() if action in _ORDER]
-    return sorted(pairs, key=lambda pair: (places[id(pair[0])], _ORDER.index(pair[1])))
+    ):
+        for action in _ORDER:
+            if action in row.actions and (row.resource_type, action) not in seen:
+                seen.add((row.resource_type, action))
+                yield row, action
 
 
 @dataclass(frozen=True, slots=True)

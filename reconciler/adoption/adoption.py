@@ -3,6 +3,7 @@
 Nothing that the events name is passed over: what the provider cannot read, and what no table knows, is left with its identity and who made it.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,10 +12,10 @@ from typing import Final, TypeVar
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import Module
-from reconciler.adoption.agreement import Agreement
+from reconciler.adoption.agreement import Agreement, has_own_arn
 from reconciler.adoption.extent import Adopt
 from reconciler.adoption.forms import RULE, RULES, has_older_rules, inline_owner, mixes_rules, older_rule_ids
-from reconciler.adoption.identified import Identified, NotIdentified, identify, is_same
+from reconciler.adoption.identified import Identified, NotIdentified, covers, identify, is_same
 from reconciler.adoption.import_ids import single_ids
 from reconciler.adoption.links import Link, owner_link
 from reconciler.adoption.model import Adoption, Declared, LeftCreation
@@ -42,8 +43,8 @@ class DeclaredStack:
     code: Module
     declared: Declared
     """The live attributes of the resources that the state has, by address."""
-    imported: frozenset[str] = frozenset()
-    """The ids that the code imports already."""
+    imported: frozenset[tuple[str, str]] = frozenset()
+    """What the code imports already: type and id."""
 
 
 async def adopt(open_provider: OpenProvider, events: Sequence[Event], stack: DeclaredStack, how: Adopt) -> Adoption:
@@ -78,6 +79,8 @@ class _Adopting:
     left: list[LeftCreation] = field(default_factory=list)
     seen: dict[str, list[Mapping[str, Json]]] = field(default_factory=dict)
     """The attributes of what was looked at, by type."""
+    changes: Counter[str] = field(default_factory=Counter)
+    """How often a call that no table knows changed something declared."""
     unavailable: str = ""
     crashes: int = 0
     provider: ProviderImports | None = None
@@ -89,7 +92,11 @@ class _Adopting:
             else:
                 await self._one(each)
         created = tuple((made, each.event.origin) for made, each in self.created)
-        return Adoption(created=created, left=tuple(_once(self.left)), noted=self.told.noted)
+        changes = (
+            f"{count} × {name} of what is declared: a plan shows what it changed."
+            for name, count in self.changes.items()
+        )
+        return Adoption(created=created, left=tuple(_once(self.left)), noted=(*self.told.noted, *changes))
 
     async def _one(self, creation: Creation) -> None:
         if creation.elsewhere:
@@ -123,22 +130,28 @@ class _Adopting:
 
     def _is_accounted(self, found: Identified) -> bool:
         """Whether it was looked at before, or is declared: by itself, or as a part of a resource that declares such parts itself."""
+        assert self.provider is not None  # noqa: S101  it read the resource
         kind, live = found.resource.resource_type, found.resource.attributes
-        before = self.seen.setdefault(kind, [])
-        if any(is_same(live, each) for each in before):
+        schema, before = self.provider.schema(kind), self.seen.setdefault(kind, [])
+        if any(is_same(live, each, schema) for each in before):
             return True
         before.append(live)
-        if self._is_declared(kind, live) or {found.resource.import_id, str(live.get("id"))} & self.stack.imported:
+        imports = {(kind, found.resource.import_id), (kind, str(live.get("id")))}
+        if self._is_declared(self.provider, found) or imports & self.stack.imported:
             return True
         return bool(inline_owner(self.stack.code, kind, live, self.stack.declared))
 
-    def _is_declared(self, kind: str, live: Mapping[str, Json]) -> bool:
-        arn = live.get("arn")
+    def _is_declared(self, provider: ProviderImports, found: Identified) -> bool:
+        kind, live = found.resource.resource_type, found.resource.attributes
+        schema = provider.schema(kind)
+        arn = live.get("arn") if has_own_arn(schema) else None
         for address, own in self.stack.declared.items():
             parsed = parse_address(address)
             if parsed is None or parsed.data or self.stack.code.instance(address) is None:
                 continue
-            if (parsed.resource_type == kind and is_same(live, own)) or (arn and own.get("arn") == arn):
+            if parsed.resource_type == kind and (is_same(live, own, schema) or covers(own, found, schema)):
+                return True
+            if arn and own.get("arn") == arn and has_own_arn(provider.schema(parsed.resource_type)):
                 return True
             if kind in RULES and parsed.resource_type == RULE and own.get("security_group_rule_id") == live.get("id"):
                 return True
@@ -231,7 +244,8 @@ class _Adopting:
     def _unknown(self, creation: Creation, found: NotIdentified) -> None:
         if any(each.ends(creation) for each in self.told.deletions) and (found.absent or not found.types):
             return
-        if self._is_change(creation) and (found.absent or not found.types):
+        if not found.types and self._is_change(creation):
+            self.changes[creation.event.origin.event] += 1
             return
         kind = found.types[0] if len(found.types) == 1 else ""
         self._leave(creation, kind, found.why)
@@ -265,6 +279,11 @@ class _Adopting:
                     return f"The provider ended when it was asked about it: {error}"
         return f"The provider cannot be asked what was created: {self.unavailable}"
 
+    def _arn(self, resource: ImportedResource | None) -> str:
+        if resource is None or self.provider is None or not has_own_arn(self.provider.schema(resource.resource_type)):
+            return ""
+        return str(resource.attributes.get("arn") or "")
+
     def _leave(self, creation: Creation, kind: str, why: str, resource: ImportedResource | None = None) -> None:
         self.left.append(
             LeftCreation(
@@ -272,7 +291,7 @@ class _Adopting:
                 identity=_identity(creation, kind, resource),
                 origin=creation.event.origin,
                 why=why,
-                arn=str(resource.attributes.get("arn") or "") if resource is not None else "",
+                arn=self._arn(resource),
             )
         )
 
@@ -296,7 +315,7 @@ async def _older_rule(provider: ProviderImports, import_id: str) -> ImportedReso
     return await provider.find(RULE, import_id)
 
 
-_TELLING: Final = ("statement_id", "target_id", "path_part", "from_port")
+_TELLING: Final = ("statement_id", "target_id", "path_part", "scheduled_action_name", "from_port")
 """Attributes by which people tell parts of one resource apart that have no name."""
 
 
@@ -326,8 +345,8 @@ def _created(
     own = (
         live.get("name"),
         tagged,
-        *(live.get(name) for name in schema.attributes if name.endswith("_name") and live.get(name) != parent),
         *(live.get(name) for name in _TELLING),
+        *(live.get(name) for name in schema.attributes if name.endswith("_name") and live.get(name) != parent),
     )
     return Created(
         resource_type=resource.resource_type,

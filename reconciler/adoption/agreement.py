@@ -113,8 +113,13 @@ def _own_name(each: NamedValue, known: list[str], schema: BlockSchema) -> bool:
     )
 
 
-def identity_of(attributes: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+def has_own_arn(schema: BlockSchema) -> bool:
+    """Whether `arn` is the ARN of the resource itself, and not an argument: that of an event's target is the target's."""
+    return "arn" in schema.attributes and not schema.attributes["arn"].settable
+
+
+def identity_of(attributes: Mapping[str, Json], schema: BlockSchema) -> Iterator[tuple[str, str]]:
     """What identifies a resource by itself: its ARN, or else its id."""
-    for name in ("arn", "id"):
+    for name in ("arn", "id") if has_own_arn(schema) else ("id",):
         if isinstance(value := attributes.get(name), str) and value:
             yield name, value

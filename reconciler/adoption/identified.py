@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gateway.core.model.json import Json
-from reconciler.adoption.agreement import Agreement, agreement, identity_of
+from reconciler.adoption.agreement import Agreement, agreement, has_own_arn, identity_of
 from reconciler.adoption.import_ids import ids_of_form, single_ids, tried_together
-from reconciler.adoption.likely_types import likely_types
+from reconciler.adoption.likely_types import is_named_exactly, likely_types
 from reconciler.changes.event_values import EventValues
+from reconciler.terraform.compare import same
 from reconciler.terraform.plugin.imports import ImportedResource, NotImported, ProviderImports
+from reconciler.terraform.plugin.type_schemas import BlockSchema
 
 _MOST_SLOW: Final = 2
 """Imports of a type that may wait in vain, as a provider does that waits for something to appear."""
@@ -61,12 +63,17 @@ async def _of_types(
         search = _Search(provider=provider, values=values, resource_type=each, given=ids.get(each, ""))
         matching = await search.matching()
         matching = _surest(matching)
-        if any(not is_same(one.resource.attributes, matching[0].resource.attributes) for one in matching):
+        if any(
+            not is_same(one.resource.attributes, matching[0].resource.attributes, provider.schema(each))
+            for one in matching
+        ):
             return NotIdentified(why=f"Several resources of type {each} fit what the call says.", types=(each,))
         found += sorted(matching, key=lambda one: len(one.resource.import_id))[:1]
         said += [search.said] if search.said and not matching else []
     if len(found) > 1:
         found = [each for each in found if each.resource.resource_type in usual] or found
+    if len(found) > 1:
+        found = [each for each in found if is_named_exactly(values, each.resource.resource_type)] or found
     if len(found) > 1:
         named = tuple(each.resource.resource_type for each in found)
         return NotIdentified(
@@ -141,6 +148,30 @@ class _Search:
         return Identified(resource=found, agreement=agreed) if agreed.holds else None
 
 
-def is_same(one: Mapping[str, Json], other: Mapping[str, Json]) -> bool:
+def is_same(one: Mapping[str, Json], other: Mapping[str, Json], schema: BlockSchema) -> bool:
     """Whether two sets of attributes of one type are those of the same resource."""
-    return bool(set(identity_of(one)) & set(identity_of(other)))
+    return bool(set(identity_of(one, schema)) & set(identity_of(other, schema)))
+
+
+def covers(own: Mapping[str, Json], found: Identified, schema: BlockSchema) -> bool:
+    """Whether a declared resource of the type is what was found, by all that the call gave and all that is required.
+
+    The provider makes up the ids of some types at each import, such as those of attachments. What has an ARN of its own, or an id that the
+    call's reply says, has a true id.
+    """
+    if found.agreement.answered or has_own_arn(schema):
+        return False
+    live = found.resource.attributes
+    names = [
+        name
+        for name, attribute in schema.attributes.items()
+        if attribute.settable and (attribute.required or name in found.agreement.given) and live.get(name)
+    ]
+    return bool(names) and all(_within(live[name], own.get(name)) for name in names)
+
+
+def _within(live: Json, own: Json) -> bool:
+    """Whether a value is the declared one, or for a list a part of it."""
+    if isinstance(live, list) and isinstance(own, list):
+        return all(each in own for each in live)
+    return same(live, own)

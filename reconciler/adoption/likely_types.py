@@ -57,6 +57,8 @@ _FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
 """How the types of a service begin, by event source, where it is not the service's own name."""
 _ALIASES: Final = ("aws_alb", "aws_default_", "aws_elasticsearch_")
 """Types that manage what another type manages too, under an older name or only by adopting it."""
+_WHOLE_SETS: Final = ("_exclusive", "aws_iam_policy_attachment", "aws_iam_group_membership")
+"""Endings of types that manage all parts of a resource at once: one part is never one of them."""
 _OF_VERBS: Final[Mapping[str, tuple[str, ...]]] = {
     "subscribe": ("subscription",),
     "authorize": ("rule",),
@@ -93,6 +95,8 @@ _IRREGULAR: Final[Mapping[str, tuple[str, ...]]] = {
     "iam:UploadSSHPublicKey": ("aws_iam_user_ssh_key",),
     "lambda:CreateFunctionUrlConfig": ("aws_lambda_function_url",),
     "lambda:PublishLayerVersion": ("aws_lambda_layer_version",),
+    "ecr:SetRepositoryPolicy": ("aws_ecr_repository_policy",),
+    "secretsmanager:PutResourcePolicy": ("aws_secretsmanager_secret_policy",),
     "route53:AssociateVPCWithHostedZone": ("aws_route53_zone_association",),
     "route53:ChangeResourceRecordSets": ("aws_route53_record",),
     "route53:CreateHostedZone": ("aws_route53_zone",),
@@ -115,7 +119,7 @@ def likely_types(values: EventValues, provider: ProviderImports, known: Sequence
     A name decides only if each word of the operation is one of the type's.
     """
     irregular = _IRREGULAR.get(f"{values.service}:{values.operation}", ())
-    named = [each for each in (known or irregular) if each in provider.types]
+    named = [each for each in (known or irregular) if each in provider.types and not _manages_others(each)]
     if named:
         return tuple(sorted(named, key=lambda each: -_score(values, each, provider)))
     starts = family(values.service, provider.types)
@@ -126,13 +130,24 @@ def likely_types(values: EventValues, provider: ProviderImports, known: Sequence
     of_service = {word for word in wanted if len(word) > 2 and word in values.service}  # noqa: PLR2004  `db` is a word
     found = []
     for name in provider.types:
-        if name.startswith(_ALIASES) or not name.startswith(starts):
+        if _manages_others(name) or not name.startswith(starts):
             continue
         if wanted and (_joined(name, starts) == together or wanted <= _all_words(name) | of_service):
             found.append(name)
     exact = [name for name in found if _own_words(name, starts) <= wanted]
     best = sorted(exact or found, key=lambda each: (-_score(values, each, provider), len(each)))
     return tuple(best[:_MOST])
+
+
+def _manages_others(resource_type: str) -> bool:
+    return resource_type.startswith(_ALIASES) or resource_type.endswith(_WHOLE_SETS)
+
+
+def is_named_exactly(values: EventValues, resource_type: str) -> bool:
+    """Whether a type has just the words of the operation, beside the name of the service."""
+    return _all_words(resource_type) - {"aws", stem(values.service)} == frozenset(_nouns(values)) - {
+        stem(values.service)
+    }
 
 
 def _score(values: EventValues, resource_type: str, provider: ProviderImports) -> float:

@@ -11,6 +11,7 @@ from typing import Final
 
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
+from reconciler.adoption.likely_types import stem
 from reconciler.terraform.plugin.type_schemas import BlockSchema, rows
 
 _CHOSEN_BY_AWS: Final = re.compile(
@@ -73,11 +74,19 @@ def _links(
 
 def _references(attributes: Mapping[str, Json], schema: BlockSchema) -> Iterator[tuple[str, str]]:
     for name, attribute in schema.attributes.items():
-        if name not in _OWN and attribute.settable:
+        if attribute.settable and (name == "arn" or name not in _OWN):
             yield from ((name, text) for text in _texts(attributes.get(name)))
+            yield from _entries(attributes.get(name))
     for name, nested in schema.blocks.items():
         for row in rows(attributes.get(name)):
             yield from _references(row, nested.block)
+
+
+def _entries(value: Json) -> Iterator[tuple[str, str]]:
+    """The entries of a map, whose keys say what they mean as attributes do: `dimensions = { QueueName = … }`."""
+    for key, text in value.items() if isinstance(value, Mapping) else ():
+        if isinstance(text, str) and text:
+            yield re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).lower(), text
 
 
 def _texts(value: Json) -> Iterator[str]:
@@ -96,8 +105,8 @@ def means(attribute: str, value: str, resource_type: str) -> bool:
     if attribute == "resource_id":
         return bool(set(value.split("/")[:-1]) & set(resource_type.split("_")))
     base = next((attribute.removesuffix(each) for each in _SUFFIXES if attribute.endswith(each)), attribute)
-    last = base.rpartition("_")[2].removesuffix("s") if base != attribute or base in resource_type else ""
-    own = resource_type.rpartition("_")[2]
+    last = stem(base.rpartition("_")[2]) if base != attribute or base in resource_type else ""
+    own = stem(resource_type.rpartition("_")[2])
     return bool(last) and _SAME_WORD.get(last, last) == _SAME_WORD.get(own, own)
 
 

@@ -152,11 +152,12 @@ _NOT_CREATING: Final = frozenset(
      "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:GenerateDataKeyPair", "kms:GenerateRandom", "kms:GenerateMac",
      "sts:GetSessionToken", "kinesis:PutRecord", "kinesis:PutRecords", "dynamodb:PutItem", "ssm:PutComplianceItems", "ssm:PutInventory",
      "firehose:PutRecord", "firehose:PutRecordBatch", "xray:PutTraceSegments", "xray:PutTelemetryRecords", "config:PutEvaluations",
-     "logs:CreateLogStream", "iam:GenerateCredentialReport", "iam:GenerateServiceLastAccessedDetails", "ssm:CreateSession",
+     "iam:GenerateCredentialReport", "iam:GenerateServiceLastAccessedDetails", "ssm:CreateSession",
      "signin:CreateOAuth2Token", "sso:CreateToken"}
 )  # fmt: skip
 """Calls that are named like creations and make nothing that Terraform declares."""
-_CREATING_ALL_THE_SAME: Final = frozenset({"route53:ChangeResourceRecordSets"})
+_CREATING_ALL_THE_SAME: Final = frozenset({"ecr:SetRepositoryPolicy", "route53:ChangeResourceRecordSets"})
+"""Calls that create something although their verb does not say so."""
 _TAGGING: Final = frozenset({"tags", "tag", "tagging"})
 _EVERYWHERE: Final = frozenset(
     {

@@ -15,7 +15,7 @@ from reconciler.adoption.model import LeftCreation
 from reconciler.changes.cloudtrail import Event
 from reconciler.drift.foreign_drift import OutsideChange
 from reconciler.line.loop import Line
-from reconciler.rewrite.imports import imported_ids
+from reconciler.rewrite.imports import imports_of
 from reconciler.terraform.plan import ResourceChange
 from reconciler.terraform.plugin.import_session import import_session
 from reconciler.terraform.state import read_recorded
@@ -49,9 +49,7 @@ class CreatedBesideCode:
             return ()
         root = await self.line.protected_root()
         code = load_module(root)
-        stack = DeclaredStack(
-            code=code, declared=await self._recorded(), imported=frozenset(imported_ids(code).values())
-        )
+        stack = DeclaredStack(code=code, declared=await self._recorded(), imported=imports_of(code))
         async with import_session(self.line.terraform, root) as session:
             adoption = await adopt(session.open, events, stack, Adopt.NONE)
         return tuple(_outside(each) for each in adoption.left)

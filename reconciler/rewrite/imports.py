@@ -8,7 +8,7 @@ from pathlib import Path
 from tree_sitter import Node
 
 from gateway.core.model.path import WHOLE
-from gateway.terraform.address import parse_address
+from gateway.terraform.address import parse_address, resource_type_of
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
@@ -41,6 +41,11 @@ def imported_ids(root: Module) -> Mapping[str, str]:
         for address, written in import_expressions(root).items()
         if _PLAIN.fullmatch(written)
     }
+
+
+def imports_of(root: Module) -> frozenset[tuple[str, str]]:
+    """What the code imports, where the id is plain text: type and id."""
+    return frozenset((resource_type_of(address), each) for address, each in imported_ids(root).items())
 
 
 def text_of(document: Document, block: Node, name: str) -> str:

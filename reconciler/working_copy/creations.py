@@ -13,7 +13,7 @@ from reconciler.changes.cloudtrail import Event
 from reconciler.model import Drift, Left, is_new
 from reconciler.rewrite.create import import_id_of, wanted_creations
 from reconciler.rewrite.edited_code import read_code
-from reconciler.rewrite.imports import imported_ids
+from reconciler.rewrite.imports import imports_of
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plugin.import_session import import_session
@@ -60,7 +60,7 @@ async def adopted_creations(
     stack = DeclaredStack(
         code=code.module,
         declared=managed,
-        imported=frozenset(imported_ids(code.module).values()),
+        imported=imports_of(code.module),
     )
     async with import_session(terraform, root) as session:
         adoption = await adopt(session.open, events, stack, how)

@@ -36,7 +36,7 @@ def each_alone(mutation: Mutation, facts: Facts) -> Iterator[tuple[Mutation, Fac
 
 
 def _unsurveyed(effect: Effect) -> Subject:
-    """The subject of an effect that is none of the mutation's own: nothing is known about its resource, and no contract grants it."""
+    """The subject of an effect that only an inner call has: nothing is known about its resource, and no contract grants it."""
     return Subject(
         effect=effect, before=None, declared=None, attributes_before={}, attributes_after={}, contract=Contract()
     )

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import parse_qs
 
+_KNOWN = {"ValidateStateMachineDefinition": b'{"result": "OK", "diagnostics": []}'}
+"""Replies of which the provider expects more."""
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 _READS = ("List", "Get", "Describe", "BatchGet")
@@ -41,7 +43,9 @@ def answering_reads(application: Application) -> Application:
 def _empty(environ: dict[str, Any], body: bytes) -> tuple[str, bytes] | None:
     """Type and text of the empty reply to a read; None for any other request."""
     if target := environ.get("HTTP_X_AMZ_TARGET", ""):
-        return ("application/x-amz-json-1.1", b"{}") if target.rpartition(".")[2].startswith(_READS) else None
+        operation = target.rpartition(".")[2]
+        reply = _KNOWN.get(operation, b"{}" if operation.startswith(_READS) else None)
+        return None if reply is None else ("application/x-amz-json-1.1", reply)
     form = parse_qs(body.decode(errors="replace")) if "x-www-form-urlencoded" in environ.get("CONTENT_TYPE", "") else {}
     if action := form.get("Action", [""])[0]:
         xml = f"<{action}Response><{action}Result/></{action}Response>"

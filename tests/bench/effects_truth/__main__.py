@@ -71,8 +71,11 @@ def _result(played: Played) -> dict[str, Any]:
     """The result of one service, as JSON."""
     scores: dict[str, Score] = {}
     mistakes: list[Mistake] = []
+    rounds = read_seed(played.service).rounds()
     for phase in played.phases:
-        judged = judge(phase.name, phase.planned, phase.calls)
+        kind, _, number = phase.name.partition(" ")
+        asked = {each.address: each.attribute for each in rounds[int(number) - 1]} if kind == "change" else None
+        judged = judge(phase.name, phase.planned, phase.calls, asked)
         mistakes += judged.mistakes
         for name, score in judged.scores.items():
             _add(scores.setdefault(name, Score()), score)

@@ -98,34 +98,45 @@ class Judged:
     mistakes: tuple[Mistake, ...]
 
 
-def judge(phase: str, planned: Mapping[str, Planned], calls: Sequence[Seen]) -> Judged:
-    """The judgement of one apply: `planned` by address, and the calls that it made."""
+def judge(
+    phase: str, planned: Mapping[str, Planned], calls: Sequence[Seen], asked: Mapping[str, str] | None = None
+) -> Judged:
+    """The judgement of one apply: `planned` by address, and the calls that it made.
+
+    `asked` are the attributes that were changed in the code, by address; None if all that is planned was. What a plan changes besides comes
+    from the simulated AWS, which forgets values, and the provider need not send it.
+    """
     scores: dict[str, Score] = defaultdict(Score)
     mistakes: list[Mistake] = []
     foreseen: set[tuple[str, str]] = set()
+    last = {(effect.address, effect.attribute): effect for call in calls for effect in call.effects}
     for call in calls:
         score = scores[call.operation]
         score.seen += 1
         score.rows.add(call.row)
         score.understood += bool(call.effects)
-        wrong: list[Mistake] = []
+        wrong: dict[str, Mistake] = {}
         for effect in call.effects:
-            target = _target(effect, planned)
+            target = _target(effect, planned, call)
             if target is None:
                 if effect.changes:
-                    wrong.append(_mistake(phase, "resource", call, effect, "a resource that the plan changes"))
-                continue
-            if effect.attribute == "*" or effect.action == "invoke":
+                    wrong.setdefault(effect.address, _mistake(phase, "resource", call, effect, "nothing there"))
+            elif effect.attribute == "*" or effect.action == "invoke":
                 foreseen.add((target.address, "*"))
-            elif effect.changes or _restates(effect, target):
-                found = _attribute_mistake(phase, call, effect, target)
-                wrong += found
+            elif effect.changes or target.deletes or _restates(effect, target):
+                foreseen.add((target.address, effect.name))
+                found = last[effect.address, effect.attribute] is effect and _attribute_mistake(
+                    phase, call, effect, target
+                )
                 score.right += not found
                 score.invented += bool(found)
-                foreseen.add((target.address, effect.name))
-        mistakes += wrong
-        score.resource_right += bool(call.effects) and not any(each.kind == "resource" for each in wrong)
-    mistakes += _missed(phase, planned, calls, foreseen, scores)
+                mistakes += [found] if found else []
+        mistakes += wrong.values()
+        score.resource_right += bool(call.effects) and not wrong
+    wanted = _asked(planned, asked)
+    for mistake in _missed(phase, planned=planned, asked=wanted, calls=calls, foreseen=foreseen):
+        _count(mistake, scores)
+        mistakes += [mistake] if mistake.kind == "missed" else []
     return Judged(scores=dict(scores), mistakes=tuple(mistakes))
 
 
@@ -134,86 +145,113 @@ def _restates(effect: Foreseen, target: Planned) -> bool:
     return effect.name in target.changed and _same(_at(target.after, effect.attribute), effect.value)
 
 
+def _count(mistake: Mistake, scores: Mapping[str, Score]) -> None:
+    score = scores[mistake.operation.partition(" ")[0]]
+    score.whole += mistake.kind == "whole"
+    score.missed += mistake.kind == "missed"
+
+
+def _asked(planned: Mapping[str, Planned], asked: Mapping[str, str] | None) -> dict[str, frozenset[str]]:
+    """What must not be missed, by address: attributes, or `*` for a creation or deletion."""
+    found: dict[str, frozenset[str]] = {}
+    for address, change in planned.items():
+        if change.creates or change.deletes:
+            found[address] = frozenset("*")
+        else:
+            found[address] = change.changed if asked is None else change.changed & {asked.get(address, "")}
+    return {address: names for address, names in found.items() if planned[address].done}
+
+
 def certain(mistakes: Iterable[Mistake]) -> list[Mistake]:
     """The mistakes that no row may make: those of certain rows, and a wrong resource of any row."""
     return [each for each in mistakes if each.row.certain or each.kind == "resource"]
 
 
-def _target(effect: Foreseen, planned: Mapping[str, Planned]) -> Planned | None:
-    """The planned change that the effect is part of: by its address, or for what the gateway could not name by type and identity."""
+def _target(effect: Foreseen, planned: Mapping[str, Planned], call: Seen) -> Planned | None:
+    """The planned change that the effect is part of: by its address, or for what the gateway could not name by type and identity.
+
+    Of several that fit, as where AWS makes the name, the one whose values are most like the call's.
+    """
     if found := planned.get(effect.address):
         return found
     if "{" not in effect.address:
         return None
-    for change in planned.values():
-        if change.type == effect.type and _fits(effect.identity, change):
-            return change
-    return None
+    fitting = [change for change in planned.values() if change.type == effect.type and _fits(effect.identity, change)]
+    beside = [each for each in call.effects if each.address == effect.address]
+    return max(fitting, key=lambda change: _likeness(beside, change), default=None)
 
 
 def _fits(identity: Mapping[str, Any], change: Planned) -> bool:
-    known = {**change.before, **change.after}
+    known = {**change.before, **change.after, **change.made}
     return all(
-        name not in known or known[name] is None or _same(known[name], value) for name, value in identity.items()
+        known.get(name) is None or _same(known[name], value) or _names(str(known[name]), str(value))
+        for name, value in identity.items()
     )
 
 
-def _attribute_mistake(phase: str, call: Seen, effect: Foreseen, target: Planned) -> list[Mistake]:
-    if target.deletes:
-        return []  # what prepares a deletion goes with it
-    if effect.name in ALSO:
-        return []
-    if not target.creates and effect.name not in target.changed and not effect.hidden:
-        if _same(_at(target.after, effect.attribute), effect.value):
-            return []
-        said = f"{effect.name} stays {_short(target.after.get(effect.name))}"
-        return [_mistake(phase, "invented", call, effect, said)]
-    if effect.name not in target.after or effect.hidden:
-        return []
-    expected = _at(target.after, effect.attribute)
-    if expected is _UNKNOWN or _same(expected, effect.value):
-        return []
-    return [_mistake(phase, "value", call, effect, _short(expected))]
+def _names(arn: str, name: str) -> bool:
+    """Whether an ARN or URL ends with the name; that of a secret has a random suffix."""
+    return arn.endswith((f"/{name}", f":{name}")) or arn[:-7].endswith(f":secret:{name}")
+
+
+def _likeness(effects: Sequence[Foreseen], change: Planned) -> int:
+    values = [(_at(change.after, each.attribute), each.value) for each in effects if each.attribute != "*"]
+    return sum(expected is not _UNKNOWN and _same(expected, value) for expected, value in values)
+
+
+def _attribute_mistake(phase: str, call: Seen, effect: Foreseen, target: Planned) -> Mistake | None:
+    if target.deletes or effect.name in ALSO or effect.hidden:
+        return None  # what prepares a deletion goes with it
+    expected = _at(target.after, effect.attribute) if effect.name in target.after else _UNKNOWN
+    if expected is _UNKNOWN:
+        stays = not target.creates and effect.name not in target.changed and effect.name in target.after
+        return _mistake(phase, "invented", call, effect, "no change") if stays else None
+    if _same(expected, effect.value):
+        return None
+    stays = not target.creates and effect.name not in target.changed
+    return _mistake(phase, "invented" if stays else "value", call, effect, _short(expected))
 
 
 def _missed(
     phase: str,
+    *,
     planned: Mapping[str, Planned],
+    asked: Mapping[str, frozenset[str]],
     calls: Sequence[Seen],
     foreseen: set[tuple[str, str]],
-    scores: Mapping[str, Score],
 ) -> Iterator[Mistake]:
-    """What changes and no call of its resource type showed. If one of these calls has no certain row, it may be the one."""
+    """What changes and no call of its resource type showed: `missed`, or `whole` where a row foresaw the resource as a whole.
+
+    If one of these calls has no certain row, it may be the one.
+    """
     by_type: Mapping[str, list[Seen]] = defaultdict(list)
     for call in calls:
         by_type[call.sender].append(call)
-    for change in (each for each in planned.values() if each.done):
+    touched = {address for address, _ in foreseen}
+    for address, names in asked.items():
+        change = planned[address]
         sent = by_type.get(change.type, [])
-        names = change.changed or {"*"}
         for name in sorted(names):
-            if not sent or (change.address, name) in foreseen:
+            if not sent or (address, name) in foreseen or (name == "*" and address in touched):
                 continue
-            if name == "*" and any(address == change.address for address, _ in foreseen):
-                continue
-            if (change.address, "*") in foreseen:
-                for call in sent:
-                    scores[call.operation].whole += 1
-                continue
-            unsure = [call for call in sent if not call.row.certain or not call.effects]
-            for call in (unsure or sent)[:1]:
-                scores[call.operation].missed += 1
-                after = change.after.get(name) if name != "*" else ("created" if change.creates else "deleted")
-                yield Mistake(
-                    phase=phase,
-                    kind="missed",
-                    operation=" ".join(dict.fromkeys(each.operation for each in unsure or sent)),
-                    row=Row.NONE if unsure else call.row,
-                    parameters=tuple(dict.fromkeys(name for each in sent for name in each.parameters)),
-                    address=change.address,
-                    attribute=name,
-                    expected=_short(after),
-                    foreseen="nothing",
-                )
+            unsure = [call for call in sent if not call.row.certain]
+            yield Mistake(
+                phase=phase,
+                kind="whole" if (address, "*") in foreseen else "missed",
+                operation=" ".join(dict.fromkeys(each.operation for each in unsure or sent)),
+                row=Row.NONE if unsure else sent[0].row,
+                parameters=tuple(dict.fromkeys(each for call in sent for each in call.parameters)),
+                address=address,
+                attribute=name,
+                expected=_expected(change, name),
+                foreseen="nothing",
+            )
+
+
+def _expected(change: Planned, name: str) -> str:
+    if name != "*":
+        return _short(change.after.get(name))
+    return "created" if change.creates else "deleted"
 
 
 def _mistake(phase: str, kind: str, call: Seen, effect: Foreseen, expected: str) -> Mistake:

@@ -21,7 +21,7 @@ from tests.bench.drift.world import World
 from tests.bench.effects_truth.judge import Foreseen, Row, Seen
 from tests.bench.effects_truth.root import write_root
 from tests.bench.effects_truth.seeds import Change, Seed
-from tests.bench.effects_truth.truth import Planned, completed, read_planned, said, senders
+from tests.bench.effects_truth.truth import Planned, completed, read_planned, recorded, said, senders
 from tests.kit.gate_process import GateProcess
 from tests.kit.up import free_port
 
@@ -100,13 +100,16 @@ def play(stage: Staged, most: int | None = None) -> Iterator[Phase]:
 def _phase(stage: Staged, name: str, *more: str) -> Phase:
     plan = _run(stage, "plan", "-input=false", "-lock=false", "-no-color", "-out=truth.plan", *more)
     if plan.returncode:
-        return Phase(name=name, planned={}, calls=(), error=plan.stdout[-2000:])
+        return Phase(name=name, planned={}, calls=(), error=plan.stdout[plan.stdout.find("Error:") :][:2000])
     shown = _run(stage, "show", "-json", "truth.plan")
     planned = read_planned(json.loads(shown.stdout))
     _calls(stage)  # what planning sent is none of it
     applied = _run(stage, "apply", "-input=false", "-lock=false", "-json", "truth.plan")
-    done = completed(applied.stdout)
-    planned = {address: replace(change, done=address in done) for address, change in planned.items()}
+    done, made = completed(applied.stdout), recorded(stage.root / "terraform.tfstate")
+    planned = {
+        address: replace(change, done=address in done, made=made.get(address, {}) if change.creates else {})
+        for address, change in planned.items()
+    }
     error = (said(applied.stdout) or applied.stdout[-2000:]) if applied.returncode else ""
     return Phase(name=name, planned=planned, calls=_calls(stage), error=error)
 

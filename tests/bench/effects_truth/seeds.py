@@ -13,6 +13,7 @@ from pathlib import Path
 SEEDS = Path(__file__).parents[2] / "cases" / "effects_truth"
 
 _RESOURCE = re.compile(r'^resource "(?P<type>\w+)" "(?P<name>\w+)"')
+_BLOCK = re.compile(r"^  (\w+) \{$")
 _CHANGE = re.compile(r"^(?P<start>\s*(?P<attribute>\w+)\s*=\s*)(?P<first>.*?)\s+# then (?P<second>.*)$")
 
 
@@ -22,7 +23,7 @@ class Change:
 
     address: str
     attribute: str
-    """The name in its line; for an attribute of a nested block not the whole path."""
+    """The attribute of the resource; for a line in a block that block."""
     line: int
     text: str
     """The line with the second value."""
@@ -74,14 +75,18 @@ def parse_seed(service: str, text: str) -> Seed:
     """A seed from the text of its file."""
     addresses: list[str] = []
     changes: list[Change] = []
+    block = ""
     for number, line in enumerate(text.splitlines()):
         if found := _RESOURCE.match(line):
             addresses.append(f"{found['type']}.{found['name']}")
+        if found := _BLOCK.match(line):
+            block = found[1]
         if found := _CHANGE.match(line):
+            nested = line.startswith("    ")
             changes.append(
                 Change(
                     address=addresses[-1],
-                    attribute=found["attribute"],
+                    attribute=block if nested else found["attribute"],
                     line=number,
                     text=found["start"] + found["second"],
                 )

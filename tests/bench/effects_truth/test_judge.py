@@ -1,5 +1,6 @@
 """What was foreseen is right, missed, invented, or understood as a whole."""
 
+from dataclasses import replace
 from typing import Any
 
 from tests.bench.effects_truth.judge import Foreseen, Judged, Row, Seen, certain, judge
@@ -99,3 +100,69 @@ def test_what_terraform_did_not_get_through_with_is_not_missed() -> None:
 def test_a_value_that_is_applied_already_counts_as_foreseen() -> None:
     judged = judge("change", changed(delay_seconds=10), [call(foreseen("delay_seconds", 10, changes=False))])
     assert kinds(judged) == []
+
+
+def test_what_the_code_did_not_ask_for_is_not_missed() -> None:
+    planned = changed(delay_seconds=10, tags={"a": "b"})
+    judged = judge("change", planned, [call(foreseen("delay_seconds", 10))], {QUEUE: "delay_seconds"})
+    assert kinds(judged) == []
+
+
+def test_of_two_values_in_one_apply_the_last_counts() -> None:
+    calls = [call(foreseen("delay_seconds", None)), call(foreseen("delay_seconds", 10))]
+    assert kinds(judge("change", changed(delay_seconds=10), calls)) == []
+
+
+def test_of_two_new_resources_the_state_says_which_was_meant() -> None:
+    policies = [
+        Planned(address=f"aws_sqs_queue_policy.{name}", creates=True, after={"policy": "{}"}, made={"queue_url": name})
+        for name in ("one", "two")
+    ]
+    effect = Foreseen(
+        address="aws_sqs_queue_policy{queue_url=two}",
+        type="aws_sqs_queue_policy",
+        attribute="policy",
+        action="create",
+        value="{}",
+        identity={"queue_url": "two"},
+    )
+    judged = judge("create", {each.address: each for each in policies}, [replace(call(effect), sender=effect.type)])
+    assert [mistake.address for mistake in judged.mistakes] == ["aws_sqs_queue_policy.one"]
+
+
+def test_of_two_new_resources_that_aws_names_the_one_with_the_values_of_the_call_was_meant() -> None:
+    keys = {
+        f"aws_kms_key.{name}": Planned(address=f"aws_kms_key.{name}", creates=True, after={"description": name})
+        for name in ("one", "two")
+    }
+    calls = [
+        replace(
+            call(
+                foreseen(
+                    "description", name, type="aws_kms_key", address=f"aws_kms_key{{call={name}}}", action="create"
+                )
+            ),
+            sender="aws_kms_key",
+        )
+        for name in ("two", "one")
+    ]
+    assert kinds(judge("create", keys, calls)) == []
+
+
+def test_a_name_in_the_call_is_the_end_of_an_arn_in_the_code() -> None:
+    address = "aws_ecs_service.seed"
+    planned = {address: Planned(address=address, creates=True, after={"cluster": "arn:aws:ecs:::cluster/bare"})}
+    effect = foreseen(
+        "*", None, type="aws_ecs_service", address="aws_ecs_service{cluster=bare}", identity={"cluster": "bare"}
+    )
+    assert kinds(judge("create", planned, [replace(call(effect), sender="aws_ecs_service")])) == []
+
+
+def test_a_secret_is_found_by_its_name_though_its_arn_has_a_suffix() -> None:
+    made = {"secret_id": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:bare-AbCdEf"}
+    address = "aws_secretsmanager_secret_version.seed"
+    planned = {address: Planned(address=address, creates=True, made=made)}
+    effect = foreseen(
+        "*", None, type="aws_secretsmanager_secret_version", address="x{secret_id=bare}", identity={"secret_id": "bare"}
+    )
+    assert kinds(judge("create", planned, [replace(call(effect), sender="aws_secretsmanager_secret_version")])) == []

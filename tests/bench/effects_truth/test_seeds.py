@@ -32,14 +32,14 @@ def test_a_change_belongs_to_the_resource_above_it() -> None:
     changes = [(change.address, change.attribute) for change in seed().changes]
     assert changes == [
         ("aws_sqs_queue.one", "delay_seconds"),
-        ("aws_sqs_queue.one", "count"),
+        ("aws_sqs_queue.one", "redrive_policy"),
         ("aws_sqs_queue.two", "tags"),
     ]
 
 
 def test_a_round_changes_each_type_once() -> None:
     rounds = [[change.attribute for change in changes] for changes in seed().rounds()]
-    assert rounds == [["delay_seconds"], ["count"], ["tags"]]
+    assert rounds == [["delay_seconds"], ["redrive_policy"], ["tags"]]
 
 
 def test_a_change_replaces_one_line() -> None:

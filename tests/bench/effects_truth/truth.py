@@ -22,6 +22,8 @@ class Planned:
     """Without what is only known after the apply."""
     done: bool = True
     """Whether Terraform got through with it."""
+    made: Mapping[str, Any] = field(default_factory=dict)
+    """Of a creation the texts in the state after the apply, which name it."""
 
     @property
     def type(self) -> str:
@@ -60,6 +62,19 @@ def completed(output: str) -> frozenset[str]:
     """The addresses that `terraform apply -json` got through with."""
     lines = (json.loads(line) for line in output.splitlines() if line.startswith("{"))
     return frozenset(line["hook"]["resource"]["addr"] for line in lines if line["type"] == "apply_complete")
+
+
+def recorded(state: Path) -> dict[str, dict[str, str]]:
+    """The attributes that are text, by address, as a state file has them; empty if there is none."""
+    document = json.loads(state.read_text()) if state.exists() else {"resources": []}
+    return {
+        f"{resource['type']}.{resource['name']}": {
+            name: value for name, value in instance["attributes"].items() if isinstance(value, str)
+        }
+        for resource in document["resources"]
+        if resource["mode"] == "managed"
+        for instance in resource["instances"]
+    }
 
 
 def said(output: str) -> str:

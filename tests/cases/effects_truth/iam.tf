@@ -125,11 +125,6 @@ resource "aws_iam_instance_profile" "seed" {
   tags = { team = "one" } # then { team = "two" }
 }
 
-resource "aws_iam_access_key" "seed" {
-  user   = aws_iam_user.second.name
-  status = "Active" # then "Inactive"
-}
-
 resource "aws_iam_user_login_profile" "seed" {
   user                    = aws_iam_user.third.name
   password_reset_required = true

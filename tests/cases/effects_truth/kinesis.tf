@@ -41,14 +41,6 @@ resource "aws_kinesis_firehose_delivery_stream" "seed" {
   tags = { team = "one" } # then { team = "two" }
 }
 
-resource "aws_kinesisanalyticsv2_application" "seed" {
-  name                   = "seed"
-  description            = "first"
-  runtime_environment    = "FLINK-1_18"
-  service_execution_role = "arn:aws:iam::123456789012:role/first"
-  tags                   = { team = "one" } # then { team = "two" }
-}
-
 resource "aws_kinesis_video_stream" "seed" {
   name                    = "seed"
   data_retention_in_hours = 1

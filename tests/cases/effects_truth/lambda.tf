@@ -115,10 +115,3 @@ resource "aws_lambda_function_event_invoke_config" "seed" {
     }
   }
 }
-
-resource "aws_lambda_provisioned_concurrency_config" "seed" {
-  function_name                     = aws_lambda_function.bare.function_name
-  qualifier                         = aws_lambda_alias.seed.name
-  provisioned_concurrent_executions = 1 # then 2
-}
-

@@ -51,8 +51,3 @@ resource "aws_sns_sms_preferences" "seed" {
   default_sms_type    = "Promotional"   # then "Transactional"
   monthly_spend_limit = 1               # then 2
 }
-
-resource "aws_sns_topic_data_protection_policy" "seed" {
-  arn    = aws_sns_topic.seed.arn
-  policy = jsonencode({ Name = "a", Version = "2021-06-01", Statement = [{ Sid = "one", DataDirection = "Inbound", Principal = ["*"], DataIdentifier = ["arn:aws:dataprotection::aws:data-identifier/EmailAddress"], Operation = { Deny = {} } }] }) # then jsonencode({ Name = "b", Version = "2021-06-01", Statement = [{ Sid = "one", DataDirection = "Inbound", Principal = ["*"], DataIdentifier = ["arn:aws:dataprotection::aws:data-identifier/EmailAddress"], Operation = { Deny = {} } }] })
-}

@@ -35,21 +35,6 @@ resource "aws_ssm_maintenance_window" "seed" {
   tags                       = { team = "one" } # then { team = "two" }
 }
 
-resource "aws_ssm_maintenance_window_task" "seed" {
-  window_id        = aws_ssm_maintenance_window.seed.id
-  name             = "first"
-  task_arn         = "AWS-RunShellScript"
-  task_type        = "RUN_COMMAND"
-  priority         = 1
-  max_concurrency  = "1"
-  max_errors       = "1"
-  service_role_arn = "arn:aws:iam::123456789012:role/seed"
-  targets {
-    key    = "InstanceIds"
-    values = ["i-0123456789abcdef0"]
-  }
-}
-
 resource "aws_ssm_patch_baseline" "seed" {
   name                                 = "first" # then "second"
   description                          = "first" # then "second"

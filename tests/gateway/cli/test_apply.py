@@ -137,8 +137,8 @@ def test_a_stack_lives_by_its_plans(moto: Gate, apply: Run, roots: Mapping[str, 
         said = capfd.readouterr()
         assert (done.exit_code, held(moto, since)) == (0, []), done.output + said.err[-4000:]
 
-    passes("-target=aws_sqs_queue.orders")
-    assert resources(roots["small"]) == ["aws_sqs_queue.orders"]
+    passes("-target=aws_sns_topic.alerts")
+    assert resources(roots["small"]) == ["aws_sns_topic.alerts"]
     # Somebody else has made the repository: the apply fails, and the next one does the rest.
     upstream: Any = moto.upstream
     ecr = upstream.client("ecr")
@@ -154,8 +154,8 @@ def test_a_stack_lives_by_its_plans(moto: Gate, apply: Run, roots: Mapping[str, 
     passes()
     passes("-var=delay=9")
     passes("-var=delay=9", "-var=name=other")
-    queues = upstream.client("sqs").list_queues(QueueNamePrefix="small-")["QueueUrls"]
-    assert [url.rpartition("/")[2] for url in queues] == ["small-other"]
+    topics = [each["TopicArn"].rpartition(":")[2] for each in upstream.client("sns").list_topics()["Topics"]]
+    assert [name for name in topics if name.startswith("small-")] == ["small-other"]
     passes("-refresh-only", "-var=delay=9", "-var=name=other")
     assert (ends(moto)[-1]["calls"], ends(moto)[-1]["unused"]) == ({}, [])
     assert len(ends(moto)) == first + 6

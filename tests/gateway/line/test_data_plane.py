@@ -11,11 +11,13 @@ from gateway.core.errors import Ambiguous, LedgerUnavailable
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.data_plane import DEFAULT_TREATMENTS, DataTreatment, Passage, PassedCalls
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import Call, CallClass
+from gateway.core.model.mutation import Basis, Call, CallClass, EffectAction
 from gateway.core.ports import Request
+from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from gateway.effects.resolver import EffectResolver
 from gateway.line.data_plane import MOST_COUNTERS, MOST_RESOURCES, DataPlane, PassedCounts
 from gateway.terraform.aws_location import AwsLocation
+from gateway.terraform.config.backend import StateObject
 
 PASS, RECORD, POLICY = DataTreatment
 ADDRESSES = {
@@ -109,6 +111,34 @@ async def test_the_defaults(kind: ActorKind, treatment: DataTreatment | None) ->
     if passage:
         assert passage.stack == "orders"
         assert passage.addresses == (("aws_dynamodb_table.orders",) if treatment is RECORD else ())
+
+
+async def test_a_derived_row_lets_no_call_pass_undecided() -> None:
+    """`TruncateTable` is no operation of AWS's, so no person wrote a row of it."""
+    touches = DerivedRow(
+        service="dynamodb",
+        operation="TruncateTable",
+        resource_type="aws_dynamodb_table",
+        actions=frozenset({EffectAction.INVOKE}),
+        origin=Origin.MODEL,
+        confidence=Confidence.RESOURCE,
+        identity={"TableName": AttributeSource(attribute="id")},
+    )
+
+    class Recorded(World):
+        def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
+            return ("aws_dynamodb_table.orders",) if (attribute, value) == ("id", "orders") else ()
+
+        def recorded(self, address: str) -> Mapping[str, Json] | None:
+            return {"id": "orders", "name": "orders"}
+
+    world: Any = Recorded()
+    resolver = EffectResolver(world, rows=lambda _service, _operation: (touches,))
+    call = Call(service="dynamodb", operation="TruncateTable", parameters={"TableName": "orders"})
+    plane = DataPlane(resolver=resolver, stacks=world, treatments=EVERY, by_stack={"orders": EVERY})
+
+    assert [effect.basis for effect in resolver.effects(call)] == [Basis.RESOURCE]
+    assert await plane.passage(_caller(), Request(call=call, call_class=CallClass.DATA)) is None
 
 
 async def test_the_resource_s_stack_decides() -> None:
@@ -314,3 +344,19 @@ async def test_the_number_of_counters_is_limited(counts: PassedCounts) -> None:
         counts.add(replace(PASSED_PUT, stack=str(number)))
     with pytest.raises(LedgerUnavailable, match="Too many"):
         counts.add(replace(PASSED_PUT, stack="one more"))
+
+
+async def test_in_the_session_of_a_plan_only_calls_on_states_pass() -> None:
+    state = StateObject(bucket="states", key="shop.tfstate", region="us-east-1")
+    world: Any = World()
+    world.state_objects = (state,)
+    plane = DataPlane(resolver=EffectResolver(world), stacks=world, treatments=DEFAULT_TREATMENTS, by_stack={})
+    caller = replace(_caller(ActorKind.PIPELINE), plan="mut_1")
+
+    async def passes(service: str, operation: str, parameters: dict[str, Any]) -> bool:
+        call = Call(service=service, operation=operation, parameters=parameters, region="us-east-1")
+        return await plane.passage(caller, Request(call=call, call_class=CallClass.DATA)) is not None
+
+    locked = {"TableName": "locks", "Item": {"LockID": {"S": "states/shop.tfstate"}}}
+    assert await passes("dynamodb", "PutItem", locked)
+    assert not await passes("dynamodb", "PutItem", {"TableName": "orders", "Item": {"id": {"S": "1"}}})

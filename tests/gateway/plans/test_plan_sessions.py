@@ -150,3 +150,45 @@ def test_a_call_with_inner_calls_that_are_not_understood_is_explained_by_its_pla
     events.put_targets(Rule="night", Targets=[aim])
     body: Any = last_decision(gate).body
     assert [use.address for use in body.part.uses] == ["aws_cloudwatch_event_target.night"]
+
+
+def test_an_observed_stack_sends_what_nobody_understands_and_records_it(observing: Gate) -> None:
+    applying = opened(observing, planned("aws_sqs_queue.fresh", "create", values={"name": "fresh"}))
+    applying.client("sqs").create_queue(QueueName="other")
+    assert observing.upstream.asked[-1] == "CreateQueue"
+    body: Any = last_decision(observing).body
+    assert (body.decision.verdict, body.decision.carried_out, body.part.uses) == ("hold", True, ())
+    assert [each.rule for each in body.decision.objections] == ["plan.not_planned"]
+
+
+def test_a_plan_without_changes_opens_a_session_for_reads_only(gate: Gate) -> None:
+    applying = opened(gate)
+    applying.client("sqs").list_queues()
+    assert "fits no change" in refused(applying.client("sqs").create_queue, QueueName="fresh")
+    assert applying.end().json() == {"ended": True}
+
+
+def test_a_held_call_that_a_person_approves_passes_once(gate: Gate) -> None:
+    applying = opened(gate, planned("aws_sqs_queue.fresh", "create", values={"name": "fresh"}))
+    create = applying.client("sqs").create_queue
+    refused(create, QueueName="beside")
+    held = last_decision(gate).mutation_id
+    url = f"{gate.url}/v1/mutations/{held}/approve"
+    assert httpx.post(url, headers=gate.bearer("human"), json={}, timeout=300).status_code == 200
+    create(QueueName="beside")
+    refused(create, QueueName="beside")
+
+
+def test_a_session_wants_nothing_for_a_time(gate: Gate) -> None:
+    why = {"intent": "availability", "motivation": "incident", "wanted_for": "1h"}
+    status, problem = ask(gate, "pipeline", planned("aws_sqs_queue.fresh", "create", values={}), motive=why)
+    assert (status, "for how long" in problem["detail"]) == (400, True)
+
+
+def test_only_its_own_session_is_ended_with_its_key(gate: Gate) -> None:
+    one = opened(gate, planned("aws_sqs_queue.one", "create", values={"name": "one"}))
+    other = opened(gate, planned("aws_sqs_queue.other", "create", values={"name": "other"}))
+    headers = {**one.bearer(), "Content-Type": "application/json"}
+    reply = httpx.request("DELETE", f"{gate.url}/v1/plans/{other.plan}/session", headers=headers, json={}, timeout=300)
+    assert reply.status_code == 403
+    assert other.end().json() == {"ended": True}

@@ -119,3 +119,13 @@ def test_a_parameter_has_the_attributes_value_in_its_form(
     given: object, attribute: Json, form: ValueForm, expected: bool
 ) -> None:
     assert same_in_form(given, attribute, form) is expected
+
+
+def test_a_replacement_gets_again_what_the_plan_does_not_change() -> None:
+    recorded: dict[str, Json] = {"name": "old", "display_name": "d", "tags": {"team": "shop"}}
+    change = resource(PlannedAction.REPLACE, recorded=recorded, values={"name": "new", "policy": None})
+    assert change.fits("name", "new")
+    assert change.fits("display_name", "d")
+    assert change.fits("tags", {"team": "shop"})
+    assert not change.fits("display_name", "other")
+    assert not change.fits("name", "old")

@@ -202,8 +202,76 @@ async def test_a_change_of_something_declared_is_no_creation(stack: Given, name:
     declared = stack('resource "aws_sqs_queue" "a" {}\n', aws_sqs_queue__a={"id": "a-queue", "name": "a-queue"})
     adoption = await _adopted(_provider(), [event(name, {"name": "a-queue"})], declared)
     assert (adoption.created, adoption.left) == ((), ())
+    noted = name == "logs:PutRetentionPolicy"
+    assert adoption.noted == (
+        ("1 × logs:PutRetentionPolicy of what is declared: a plan shows what it changed.",) if noted else ()
+    )
 
 
 def test_without_looking_all_is_left_for_one_reason() -> None:
     (left,) = left_without_looking([_CREATED, event("kinesis:DeleteStream", {})], "No plan.")
     assert (left.identity, left.why) == ("a-stream", "No plan.")
+
+
+async def test_a_part_that_the_provider_does_not_find_is_named_although_what_it_belongs_to_is_declared(
+    stack: Given,
+) -> None:
+    put = event("iam:PutRolePolicy", {"roleName": "worker", "policyName": "read", "policyDocument": "{}"})
+    declared = stack('resource "aws_iam_role" "worker" {}\n', aws_iam_role__worker={"id": "worker", "name": "worker"})
+    (left,) = (await _adopted(_provider(), [put], declared)).left
+    assert left.resource_type == "aws_iam_role_policy"
+    unmade = event("iam:PutUserPolicy", {"userName": "worker", "policyName": "read", "policyDocument": "{}"})
+    provider = ProviderDouble({"aws_iam_user_policy": POLICY})
+    assert len((await _adopted(provider, [unmade], declared)).left) == 1
+
+
+_TARGET = schema(rule="required", target_id="required", arn="required")
+_QUEUE_ARN = "arn:aws:sqs:eu-west-1:123456789012:jobs"
+
+
+async def test_a_part_is_not_taken_for_what_it_points_at_nor_for_another_one_that_does(stack: Given) -> None:
+    live = {name: {"id": f"nightly-{name}", "rule": "nightly", "target_id": name, "arn": _QUEUE_ARN} for name in ("one", "two")}  # fmt: skip
+    provider = ProviderDouble(
+        {"aws_cloudwatch_event_target": _TARGET, "aws_sqs_queue": QUEUE},
+        {("aws_cloudwatch_event_target", f"nightly/{name}"): own for name, own in live.items()},
+        refusals={"aws_cloudwatch_event_target": NotImported(form="RULENAME/TARGETID")},
+    )
+    targets = [{"id": "one", "arn": _QUEUE_ARN}, {"id": "two", "arn": _QUEUE_ARN}]
+    declared = stack('resource "aws_sqs_queue" "jobs" {}\n', aws_sqs_queue__jobs={"id": "x", "arn": _QUEUE_ARN})
+    adoption = await _adopted(provider, [event("events:PutTargets", {"rule": "nightly", "targets": targets})], declared)
+    assert [created.import_id for created, _ in adoption.created] == ["nightly/one", "nightly/two"]
+
+
+_MEMBERS = BlockSchema(
+    attributes={**schema(user="required").attributes, "groups": attribute("required", ["set", "string"])}
+)
+
+
+async def test_what_the_provider_names_anew_at_each_import_is_recognised_by_what_it_says(stack: Given) -> None:
+    provider = ProviderDouble(
+        {"aws_iam_user_group_membership": _MEMBERS},
+        {("aws_iam_user_group_membership", "annette/ops"): {"id": "made-up-2", "user": "annette", "groups": ["ops"]}},
+        refusals={"aws_iam_user_group_membership": NotImported(form="<user-name>/<group-name1>/...")},
+    )
+    code = 'resource "aws_iam_user_group_membership" "a" {}\nresource "aws_iam_user" "a" {}\n'
+    user: Mapping[str, Any] = {"aws_iam_user__a": {"id": "annette", "name": "annette"}}
+    added = event("iam:AddUserToGroup", {"userName": "annette", "groupName": "ops"})
+    for groups, written in ((["dev", "ops"], 0), (["dev"], 1)):
+        declared = {"id": "made-up-1", "user": "annette", "groups": groups}
+        adoption = await _adopted(provider, [added], stack(code, aws_iam_user_group_membership__a=declared, **user))
+        assert (len(adoption.created), adoption.left) == (written, ())
+
+
+async def test_a_second_one_that_the_reply_names_is_not_taken_for_the_first(stack: Given) -> None:
+    provider = ProviderDouble(
+        {"aws_iam_access_key": schema(user="required")},
+        {("aws_iam_access_key", "AKIASECOND"): {"id": "AKIASECOND", "user": "annette"}},
+    )
+    declared = stack(
+        'resource "aws_iam_access_key" "a" {}\nresource "aws_iam_user" "a" {}\n',
+        aws_iam_access_key__a={"id": "AKIAFIRST", "user": "annette"},
+        aws_iam_user__a={"id": "annette", "name": "annette"},
+    )
+    made = event("iam:CreateAccessKey", {"userName": "annette"}, {"accessKey": {"accessKeyId": "AKIASECOND"}})
+    ((created, _),) = (await _adopted(provider, [made], declared)).created
+    assert created.import_id == "AKIASECOND"

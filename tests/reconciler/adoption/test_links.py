@@ -1,7 +1,10 @@
 """A resource belongs to what one of its attributes names, by the attribute's meaning and not by any equal text."""
 
+from collections.abc import Mapping
+
 import pytest
 
+from gateway.core.model.json import Json
 from reconciler.adoption.links import means, owner_link
 from tests.reconciler.adoption.conftest import schema
 
@@ -17,6 +20,7 @@ _VPC = "vpc-0123456789abcdef0"
         ("bucket", "logs", "aws_s3_bucket", True),
         ("bucket", "logs", "aws_s3_bucket_versioning", False),
         ("rule", "nightly", "aws_cloudwatch_event_rule", True),
+        ("event_bus_name", "orders", "aws_cloudwatch_event_bus", True),
         ("log_group_name", "/app", "aws_cloudwatch_log_group", True),
         ("rest_api_id", "abcdef", "aws_api_gateway_rest_api", True),
         ("description", "worker", "aws_iam_role", False),
@@ -47,3 +51,13 @@ def test_a_name_that_only_looks_equal_is_no_link() -> None:
     declared = {"aws_sns_topic.a": {"name": "shop", "id": "shop"}}
     live = {"name": "shop", "description": "shop", "team": "shop"}
     assert owner_link("aws_sqs_queue", live, schema(name="required", description="optional", team="optional"), declared) is None  # fmt: skip
+
+
+def test_the_keys_of_a_map_say_what_they_mean() -> None:
+    declared = {"aws_sqs_queue.mail": {"name": "mail"}, "aws_sns_topic.mail": {"name": "mail"}}
+    live: Mapping[str, Json] = {"alarm_name": "x", "dimensions": {"QueueName": "mail"}}
+    link = owner_link(
+        "aws_cloudwatch_metric_alarm", live, schema(alarm_name="required", dimensions="optional"), declared
+    )
+    assert link is not None
+    assert link.address == "aws_sqs_queue.mail"

@@ -154,7 +154,10 @@ def test_what_belongs_to_the_stack_is_written_and_the_rest_is_named_with_who_mad
     assert {entry["by"] for entry in output["left"]} == {"arn:aws:iam::123456789012:user/ada"}
     assert "belongs to no resource of the stack" in left["s3:CreateBucket"]["why"]
     assert "No table knows" in left["newservice:CreateThing"]["why"]
-    assert output["noted"] == ["1 × events of the account 999999999999, which is not the stack's."]
+    assert output["noted"] == [
+        "1 × events of the account 999999999999, which is not the stack's.",
+        "1 × logs:PutRetentionPolicy of what is declared: a plan shows what it changed.",
+    ]
     assert {entry["address"] for entry in output["drift"]} == {
         "aws_autoscaling_schedule.night",
         "aws_cloudwatch_event_target.queue",
@@ -162,7 +165,7 @@ def test_what_belongs_to_the_stack_is_written_and_the_rest_is_named_with_who_mad
         "aws_s3_bucket_cors_configuration.archive",
         "aws_security_group.inline",
         "aws_security_group.somebodys",
-        "aws_security_group_rule.app",
+        "aws_security_group_rule.app_8443",
         "aws_sns_topic_subscription.events",
     }
 

@@ -28,6 +28,7 @@ from tests.tools.effects_tracing.explanation import (
     state_of,
 )
 from tests.tools.effects_tracing.forms import MARKER
+from tests.tools.effects_tracing.seeds import Seed, seeds
 from tests.tools.effects_tracing.traces import Phase, Trace
 
 CREATE, SET, DELETE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE
@@ -109,9 +110,29 @@ def rows_of_type(traces: Sequence[Trace], schema: TypeSchema, models: ServiceMod
 def _draft(evidence: Evidence, actions: frozenset[EffectAction], facts: TypeFacts, models: ServiceModels) -> Draft:
     draft = Draft(evidence=evidence, actions=actions)
     tokens = _idempotency_tokens(evidence, models)
+    shape = models.shape(evidence.service, evidence.operation)
     for path in evidence.parameters:
-        _place(draft, path, facts, is_token=path in tokens)
+        named = _modelled(shape, path)
+        if named == path:
+            _place(draft, path, facts, is_token=path in tokens)
+        elif named:  # a member of a JSON document, which no model describes
+            draft.unexplained.add(named)
     return draft
+
+
+def _modelled(shape: Any, path: str) -> str:
+    """The path as far as the operation's model describes it."""
+    steps = path.split(".")
+    for at, step in enumerate(steps):
+        while shape is not None and shape.type_name == "list":
+            shape = shape.member
+        if shape is not None and shape.type_name == "map":
+            shape = shape.value
+        elif shape is not None and shape.type_name == "structure" and step in shape.members:
+            shape = shape.members[step]
+        else:
+            return ".".join(steps[:at])
+    return path
 
 
 def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None:
@@ -390,6 +411,11 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
     attributes, lost = _collapsed(draft.attributes)
     removes, lost_too = _collapsed(draft.removes)
     doubted = {path for path, source in attributes.items() if _is_named_otherwise(path, source.attribute, facts.schema)}
+    finite = {path: each for path, each in draft.attributes.items() if each.sureness is Sureness.CODE}
+    doubted |= {path for path, each in finite.items() if _has_namesake(path, each.attribute, facts.schema)}
+    # A seed makes some attributes equal, so that no value tells them apart.
+    equal = {name for pair in seeds().get(facts.name, Seed()).same.items() for name in pair}
+    doubted |= {path for path, source in attributes.items() if source.attribute in equal}
     attributes = {path: source for path, source in attributes.items() if path not in doubted}
     unexplained = draft.unexplained | lost | lost_too | doubted
     clears = _cleared(draft.evidence) if not attributes and not removes and draft.actions == {SET} else frozenset()
@@ -457,6 +483,12 @@ def _is_named_otherwise(path: str, attribute: str, schema: TypeSchema) -> bool:
     """Whether the names say another attribute, not only the block that this one is in: two sources that contradict each other prove nothing."""
     named = match(schema, tuple(path.split(".")))
     return named is not None and not f"{attribute}.".startswith(f"{named}.")
+
+
+def _has_namesake(path: str, attribute: str, schema: TypeSchema) -> bool:
+    """Whether another attribute, with the blocks that it is in, has the parameter's whole name: a column alone does not outweigh that."""
+    name = folded(leaf(path))
+    return any(folded(each.replace(".", "_")) == name for each in schema.kinds if each != attribute)
 
 
 def _cleared(evidence: Evidence) -> frozenset[str]:

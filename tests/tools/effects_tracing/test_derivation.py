@@ -1,7 +1,7 @@
 """Derivation of rows from traces: what is certain becomes a mapping, everything else is listed as unexplained."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from gateway.core.model.mutation import CallClass, EffectAction
 from gateway.core.model.path import AttributePath
@@ -16,6 +16,24 @@ from tests.tools.effects_tracing.traces import Phase, RecordedCall, Run, Summary
 
 CREATE, SET, DELETE = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE
 STATE = {"id": "mk0a1b2c", "arn": "arn:aws:efs:us-east-1:123456789012:x/mk0a1b2c"}
+
+
+class AnyParameters:
+    """Models of operations that have every parameter: what a case sends is its own."""
+
+    type_name = "map"
+    members: Mapping[str, Any] = {}
+    required_members: Sequence[str] = ()
+
+    @property
+    def value(self) -> "AnyParameters":
+        return self
+
+    def shape(self, _service: str, _operation: str) -> "AnyParameters":
+        return self
+
+
+INVENTED = cast(ServiceModels, AnyParameters())
 
 
 def marker(name: str, run: int) -> str:
@@ -39,10 +57,12 @@ def run(
     return Run(phase=phase, run=name, config=config, state=state, calls=[*calls], reads=[])
 
 
-def rows(runs: Sequence[Run], kinds: Mapping[str, str], create_only: Sequence[str] = ()) -> dict[str, DerivedRow]:
+def rows(
+    runs: Sequence[Run], kinds: Mapping[str, str], create_only: Sequence[str] = (), models: ServiceModels = INVENTED
+) -> dict[str, DerivedRow]:
     schema = TypeSchema(kinds=kinds, sensitive=frozenset[AttributePath]())
     summary = Summary(resource_type="aws_x", variant=1, reached=True, create_only=[*create_only])
-    found = rows_of_type([Trace(summary=summary, runs=[*runs])], schema, ServiceModels())
+    found = rows_of_type([Trace(summary=summary, runs=[*runs])], schema, models)
     return {row.operation: row for row in found}
 
 
@@ -243,7 +263,16 @@ def test_an_operation_that_is_called_only_where_an_attribute_is_left_out_clears_
 def test_tokens_of_idempotency_are_controls() -> None:
     names = [marker("name", at) for at in range(2)]
     runs = created(*({"Name": each, "CreationToken": f"t-{each}x"} for each in names), name=names)
-    assert rows(runs, {"name": "string"})["CreateFileSystem"].controls == {"CreationToken"}
+    found = rows(runs, {"name": "string"}, models=ServiceModels())
+    assert found["CreateFileSystem"].controls == {"CreationToken"}
+
+
+def test_members_of_a_json_document_are_not_parameters() -> None:
+    names = [marker("name", at) for at in range(2)]
+    runs = created(*({"Tags": [{"Key": each, "Odd": {"a": each}}]} for each in names), name=names)
+    row = rows(runs, {"name": "string"}, models=ServiceModels())["CreateFileSystem"]
+    assert row.attributes == {"Tags.Key": source("name")}
+    assert row.unexplained == {"Tags"}
 
 
 def test_reads_and_secrets_give_no_rows() -> None:
@@ -318,3 +347,13 @@ def test_what_names_only_the_surroundings_of_a_resource_does_not_identify_it() -
     assert (
         rows([whole], {"instance_id": "string"}, ["instance_id"])["DeleteMountTarget"].confidence is not Confidence.TYPE
     )
+
+
+def test_a_column_does_not_outweigh_the_whole_name_of_another_attribute() -> None:
+    """As `PointInTimeRecoveryEnabled`, which the provider also sends for each replica of a table."""
+    on = [True, False, True, False]
+    kinds = {"replica": "set(block)", "replica.backup": "bool", "backup": "block", "backup.enabled": "bool"}
+    runs = created(*({"BackupEnabled": each} for each in on), replica=[[{"backup": each}] for each in on])
+    assert rows(runs, kinds)["CreateFileSystem"].unexplained == {"BackupEnabled"}
+    kinds = {"replica": "set(block)", "replica.backup": "bool"}
+    assert rows(runs, kinds)["CreateFileSystem"].attributes == {"BackupEnabled": source("replica.backup")}

@@ -13,7 +13,7 @@ variable "delay" {
 
 variable "name" {
   type    = string
-  default = "orders"
+  default = "alerts"
 }
 
 provider "aws" {
@@ -22,9 +22,9 @@ provider "aws" {
   skip_metadata_api_check     = true
 }
 
-resource "aws_sqs_queue" "orders" {
-  name          = "small-${var.name}"
-  delay_seconds = var.delay
+resource "aws_sns_topic" "alerts" {
+  name         = "small-${var.name}"
+  display_name = "after ${var.delay}"
 }
 
 resource "aws_cloudwatch_event_rule" "nightly" {
