@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.core.model.caller import ActorKind
-from tests.gateway.doors.api.test_waiting import mutation_of, put_rule
+from tests.gateway.doors.api.test_waiting import mutation_of, cancel_replay
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -16,7 +16,7 @@ def test_it_passes_a_hold_and_shows_in_the_records(
     gate: Gate, speak_as: Callable[..., None], sentinel: Callable[..., Any], document: Callable[..., tuple[int, Any]]
 ) -> None:
     gate.issue("oncall", kind=ActorKind.HUMAN, roles=("break-glass",))
-    held = mutation_of(put_rule(gate, "glass"))
+    held = mutation_of(cancel_replay(gate, "glass"))
     speak_as(gate, "oncall")
     assert sentinel("break-glass", held).exit_code == 2
     done = sentinel("break-glass", held, "--reason", "Orders are lost, INC-7")

@@ -12,7 +12,7 @@ from gateway.core.records.notice import notice_id
 from gateway.core.records.record import Stage
 from gateway.core.settings.notices import WebhookSettings
 from gateway.core.times import SystemClock
-from tests.gateway.doors.api.test_waiting import mutation_of, put_rule
+from tests.gateway.doors.api.test_waiting import mutation_of, cancel_replay
 from tests.kit.bodies import sample_record
 from tests.kit.gate import Gate
 
@@ -29,7 +29,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
     ]
     with Gate(directory=tmp_path_factory.mktemp("told"), webhooks=tuple(hooks)) as gate:
         gate.issue("chief", kind=ActorKind.HUMAN, roles=("operator",))
-        held = mutation_of(put_rule(gate, "cli"))
+        held = mutation_of(cancel_replay(gate, "cli"))
         [record] = gate.records(mutation_id=held)
         result = {
             "id": notice_id(record), "seq": record.seq, "asked": 0, "type": "mutation.held", "mutation_id": held, "state": "retrying",
