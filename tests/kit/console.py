@@ -61,7 +61,7 @@ def key_of(gate: Gate, actor: str) -> str:
 def held(gate: Gate, actor: str = "agent", **changed: Any) -> str:
     """Propose a call that is held, different from all before; its mutation."""
     name = f"n{len(gate.records())}"
-    body = {**PROPOSAL, "parameters": {**PROPOSAL["parameters"], "Name": name}, **changed}
+    body = {**PROPOSAL, "parameters": {**PROPOSAL["parameters"], "ReplayName": name}, **changed}
     reply = httpx.post(f"{gate.url}/v1/mutations", headers=gate.bearer(actor), json=body)
     assert reply.status_code == 202, reply.text
     return str(reply.json()["mutation"]["id"])
