@@ -23,6 +23,8 @@ from gateway.terraform.stack import Stack
 
 OWN = frozenset({"arn", "id", "key_id"})
 """Attributes that name the resource itself and are not known before it is created."""
+ADOPTED = "aws_default_"
+"""How the types begin that take over what AWS made with a VPC or an account: a plan creates them, and nothing is created."""
 EXACT_CLASSES = frozenset({CallClass.EXECUTE, CallClass.CREDENTIAL, CallClass.SECRET})
 """Calls of these classes need a row that knows every attribute."""
 
@@ -74,6 +76,11 @@ class SessionCall:
         """The change beside what the state records."""
         made = self.made.get(change.address, "")
         return PlannedResource(change, self.stack.recorded(change.address) or {}, made)
+
+    def may_have_id(self, change: SessionChange) -> bool:
+        """Whether a planned resource may have an id that nobody knows: it was created in the session, or adopted as AWS made it."""
+        created = any(address == change.address and action == EffectAction.CREATE for address, action, _ in self.used)
+        return created or change.resource_type.startswith(ADOPTED)
 
     def is_here(self, change: SessionChange) -> bool:
         """Whether the resource may be in the account and region that the call goes to."""
@@ -166,29 +173,34 @@ def _planned(
         # Some resources are deleted by a call that switches them off, and others must be let go of before they are deleted.
         off = action is EffectAction.SET and same.action is PlannedAction.DELETE
         return same if (off or fits_direction(same, action)) and asked.is_here(same) else None
-    if asked.stack.recorded(effect.address) is not None:
+    elsewhere = effect.declared and not asked.stack.knows(effect.address)
+    if elsewhere or asked.stack.recorded(effect.address) is not None:
         return None  # a resource of its own, which the plan leaves as it is
+    makes = action is EffectAction.CREATE
     fitting = [
         each
         for each in asked.session.changes
         if each.resource_type == effect.resource_type
         and fits_direction(each, action)
         and asked.is_here(each)
-        and _identity_fits(asked.resource(each), effect.identity)
+        and _identity_fits(asked.resource(each), effect.identity, has_id=makes or asked.may_have_id(each))
     ]
     left = (each for each in fitting if asked.has_left(each, action, taken))
     return next(left, fitting[0] if fitting else None)
 
 
-def _identity_fits(resource: PlannedResource, identity: Mapping[str, str]) -> bool:
-    """Whether the resource may be the one that the call names: every identifying attribute that is known is equal."""
+def _identity_fits(resource: PlannedResource, identity: Mapping[str, str], *, has_id: bool) -> bool:
+    """Whether the resource may be the one that the call names: every identifying attribute that is known is equal.
+
+    Without `has_id` nothing has been created yet, so an id that nobody knows is another resource's.
+    """
     for name, value in identity.items():
         known = resource.known(name)
         if known and value not in map(str, known):
             return False
         if not known and not resource.is_free(name) and resource.change.action not in _MAKING:
             return False
-        if not known and name in OWN and not resource.may_be(value):
+        if not known and name in OWN and not (has_id and resource.may_be(value)):
             return False
     return True
 

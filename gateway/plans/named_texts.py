@@ -15,7 +15,7 @@ from gateway.core.model.mutation import EffectAction
 from gateway.core.model.plan_session import SessionChange
 from gateway.effects.derived_rows import DerivedRow
 from gateway.effects.schema import folded, snake
-from gateway.plans.call_match import SessionCall
+from gateway.plans.call_match import ADOPTED, SessionCall
 from gateway.plans.planned_values import PlannedResource
 
 _IDENTIFIER: Final = re.compile(r"(?:^|_)(?:id|arn|name|identifier|ur[li]|uuid|key)s?$")
@@ -126,7 +126,7 @@ class _Texts:
     def may_be_new(self) -> bool:
         """Whether the session created something whose id nobody knows, so that a strange text may be that."""
         created = {address for address, action, _ in self.asked.used if action == EffectAction.CREATE}
-        return not created <= set(self.asked.made)
+        return self.change.resource_type.startswith(ADOPTED) or not created <= set(self.asked.made)
 
     def is_another(self, text: str) -> bool:
         """Whether another recorded resource of the type has the text as its id, ARN or name."""

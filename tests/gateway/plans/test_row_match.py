@@ -12,9 +12,10 @@ from gateway.core.model.plan_session import PlanRules, PlanSession, SessionChang
 from gateway.core.model.verdict import Mode
 from gateway.core.settings import StackSettings
 from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
-from gateway.plans.call_match import CallMatch, SessionCall
+from gateway.plans.call_match import CallMatch, SessionCall, by_effects
 from gateway.plans.row_match import by_rows
 from gateway.terraform.stacks import Stacks
+from tests.kit import nouns
 from tests.kit.gate import STACK
 from tests.kit.nouns import NOW
 
@@ -46,7 +47,7 @@ def source(attribute: str, form: ValueForm = ValueForm.SAME) -> AttributeSource:
     return AttributeSource(attribute=attribute, form=form)
 
 
-def match(
+def session_call(
     *rows: DerivedRow,
     changes: tuple[SessionChange, ...] = (change(),),
     call_class: CallClass = CallClass.MUTATION,
@@ -55,8 +56,8 @@ def match(
     made: dict[str, str] | None = None,
     service: str = "ecr",
     **parameters: object,
-) -> CallMatch:
-    """How a call fits."""
+) -> SessionCall:
+    """A call with what it is compared with."""
     session = PlanSession(
         id="mut_1",
         key_id="SNTS1",
@@ -67,7 +68,7 @@ def match(
         until=NOW + timedelta(hours=1),
         changes=changes,
     )
-    asked = SessionCall(
+    return SessionCall(
         session=session,
         call=Call(
             service=service,
@@ -85,7 +86,11 @@ def match(
         made=made or {},
         schemas={},
     )
-    return by_rows(asked)
+
+
+def match(*rows: DerivedRow, **members: Any) -> CallMatch:
+    """How a call fits."""
+    return by_rows(session_call(*rows, **members))
 
 
 def used_of(found: CallMatch) -> list[tuple[str, str]]:
@@ -252,6 +257,25 @@ def test_a_strange_id_is_of_what_the_session_created_and_of_nothing_recorded() -
     known = {"aws_sqs_queue.new": "q-1"}
     assert match(settings, changes=queue, Id="q-1", used=used, made=known).uses
     assert match(settings, changes=queue, Id="q-2", used=used, made=known).objection
+
+
+@pytest.mark.parametrize(
+    ("address", "declared", "used", "fits"),
+    [
+        ("aws_security_group.unknown", False, {}, False),
+        ("other:aws_security_group.theirs", True, {}, False),
+        ("other:aws_security_group.theirs", True, {("aws_security_group.new", "create", "ec2:CreateSecurityGroup"): 1}, False),
+        ("aws_security_group.unknown", False, {("aws_security_group.new", "create", "ec2:CreateSecurityGroup"): 1}, True),
+    ],
+)  # fmt: skip
+def test_an_id_of_before_the_creation_is_another_resources_also_by_a_hand_made_row(
+    address: str, declared: bool, used: dict[tuple[str, str, str], int], fits: bool
+) -> None:
+    kind = "aws_security_group"
+    effect = nouns.effect(address, "description", "d", resource_type=kind, identity={"id": "sg-9"}, declared=declared)
+    planned = change("new", kind=kind, values={"description": "d"})
+    asked = replace(session_call(changes=(planned,), used=used), effects=(effect,))
+    assert bool(by_effects(asked).uses) is fits
 
 
 def test_a_call_that_says_nothing_at_all_is_explained_by_a_sure_row_only() -> None:
