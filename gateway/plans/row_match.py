@@ -173,12 +173,14 @@ class _RowMatch:
         """Parameters with another value than in every call that was traced. To switch an option off is no more than they do."""
         for name, value in self.row.constants.items():
             given = tuple(_values_at(self.asked.call.parameters, name.split(".")))
-            if any(to_json(each) != value and not same(to_json(each), None) for each in given):
+            guarded = bool(self._guarded(tuple(name.split("."))))
+            if any(to_json(each) != value and (guarded or not same(to_json(each), None)) for each in given):
                 yield name
 
     def _differences(self, resource: PlannedResource) -> Iterator[str]:
         """The attributes and parameters to which the call gives something that the plan does not."""
         if self.action is EffectAction.DELETE:
+            yield from self._forced(resource)
             return
         explained = {
             *self.row.identity,
@@ -199,6 +201,20 @@ class _RowMatch:
                 yield path
             elif (attribute := self._guarded(steps)) and not _may_have(resource, attribute, value):
                 yield attribute
+
+    def _forced(self, resource: PlannedResource) -> Iterator[str]:
+        """Switches by which the call deletes more than the plan does: those that the state has not on, or Terraform never sends."""
+        never = self.row.origin is Origin.TRACED
+        known = {*self.row.identity, *self.row.constants, *self.row.controls, *self.row.unexplained}
+        for steps, value in _leaves(self.asked.call.parameters, ()):
+            path = ".".join(steps)
+            source = self.row.attributes.get(path)
+            if value is not True or path in known:
+                continue
+            if (source is None and never) or (
+                source is not None and resource.recorded and not _gives(resource, source, [value])
+            ):
+                yield path
 
     def _guarded(self, steps: tuple[str, ...]) -> str:
         """The attribute that a parameter seems to carry, if a guardrail judges it; else empty."""
@@ -248,12 +264,15 @@ def _fits_tags(resource: PlannedResource, values: Sequence[object]) -> bool:
 
 def _may_have(resource: PlannedResource, attribute: str, value: object) -> bool:
     """Whether the plan has the value at the attribute, or anywhere: the name alone does not say in which block."""
-    if resource.is_free(attribute) or resource.fits(attribute, to_json(value)):
+    said = to_json(value)
+    # A switch of which the plan says nothing may be on without the call.
+    unsaid = said is False and not resource.known(attribute)
+    if resource.is_free(attribute) or (not unsaid and resource.fits(attribute, said)):
         return True
     name = attribute.rpartition(".")[2]
     places: list[Json] = [*resource.change.values.values(), *resource.remains.values()]
     free = any(free.rpartition(".")[2] == name for free in resource.change.free)
-    return free or any(_holds(place, to_json(value)) for place in places)
+    return free or any(_holds(place, said) for place in places)
 
 
 def _holds(place: Json, value: Json) -> bool:

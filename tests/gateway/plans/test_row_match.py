@@ -198,6 +198,25 @@ def test_what_guardrails_judge_must_be_planned_by_whatever_name() -> None:
     assert "policy" in match(created, changes=planned, rules=rules, settings={"policy": "{}"}).objection
 
 
+def test_a_guard_of_which_the_plan_says_nothing_is_not_switched_off() -> None:
+    rules = PlanRules(guarded=frozenset({"block_public_policy"}))
+    weak = row(C, confidence=Confidence.TYPE)
+    assert match(weak, rules=rules, blockPublicPolicy=False).objection
+    off = (change(values={"block_public_policy": False}),)
+    assert match(weak, changes=off, rules=rules, blockPublicPolicy=False).uses
+    assert match(row(C, constants={"blockPublicPolicy": True}), rules=rules, blockPublicPolicy=False).objection
+
+
+def test_a_deletion_is_forced_only_as_the_state_says() -> None:
+    deleted = (SessionChange(address=RECORDED, resource_type=QUEUE, action=PlannedAction.DELETE),)
+    url = {"QueueUrl": f"{URL}retry"}
+    known = row(D, resource_type=QUEUE, attributes={"Force": source("fifo_queue")})
+    assert match(known, changes=deleted, **url).uses
+    assert match(known, changes=deleted, **url, Force=False).uses
+    assert "Force" in match(known, changes=deleted, **url, Force=True).objection
+    assert "All" in match(row(D, resource_type=QUEUE), changes=deleted, **url, All=True).objection
+
+
 def test_a_store_is_deleted_by_its_name_only() -> None:
     rules = PlanRules(stores=frozenset({REPOSITORY}))
     deleted = (change(action=PlannedAction.DELETE),)
