@@ -297,6 +297,57 @@ def test_an_id_of_before_the_creation_is_another_resources_also_by_a_hand_made_r
     assert bool(by_effects(asked).uses) is fits
 
 
+KEY = "aws_kms_key"
+
+
+def by_hand(
+    *planned: SessionChange, values: dict[str, Any], identity: dict[str, str] | None = None, **members: Any
+) -> CallMatch:
+    """How a call fits of which a hand-made row knows what it gives to a resource that nobody knows."""
+    kind = planned[0].resource_type
+    effects = tuple(
+        nouns.effect(f"{kind}.unknown", name, value, resource_type=kind, identity=identity or {}, declared=False)
+        for name, value in values.items()
+    )
+    asked = session_call(changes=planned, used=members.pop("used", None), made=members.pop("made", None))
+    return by_effects(replace(asked, effects=effects, **members))
+
+
+def test_of_several_new_resources_the_one_with_the_values_of_the_call_is_meant() -> None:
+    both = tuple(change(name, kind=KEY, values={"description": name}) for name in ("a", "b"))
+    assert used_of(by_hand(*both, values={"description": "b"})) == [("aws_kms_key.b", "set")]
+    assert "another value" in by_hand(*both, values={"description": "c"}).objection
+
+
+def test_of_several_new_resources_the_one_with_the_id_that_aws_chose_is_meant() -> None:
+    both = tuple(change(name, kind=KEY, values={"description": "same"}) for name in ("a", "b"))
+    members: dict[str, Any] = {
+        "made": {"aws_kms_key.a": "k-a", "aws_kms_key.b": "k-b"},
+        "used": {(f"aws_kms_key.{name}", "create", "kms:CreateKey"): 1 for name in ("a", "b")},
+    }
+    found = by_hand(*both, values={"description": "same"}, identity={"zone_id": "k-b"}, **members)
+    assert used_of(found) == [("aws_kms_key.b", "set")]
+    assert by_hand(*both, values={"description": "other"}, identity={"zone_id": "k-b"}, **members).objection
+
+
+def test_an_empty_text_in_the_place_of_a_secret_is_none() -> None:
+    planned, empty = change(kind=KEY, values={"description": "d"}), {"hmac_sha256": "0" * 64}
+    given = {"description": "d", "policy": empty}
+    assert by_hand(planned, values=given, empty_secret=empty).uses
+    assert by_hand(planned, values=given, empty_secret={"hmac_sha256": "1" * 64}).objection
+    secret = change(kind=KEY, values={"description": "d", "policy": "p"})
+    assert by_hand(secret, values=given, empty_secret=empty).objection
+
+
+def test_a_map_may_be_given_as_pairs() -> None:
+    created = row(C, attributes={"Given": source("given")})
+    planned = (change(values={"given": {"email": "a", "phone": "1"}}),)
+    pairs = [{"Name": "phone", "Value": "1"}, {"Name": "email", "Value": "a"}]
+    assert match(created, changes=planned, Given=pairs).uses
+    assert match(created, changes=planned, Given=[*pairs, {"Name": "role", "Value": "admin"}]).objection
+    assert match(created, changes=planned, Given=[pairs[0], {"Name": "email", "Value": "b"}]).objection
+
+
 def test_a_call_that_says_nothing_at_all_is_explained_by_a_sure_row_only() -> None:
     updated = (change(action=PlannedAction.UPDATE, values={"state": "block"}),)
     assert match(row(S, confidence=Confidence.TYPE), changes=updated).objection
