@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.core.model.caller import ActorKind
-from tests.gateway.doors.api.test_waiting import mutation_of, cancel_replay
+from tests.gateway.doors.api.test_waiting import cancel_replay, mutation_of
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

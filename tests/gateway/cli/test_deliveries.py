@@ -12,7 +12,7 @@ from gateway.core.records.notice import notice_id
 from gateway.core.records.record import Stage
 from gateway.core.settings.notices import WebhookSettings
 from gateway.core.times import SystemClock
-from tests.gateway.doors.api.test_waiting import mutation_of, cancel_replay
+from tests.gateway.doors.api.test_waiting import cancel_replay, mutation_of
 from tests.kit.bodies import sample_record
 from tests.kit.gate import Gate
 

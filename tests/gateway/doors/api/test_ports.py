@@ -100,6 +100,7 @@ def ports(store: Store) -> ApiPorts:
         decoder=unused,
         commands=unused,
         plans=unused,
+        opener=unused,
         run_task=unused,
         chat=unused,
         deliveries=unused,

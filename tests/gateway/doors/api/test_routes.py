@@ -60,6 +60,7 @@ MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     # A source has no key: its message proves itself.
     ("POST", "/v1/signals/no_source", {}, (401, 401, 401, 401)),
     ("POST", "/v1/plans", {"changes": []}, (401, 200, 200, 200)),
+    ("DELETE", "/v1/plans/mut_none/session", {}, (401, 404, 404, 404)),
     ("POST", "/v1/stops", {"scope": "all", "reason": "Stop."}, (401, 403, 403, 403)),
     ("GET", "/v1/stops", None, (401, 200, 200, 200)),
     ("DELETE", "/v1/stops/stp_none", None, (401, 403, 403, 403)),

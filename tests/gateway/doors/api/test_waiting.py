@@ -96,7 +96,7 @@ def test_the_same_call_again_attaches_to_what_is_held(gate: Gate) -> None:
     assert f"sentinel approve {first}" in second["Error"]["Message"]
     headers = gate.bearer("human")
     holds = httpx.get(f"{gate.url}/v1/holds?limit=1000", headers=headers).json()["holds"]
-    assert len([hold for hold in holds if hold["parameters"].get("Name") == name]) == 1
+    assert len([hold for hold in holds if hold["parameters"].get("ReplayName") == name]) == 1
     attached = [
         each for each in gate.records(actor="agent") if each.stage is Stage.DECIDED and _attached(each) == first
     ]
