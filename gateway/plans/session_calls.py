@@ -83,7 +83,7 @@ class SessionCalls:
             empty_secret=self.masker.mask(""),
             carries=carries_calls(call.service, call.operation, SERVICES),
         )
-        found = _match(asked)
+        found = match_of(asked)
         if found.objection:
             objection = (
                 f"{asked.operation} fits no change of plan {session.id}: {found.objection}. Nothing was sent. {_NEXT}"
@@ -106,8 +106,8 @@ def _is_of_one_tag(row: DerivedRow) -> bool:
     )
 
 
-def _match(asked: SessionCall) -> CallMatch:
-    """By a hand-made row if one understands the call; by another row only what concerns other types than that one.
+def match_of(asked: SessionCall) -> CallMatch:
+    """How a call fits: by a hand-made row if one understands it; by another row only what concerns other types than that one.
 
     Tags of a planned resource that its own change does not have may be planned as resources of their own.
     """

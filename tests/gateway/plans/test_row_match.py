@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.core.model.mutation import Call, CallClass, EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import PlanRules, PlanSession, SessionChange
 from gateway.core.model.verdict import Mode
@@ -14,6 +15,7 @@ from gateway.core.settings import StackSettings
 from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
 from gateway.plans.call_match import CallMatch, SessionCall, by_effects
 from gateway.plans.row_match import by_rows
+from gateway.plans.session_calls import match_of
 from gateway.terraform.stacks import Stacks
 from tests.kit import nouns
 from tests.kit.gate import STACK
@@ -328,6 +330,54 @@ def test_of_several_new_resources_the_one_with_the_id_that_aws_chose_is_meant() 
     found = by_hand(*both, values={"description": "same"}, identity={"zone_id": "k-b"}, **members)
     assert used_of(found) == [("aws_kms_key.b", "set")]
     assert by_hand(*both, values={"description": "other"}, identity={"zone_id": "k-b"}, **members).objection
+
+
+TAGGED = nouns.effect("aws_ecs_cluster.app", "tags.team", "shop", resource_type="aws_ecs_cluster", declared=True)
+TAG = change("team", kind="aws_ecs_tag", values={"key": "team", "value": "shop"}, free=frozenset({"resource_arn"}))
+OF_TAGS = row(
+    C,
+    S,
+    resource_type="aws_ecs_tag",
+    confidence=Confidence.ATTRIBUTES,
+    identity={"resourceArn": source("resource_arn"), "tags.key": source("key")},
+    attributes={"tags.value": source("value")},
+)
+
+
+def test_a_tag_of_a_planned_resource_may_be_a_resource_of_its_own() -> None:
+    cluster = change(kind="aws_ecs_cluster", values={"name": "app"})
+    pair = {"resourceArn": "arn:aws:ecs:us-east-1:123456789012:cluster/app", "tags": [{"key": "team", "value": "shop"}]}
+    asked = replace(session_call(OF_TAGS, changes=(cluster, TAG), **pair), effects=(TAGGED,))
+    assert used_of(match_of(asked)) == [("aws_ecs_tag.team", "create")]
+    other = replace(TAG, values={"key": "team", "value": "other"})
+    assert match_of(replace(asked, session=replace(asked.session, changes=(cluster, other)))).objection
+    weak = replace(OF_TAGS, confidence=Confidence.TYPE)
+    assert match_of(replace(asked, rows=(weak,))).objection
+    named = replace(TAGGED, attribute="name", value="other")
+    assert match_of(replace(asked, effects=(named,))).objection
+
+
+def test_what_has_no_more_changes_of_one_type_may_be_planned_as_another() -> None:
+    kind = "aws_iam_user_policy_attachment"
+    one = change("a", kind=kind, values={"user": "u"}, free=frozenset({"policy_arn"}))
+    every = change("b", kind="aws_iam_policy_attachment", values={"policy_arn": "p", "users": ["u"]})
+    made = nouns.effect(
+        f"{kind}.unknown", WHOLE, None, resource_type=kind, identity={"user": "u", "policy_arn": "p"}, declared=False,
+        action=C,
+    )  # fmt: skip
+    used = {(f"{kind}.a", "create", "ecr:CreateRepository"): 1}
+    attaches = row(
+        S,
+        resource_type="aws_iam_policy_attachment",
+        confidence=Confidence.ATTRIBUTES,
+        identity={"PolicyArn": source("policy_arn")},
+        attributes={"UserName": source("users")},
+    )
+    asked = session_call(attaches, changes=(one, every), used=used, PolicyArn="p", UserName="u")
+    asked = replace(asked, effects=(made,))
+    assert used_of(match_of(asked)) == [("aws_iam_policy_attachment.b", "set")]
+    assert "no more such" in match_of(replace(asked, rows=())).objection
+    assert match_of(replace(asked, effects=(replace(made, address=f"{kind}.a"),))).objection, "it is that resource"
 
 
 def test_an_empty_text_in_the_place_of_a_secret_is_none() -> None:
