@@ -346,7 +346,10 @@ OF_TAGS = row(
 
 def test_a_tag_of_a_planned_resource_may_be_a_resource_of_its_own() -> None:
     cluster = change(kind="aws_ecs_cluster", values={"name": "app"})
-    pair = {"resourceArn": "arn:aws:ecs:us-east-1:123456789012:cluster/app", "tags": [{"key": "team", "value": "shop"}]}
+    pair: dict[str, Any] = {
+        "resourceArn": "arn:aws:ecs:us-east-1:123456789012:cluster/app",
+        "tags": [{"key": "team", "value": "shop"}],
+    }
     asked = replace(session_call(OF_TAGS, changes=(cluster, TAG), **pair), effects=(TAGGED,))
     assert used_of(match_of(asked)) == [("aws_ecs_tag.team", "create")]
     other = replace(TAG, values={"key": "team", "value": "other"})
