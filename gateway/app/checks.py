@@ -80,6 +80,7 @@ def open_session_calls(parts: Parts) -> SessionCalls:
         rules=parts.engine.plan_rules,
         couplings=parts.engine.couplings,
         rows=parts.rows,
+        masker=parts.masker,
     )
 
 

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gateway.core.model.json import Json
 from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
-from gateway.core.model.path import WHOLE
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import (
     FEWEST_SETTING_CALLS,
@@ -54,6 +55,8 @@ class SessionCall:
     """By address, the id that AWS chose for what this session created."""
     schemas: Mapping[str, TypeSchema] = field(repr=False)
 
+    empty_secret: Json = field(default=None, repr=False)
+    """How an effect shows an empty text in the place of a secret."""
     carries: bool = False
     """Whether it makes AWS carry out other calls. Those of the plan were judged with the plan, so it must be exactly what the plan has."""
 
@@ -118,6 +121,8 @@ class CallMatch:
     """Why it fits no planned change, as half a sentence; empty if it does."""
     foreign: bool = False
     """Whether it is about a resource that the plan does not change, so that another row may still explain it."""
+    only_tags: bool = False
+    """Whether it differs from the plan in tags only, which may be planned as resources of their own."""
 
 
 def by_effects(asked: SessionCall) -> CallMatch:
@@ -131,16 +136,21 @@ def by_effects(asked: SessionCall) -> CallMatch:
             return CallMatch(
                 objection=f"it does something to {group[0].address} that is no planned change", foreign=True
             )
-        change = _planned(asked, group[0], action, taken)
+        change = _planned(asked, group, action, taken)
         if change is None:
             return CallMatch(objection=_unplanned(asked, group[0], action), foreign=not _is_planned(asked, group[0]))
         if not asked.has_left(change, action, taken):
-            return CallMatch(objection=f"the plan has no more such changes of {change.address}")
+            # By its own name it is that resource; by a name that nobody knows yet another row may know another one.
+            others = change.address != group[0].address
+            return CallMatch(objection=f"the plan has no more such changes of {change.address}", foreign=others)
         if action is EffectAction.CREATE and asked.creates_several(change.resource_type):
             return CallMatch(objection=f"it creates several, and {change.address} is one")
         resource = asked.resource(change)
-        if differing := next((each.attribute for each in group if not _value_fits(resource, each)), ""):
-            return CallMatch(objection=f"it gives {differing} of {change.address} another value than the plan does")
+        if differing := next((each.attribute for each in group if not _value_fits(asked, resource, each)), ""):
+            return CallMatch(
+                objection=f"it gives {differing} of {change.address} another value than the plan does",
+                only_tags=all(AttributePath(each.attribute).top == "tags" for each in group),
+            )
         taken[change.address, action.value] += 1
         uses.append(PlanUse(address=change.address, action=action.value, most=most_uses(change, action)))
         effects += [_moved(each, change.address, asked.stack) for each in group]
@@ -165,9 +175,13 @@ def _direction(group: Sequence[Effect]) -> EffectAction | None:
 
 
 def _planned(
-    asked: SessionCall, effect: Effect, action: EffectAction, taken: Counter[tuple[str, str]]
+    asked: SessionCall, group: Sequence[Effect], action: EffectAction, taken: Counter[tuple[str, str]]
 ) -> SessionChange | None:
-    """The planned change that the effect belongs to: that of its address, else one of its type whose identity fits."""
+    """The planned change that the effects belong to: that of their address, else one of their type whose identity fits.
+
+    Of several, the one that has the id which AWS chose in this session, then one that has the values of the call.
+    """
+    effect = group[0]
     same = next((each for each in asked.session.changes if each.address == effect.address), None)
     if same is not None:
         # Some resources are deleted by a call that switches them off, and others must be let go of before they are deleted.
@@ -185,8 +199,15 @@ def _planned(
         and asked.is_here(each)
         and _identity_fits(asked.resource(each), effect.identity, has_id=makes or asked.may_have_id(each))
     ]
-    left = (each for each in fitting if asked.has_left(each, action, taken))
-    return next(left, fitting[0] if fitting else None)
+    fitting = [each for each in fitting if _is_named(asked.resource(each), effect.identity)] or fitting
+    left = [each for each in fitting if asked.has_left(each, action, taken)] or fitting
+    alike = (each for each in left if all(_value_fits(asked, asked.resource(each), one) for one in group))
+    return next(alike, left[0] if left else None)
+
+
+def _is_named(resource: PlannedResource, identity: Mapping[str, str]) -> bool:
+    """Whether the call names the resource by the id that AWS chose for it in this session."""
+    return bool(resource.made) and any(resource.may_be(value) for value in identity.values())
 
 
 def _identity_fits(resource: PlannedResource, identity: Mapping[str, str], *, has_id: bool) -> bool:
@@ -216,14 +237,15 @@ def _unplanned(asked: SessionCall, effect: Effect, action: EffectAction) -> str:
     return f"the plan does not {verb} this {effect.resource_type}"
 
 
-def _value_fits(resource: PlannedResource, effect: Effect) -> bool:
+def _value_fits(asked: SessionCall, resource: PlannedResource, effect: Effect) -> bool:
     if effect.attribute == WHOLE:
         return True
     if effect.action is EffectAction.INVOKE:
         return resource.change.size > 0
     if effect.attribute in effect.identity and not resource.known(effect.attribute):
         return True  # a name that AWS or the provider chooses
-    return resource.fits(effect.attribute, effect.value)
+    is_nothing = effect.value is not None and effect.value == asked.empty_secret
+    return resource.fits(effect.attribute, None if is_nothing else effect.value)
 
 
 def _moved(effect: Effect, address: str, stack: Stack) -> Effect:

@@ -17,6 +17,9 @@ _TAGS: Final = "tags"
 _OFF: Final = frozenset({"disabled", "inactive", "none", "off", "suspended"})
 """How AWS writes that a feature is not on."""
 _EMPTY: Final = (None, "", False, 0)
+_PEM: Final = "-----BEGIN "
+_PAIR_NAMES: Final = (frozenset({"key", "value"}), frozenset({"name", "value"}))
+"""How AWS names the two members of a pair, where it writes a map as a list of pairs; in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,10 @@ def same(one: Json, other: Json) -> bool:
 def _plain(value: Json) -> Json:
     """The value without what makes no difference, and with the digests of its masks blanked."""
     if isinstance(value, str):
-        return {"document": _said(json.loads(value))} if is_document(value) else value or None
+        if is_document(value):
+            return {"document": _said(json.loads(value))}
+        # White space around the blocks of PEM says nothing (RFC 7468), and Terraform cuts it off in its plan.
+        return value.strip() if value.lstrip().startswith(_PEM) else value or None
     if is_masked(value):
         return without_digests(value)
     if isinstance(value, Mapping):
@@ -124,6 +130,22 @@ def _plain(value: Json) -> Json:
     if isinstance(value, bool | int | float) and value in _EMPTY:
         return None
     return value
+
+
+def as_map(value: Json) -> Json:
+    """A list of pairs as the map that they write; any other value, and pairs of which two have one key, as it is."""
+    if not (is_list(value) and value):
+        return value
+    found: dict[str, Json] = {}
+    for pair in value:
+        if not isinstance(pair, Mapping):
+            return value
+        members = {str(name).lower(): item for name, item in pair.items()}
+        key = members.get("key", members.get("name"))
+        if len(members) != len(pair) or members.keys() not in _PAIR_NAMES or not isinstance(key, str) or key in found:
+            return value
+        found[key] = members["value"]
+    return found
 
 
 def _said(value: Json) -> Json:

@@ -14,7 +14,7 @@ from gateway.effects.tags import tag_map
 from gateway.effects.values import NotUnderstood
 from gateway.plans.call_match import OWN, CallMatch, SessionCall, as_planned, fits_direction, most_uses
 from gateway.plans.named_texts import misnamed
-from gateway.plans.planned_values import PlannedResource, same, same_in_form
+from gateway.plans.planned_values import PlannedResource, as_map, same, same_in_form
 
 _ORDER = (EffectAction.DELETE, EffectAction.CREATE, EffectAction.SET)
 _SURENESS = tuple(Confidence)
@@ -247,7 +247,12 @@ def _gives(resource: PlannedResource, source: AttributeSource, values: Sequence[
         for each in known
     ):
         return True
-    return resource.fits(source.attribute, to_json(value))
+    said = to_json(value)
+    if resource.fits(source.attribute, said):
+        return True
+    pairs = as_map(to_json(list(values)))
+    is_map = any(isinstance(each, Mapping) for each in known)
+    return is_map and isinstance(pairs, Mapping) and resource.fits(source.attribute, pairs)
 
 
 def _fits_tags(resource: PlannedResource, values: Sequence[object]) -> bool:

@@ -8,11 +8,12 @@ from typing import Final
 from gateway.core.errors import NotFound
 from gateway.core.model.claim import Couplings
 from gateway.core.model.facts import Facts
+from gateway.core.model.masking import PER_RUN, Masker
 from gateway.core.model.mutation import Basis, Effect, Mutation
 from gateway.core.model.plan_session import PlannedPart, PlanRules, PlanSession
 from gateway.core.model.verdict import Decision, Mode
 from gateway.core.ports import Clock, Ledger, PlanLedger, PolicyEngine
-from gateway.effects.derived_rows import DerivedRow, derived_rows
+from gateway.effects.derived_rows import Confidence, DerivedRow, derived_rows
 from gateway.effects.proxies.unpacking import carries_calls
 from gateway.effects.registry import SERVICES
 from gateway.effects.schema import TypeSchema, known_schemas
@@ -41,6 +42,8 @@ class SessionCalls:
     couplings: Callable[[], Couplings] = field(default=Couplings)
     rows: Callable[[str, str], tuple[DerivedRow, ...]] = derived_rows
     """The derived rows of a service's operation, the accepted ones among them."""
+    masker: Masker = PER_RUN
+    """The one that masks secrets in effects."""
 
     async def surveyed(self, mutation: Mutation) -> tuple[Mutation, Facts]:
         """The mutation as a part of its plan, and the facts about it. Any exception is passed on: the line denies then."""
@@ -77,9 +80,10 @@ class SessionCalls:
             used=await self.sessions.used(session.id),
             made=await self.sessions.made(session.id),
             schemas=_schemas(types),
+            empty_secret=self.masker.mask(""),
             carries=carries_calls(call.service, call.operation, SERVICES),
         )
-        found = _match(asked)
+        found = match_of(asked)
         if found.objection:
             objection = (
                 f"{asked.operation} fits no change of plan {session.id}: {found.objection}. Nothing was sent. {_NEXT}"
@@ -91,15 +95,29 @@ class SessionCalls:
         return Survey(stacks=stacks, ledger=self.ledger, policy=self.policy, clock=self.clock, couplings=self.couplings)
 
 
-def _match(asked: SessionCall) -> CallMatch:
-    """By a hand-made row if one understands the call; by another row only what concerns other types than that one."""
+def _is_of_one_tag(row: DerivedRow) -> bool:
+    """Whether the row is of a type whose resources are one tag each (`aws_ecs_tag`), and compares its key and its value."""
+    parameters = (*row.identity, *row.attributes)
+    whole = any(source.attribute in ("tags", "tags_all") for source in row.attributes.values())
+    return (
+        row.confidence is Confidence.ATTRIBUTES
+        and not whole
+        and any(name.lower().startswith("tags.") for name in parameters)
+    )
+
+
+def match_of(asked: SessionCall) -> CallMatch:
+    """How a call fits: by a hand-made row if one understands it; by another row only what concerns other types than that one.
+
+    Tags of a planned resource that its own change does not have may be planned as resources of their own.
+    """
     if not asked.effects:
         return by_rows(asked)
     found = by_effects(asked)
-    if not found.foreign:
+    if not (found.foreign or found.only_tags):
         return found
     own = {effect.resource_type for effect in asked.effects}
-    others = tuple(row for row in asked.rows if row.resource_type not in own)
+    others = tuple(row for row in asked.rows if row.resource_type not in own and (found.foreign or _is_of_one_tag(row)))
     other = by_rows(replace(asked, rows=others)) if others else found
     return found if other.objection else other
 

@@ -9,7 +9,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import SessionChange
 from gateway.effects.derived_rows import ValueForm
-from gateway.plans.planned_values import PlannedResource, same, same_in_form
+from gateway.plans.planned_values import PlannedResource, as_map, same, same_in_form
 
 
 def resource(
@@ -44,10 +44,30 @@ def allow(**statement: Json) -> str:
         (allow(Condition={"Bool": {"x": False}}), allow(), False),
         (allow(Principal=[]), allow(), False),
         ("{not a document", "{not a document", True),
+        ("-----BEGIN X-----\na\n-----END X-----\n", "-----BEGIN X-----\na\n-----END X-----", True),
+        ("-----BEGIN X-----\na\n-----END X-----", "-----BEGIN X-----\nb\n-----END X-----", False),
+        ("name ", "name", False),
     ],
 )
 def test_values_are_compared_by_what_they_say(one: Json, other: Json, expected: bool) -> None:
     assert same(one, other) is expected
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ([{"Name": "email", "Value": "a"}], {"email": "a"}),
+        ([{"key": "a", "value": 1}, {"key": "b", "value": None}], {"a": 1, "b": None}),
+        ([{"Name": "a", "Value": "1"}, {"Name": "a", "Value": "2"}], None),
+        ([{"Name": "a", "Value": "1", "Also": "2"}], None),
+        ([{"Name": "a", "name": "b"}], None),
+        (["a"], None),
+        ([], None),
+        ("a", None),
+    ],
+)
+def test_a_list_of_pairs_is_the_map_that_it_writes(pairs: Json, expected: Json) -> None:
+    assert as_map(pairs) == (pairs if expected is None else expected)
 
 
 def test_a_change_gives_the_planned_value_and_leaves_the_others() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.core.model.mutation import Call, CallClass, EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import PlanRules, PlanSession, SessionChange
 from gateway.core.model.verdict import Mode
@@ -14,6 +15,7 @@ from gateway.core.settings import StackSettings
 from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
 from gateway.plans.call_match import CallMatch, SessionCall, by_effects
 from gateway.plans.row_match import by_rows
+from gateway.plans.session_calls import match_of
 from gateway.terraform.stacks import Stacks
 from tests.kit import nouns
 from tests.kit.gate import STACK
@@ -295,6 +297,108 @@ def test_an_id_of_before_the_creation_is_another_resources_also_by_a_hand_made_r
     planned = change("new", kind=kind, values={"description": "d"})
     asked = replace(session_call(changes=(planned,), used=used), effects=(effect,))
     assert bool(by_effects(asked).uses) is fits
+
+
+KEY = "aws_kms_key"
+
+
+def by_hand(
+    *planned: SessionChange, values: dict[str, Any], identity: dict[str, str] | None = None, **members: Any
+) -> CallMatch:
+    """How a call fits of which a hand-made row knows what it gives to a resource that nobody knows."""
+    kind = planned[0].resource_type
+    effects = tuple(
+        nouns.effect(f"{kind}.unknown", name, value, resource_type=kind, identity=identity or {}, declared=False)
+        for name, value in values.items()
+    )
+    asked = session_call(changes=planned, used=members.pop("used", None), made=members.pop("made", None))
+    return by_effects(replace(asked, effects=effects, **members))
+
+
+def test_of_several_new_resources_the_one_with_the_values_of_the_call_is_meant() -> None:
+    both = tuple(change(name, kind=KEY, values={"description": name}) for name in ("a", "b"))
+    assert used_of(by_hand(*both, values={"description": "b"})) == [("aws_kms_key.b", "set")]
+    assert "another value" in by_hand(*both, values={"description": "c"}).objection
+
+
+def test_of_several_new_resources_the_one_with_the_id_that_aws_chose_is_meant() -> None:
+    both = tuple(change(name, kind=KEY, values={"description": "same"}) for name in ("a", "b"))
+    members: dict[str, Any] = {
+        "made": {"aws_kms_key.a": "k-a", "aws_kms_key.b": "k-b"},
+        "used": {(f"aws_kms_key.{name}", "create", "kms:CreateKey"): 1 for name in ("a", "b")},
+    }
+    found = by_hand(*both, values={"description": "same"}, identity={"zone_id": "k-b"}, **members)
+    assert used_of(found) == [("aws_kms_key.b", "set")]
+    assert by_hand(*both, values={"description": "other"}, identity={"zone_id": "k-b"}, **members).objection
+
+
+TAGGED = nouns.effect("aws_ecs_cluster.app", "tags.team", "shop", resource_type="aws_ecs_cluster", declared=True)
+TAG = change("team", kind="aws_ecs_tag", values={"key": "team", "value": "shop"}, free=frozenset({"resource_arn"}))
+OF_TAGS = row(
+    C,
+    S,
+    resource_type="aws_ecs_tag",
+    confidence=Confidence.ATTRIBUTES,
+    identity={"resourceArn": source("resource_arn"), "tags.key": source("key")},
+    attributes={"tags.value": source("value")},
+)
+
+
+def test_a_tag_of_a_planned_resource_may_be_a_resource_of_its_own() -> None:
+    cluster = change(kind="aws_ecs_cluster", values={"name": "app"})
+    pair: dict[str, Any] = {
+        "resourceArn": "arn:aws:ecs:us-east-1:123456789012:cluster/app",
+        "tags": [{"key": "team", "value": "shop"}],
+    }
+    asked = replace(session_call(OF_TAGS, changes=(cluster, TAG), **pair), effects=(TAGGED,))
+    assert used_of(match_of(asked)) == [("aws_ecs_tag.team", "create")]
+    other = replace(TAG, values={"key": "team", "value": "other"})
+    assert match_of(replace(asked, session=replace(asked.session, changes=(cluster, other)))).objection
+    weak = replace(OF_TAGS, confidence=Confidence.TYPE)
+    assert match_of(replace(asked, rows=(weak,))).objection
+    named = replace(TAGGED, attribute="name", value="other")
+    assert match_of(replace(asked, effects=(named,))).objection
+
+
+def test_what_has_no_more_changes_of_one_type_may_be_planned_as_another() -> None:
+    kind = "aws_iam_user_policy_attachment"
+    one = change("a", kind=kind, values={"user": "u"}, free=frozenset({"policy_arn"}))
+    every = change("b", kind="aws_iam_policy_attachment", values={"policy_arn": "p", "users": ["u"]})
+    made = nouns.effect(
+        f"{kind}.unknown", WHOLE, None, resource_type=kind, identity={"user": "u", "policy_arn": "p"}, declared=False,
+        action=C,
+    )  # fmt: skip
+    used = {(f"{kind}.a", "create", "ecr:CreateRepository"): 1}
+    attaches = row(
+        S,
+        resource_type="aws_iam_policy_attachment",
+        confidence=Confidence.ATTRIBUTES,
+        identity={"PolicyArn": source("policy_arn")},
+        attributes={"UserName": source("users")},
+    )
+    asked = session_call(attaches, changes=(one, every), used=used, PolicyArn="p", UserName="u")
+    asked = replace(asked, effects=(made,))
+    assert used_of(match_of(asked)) == [("aws_iam_policy_attachment.b", "set")]
+    assert "no more such" in match_of(replace(asked, rows=())).objection
+    assert match_of(replace(asked, effects=(replace(made, address=f"{kind}.a"),))).objection, "it is that resource"
+
+
+def test_an_empty_text_in_the_place_of_a_secret_is_none() -> None:
+    planned, empty = change(kind=KEY, values={"description": "d"}), {"hmac_sha256": "0" * 64}
+    given = {"description": "d", "policy": empty}
+    assert by_hand(planned, values=given, empty_secret=empty).uses
+    assert by_hand(planned, values=given, empty_secret={"hmac_sha256": "1" * 64}).objection
+    secret = change(kind=KEY, values={"description": "d", "policy": "p"})
+    assert by_hand(secret, values=given, empty_secret=empty).objection
+
+
+def test_a_map_may_be_given_as_pairs() -> None:
+    created = row(C, attributes={"Given": source("given")})
+    planned = (change(values={"given": {"email": "a", "phone": "1"}}),)
+    pairs = [{"Name": "phone", "Value": "1"}, {"Name": "email", "Value": "a"}]
+    assert match(created, changes=planned, Given=pairs).uses
+    assert match(created, changes=planned, Given=[*pairs, {"Name": "role", "Value": "admin"}]).objection
+    assert match(created, changes=planned, Given=[pairs[0], {"Name": "email", "Value": "b"}]).objection
 
 
 def test_a_call_that_says_nothing_at_all_is_explained_by_a_sure_row_only() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, is_document
 from gateway.core.model.mutation import EffectAction
 from gateway.core.service_models import ServiceModels
 from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
@@ -263,13 +263,18 @@ def _is_removal(path: str, named: Explanation, evidence: Evidence, facts: TypeFa
 
 
 def _constant(path: str, evidence: Evidence) -> Json:
-    """The value that the parameter had in every run, if no attribute had it too."""
+    """The value that the parameter had in every run, if no attribute had it too.
+
+    An empty text and a document are none: the provider wrote them of something that it could not read or that a marker left out.
+    """
     seen = [each for each in evidence.observations if path in each.parameters]
     values = {json.dumps(each.parameters[path], default=str, sort_keys=True) for each in seen}
     if len(values) != 1 or len(seen) < 2:
         return None
     items = seen[0].parameters[path]
-    if len(items) != 1 or MARKER.search(str(items[0])) or is_unique(items[0]):
+    if len(items) != 1 or MARKER.search(str(items[0])) or is_unique(items[0]) or items[0] == "":
+        return None
+    if isinstance(items[0], str) and is_document(items[0]):
         return None
     configured = [each for each in seen if each.config]
     if configured and candidates(path, configured, config_of):

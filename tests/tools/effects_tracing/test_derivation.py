@@ -136,6 +136,14 @@ def test_a_constant_is_recorded_and_a_constant_attribute_is_none() -> None:
     assert row.unexplained == {"Zone"}
 
 
+def test_an_empty_text_and_a_document_are_no_constants() -> None:
+    names = [marker("name", at) for at in range(2)]
+    runs = created(*({"Name": each, "Rules": "", "Body": "[1]"} for each in names), name=names)
+    row = rows(runs, {"name": "string", "policy": "string"})["CreateFileSystem"]
+    assert row.constants == {}
+    assert row.unexplained == {"Body", "Rules"}
+
+
 def test_finite_values_need_a_column_over_the_runs_and_a_name_that_fits() -> None:
     on = [True, False, True, False]
     runs = created(*({"Encrypted": each, "Backup": each} for each in on), encrypted=on)
