@@ -54,9 +54,13 @@ def _approve(gate: Gate, mutation: str, actor: str = "human") -> httpx.Response:
     return httpx.post(f"{gate.url}/v1/mutations/{mutation}/approve", headers=gate.bearer(actor))
 
 
-def _rule(gate: Gate, name: str, actor: str = "agent", motive: tuple[str, str] = SCHEDULE, **more: Any) -> Any:
+def _replay(gate: Gate, name: str, actor: str = "agent", motive: tuple[str, str] = SCHEDULE, **more: Any) -> Any:
     """A call whose effects nobody knows, so that it is held."""
-    return gate.client("events", actor, motive).put_rule(Name=name, ScheduleExpression="rate(1 day)", **more)
+    source = "arn:aws:events:us-east-1:123456789012:archive/a"
+    bus = {"Arn": "arn:aws:events:us-east-1:123456789012:event-bus/default"}
+    span = {"EventStartTime": 1, "EventEndTime": 2}
+    client = gate.client("events", actor, motive)
+    return client.start_replay(ReplayName=name, EventSourceArn=source, Destination=bus, **span, **more)
 
 
 def _command(gate: Gate, **more: Any) -> Any:
@@ -95,9 +99,9 @@ def test_what_ran_stands_in_the_ledger_after_the_approval(gate: Gate) -> None:
 
 @pytest.mark.parametrize("padding", ["#" * 100_000, " " * 100_000, "\u200b" * 70_000], ids=["text", "spaces", "unseen"])
 def test_a_call_that_is_too_large_to_be_shown_cannot_be_approved(gate: Gate, padding: str) -> None:
-    mutation = _held(lambda: _rule(gate, "padded", EventPattern=padding))
+    mutation = _held(lambda: _replay(gate, "padded", Description=padding))
     hold = _hold(gate, mutation)
-    assert (hold["whole"], hold["parameters"]["Name"]) == (False, "padded")
+    assert (hold["whole"], hold["parameters"]["ReplayName"]) == (False, "padded")
     reply = _approve(gate, mutation)
     assert (reply.status_code, "too large" in reply.json()["detail"]) == (403, True)
 
@@ -190,22 +194,22 @@ def test_an_approval_is_for_the_motive_it_was_asked_with(
     gate: Gate, motive: tuple[str, str], request: pytest.FixtureRequest
 ) -> None:
     name = request.node.name[-12:-1].replace(" ", "")
-    assert _approve(gate, _held(lambda: _rule(gate, name))).status_code == 200
-    assert "the motive changed since it was given" in _why(lambda: _rule(gate, name, motive=motive))
+    assert _approve(gate, _held(lambda: _replay(gate, name))).status_code == 200
+    assert "the motive changed since it was given" in _why(lambda: _replay(gate, name, motive=motive))
     assert gate.upstream.asked == []
-    _rule(gate, name)  # as it was approved
-    assert gate.upstream.asked == ["PutRule"]
+    _replay(gate, name)  # as it was approved
+    assert gate.upstream.asked == ["StartReplay"]
 
 
 def test_an_approval_ends_with_a_change_of_the_code(gate: Gate) -> None:
-    assert _approve(gate, _held(lambda: _rule(gate, "before-the-edit"))).status_code == 200
+    assert _approve(gate, _held(lambda: _replay(gate, "before-the-edit"))).status_code == 200
     source = gate.stack / "variables.tf"
     before = source.read_text()
     code = _code(gate)
     try:
         source.write_text(before.replace("locals {", "locals {\n  added = 1\n", 1))
         _wait(gate, code)
-        assert "the code or contracts changed" in _why(lambda: _rule(gate, "before-the-edit"))
+        assert "the code or contracts changed" in _why(lambda: _replay(gate, "before-the-edit"))
     finally:
         code = _code(gate)
         source.write_text(before)
@@ -215,15 +219,15 @@ def test_an_approval_ends_with_a_change_of_the_code(gate: Gate) -> None:
 
 def test_an_approval_outlives_a_change_of_the_state_elsewhere(gate: Gate) -> None:
     """What the state says of the affected resources is bound with the effects; the rest of it is no reason to ask again."""
-    assert _approve(gate, _held(lambda: _rule(gate, "before-the-apply"))).status_code == 200
+    assert _approve(gate, _held(lambda: _replay(gate, "before-the-apply"))).status_code == 200
     source = gate.stack / "terraform.tfstate"
     before = source.read_text()
     code = _code(gate)
     try:
         source.write_text(json.dumps({**json.loads(before), "serial": json.loads(before)["serial"] + 1}))
         _wait(gate, code)
-        _rule(gate, "before-the-apply")
-        assert gate.upstream.asked == ["PutRule"]
+        _replay(gate, "before-the-apply")
+        assert gate.upstream.asked == ["StartReplay"]
     finally:
         code = _code(gate)
         source.write_text(before)
@@ -250,29 +254,29 @@ def test_the_value_that_would_be_replaced_is_part_of_what_was_approved(gate: Gat
 
 def test_another_principal_of_the_same_actor_does_not_use_the_approval(gate: Gate) -> None:
     gate.issue("delegate")
-    assert _approve(gate, _held(lambda: _rule(gate, "delegated", "delegate"))).status_code == 200
+    assert _approve(gate, _held(lambda: _replay(gate, "delegated", "delegate"))).status_code == 200
     gate.keys["delegate"] = gate.run(
         gate.ring.issue(actor="delegate", kind=ActorKind.AGENT, on_behalf_of="human", roles=("more",))
     )
-    assert "no longer fits" in _why(lambda: _rule(gate, "delegated", "delegate"))
+    assert "no longer fits" in _why(lambda: _replay(gate, "delegated", "delegate"))
     assert gate.upstream.asked == []
 
 
 def test_a_call_held_again_can_be_approved_as_it_is_now(gate: Gate) -> None:
-    assert _approve(gate, _held(lambda: _rule(gate, "twice"))).status_code == 200
-    second = _held(lambda: _rule(gate, "twice", motive=("performance", "budget")))
+    assert _approve(gate, _held(lambda: _replay(gate, "twice"))).status_code == 200
+    second = _held(lambda: _replay(gate, "twice", motive=("performance", "budget")))
     assert {reason["rule"] for reason in _hold(gate, second)["reasons"]} >= {"approval.outdated"}
     assert _approve(gate, second).status_code == 200
-    assert "no longer fits" in _why(lambda: _rule(gate, "twice"))
-    _rule(gate, "twice", motive=("performance", "budget"))
-    assert gate.upstream.asked == ["PutRule"]
+    assert "no longer fits" in _why(lambda: _replay(gate, "twice"))
+    _replay(gate, "twice", motive=("performance", "budget"))
+    assert gate.upstream.asked == ["StartReplay"]
 
 
 # The list --------------------------------------------------------------------------------------------------------------
 
 
 def test_people_see_all_that_is_held_and_an_agent_its_own(gate: Gate) -> None:
-    own, others = _held(lambda: _rule(gate, "mine")), _held(lambda: _rule(gate, "yours", "rival"))
+    own, others = _held(lambda: _replay(gate, "mine")), _held(lambda: _replay(gate, "yours", "rival"))
     for actor, visible in (
         ("human", {own, others}),
         ("pipeline", {own, others}),
@@ -286,7 +290,7 @@ def test_people_see_all_that_is_held_and_an_agent_its_own(gate: Gate) -> None:
 
 
 def test_what_was_decided_on_is_no_longer_in_the_list(gate: Gate) -> None:
-    approved, rejected = _held(lambda: _rule(gate, "good")), _held(lambda: _rule(gate, "bad"))
+    approved, rejected = _held(lambda: _replay(gate, "good")), _held(lambda: _replay(gate, "bad"))
     assert _approve(gate, approved).status_code == 200
     httpx.post(f"{gate.url}/v1/mutations/{rejected}/reject", headers=gate.bearer("human"))
     assert not {approved, rejected} & {hold["mutation_id"] for hold in _holds(gate)}

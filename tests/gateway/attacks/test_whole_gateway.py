@@ -88,8 +88,8 @@ REFUSED: dict[str, Attack] = {
     "a name with a space": lambda gate: gate.client("autoscaling").set_desired_capacity(
         AutoScalingGroupName=f"{ASG} ", DesiredCapacity=5
     ),
-    "a group by ARN": lambda gate: gate.client("autoscaling").set_desired_capacity(
-        AutoScalingGroupName=f"arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:1:autoScalingGroupName/{ASG}",
+    "a group of another account by ARN": lambda gate: gate.client("autoscaling").set_desired_capacity(
+        AutoScalingGroupName=f"arn:aws:autoscaling:us-east-1:999999999999:autoScalingGroup:1:autoScalingGroupName/{ASG}",
         DesiredCapacity=5,
     ),
     "a whole configuration instead of a value": lambda gate: gate.client("lambda").update_function_configuration(
@@ -170,7 +170,7 @@ def test_it_never_reaches_aws_and_claims_nothing(gate: Gate, attack: Attack) -> 
 # Whose is whose ------------------------------------------------------------------------------------------------------
 
 SIX = {"AutoScalingGroupName": ASG, "DesiredCapacity": 6}
-RULE = {"Name": "nightly", "ScheduleExpression": "rate(1 day)"}
+REPLAY = {"ReplayName": "nightly"}
 INCIDENT = {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]}
 
 
@@ -186,7 +186,7 @@ def _propose(gate: Gate, actor: str = "agent", headers: dict[str, str] | None = 
 
 def _held(gate: Gate, actor: str = "agent", **more: str) -> str:
     with pytest.raises(ClientError) as caught:
-        gate.client("events", actor, ("performance", "schedule")).put_rule(**{**RULE, **more})
+        gate.client("events", actor, ("performance", "schedule")).cancel_replay(**{**REPLAY, **more})
     return str(caught.value.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"])
 
 
@@ -215,15 +215,15 @@ def test_an_approval_is_for_its_actor_and_its_call_alone(gate: Gate) -> None:
     assert _post(gate, f"mutations/{mutation}/approve", "human").status_code == 200
     _held(gate, "rival")
     with pytest.raises(ClientError):
-        gate.client("events", motive=("performance", "schedule")).put_rule(**{**RULE, "State": "DISABLED"})
+        gate.client("events", motive=("performance", "schedule")).cancel_replay(**{**REPLAY, "ReplayName": "weekly"})
     assert gate.upstream.asked == []
 
 
 def test_an_expired_approval_lifts_no_hold(gate: Gate) -> None:
-    mutation = _held(gate, Name="ended")
+    mutation = _held(gate, ReplayName="ended")
     assert _post(gate, f"mutations/{mutation}/approve", "human", {"lasts": "1s"}).status_code == 200
     time.sleep(1.1)
-    _held(gate, Name="ended")
+    _held(gate, ReplayName="ended")
     assert gate.upstream.asked == []
 
 

@@ -10,7 +10,7 @@ from gateway.doors.console.cards import card_of
 CALL = {
     "service": "sqs",
     "operation": "PurgeQueue",
-    "parameters": {"ReplayName": "it's"},
+    "parameters": {"Name": "it's"},
     "region": "eu-west-1",
     "whole": True,
 }
