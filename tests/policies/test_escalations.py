@@ -24,6 +24,7 @@ from gateway.core.model.verdict import Finding, Mode, Verdict
 from gateway.effects.resolver import EffectResolver
 from gateway.line.checks.bounds import BoundsCheck
 from gateway.line.checks.call_class import CallClassCheck
+from gateway.line.checks.derived_rows import DerivedRowsCheck
 from gateway.line.checks.policy import GuardrailsCheck
 from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.embedded import Embedded
@@ -89,7 +90,7 @@ async def said(
     )
     subjects = tuple(_subject(effect) for effect in effects)
     facts = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=subjects, account=ACCOUNT)
-    checks = (CallClassCheck(), BoundsCheck(), GuardrailsCheck(engine, engine.packages))
+    checks = (CallClassCheck(), BoundsCheck(), DerivedRowsCheck(), GuardrailsCheck(engine, engine.packages))
     findings = [finding for check in checks for finding in (await check.examine(mutation, facts)).findings]
     objections = [finding for finding in findings if finding.verdict is not Verdict.ALLOW]
     return sorted(objections, key=lambda finding: -RANK.index(finding.verdict))

@@ -212,21 +212,21 @@ async def old_apply(fixtures: TourFixtures) -> None:
 async def unknown(fixtures: TourFixtures) -> None:
     """No known effects: held. After a human's approval the identical call is applied once; the next one is held again."""
     fixtures.title(9, "A change whose effects Sentinel does not know")
-    client = fixtures.client("events", "agent", "performance", "schedule")
-    rule = {"Name": "nightly-rebalance", "ScheduleExpression": "cron(0 3 * * ? *)"}
-    fixtures.show("call", "events.put_rule(nightly-rebalance)")
-    error = await expect_refused(lambda: client.put_rule(**rule))
+    client = fixtures.client("sns", "agent", "performance", "schedule")
+    phone = {"phoneNumber": "+15550100"}
+    fixtures.show("call", "sns.opt_in_phone_number(+15550100)")
+    error = await expect_refused(lambda: client.opt_in_phone_number(**phone))
     await _show_refusal(fixtures, error, "sentinel approve")
     mutation = _mutation_id(error.response)
     approval = await call_api(
         fixtures.identity("human"), "POST", mutation_path(mutation, "approve"), member="approver", body={}
     )
     fixtures.show("human", f"sentinel approve {mutation}   (approver {approval['approver']})")
-    reply = await in_thread(lambda: client.put_rule(**rule))
+    reply = await in_thread(lambda: client.opt_in_phone_number(**phone))
     fixtures.show("verdict", "the identical call again: allow, applied once", "green")
     for record in (await fixtures.mutation_records(_mutation_id(reply)))[:2]:
         fixtures.show_record(record)
-    again = await expect_refused(lambda: client.put_rule(**rule))
+    again = await expect_refused(lambda: client.opt_in_phone_number(**phone))
     expect("approve" in again.response["Error"]["Message"], "The approval should be used up.")
     fixtures.show("verdict", "and once more: held, because the approval is used up", "yellow")
 

@@ -61,7 +61,7 @@ def tamper(ledger: Path, *statements: str) -> None:
 
 
 def test_an_intact_chain(ledger: Path, document: Document, sentinel: Callable[..., Any]) -> None:
-    tables = "keys attempts claims holds approvals applied_values spent_signatures signals time_boxes stops budgets"
+    tables = "keys attempts claims holds approvals applied_values spent_signatures signals time_boxes stops budgets plan_sessions plan_uses"
     rows = dict.fromkeys(tables.split(), 0)
     assert document("verify") == (0, {"verified": 5, "checkpoint": 5, "rows": rows})
     said = sentinel("verify").stdout.splitlines()

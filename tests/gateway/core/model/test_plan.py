@@ -21,6 +21,9 @@ def test_its_json_form_names_secrets_without_values() -> None:
         "values": {"delay_seconds": 5},
         "secrets": ["policy"],
         "unknown": ["name"],
+        "computed": [],
+        "region": "",
+        "tags": {},
     }
 
 

@@ -16,7 +16,6 @@ def test_operations_that_imply_a_value(effects_of: Callable[..., Any]) -> None:
         assert (effect.address, effect.attribute, effect.value) == ("aws_kms_key.k", attribute, value)
 
 
-def test_a_key_of_foreign_origin_or_a_grant_is_not_understood(effects_of: Callable[..., Any]) -> None:
+def test_a_key_of_foreign_origin_or_another_policy_is_not_understood(effects_of: Callable[..., Any]) -> None:
     assert effects_of("kms", "CreateKey", {"Origin": "EXTERNAL"}, RESOURCES) == ()
-    assert effects_of("kms", "CreateGrant", {"KeyId": "1-2"}, RESOURCES) == ()
     assert effects_of("kms", "PutKeyPolicy", {"KeyId": "1-2", "PolicyName": "other", "Policy": "{}"}, RESOURCES) == ()
