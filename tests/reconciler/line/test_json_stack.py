@@ -105,7 +105,9 @@ def test_after_a_write_back_the_plan_exits_with_0(
         try:
             _apply(tool, root)
             _drift(fleet, groups)
-            result = CliRunner().invoke(app, ["reconcile", str(root), "--write", "--events", str(events), "--json"])
+            result = CliRunner().invoke(
+                app, ["reconcile", str(root), "--write", "--adopt", "all", "--events", str(events), "--json"]
+            )
             output = json.loads(result.stdout.splitlines()[-1])
             assert (result.exit_code, output["left"]) == (0, [])
             planned = tool.plan(root)
