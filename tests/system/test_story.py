@@ -58,7 +58,7 @@ def tour(up: Up) -> list[dict[str, Any]]:
     assert [step["stages"][:2] for step in steps if "stages" in step] == [["decided", "settled"]] * 2
     assert steps[0]["files"] == ["terraform.tfvars"]
     assert [step["code"] for step in steps if "code" in step] == ["AccessDenied", *(["AccessDeniedException"] * 2),
-        "UnauthorizedOperation", "AccessDenied", "AccessDeniedException"]  # fmt: skip
+        "UnauthorizedOperation", "AccessDenied", "AccessDenied"]  # fmt: skip
     assert "11. Who set this, and why?" in done.stderr
     return steps
 
