@@ -149,8 +149,9 @@ config := {
 			"max_size": [0],
 			"reserved_concurrent_executions": [0],
 		},
+		"controls": {"applies_pending": "applies more", "forces": "forces", "irrevocable": "loses data"},
 		"locking": [
-			"BypassGovernanceRetention", "ObjectLockMode", "ObjectLockRetainUntilDate", "ObjectLockLegalHoldStatus",
+			"ObjectLockMode", "ObjectLockRetainUntilDate", "ObjectLockLegalHoldStatus",
 		],
 	},
 	"documents": {
@@ -161,29 +162,20 @@ config := {
 		"principals": ["AWS", "CanonicalUser", "Federated", "Service"],
 	},
 	"execution": {
-		"code": {
-			"aws_lambda_function": ["source_code_hash", "s3_bucket", "s3_key", "s3_object_version", "image_uri", "layers"],
-			"aws_lambda_layer_version": ["*"],
-			"aws_instance": ["user_data", "user_data_base64"],
-			"aws_launch_template": ["user_data", "default_version"],
-			"aws_launch_configuration": ["user_data", "user_data_base64"],
-			"aws_ecs_task_definition": ["container_definitions"],
-			"aws_lambda_alias": ["function_version", "routing_config"],
-			"aws_ecs_service": ["task_definition"],
-			"aws_autoscaling_group": [
-				"launch_configuration", "launch_template", "launch_template.id", "launch_template.name",
-				"launch_template.version", "mixed_instances_policy", "mixed_instances_policy.launch_template",
-			],
-		},
-		"loaders": ["AWS_LAMBDA_EXEC_WRAPPER", "LD_PRELOAD", "NODE_OPTIONS"],
+		"loaders": ["*_OPTIONS", "LD_*", "PATH"],
+		"plain": ["*_LEVEL", "STAGE"],
+		"without_role": {"aws_instance": ["ami"]},
 	},
 	"destinations": {
-		"endpoints": {
-			"aws_cloudwatch_log_subscription_filter": ["destination_arn"],
-			"aws_sns_topic_subscription": ["endpoint"],
+		"alone": {
+			"agent": ["grants", "owned_elsewhere", "sends_to"],
+			"service": ["grants", "owned_elsewhere", "reach", "sends_to"],
 		},
-		"naming": ["alarm_actions", "kms_key_id", "kms_master_key_id", "redrive_policy", "rotation_lambda_arn"],
-		"blocks": ["*", "rule"],
+		"words": {
+			"grants": "who is let in", "owned_elsewhere": "what may be somebody else's",
+			"reach": "the place in the network", "sends_to": "where data goes",
+		},
+		"hosts_of_aws": [".amazonaws.com"],
 	},
 	"exposure": {
 		"switches": {
@@ -199,6 +191,7 @@ config := {
 		},
 		"shields": ["aws_s3_bucket_public_access_block", "aws_s3_account_public_access_block"],
 		"policy_attributes": ["access_policy", "policy", "resource_policy"],
+		"no_documents": ["aws_iot_policy_attachment", "aws_resiliencehub_resiliency_policy"],
 	},
 	"identity": {
 		"services": ["iam", "identitystore", "organizations", "rolesanywhere", "sso-admin", "sts"],
@@ -209,12 +202,12 @@ config := {
 			"AWSCodeStarFullAccess", "AWSDataPipeline_FullAccess", "AWSGlueConsoleFullAccess", "AWSSSO*Administrator",
 			"SecretsManagerReadWrite",
 		],
+		"credentials": [
+			"aws_iam_access_key", "aws_iam_service_specific_credential", "aws_iam_signing_certificate",
+			"aws_iam_user_login_profile", "aws_iam_user_ssh_key", "aws_iam_virtual_mfa_device",
+		],
 		"documents": {"policy": "identity", "inline_policy": "identity", "assume_role_policy": "trust"},
 		"denying_policies": ["AWSDenyAll", "AWSCompromisedKeyQuarantine*"],
-		"role_attributes": [
-			"execution_role_arn", "iam_instance_profile", "iam_role", "monitoring_role_arn", "role", "role_arn",
-			"service_linked_role_arn", "subscription_role_arn", "task_role_arn",
-		],
 		"escalating": [
 			"apprunner:updateservice", "bedrock-agentcore:invokecodeinterpreter",
 			"bedrock-agentcore:startcodeinterpretersession", "cloudformation:createchangeset",

@@ -15,6 +15,8 @@ document(kind, effects) := {
 		"operation": "DoSomething",
 		"account": "123456789012",
 		"parameters": {},
+		"controls": [],
+		"accounts": [],
 		"class": "mutation",
 		"understood": count(effects) > 0,
 		"effects": effects,
@@ -53,6 +55,8 @@ effect(type, action, attribute, value) := {
 	"upserted": false,
 	"basis": "hand",
 	"may_change": [],
+	"may_be": [],
+	"parts": [],
 	"exists": action != "create",
 	"changes": true,
 	"contract": {"managed_by_agent": true, "critical": false, "prevent_delete": false, "owner": ""},
@@ -69,7 +73,23 @@ calls(kind, service, operation, parameters, effects) := json.patch(document(kind
 but(effect, member, value) := object.union(object.remove(effect, [member]), {member: value})
 
 # The effect with its value declared in code.
-as_declared(effect) := but(effect, "declared_value", effect.value)
+as_declared(effect) := object.union(but(effect, "declared_value", effect.value), {"parts": parts}) if {
+	parts := [but(part, "declared", true) | some part in effect.parts]
+}
+
+# The effect with one part of this class, which gains these texts.
+with_part(effect, class, texts, accounts) := but(effect, "parts", [{
+	"path": effect.attribute,
+	"class": class,
+	"texts": texts,
+	"fresh": texts,
+	"accounts": accounts,
+	"declared": false,
+	"named": false,
+}])
+
+# The effect, its contract naming the very attributes.
+as_named(effect) := but(effect, "parts", [but(part, "named", true) | some part in effect.parts])
 
 # The tests' own data, with one trusted account.
 with_trusted(account) := object.union(config, {"principals": {"trusted_accounts": [account]}})

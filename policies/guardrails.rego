@@ -30,7 +30,7 @@ findings contains {
 	"message": concat("", [
 		"Sentinel knows of this call only that it touches ", effect.address, ", and the guardrails ", concat(", ", sort(blind)),
 		" judge attributes that it may change without showing it. ",
-		"Apply it with its plan (`sentinel apply`), or let a human approve it.",
+		"Apply it with its plan (`sentinel apply`), or have it approved.",
 	]),
 	"address": effect.address,
 	"attribute": "*",

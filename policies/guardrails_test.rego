@@ -24,6 +24,7 @@ test_findings_of_all_packages_are_joined if {
 whole(type, action, names) := json.patch(fixtures.effect(type, action, "*", null), [
 	{"op": "replace", "path": "/basis", "value": "resource"},
 	{"op": "replace", "path": "/may_change", "value": names},
+	{"op": "replace", "path": "/may_be", "value": names},
 ])
 
 blind(kind, effect) := {finding.message |
@@ -34,13 +35,12 @@ blind(kind, effect) := {finding.message |
 test_a_touched_resource_is_held_where_a_guardrail_judges_its_attributes if {
 	every case in [
 		["aws_mq_broker", ["publicly_accessible"], "exposure"],
-		["aws_sfn_state_machine", ["role_arn"], "identity"],
-		["aws_ecr_repository", ["encryption_configuration", "kms_key_id"], "destinations"],
+		["aws_sfn_state_machine", ["hands_role"], "identity"],
+		["aws_ecr_repository", ["sends_to"], "destinations"],
 		["aws_elasticache_replication_group", ["deletion_protection"], "data_loss"],
 		["aws_security_group", ["name"], "network"],
-		["aws_instance", ["tags"], "execution"],
 		["aws_s3_bucket_lifecycle_configuration", [], "data_loss"],
-		["aws_sns_topic_subscription", ["protocol"], "destinations"],
+		["aws_sns_topic_subscription", ["protocol", "sends_to"], "destinations"],
 		["aws_ecr_registry", ["policy"], "exposure"],
 		["aws_wafv2_web_acl", [], "exposure"],
 		["aws_iam_role", [], "identity"],

@@ -1,6 +1,7 @@
 """The reconciler's commands: `sentinel reconcile` on any working copy, and `python -m reconciler serve` beside a gateway."""
 
 import asyncio
+import contextlib
 import json
 import signal
 import sys
@@ -13,9 +14,12 @@ import typer
 
 from gateway.core.errors import SentinelError
 from gateway.core.exception_text import without_values
-from reconciler.adoption.extent import Adopt
+from gateway.core.model.adopt import Adopt
+from gateway.core.waiting import waiting
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     from reconciler.changes.cloudtrail import Events
     from reconciler.model import Drift
     from reconciler.working_copy.report import Report
@@ -26,7 +30,7 @@ LEFT = 2
 commands = typer.Typer(add_completion=False, help="Write what is live back into Terraform code.")
 """The commands that `sentinel` adds, by the entry point `sentinel.commands`."""
 
-app = typer.Typer(help="Sentinel's reconciler.", no_args_is_help=True)
+app = typer.Typer(add_completion=False, help="Sentinel's reconciler.", no_args_is_help=True)
 """The commands of `python -m reconciler`: the same and `serve`, a name that `sentinel` uses for the gateway."""
 
 
@@ -132,7 +136,7 @@ def reconcile(
             tokens=suggest,
             adopt=adopt,
         )
-        report = asyncio.run(reconcile_working_copy(run))
+        report = _run(reconcile_working_copy(run))
     except SentinelError as error:
         _fail(error, as_json=as_json)
         raise typer.Exit(1) from error
@@ -174,6 +178,12 @@ def observe(
         _fail(error, as_json=True)
         raise typer.Exit(1) from error
     typer.echo(json.dumps({"resources": found}, ensure_ascii=False))
+
+
+def _run(work: "Coroutine[Any, Any, Report]") -> "Report":
+    """Run it, and say on standard error that it still works. What it prints, log lines too, goes there: standard output is for the result."""
+    with contextlib.redirect_stdout(sys.stderr), waiting("Reading what is live, and proving the edit"):
+        return asyncio.run(work)
 
 
 async def _serve(config: Path | None) -> None:

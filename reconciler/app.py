@@ -177,6 +177,7 @@ def _worker(
         declared_cache=DeclaredCache(),
         asked=SuggestionRounds(suggestions=suggestions) if suggestions else None,
         refresh_state=settings.reconcile.refresh_state,
+        adopt=settings.reconcile.adopt,
     )
     read_back = _read_back(settings, ledger, concerns=lambda name: name == stack.name, read_live=line.read_live)
     backlog = Backlog(stack=stack.name)

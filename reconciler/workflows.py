@@ -112,7 +112,7 @@ class Worker:
         self.left_over.keep(frozenset(applied.id for applied in left_over))
         for applied in left_over:
             recorded = body_of(self.backlog.left[applied.id], ReconciledBody).tried
-            now: dict[str, Json] = {"protected": head, "others": self.backlog.others(applied)}
+            now: dict[str, Json] = {"protected": head, **self.backlog.circumstances(applied)}
             if "branch" in recorded:
                 now["branch"] = await self.line.tip()
             if not self.left_over.due(applied.id, recorded, now):
@@ -235,7 +235,8 @@ class Runner:
         One that corrects a record may run many times for the same record, each time in other circumstances.
         Raises what `Line` raises.
         """
-        workflow = f"{mutation_id}.{attempt}" if attempt else mutation_id
+        # One mutation may be about several stacks, each of which has its own workflow for it.
+        workflow = f"{mutation_id}.{stack}.{attempt}"
         with SetWorkflowID(f"{mutation_id}@{corrects}.{new_id('try')}" if corrects else workflow):
             handle = await DBOS.enqueue_workflow_async(_queue(stack), self._workflow, stack, mutation_id, corrects)
         return await handle.get_result(polling_interval_sec=self._poll_seconds)

@@ -43,11 +43,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Files with tests that wait come first: what several processes share out ends at the same time, and they work while such a test waits.
     """
+    names = {item: {marker.name for marker in item.iter_markers()} for item in items}
     if "long" not in config.option.markexpr:
-        kept = [item for item in items if not item.get_closest_marker("long")]
-        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
-        items[:] = kept
-    waiting = {item.path for item in items if any(item.get_closest_marker(name) for name in _WAITING)}
+        config.hook.pytest_deselected(items=[item for item in items if "long" in names[item]])
+        items[:] = [item for item in items if "long" not in names[item]]
+    waiting = {item.path for item in items if not names[item].isdisjoint(_WAITING)}
     items.sort(key=lambda item: item.path not in waiting)
 
 

@@ -1,8 +1,11 @@
 """THE ordered list of checks, and what decides by it: the line, and the judge of plans."""
 
 from collections.abc import Callable
+from typing import Final
 
 from gateway.app.parts import Parts
+from gateway.aws.models.billed_reads import is_billed
+from gateway.effects.type_rows import directions_of_types, set_after_creation
 from gateway.line.checks.approvers import ApproversPolicy
 from gateway.line.checks.arbitration import ArbitrationCheck
 from gateway.line.checks.bounds import BoundsCheck
@@ -12,6 +15,7 @@ from gateway.line.checks.contest import ContestPolicy
 from gateway.line.checks.dependencies import DependenciesCheck
 from gateway.line.checks.derived_rows import DerivedRowsCheck
 from gateway.line.checks.fairness import Admission, FairLimitsOf, FairnessCheck
+from gateway.line.checks.ground_truth import GroundTruthCheck
 from gateway.line.checks.planned_call import PlannedCallCheck
 from gateway.line.checks.planned_parameters import PlannedParametersCheck
 from gateway.line.checks.policy import GuardrailsCheck
@@ -19,20 +23,32 @@ from gateway.line.checks.policy_input import PolicyInputs
 from gateway.line.checks.quarantine import QuarantineCheck
 from gateway.line.checks.stops import StopsCheck
 from gateway.line.checks.time_box import TimeBoxCheck
+from gateway.line.checks.untold_values import UntoldValuesCheck
+from gateway.line.ground_truth import GroundTruth
 from gateway.line.pipeline import Pipeline
+from gateway.line.read_budget import ReadBudget
 from gateway.line.survey import Survey
 from gateway.plans.carried_calls import carried_calls
 from gateway.plans.check import PlanCheck
 from gateway.plans.open import PlanOpener
 from gateway.plans.session_calls import SessionCalls
+from gateway.plans.unknown_calls import unknown_calls
 from gateway.policy.bundle import RunningEngine
 
+NO_GROUND: Final = GroundTruth()
+"""Nothing that Sentinel decides by lies in AWS."""
 
-def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: "") -> CheckChain:
-    """The checks, in the order in which their findings are shown. `quarantined` says why only people may change an address."""
+
+def checks(
+    engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: "", ground: GroundTruth = NO_GROUND
+) -> CheckChain:
+    """The checks, in the order in which their findings are shown. `quarantined` says why only people may change an address; `ground` is
+    what Sentinel itself decides by.
+    """
     inputs = PolicyInputs()
     return CheckChain(
         [
+            GroundTruthCheck(ground),
             CallClassCheck(),
             StopsCheck(),
             BoundsCheck(),
@@ -51,16 +67,21 @@ def checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: 
     )
 
 
-def session_checks(engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: "") -> CheckChain:
+def session_checks(
+    engine: RunningEngine, quarantined: Callable[[str], str] = lambda _: "", ground: GroundTruth = NO_GROUND
+) -> CheckChain:
     """What the calls of a plan's session are judged by. Bounds, dependencies, guardrails and claims were judged with the plan."""
     inputs = PolicyInputs()
     return CheckChain(
         [
+            GroundTruthCheck(ground),
             CallClassCheck(),
             StopsCheck(),
             PlannedCallCheck(),
             QuarantineCheck(quarantined),
+            UntoldValuesCheck(BoundsCheck()),
             PlannedParametersCheck(GuardrailsCheck(engine, engine.packages, inputs)),
+            UntoldValuesCheck(GuardrailsCheck(engine, engine.packages)),
             FairnessCheck(FairLimitsOf(engine)),
         ],
         rules=engine.rules,
@@ -75,7 +96,7 @@ def open_session_calls(parts: Parts) -> SessionCalls:
         ledger=parts.ledger,
         sessions=parts.plan_sessions,
         policy=parts.engine,
-        checks=session_checks(parts.engine, parts.drift.quarantined),
+        checks=session_checks(parts.engine, parts.drift.quarantined, parts.ground),
         clock=parts.clock,
         rules=parts.engine.plan_rules,
         couplings=parts.engine.couplings,
@@ -103,7 +124,7 @@ def open_pipeline(parts: Parts) -> Pipeline:
             proof=parts.signals.proof,
             couplings=parts.engine.couplings,
         ),
-        checks=checks(parts.engine, parts.drift.quarantined),
+        checks=checks(parts.engine, parts.drift.quarantined, parts.ground),
         ledger=parts.ledger,
         cloud=parts.aws.aws,
         clock=parts.clock,
@@ -112,6 +133,8 @@ def open_pipeline(parts: Parts) -> Pipeline:
         time_boxes=parts.ledger,
         admission=Admission(FairLimitsOf(parts.engine)),
         planned=open_session_calls(parts),
+        ground=parts.ground,
+        reads=ReadBudget(FairLimitsOf(parts.engine), is_billed, parts.clock),
     )
 
 
@@ -122,12 +145,15 @@ def open_plan_check(parts: Parts) -> PlanCheck:
         ledger=parts.ledger,
         events=parts.ledger,
         policy=parts.engine,
-        checks=checks(parts.engine, parts.drift.quarantined),
+        checks=checks(parts.engine, parts.drift.quarantined, parts.ground),
         clock=parts.clock,
         masker=parts.masker,
         digest_key=parts.digest_key,
         couplings=parts.engine.couplings,
         carried=lambda plan, stack: carried_calls(
             plan, stack, parts.resolver, parts.stacks.account(), parts.settings.upstream.default_region
+        ),
+        unknown=lambda plan: unknown_calls(
+            plan, directions_of_types(parts.settings.effects.learned), set_after_creation()
         ),
     )

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
+from datetime import timedelta
+from functools import partial
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
@@ -10,6 +12,7 @@ from fastapi import FastAPI
 from gateway.app.checks import open_pipeline, open_plan_check, open_plan_opener
 from gateway.app.parts import Parts
 from gateway.aws.client.live_reads import AwsLive
+from gateway.aws.client.states import StatesNow
 from gateway.aws.client.streams import AwsData, AwsReads
 from gateway.aws.door.bucket_host import BucketHosts
 from gateway.aws.door.data_calls import DataCalls
@@ -19,6 +22,7 @@ from gateway.aws.door.form_uploads import FormUploads
 from gateway.aws.door.reads import Reads
 from gateway.aws.door.uploads import Uploads
 from gateway.aws.door.urls import ReplyUrls
+from gateway.aws.models.object_reads import may_fetch
 from gateway.context.live_values import LiveReadThrough
 from gateway.context.reader import ContextReader
 from gateway.core.http.body_budget import BodyBudget
@@ -48,10 +52,12 @@ from gateway.doors.metrics import MetricsDoor
 from gateway.doors.router import App, DoorRouter
 from gateway.doors.shutdown import Stopping
 from gateway.identity.bearer import Bearer
+from gateway.identity.caller import still_in
 from gateway.identity.sigv4 import SigV4
 from gateway.line.checks.fairness import FairLimitsOf
-from gateway.line.data_plane import DataPlane
+from gateway.line.data_plane import DataPlane, DataSignatures
 from gateway.line.pipeline import Pipeline
+from gateway.line.state_writes import StateWrites
 from gateway.plans.document import LARGEST_PLAN
 from gateway.signals.receiver import SignalReceiver
 from gateway.signals.sns import SnsEndpoint, SnsMessages
@@ -96,6 +102,7 @@ def aws_door(parts: Parts, pipeline: Pipeline) -> AwsDoor:
         index=wire.routes,
         classes=wire.classes,
         models=wire.models,
+        looks_at=lambda service, operation: may_fetch(service, operation) and parts.ground.any,
     )
     sigv4 = SigV4(parts.keys, parts.clock, skew_seconds=server.clock_skew_seconds)
     uploads = Uploads(
@@ -106,11 +113,13 @@ def aws_door(parts: Parts, pipeline: Pipeline) -> AwsDoor:
         https=server.public_url.startswith("https://"),
     )
     urls = ReplyUrls(public_url=server.public_url)
+    stands = partial(still_in, parts.keys, parts.clock)
     plane = DataPlane(
         resolver=parts.resolver,
         stacks=parts.stacks,
         treatments=settings.data_treatments,
         by_stack=settings.data_treatments_by_stack,
+        ground=parts.ground,
     )
     reads = AwsReads(models=wire.models, endpoints=wire.endpoints, signer=wire.signer, client=wire.client)
     return AwsDoor(
@@ -121,9 +130,18 @@ def aws_door(parts: Parts, pipeline: Pipeline) -> AwsDoor:
         ),
         authenticator=sigv4,
         decoder=decoder,
-        reads=Reads(reads, urls),
+        reads=Reads(reads, urls, stands=stands),
         urls=urls,
-        data=DataCalls(plane, parts.counts, AwsData(wire.aws, wire.client), urls, refuse=parts.stops.refuse),
+        data=DataCalls(
+            plane,
+            parts.counts,
+            DataSignatures(parts.clock, skew=timedelta(seconds=server.clock_skew_seconds)),
+            AwsData(wire.aws, wire.client),
+            urls,
+            stands=stands,
+            refuse=parts.stops.refuse,
+            states=StateWrites(parts.ground, StatesNow(reads).read),
+        ),
         clock=parts.clock,
         hosts=BucketHosts(server.s3_hosts, server.public_url),
         max_body_bytes=server.max_body_bytes,
@@ -343,6 +361,7 @@ def console_doors(parts: Parts, api: App, pipeline: Pipeline, stopping: Stopping
         checkouts={stack.name: stack.path for stack in parts.settings.stacks},
         rules=parts.engine.rules,
         revision=lambda: parts.engine.revision,
+        ending_keys=lambda: parts.key_ends.ending,
         clock=parts.clock,
         stopping=stopping,
         cookie_key=parts.console_key,

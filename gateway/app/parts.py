@@ -18,21 +18,23 @@ from gateway.aws.models.call_classes import CallClassTable, class_of_call
 from gateway.aws.models.call_classes import shipped as shipped_classes
 from gateway.aws.models.routing_index import RoutingIndex
 from gateway.aws.models.routing_index import shipped as shipped_routes
+from gateway.core.derived_rows import DerivedRow, derived_rows
 from gateway.core.model.masking import Masker
 from gateway.core.model.mutation import Call, CallClass
 from gateway.core.ports import Clock
 from gateway.core.service_models import ServiceModels
 from gateway.core.settings import Settings
 from gateway.drift.decisions import DriftDecisions
-from gateway.effects.derived_rows import DerivedRow, derived_rows
 from gateway.effects.learned_rows import check_learned
 from gateway.effects.resolver import EffectResolver
 from gateway.identity.master_key import derived_key
+from gateway.ledger.key_ends import KeyEnds
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.plan_sessions import SqlPlanSessions
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.line.data_plane import PassedCounts
+from gateway.line.ground_truth import GroundTruth, places_of
 from gateway.line.stop_book import StopBook
 from gateway.line.wakeups import Wakeups
 from gateway.policy.bundle import RunningEngine
@@ -78,8 +80,10 @@ class Parts:
     digest_key: bytes
     console_key: bytes
     drift: DriftDecisions
+    ground: GroundTruth
     signals: OpenSignals
     stops: StopBook
+    key_ends: KeyEnds
     telemetry: Telemetry = field(default_factory=Telemetry)
     wakeups: Wakeups = field(default_factory=Wakeups)
 
@@ -125,19 +129,16 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         engine=engine,
         aws=aws,
         rows=rows,
-        resolver=EffectResolver(
-            stacks,
-            masker=masker,
-            rows=rows,
-            class_of=_class_of,
-        ),
+        resolver=EffectResolver(stacks, masker=masker, rows=rows, class_of=_class_of),
         counts=counts,
         masker=masker,
         digest_key=derived_key(master, "call digest"),
         console_key=derived_key(master, "console"),
+        ground=GroundTruth(places_of(settings), stacks),
         drift=DriftDecisions(queries=ledger, events=ledger, stacks=stacks, policy=engine, clock=clock),
         signals=await _signal_book(settings, ledger, clock),
         stops=StopBook(ledger, clock),
+        key_ends=KeyEnds(ledger, clock),
         telemetry=telemetry,
     )
     await parts.stops.refresh()

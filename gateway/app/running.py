@@ -55,6 +55,7 @@ def _background(parts: Parts) -> tuple[Coroutine[None, None, None], ...]:
         # Other gateways of the ledger record signals and stops too.
         repeat(parts.signals.refresh, 1.0, failed="signals_not_followed"),
         repeat(parts.stops.refresh, 0.5, failed="stops_not_followed"),
+        repeat(parts.key_ends.look, 600.0, failed="key_ends_not_looked_for"),
         parts.wakeups.follow(ledger),
     )
 
@@ -67,6 +68,11 @@ async def _warn(parts: Parts) -> None:
         log.warning("contract_warning", warning=warning)
     for warning in stacks.origin_warnings:
         log.warning("contract_origin", warning=warning)
+    if not parts.settings.reconcile.gateway_identity and not parts.settings.upstream.simulated:
+        log.warning(
+            "own_identity_unknown",
+            consequence="Nobody can tell which IAM role is this gateway's, so calls that change it are judged as any other. Set reconcile.gateway_identity.",
+        )
 
 
 def _log_start(parts: Parts) -> None:

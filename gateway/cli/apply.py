@@ -33,6 +33,8 @@ from gateway.core.model.plan import Plan
 
 _FOR_APPLY: Final = ("-parallelism", "-lock", "-lock-timeout", "-no-color", "-compact-warnings", "-input")
 """Options of `terraform plan` that `terraform apply` of its plan takes too."""
+_LOCK_TIMEOUT: Final = "-lock-timeout=5m"
+"""The reconciler has the state's lock for a moment when the state follows what was merged. Terraform would give up at once."""
 _STANDARD_ERROR: Final = 2
 _SIGNALLED: Final = 128
 """What a shell adds to the number of the signal that ended a command."""
@@ -110,7 +112,7 @@ def apply(
     stack: Annotated[str, typer.Option(help="The stack that it is of. Default: the gateway's only one.")] = "",
     chdir: Annotated[Path, typer.Option(help="The directory of the code.")] = Path(),
     terraform: Annotated[str, typer.Option(help="The command of Terraform.")] = "terraform",
-    lasts: Annotated[str, typer.Option("--for", help="How long the apply may last, at most 12h.")] = "1h",
+    lasts: Annotated[str, typer.Option("--lasts", "--for", help="How long the apply may last, at most 12h.")] = "1h",
     wait: Annotated[bool, typer.Option(help="While the plan is held, wait for a person instead of ending.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask at a terminal before the plan is applied.")] = False,
     intent: Annotated[Intent | None, typer.Option(help="The goal. Default: the motive of the key.")] = None,
@@ -131,7 +133,7 @@ def apply(
             work = _Apply(
                 terraform=TerraformCommand(executable=terraform, directory=chdir),
                 caller=caller,
-                options=options,
+                options=with_patience(options),
                 plan_file=Path(saved).absolute() if saved else Path(directory) / "plan.bin",
             )
             if not saved:
@@ -180,7 +182,8 @@ class _Apply:
         """The plan without its secrets. Raises `NotApplied`, `errors.Malformed`."""
         from gateway.plans.document import read_plan
 
-        return read_plan(self.terraform.read(self._reading, "show", "-json", str(self.plan_file)))
+        source = self.terraform.read(self._reading, "show", "-json", str(self.plan_file))
+        return read_plan(source, mark_key=self.caller.mark_key)
 
     def apply(self, request: PlanRequest, *, wait: bool, as_json: bool) -> int:
         """Open the session, apply, and end the session whatever happens; the exit code."""
@@ -188,6 +191,7 @@ class _Apply:
         if report["session"] is None:
             _show_refusal(report, as_json=as_json)
             return BROKEN
+        _warn(report)
         variables = session_variables(self.caller, report)
         environment = with_aws_variables(os.environ, variables)
         inside = CliIdentity(url=self.caller.url, token=variables["SENTINEL_TOKEN"])
@@ -211,8 +215,23 @@ class _Apply:
             error_console.print(f"[yellow]The session of {plan} ends by itself: {safe(str(error))}[/yellow]")
 
 
+def with_patience(options: Sequence[str]) -> tuple[str, ...]:
+    """The options, with a time to wait for the state's lock unless they say something about it."""
+    says = any(each.removeprefix("-").startswith(("-lock", "lock")) for each in options)
+    return tuple(options) if says else (*options, _LOCK_TIMEOUT)
+
+
 def _options_of_apply(options: Sequence[str]) -> list[str]:
     return [each for each in options if each.removeprefix("-").partition("=")[0] in {name[1:] for name in _FOR_APPLY}]
+
+
+def _warn(report: Mapping[str, Any]) -> None:
+    """Say before the apply at which changes it will be held."""
+    from gateway.plans.report import not_understood_notes
+
+    unknown = [each for each in report["not_understood"] if not each["with_plan"]]
+    for note in not_understood_notes({"not_understood": unknown}):
+        error_console.print(f"[yellow]{safe(note)}[/yellow]")
 
 
 def _show_refusal(report: Mapping[str, Any], *, as_json: bool) -> None:

@@ -1,11 +1,14 @@
 """HTTP client of the gateway's JSON API, for commands, with the identity that they call it by."""
 
 import asyncio
+import contextlib
 import json
 import os
 import re
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -29,6 +32,11 @@ class CliIdentity:
     token: str = field(repr=False)
     region: str = ""
     """AWS region of the `sentinel up`; empty if the identity comes from the environment."""
+
+    @property
+    def mark_key(self) -> bytes:
+        """The key of the marks of a plan's secrets: the caller's own secret, so that the same caller's plans can be compared."""
+        return self.token.partition(".")[2].encode()
 
 
 def identity(named: str | None = None, *, default: str = "human") -> CliIdentity:
@@ -138,8 +146,29 @@ async def call_api(
         content = json.dumps(body).encode()
         request_headers["Content-Type"] = "application/json"
     target = f"/v1{path}" + (f"?{urlencode(query)}" if query else "")
-    reply = await asyncio.to_thread(_exchange, identity.url, method, target, request_headers, content)
+    reply = await _in_thread(lambda: _exchange(identity.url, method, target, request_headers, content))
     return _parse_reply(identity.url, reply, member)
+
+
+async def _in_thread(work: Callable[[], HttpResponse]) -> HttpResponse:
+    """The result of `work` in a thread that nobody waits for: after Ctrl-C the command ends at once, whatever the gateway does meanwhile."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[HttpResponse] = loop.create_future()
+
+    def tell(act: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(lambda: None if done.done() else act())
+
+    def act() -> None:
+        try:
+            result = work()
+        except Exception as error:  # noqa: BLE001  it is raised where it is awaited
+            tell(partial(done.set_exception, error))
+        else:
+            tell(partial(done.set_result, result))
+
+    threading.Thread(target=act, name="request", daemon=True).start()
+    return await done
 
 
 def _exchange(url: str, method: str, target: str, headers: Mapping[str, str], content: bytes | None) -> HttpResponse:

@@ -100,6 +100,7 @@ PLACES: Final[Mapping[str, str]] = {
     "plan-check": "gateway.cli.plan_check:plan_check",
     "apply": "gateway.cli.apply:apply",
     "end-session": "gateway.cli.plan_session:end_session",
+    "observe": "gateway.cli.observe:observe_app",
     "drift": "gateway.cli.drift:drift_app",
     "heal": "gateway.cli.drift:heal_app",
     "signals": "gateway.cli.signals:signals",
@@ -120,12 +121,15 @@ PLACES: Final[Mapping[str, str]] = {
     "verify": "gateway.cli.verify:verify",
     "config": "gateway.cli.config:config",
     "key": "gateway.cli.keys:key_app",
+    "contract": "gateway.cli.contract:contract_app",
     "policy": "gateway.cli.policy:policy_app",
 }
 """The place of each command, in the order in which help lists them."""
 
 _CONTEXT_SETTINGS: Final = {"session": {"allow_interspersed_args": False}}
 
+_COMPLETION: Final = frozenset({"install_completion", "show_completion"})
+"""Names of Typer's own options."""
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """Base class of all usage errors; Typer has no public name for it."""
 
@@ -136,6 +140,14 @@ class Commands(TyperGroup):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.commands = LazyCommands(PLACES, context_settings=_CONTEXT_SETTINGS, others=_commands_of_other_packages)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options of the group; those that install completion work, and are not in the help."""
+        found: list[Any] = super().get_params(ctx)
+        for option in found:
+            if option.name in _COMPLETION:
+                option.hidden = True
+        return found
 
     def main(
         self,

@@ -40,8 +40,9 @@ def config(*, config: Config = None, as_json: Json = False) -> None:
     console.print(
         f"Settings file: {safe(str(file)) if file else f'none (there is no {CONFIG_FILE} in this directory)'}"
     )
-    rows = [[name, _cell(value), origin_of[name].value, environment_variable(name)] for name, value in values.items()]
-    show_table("Settings", ["setting", "value", "from", "environment variable"], rows)
+    rows = [[name, _cell(value), origin_of[name].value] for name, value in values.items()]
+    show_table("Settings", ["setting", "value", "from"], rows)
+    console.print("The environment variable of `server.port` is `SENTINEL_SERVER__PORT`, and so on; --json names each.")
     console.print(safe(evidence_rule(settings.signals)))
 
 

@@ -2,19 +2,33 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from gateway.cli.client import HELD, ApiRefused, act_on_mutation, call_api_as, mutation_path
-from gateway.cli.options import As, Evidence, Json, motive_body
+from gateway.cli.options import As, Evidence, Json, Yes, motive_body
 from gateway.cli.output import answer, change, console, fail, few_changes, run, safe, show_json, show_pairs, show_table
-from gateway.core.errors import Malformed, NotFound
+from gateway.core.errors import Malformed, NotFound, SentinelError
 from gateway.core.model.approval import HoldFilter
+from gateway.core.model.consequence import consequence
 from gateway.core.model.motive import Intent, Motivation
+from gateway.core.model.mutation import EffectAction
 from gateway.core.model.verdict import Verdict
+from gateway.core.texts import by_rule, visible
 from gateway.core.times import utc_cell
+
+
+class NotConfirmed(SentinelError):
+    """A decision needs a person's yes, and nobody could be asked."""
+
+    code = "not_confirmed"
+
+
+_NAMED = 3
+"""Holds like the first one that a row of the list names."""
 
 
 def holds(
@@ -34,8 +48,8 @@ def holds(
         return
     query = {"state": state.value, "limit": str(limit)}
     reply = answer(call_api_as(actor, "GET", "/holds", member="holds", query=query), as_json=as_json)
-    columns = ["since", "requester", "operation", "change", "rule", "reason", "mutation"]
-    show_table("Holds", columns, [_row(hold) for hold in reply["holds"]])
+    columns = ["since", "requester", "asks for", "why it is held", "who must approve", "mutation"]
+    show_table("Holds", columns, [_row(alike) for alike in _groups(reply["holds"])])
 
 
 async def request_hold(actor: str | None, mutation_id: str) -> dict[str, Any]:
@@ -65,12 +79,14 @@ def show_hold(hold: Mapping[str, Any]) -> None:
             "says": motive.get("text", ""),
             "evidence": ", ".join(motive.get("evidence", ())),
             "approvers": _approvers(hold["approvers"]),
+            "approved by": ", ".join(hold.get("approved_by", ())),
+            "still missing": _missing(hold),
         }
     )
     for effect in hold["effects"]:
-        console.print(f"  changes {safe(change(effect))}")
-    for reason in hold["reasons"]:
-        console.print(f"  held: {safe(reason['reason'])} \\[{safe(reason['rule'])}]")
+        _show_effect(effect)
+    for rule, reasons in by_rule((each["rule"], each["reason"]) for each in hold["reasons"]).items():
+        console.print(f"  held: {safe(' '.join(reasons))} \\[{safe(rule)}]")
     console.print(
         "[bold]parameters[/bold]"
         + (
@@ -82,6 +98,13 @@ def show_hold(hold: Mapping[str, Any]) -> None:
     console.print(safe(json.dumps(hold["parameters"], indent=2, ensure_ascii=False)))
 
 
+def _show_effect(effect: Mapping[str, Any]) -> None:
+    """One line of what changes, and what goes in red."""
+    action = EffectAction(effect["action"])
+    line = f"changes {change(effect)}. {consequence(action, effect['attribute'])}".rstrip(". ")
+    console.print(Text(f"  {visible(line)}", style="bold red" if action is EffectAction.DELETE else ""))
+
+
 def _approvers(rule: Mapping[str, Any] | None) -> str:
     """Which people may approve it, and how many must; empty if the hold does not say."""
     if rule is None:
@@ -89,17 +112,52 @@ def _approvers(rule: Mapping[str, Any] | None) -> str:
     return f"people with the role {', and '.join(' or '.join(wanted) for wanted in rule['roles'])}. {rule['reason']}"
 
 
-def _row(hold: Mapping[str, Any]) -> list[str]:
-    reasons = hold["reasons"]
+def _groups(held: Sequence[Mapping[str, Any]]) -> Iterable[Sequence[Mapping[str, Any]]]:
+    """The holds in their order; those of one requester, operation, reason and approval together, so that many of them do not hide the others."""
+    found: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
+    for hold in held:
+        rules = tuple(sorted({reason["rule"] for reason in hold["reasons"]}))
+        given = tuple(hold.get("approved_by", ()))
+        found.setdefault((hold["requester"], _operation(hold), rules, hold["state"], given), []).append(hold)
+    return found.values()
+
+
+def _row(alike: Sequence[Mapping[str, Any]]) -> list[str]:
+    hold, *others = alike
+    reasons = by_rule((each["rule"], each["reason"]) for each in hold["reasons"])
     return [
         utc_cell(hold["since"]),
         hold["requester"],
-        _operation(hold),
-        few_changes(hold["effects"]),
-        ", ".join(dict.fromkeys(reason["rule"] for reason in reasons)),
-        " ".join(dict.fromkeys(reason["reason"] for reason in reasons)),
-        hold["mutation_id"],
+        ": ".join(part for part in (_operation(hold), few_changes(hold["effects"])) if part),
+        " ".join(f"{' '.join(said)} [{rule}]" for rule, said in reasons.items()),
+        "; ".join(part for part in (_approved(hold), _missing(hold)) if part),
+        "\n".join([hold["mutation_id"], *_others(others)]),
     ]
+
+
+def _others(holds: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not holds:
+        return []
+    more = [f"and {len(holds)} more like it:", *(each["mutation_id"] for each in holds[:_NAMED])]
+    return [*more, "… (`--json` lists all)"] if len(holds) > _NAMED else more
+
+
+def _approved(hold: Mapping[str, Any]) -> str:
+    """Who has approved it already, in few words."""
+    given = hold.get("approved_by", ())
+    return f"approved by {', '.join(given)}" if given else ""
+
+
+def _missing(hold: Mapping[str, Any]) -> str:
+    """How many people with which roles must still approve it, in few words; empty if nobody must, or the hold does not say."""
+    rule = hold["approvers"]
+    if rule is None:
+        return ""
+    missing = int(hold.get("missing", rule.get("people", 1)))
+    if not missing:
+        return ""
+    roles = " and ".join(" or ".join(wanted) for wanted in rule["roles"])
+    return f"{missing} {'more ' if hold.get('approved_by') else ''}{'person' if missing == 1 else 'people'}: {roles}"
 
 
 def _operation(hold: Mapping[str, Any]) -> str:
@@ -110,13 +168,15 @@ def break_glass(
     mutation_id: Annotated[str, typer.Argument(help="The held mutation, mut_…")],
     *,
     reason: Annotated[str, typer.Option(help="What the emergency is. Recorded for good.")],
+    yes: Yes = False,
     actor: As = None,
     as_json: Json = False,
 ) -> None:
-    """Pass a held call at once, without those who may approve it, even if it is your own. Needs the role `break-glass`.
+    """Show one held call and pass it at once, without those who may approve it, even if it is your own. Needs the role `break-glass`.
 
     The identical call then passes once within an hour. A record of its own says who did it and why; denials stay denials.
     """
+    _confirm(actor, mutation_id, "Break the glass for exactly this call?", yes=yes, as_json=as_json)
     body = {"reason": reason}
     reply = answer(act_on_mutation(actor, mutation_id, "break-glass", member="passed_by", body=body), as_json=as_json)
     console.print(f"Passed {mutation_id} until {safe(reply['until'])}. It is recorded with your name and reason.")
@@ -143,7 +203,7 @@ def settle(
 
 
 _EXIT = {Verdict.HOLD: 3, Verdict.DENY: 1}
-"""Exit code by verdict, 0 for any other. A denial outside a dry run is an API error and never gets this far."""
+"""Exit code by verdict of what was not applied, 0 for any other. A denial outside a dry run is an API error and never gets this far."""
 
 
 def propose(
@@ -155,7 +215,9 @@ def propose(
     motivation: Annotated[Motivation | None, typer.Option(help="Why now.")] = None,
     why: Annotated[str, typer.Option(help="Free text.")] = "",
     evidence: Evidence = None,
-    wanted_for: Annotated[str, typer.Option("--for", help="How long the change is wanted, e.g. 1h.")] = "",
+    wanted_for: Annotated[
+        str, typer.Option("--wanted-for", "--for", help="How long the change is wanted, e.g. 1h.")
+    ] = "",
     region: Annotated[str, typer.Option(help="AWS region. Default: the gateway's.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the decision; change nothing.")] = False,
     key: Annotated[
@@ -176,7 +238,12 @@ def propose(
         show_json(reply)
     else:
         _print_decision(reply)
-    raise typer.Exit(_EXIT.get((reply.get("decision") or {}).get("verdict", ""), 0))
+    raise typer.Exit(0 if _is_applied(reply) else _EXIT.get((reply.get("decision") or {}).get("verdict", ""), 0))
+
+
+def _is_applied(reply: Mapping[str, Any]) -> bool:
+    """Whether AWS applied the call, whatever the verdict: a stack that is only observed refuses and holds nothing."""
+    return (reply.get("outcome") or {}).get("outcome") == "applied"
 
 
 async def _propose(body: Mapping[str, Any], parameters: str, key: str, actor: str | None) -> dict[str, Any]:
@@ -209,13 +276,17 @@ def _print_decision(reply: Mapping[str, Any]) -> None:
     id_ = reply["mutation"]["id"]
     if reply.get("dry_run"):
         console.print(f"Dry run: {verdict}. Nothing was changed (mutation {safe(id_)}).")
-    elif verdict == Verdict.HOLD:
-        console.print(safe(reply["detail"]))
+    elif verdict == Verdict.HOLD and not _is_applied(reply):
+        console.print(safe(reply["detail"]))  # with every rule and its reasons
+        return
     else:
         console.print(f"{'Applied before, not again' if verdict == 'repeated' else 'Applied'} (mutation {safe(id_)}).")
-    for finding in decision.get("findings", ()):
-        if finding["verdict"] != Verdict.ALLOW:
-            console.print(f"  {finding['verdict']}: {safe(finding['reason'])} \\[{safe(finding['rule'])}]")
+        if verdict in _EXIT:
+            console.print("Sentinel only observes here; enforced, this call would not have passed:")
+    against = [each for each in decision.get("findings", ()) if each["verdict"] != Verdict.ALLOW]
+    said = by_rule(((each["verdict"], each["rule"]), each["reason"]) for each in against)
+    for (found, rule), reasons in said.items():
+        console.print(f"  {found}: {safe(' '.join(reasons))} \\[{safe(rule)}]")
 
 
 def approve(
@@ -223,7 +294,7 @@ def approve(
     *,
     lasts: Annotated[str, typer.Option(help="How long the approval is valid for the identical call, e.g. 1h.")] = "1h",
     reason: Annotated[str, typer.Option(help="Why; recorded and shown to the requester.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
     actor: As = None,
     as_json: Json = False,
 ) -> None:
@@ -232,11 +303,7 @@ def approve(
     The approval is for what is shown: if the motive, the effects, the reasons, the code or the policies change before the call is
     repeated, it is held again.
     """
-    if not as_json:
-        show_hold(run(request_hold(actor, mutation_id)))
-        if _at_a_terminal() and not yes and not typer.confirm("Approve exactly this call?"):
-            console.print("Not approved. Nothing was changed.")
-            raise typer.Exit(1)
+    _confirm(actor, mutation_id, "Approve exactly this call?", yes=yes, as_json=as_json)
     body = {"lasts": lasts, "reason": reason}
     reply = answer(act_on_mutation(actor, mutation_id, "approve", member="until", body=body), as_json=as_json)
     if reply["missing"]:
@@ -249,6 +316,25 @@ def approve(
         )
 
 
+def _confirm(actor: str | None, mutation_id: str, question: str, *, yes: bool, as_json: bool) -> None:
+    """Show the held call and ask the person about it. Ends the command unless they say yes, and where nobody can be asked without `--yes`."""
+    if not as_json:
+        show_hold(run(request_hold(actor, mutation_id)))
+    if yes:
+        return
+    if as_json or not _at_a_terminal():
+        fail(
+            NotConfirmed(
+                "Nobody was asked, because this is no terminal or --json was given, and nothing was changed. "
+                "Look at the call with `sentinel holds`, then give --yes."
+            ),
+            as_json=as_json,
+        )
+    if not typer.confirm(question):
+        console.print("Nothing was changed.")
+        raise typer.Exit(1)
+
+
 def _at_a_terminal() -> bool:
     return sys.stdin.isatty()
 
@@ -256,7 +342,7 @@ def _at_a_terminal() -> bool:
 def reject(
     mutation_id: Annotated[str, typer.Argument(help="The held mutation, mut_…")],
     *,
-    reason: Annotated[str, typer.Option(help="Why. Shown to the caller and recorded in the ledger.")] = "",
+    reason: Annotated[str, typer.Option(help="Why. Shown to the caller and recorded in the ledger.")],
     actor: As = None,
     as_json: Json = False,
 ) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
-from gateway.cli.output import answer, console, shortened, show_table
+from gateway.cli.output import answer, console, safe, shortened, show_table
 from gateway.core.times import utc_cell
 
 
@@ -46,22 +46,31 @@ def _what(entry: Mapping[str, Any]) -> str:
             f"{entry['address']}.{entry['attribute']} = {json.dumps(entry['value'])}, wanted for a time; before it was "
             f"{json.dumps(entry['goes_back_to'])}: `sentinel end {entry['mutation_id']}` tries again"
         )
+    if "." not in entry["address"]:
+        return f"what {entry['address']} did"
     return shortened(f"{entry['address']}.{entry['attribute']} = {json.dumps(entry.get('value'))}")
 
 
-drift_app = typer.Typer(help="Changes that somebody made bypassing Sentinel.", no_args_is_help=True)
-heal_app = typer.Typer(help="How well changes from outside are healed.", no_args_is_help=True)
+drift_app = typer.Typer(
+    add_completion=False, help="Changes that somebody made bypassing Sentinel.", no_args_is_help=True
+)
+heal_app = typer.Typer(add_completion=False, help="How well changes from outside are healed.", no_args_is_help=True)
 
 
 @drift_app.command("list")
 def list_command(*, actor: As = None, as_json: Json = False) -> None:
     """List the changes from outside by which live and code differ, with what was decided about each."""
     reply = answer(call_api_as(actor, "GET", "/drift", member="drift", query={"cause": "foreign"}), as_json=as_json)
-    if not reply["drift"]:
-        console.print("Nothing drifted: live and code agree, as far as the last look shows.")
-    else:
+    if reply["drift"]:
         columns = ["since", "id", "what", "by", "decision", "reason"]
         show_table("Drift", columns, [_drift_row(entry) for entry in reply["drift"]])
+    looked = {stack: at for stack, at in reply["looked"].items() if at is not None}
+    if looked and not reply["drift"]:
+        times = ", ".join(f"{stack} at {utc_cell(at)}" for stack, at in looked.items())
+        console.print(safe(f"Nothing drifted, as far as was looked: {times}."))
+    for source in reply["data_health"]["sources"]:
+        if source["error"]:
+            console.print(f"[yellow]{safe(source['error'])}[/yellow]")
 
 
 @drift_app.command("decide")

@@ -15,10 +15,12 @@ from gateway.core.errors import Malformed, SentinelError, UnknownOperation
 from gateway.core.model.verdict import Verdict
 
 if TYPE_CHECKING:
+    from gateway.core.derived_rows import DerivedRow
     from gateway.effects.coverage import ServiceCoverage, TypeCoverage
-    from gateway.effects.derived_rows import DerivedRow
 
-effects_app = typer.Typer(help="What AWS calls do to resources, as far as Sentinel knows.", no_args_is_help=True)
+effects_app = typer.Typer(
+    add_completion=False, help="What AWS calls do to resources, as far as Sentinel knows.", no_args_is_help=True
+)
 
 effects_app.command("learn")(effects_learning.learn)
 effects_app.command("list")(effects_learning.list_)
@@ -134,11 +136,11 @@ def _parameters(text: str) -> dict[str, Any] | None:
 def _explained(service: str, operation: str, given: dict[str, Any] | None) -> dict[str, Any]:
     """What the tables say. Raises `errors.UnknownOperation`, `errors.Malformed`, `errors.CallTooLarge`."""
     from gateway.aws.models.call_classes import shipped
+    from gateway.core.derived_rows import derived_rows, row_to_json
     from gateway.core.model.mutation import Call
     from gateway.core.service_models import ServiceModels
     from gateway.doors.api.decoder import parameters
     from gateway.effects.coverage import understanding
-    from gateway.effects.derived_rows import derived_rows, row_to_json
     from gateway.effects.inventory import NO_RESOURCES
     from gateway.effects.registry import SERVICES
     from gateway.effects.resolver import EffectResolver

@@ -107,7 +107,10 @@ async def _accept(settings: Settings, proposal: str, by: str) -> dict[str, Any]:
         raise SettingsInvalid(
             "The setting effects.learned names no directory for accepted rows; set one that is under review."
         )
-    name = by or getpass.getuser()
+    user = getpass.getuser()
+    # Anybody may say any name here. Who was signed in on the host is kept beside it.
+    name = by if by in ("", user) else f"{by} (signed in as {user})"
+    name = name or user
     path = Proposals(settings.data).accept(proposal, settings.effects.learned, by=name, at=SystemClock().now())
     return {"proposal": proposal, "file": str(path), "by": name}
 

@@ -36,7 +36,7 @@ def export(
         ),
     ] = "",
     follow: Annotated[
-        bool, typer.Option("--follow", help="Go on until stopped. Without --to: all [[exports]] of the settings.")
+        bool, typer.Option("--follow", help="Go on until stopped. Without --to: all `exports` of the settings.")
     ] = False,
     every: Annotated[float, typer.Option(help="With --follow: seconds between two looks for new records.", min=1)] = 60,
     status: Annotated[bool, typer.Option("--status", help="Show how far each export has come, and end.")] = False,
@@ -46,7 +46,7 @@ def export(
     """Export the records of the ledger: as OCSF 1.8, CloudTrail's events, JSON lines, CSV or Parquet.
 
     It reads the ledger itself, not the API, so it needs the settings of the gateway and its master key: it is for operators, no key of an agent
-    opens it. Each record is verified before it is written. With --to, or [[exports]] in the settings, every record is written exactly once,
+    opens it. Each record is verified before it is written. With --to, or `exports` in the settings, every record is written exactly once,
     also over crashes; run it by a timer, or with --follow as a service.
     """
     settings = settings_or_exit(config_file(config), as_json=as_json)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -28,6 +28,7 @@ from gateway.core.errors import Malformed, SentinelError
 from gateway.core.model.motive import Intent, Motivation
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.record import Stage
+from gateway.core.texts import by_rule
 from gateway.core.times import utc_cell
 
 COLUMNS = ("seq", "at", "stage", "actor", "what", "verdict", "rule: reason", "motive", "mutation")
@@ -47,11 +48,15 @@ def record_row(record: Mapping[str, Any]) -> list[str]:
         " ".join(part for part in (_operation(body), _changes(body)) if part),
         str(decision.get("verdict", "") or body.get("outcome", "") or _times(body) or _until(body)),
         shortened(
-            "; ".join(dict.fromkeys(f"{each['rule']}: {each['reason']}" for each in objections)) or _reason(body)
+            "; ".join(f"{rule}: {' '.join(said)}" for rule, said in _by_rule(objections).items()) or _reason(body)
         ),
         "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part),
         record["mutation_id"],
     ]
+
+
+def _by_rule(objections: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
+    return by_rule((each["rule"], each["reason"]) for each in objections)
 
 
 def _times(body: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""`sentinel key`: issue, list and revoke the keys that callers authenticate with. Opens the ledger directly, so it reads the gateway's settings."""
+"""`sentinel key`: issue, renew, list and revoke the keys that callers authenticate with. Opens the ledger directly, so it reads the gateway's settings."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from gateway.core.errors import Malformed
 from gateway.core.http.motive_syntax import duration
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.motive import Intent, Motivation, Motive, motive_to_json
-from gateway.core.ports import Key, KeyRing
+from gateway.core.ports import Key, KeyRing, Revoked
 from gateway.core.settings import Settings
 from gateway.core.times import SystemClock
 from gateway.presentation.serialize import time_to_json
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gateway.ledger.keyring import SqlKeyRing
     from gateway.ledger.store.rows import KeyRow
 
-key_app = typer.Typer(no_args_is_help=True, help="Issue, list and revoke keys.")
+key_app = typer.Typer(add_completion=False, no_args_is_help=True, help="Issue, renew, list and revoke keys.")
 
 T = TypeVar("T")
 
@@ -84,7 +84,11 @@ def create(
         return await _with_keyring(settings, lambda keyring: keyring.issue(**arguments), create=True)
 
     settings = settings_or_exit(config_file(config), as_json=as_json)
-    key = run(work(), as_json=as_json)
+    _show_new(run(work(), as_json=as_json), as_json=as_json)
+
+
+def _show_new(key: Key, *, as_json: bool) -> None:
+    """Print a key with its secret, which is shown only here."""
     if as_json:
         show_json(
             {
@@ -162,20 +166,67 @@ async def _listed(settings: Settings) -> dict[str, Any]:
     return await _with_keyring(settings, work)
 
 
+@key_app.command("renew")
+def renew(
+    key_id: Annotated[str, typer.Argument(help="The key's id, SNT…")],
+    *,
+    lasts: Annotated[str, typer.Option(help="How long the new key is valid, e.g. 90d.")] = "90d",
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """Issue a key like this one, with a new id, secret and end. The old one works until its own end, or `sentinel key revoke --keep-approvals`."""
+
+    async def work(keyring: KeyRing) -> Key:
+        old = await keyring.find(key_id)
+        if old is None or old.is_session or old.revoked:
+            raise Malformed(
+                f"{key_id[:64]!r} is no standing key that can be renewed: it was never issued, was revoked, or is a session's. "
+                "`sentinel key list` shows the keys, and `sentinel key create` makes one. No key was made."
+            )
+        return await keyring.issue(
+            actor=old.actor,
+            kind=old.kind,
+            roles=old.roles,
+            on_behalf_of=old.on_behalf_of,
+            motive=old.motive,
+            motive_only=old.motive_only,
+            lasts=duration(lasts),
+        )
+
+    key = run(_with_keyring(settings_or_exit(config_file(config), as_json=as_json), work), as_json=as_json)
+    _show_new(key, as_json=as_json)
+
+
 @key_app.command("revoke")
 def revoke(
-    key_id: Annotated[str, typer.Argument(help="The key's id, SNT…")], *, config: Config = None, as_json: Json = False
+    key_id: Annotated[str, typer.Argument(help="The key's id, SNT…")],
+    *,
+    keep_approvals: Annotated[
+        bool,
+        typer.Option(
+            "--keep-approvals",
+            help="What was approved with it stays approved, for instance after `sentinel key renew`.",
+        ),
+    ] = False,
+    config: Config = None,
+    as_json: Json = False,
 ) -> None:
-    """Revoke a key permanently. It takes effect within a second, also in running gateways."""
+    """Revoke a key permanently, with its sessions and the approvals given with it that nobody has used. It takes effect within a second, also
+    in running gateways.
+    """
 
-    async def work(keyring: KeyRing) -> None:
-        await keyring.revoke(key_id)
+    async def work(keyring: KeyRing) -> Revoked:
+        return await keyring.revoke(key_id, distrust=not keep_approvals)
 
-    run(_with_keyring(settings_or_exit(config_file(config), as_json=as_json), work), as_json=as_json)
+    ended = run(_with_keyring(settings_or_exit(config_file(config), as_json=as_json), work), as_json=as_json)
     if as_json:
-        show_json({"revoked": key_id})
-    else:
-        console.print(f"Revoked {key_id}.")
+        show_json({"revoked": key_id, "sessions": list(ended.sessions), "approvals": list(ended.approvals)})
+        return
+    console.print(f"Revoked {key_id}.")
+    if ended.approvals:
+        console.print(
+            f"Withdrew {len(ended.approvals)} unused approvals; what they approved waits again (`sentinel holds`)."
+        )
 
 
 async def _with_keyring(settings: Settings, work: Callable[[KeyRing], Awaitable[T]], *, create: bool = False) -> T:

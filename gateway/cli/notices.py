@@ -11,7 +11,7 @@ from gateway.cli.options import As, Json
 from gateway.cli.output import answer, console, run, safe, show_json, show_table
 from gateway.core.times import utc_cell
 
-chat_app = typer.Typer(help="Who is who in the chat where people approve.", no_args_is_help=True)
+chat_app = typer.Typer(add_completion=False, help="Who is who in the chat where people approve.", no_args_is_help=True)
 
 User = Annotated[
     str, typer.Argument(help="The id of the user in the chat, U… (in Slack: profile, More, Copy member ID).")

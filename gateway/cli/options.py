@@ -22,6 +22,10 @@ As = Annotated[
     ),
 ]
 
+Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Do not ask for confirmation. Needed with --json and without a terminal.")
+]
+
 Config = Annotated[
     Path | None,
     typer.Option(

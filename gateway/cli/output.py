@@ -1,6 +1,7 @@
 """Output of commands: tables for people, `--json` for programs, errors as one sentence with exit code 1."""
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
@@ -16,6 +17,7 @@ from gateway.cli.client import ApiRefused
 from gateway.core.errors import SentinelError
 from gateway.core.exception_text import without_values
 from gateway.core.texts import visible
+from gateway.core.waiting import waiting
 
 _LISTED = 3
 """The most changes of one mutation that a list shows."""
@@ -65,10 +67,17 @@ class OsCallFailed(SentinelError):
         super().__init__(f"The operating system refused: {error}.")
 
 
-def run(work: Coroutine[Any, Any, T], *, as_json: bool = False) -> T:
-    """Run a command's coroutine. A `SentinelError` or `OSError` ends the command as `fail` does."""
+def run(work: Coroutine[Any, Any, T], *, as_json: bool = False, speaks: bool = False) -> T:
+    """Run a command's coroutine. A `SentinelError` or `OSError` ends the command as `fail` does.
+
+    Unless it `speaks` itself, standard error says that it still works. With `as_json`, whatever it prints, log lines too, goes there.
+    """
     try:
-        return asyncio.run(work)
+        with (
+            contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext(),
+            contextlib.nullcontext() if speaks else waiting("Waiting for Sentinel"),
+        ):
+            return asyncio.run(work)
     except SentinelError as error:
         fail(error, as_json=as_json)
     except BrokenPipeError:
@@ -123,6 +132,10 @@ def show_json(document: object) -> None:
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
+_COPIED = frozenset({"id", "mutation"})
+"""Columns whose cells people copy into the next command, so each stays on one line."""
+
+
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table, or `No <title>.` if it has no rows. Markup in cells is not interpreted."""
     if not rows:
@@ -130,7 +143,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
         return
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column in _COPIED)
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     console.print(table)

@@ -46,14 +46,15 @@ def plan_check(
     open_session: Annotated[
         bool, typer.Option(help="Open a session in which the plan is applied, and print export lines for the shell.")
     ] = False,
-    lasts: Annotated[str, typer.Option("--for", help="How long that session lasts, at most 12h.")] = "1h",
+    lasts: Annotated[str, typer.Option("--lasts", "--for", help="How long that session lasts, at most 12h.")] = "1h",
     actor: As = None,
     as_json: Json = False,
 ) -> None:
     """Show which standing claims a Terraform plan would undo, and which bounds and guardrails it would break. Changes nothing.
 
     The plan is judged as the caller's, so use the key that applies it. The values of secrets stay on this machine.
-    Exit code 0: every change would pass. 2: some would be denied or held. 1: the plan could not be checked.
+    Exit code 0: every change would pass in the session of the plan. 2: some would be denied or held, or nobody understands their calls.
+    1: the plan could not be checked.
     """
     as_json = as_json or output in (PlanFormat.JSON, PlanFormat.SARIF)
     motive = motive_body(intent, motivation, evidence, as_json=as_json)
@@ -65,8 +66,8 @@ def plan_check(
 
 
 async def _check(path: Path, stack: str, motive: Mapping[str, Any] | None, actor: str | None) -> dict[str, Any]:
-    request = PlanRequest(plan=_read(path), stack=stack, motive=motive)
-    return await ask(identity(actor, default="pipeline"), request)
+    caller = identity(actor, default="pipeline")
+    return await ask(caller, PlanRequest(plan=_read(path, caller), stack=stack, motive=motive))
 
 
 def _open(
@@ -91,18 +92,18 @@ async def _opened(
     path: Path, stack: str, motive: Mapping[str, Any] | None, lasts: str, actor: str | None
 ) -> tuple[CliIdentity, dict[str, Any]]:
     caller = identity(actor, default="pipeline")
-    return caller, await ask(caller, PlanRequest(plan=_read(path), stack=stack, motive=motive, lasts=lasts))
+    return caller, await ask(caller, PlanRequest(plan=_read(path, caller), stack=stack, motive=motive, lasts=lasts))
 
 
-def _read(path: Path) -> Plan:
+def _read(path: Path, caller: CliIdentity) -> Plan:
     """The plan without its secrets. Raises `errors.Malformed`."""
     from gateway.plans.document import LARGEST_PLAN, read_plan
 
     try:
         if str(path) == "-":
-            return read_plan(sys.stdin.buffer.read(LARGEST_PLAN + 1))
+            return read_plan(sys.stdin.buffer.read(LARGEST_PLAN + 1), mark_key=caller.mark_key)
         with path.open("rb") as file:
-            return read_plan(file.read(LARGEST_PLAN + 1))
+            return read_plan(file.read(LARGEST_PLAN + 1), mark_key=caller.mark_key)
     except OSError as error:
         raise Malformed(f"{path} cannot be read: {error.strerror}.") from error
 
@@ -124,19 +125,25 @@ def _print(reply: Mapping[str, Any], output: PlanFormat, plan: Path, root: str) 
 
 def print_report(reply: Mapping[str, Any], *, on: Console = console) -> None:
     """Print what is said about a plan, as text."""
-    from gateway.plans.report import plan_headline, unjudged_note
+    from gateway.plans.report import not_understood_notes, plan_headline, unjudged_note
 
     on.print(safe(plan_headline(reply)))
     for finding in reply["decision"]["findings"]:
-        verdict = "denied" if finding["verdict"] == Verdict.DENY else "held"
-        place = reply["places"].get(finding["address"], "")
-        on.print(
-            f"  {verdict}: {safe(finding['reason'])} \\[{safe(finding['rule'])}]" + (f" {safe(place)}" if place else "")
-        )
+        on.print(_objection(finding, reply["places"].get(finding["address"], "")))
+    for note in not_understood_notes(reply):
+        on.print(f"  {safe(note)}")
     if note := unjudged_note(reply):
         on.print(f"  {safe(note)}")
     if reply["claims"]:
         show_table("Claims that the plan contests", _COLUMNS, [_row(each) for each in reply["claims"]])
+
+
+def _objection(finding: Mapping[str, Any], place: str) -> str:
+    """A line about a finding; it begins with the resource where the reason does not name it, because a plan has many."""
+    verdict = "denied" if finding["verdict"] == Verdict.DENY else "held"
+    address, reason = finding["address"], finding["reason"]
+    about = f"{address}: " if address and address not in reason else ""
+    return f"  {verdict}: {safe(about + reason)} \\[{safe(finding['rule'])}]" + (f" {safe(place)}" if place else "")
 
 
 _COLUMNS = ("holder", "attribute", "claimed", "planned", "until", "after an apply")

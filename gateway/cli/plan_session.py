@@ -3,17 +3,20 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from gateway.cli.aws_environment import aws_variables
 from gateway.cli.client import CliIdentity, call_api, identity, mutation_path
 from gateway.cli.options import Json
-from gateway.cli.output import console, fail, run, show_json
+from gateway.cli.output import console, error_console, fail, run, show_json
 from gateway.core.errors import Malformed
 from gateway.core.model.plan import Plan, change_to_json
 from gateway.core.model.verdict import Verdict
+
+HELD: Final = "Held as"
+"""What is said of a plan that waits for a person begins so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,10 @@ async def ask(caller: CliIdentity, request: PlanRequest) -> dict[str, Any]:
 async def ask_until_decided(caller: CliIdentity, request: PlanRequest) -> dict[str, Any]:
     """As `ask`; while the plan is held, wait until a person has decided, and ask again."""
     while is_held(reply := await ask(caller, request)):
+        plan = reply["mutation"]
+        error_console.print(
+            f"{HELD} {plan}: waits until a person runs `sentinel approve {plan}`, or `sentinel reject {plan}`."
+        )
         decided = False
         while not decided:
             path = mutation_path(str(reply["mutation"]))
@@ -63,7 +70,7 @@ def next_step(report: Mapping[str, Any]) -> str:
     if not is_held(report):
         return "Denied, and nothing was applied. Change the code, or what stands against it, and plan again."
     plan = report["mutation"]
-    return f"Held as {plan}, and nothing was applied. Once a person has approved it (`sentinel approve {plan}`), run the same command again."
+    return f"{HELD} {plan}, and nothing was applied. Once a person has approved it (`sentinel approve {plan}`), run the same command again."
 
 
 async def end(caller: CliIdentity, plan: str, exit_code: int | None) -> None:

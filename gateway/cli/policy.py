@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,10 @@ from gateway.cli.options import Config, Json
 from gateway.cli.output import answer, console, fail, log_to_stderr, safe, show_json, show_table
 from gateway.core.errors import PolicyInvalid, SentinelError
 from gateway.core.model.path import AttributePath
+
+if TYPE_CHECKING:
+    from gateway.policy.bundle import Bundle
+    from gateway.policy.sources import Sources
 
 _DEADLINE_MS, _MEMORY_MB = 1000, 64
 
@@ -69,7 +73,9 @@ def show_numbers(shown: Mapping[str, Any]) -> None:
     show_table("Numbers", ["number", "value", "from"], rows)
 
 
-policy_app = typer.Typer(help="Build, test and evaluate the policies (Rego).", no_args_is_help=True)
+policy_app = typer.Typer(
+    add_completion=False, help="Build, test and evaluate the policies (Rego).", no_args_is_help=True
+)
 
 Directory = Annotated[
     Path | None, typer.Option("--path", help="Directory of the policies. Default: those shipped with Sentinel.")
@@ -78,15 +84,18 @@ Directory = Annotated[
 
 @policy_app.command("build")
 def build_command(path: Directory = None, *, as_json: Json = False) -> None:
-    """Compile the policies with opa and write the bundle to `bundle/` in their directory, if a gateway would run it."""
-    from gateway.policy.bundle import SHIPPED, build, write_bundle
+    """Compile the policies with opa and write the bundle to `bundle/` in their directory, if a gateway would run it.
+
+    If only data (`data/*.json`) changed since the last time, they are taken into the bundle, and opa is not needed.
+    """
+    from gateway.policy.bundle import SHIPPED, write_bundle
     from gateway.policy.bundle_check import try_bundle
     from gateway.policy.sources import read_sources, shipped
 
     directory = path or shipped()
     try:
         sources = read_sources(directory)
-        bundle = build(sources, _require_opa())
+        bundle = _built(directory / SHIPPED, sources)
         try_bundle(bundle, sources.files)
         write_bundle(bundle, directory / SHIPPED)
     except SentinelError as error:
@@ -104,6 +113,22 @@ def build_command(path: Directory = None, *, as_json: Json = False) -> None:
         return
     typer.echo(f"Built {directory / SHIPPED} with opa {bundle.manifest.opa}: revision {bundle.revision}.")
     typer.echo(f"Guardrails: {', '.join(sorted(bundle.packages))}.")
+
+
+def _built(directory: Path, sources: "Sources") -> "Bundle":
+    """The bundle of these sources. Raises `errors.PolicyInvalid`."""
+    from gateway.policy.bundle import build, has_rules_of, read_bundle, with_data_of
+    from gateway.policy.opa_command import find_opa
+
+    if find_opa() is None:
+        try:
+            last = read_bundle(directory)
+        except PolicyInvalid:
+            _require_opa()
+            raise
+        if has_rules_of(last, sources):
+            return with_data_of(sources, last)
+    return build(sources, _require_opa())
 
 
 @policy_app.command("test")
@@ -190,7 +215,7 @@ def _require_opa() -> Path:
 
     tool = opa_command.find_opa()
     if tool is None:
-        raise PolicyInvalid(
-            "There is no `opa` on PATH. Install it (https://www.openpolicyagent.org/docs/#running-opa), then try again."
-        )
+        from gateway.policy.bundle import GET_OPA
+
+        raise PolicyInvalid(f"There is no `opa` on PATH. {GET_OPA} Then try again.")
     return tool

@@ -28,7 +28,7 @@ def session(
     motivation: Annotated[Motivation, typer.Option(help="Why now.")],
     why: Annotated[str, typer.Option(help="Free text.")] = "",
     evidence: Evidence = None,
-    lasts: Annotated[str, typer.Option("--for", help="How long the session is valid, at most 12h.")] = "1h",
+    lasts: Annotated[str, typer.Option("--lasts", "--for", help="How long the session is valid, at most 12h.")] = "1h",
     wanted_for: Annotated[
         str, typer.Option(help="How long the changes are wanted, e.g. 1h. Default: until superseded.")
     ] = "",

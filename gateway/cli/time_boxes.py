@@ -24,16 +24,20 @@ _STATES = {
 def extend(
     mutation_id: Annotated[str, typer.Argument(help="The change for a time, mut_…")],
     *,
-    lasts: Annotated[str, typer.Option("--for", help="How long it is wanted from now on, e.g. 1h.")],
+    wanted_for: Annotated[
+        str, typer.Option("--wanted-for", "--for", help="How long it is wanted from now on, e.g. 1h.")
+    ],
     reason: Annotated[str, typer.Option(help="Why. Recorded.")] = "",
     actor: As = None,
     as_json: Json = False,
 ) -> None:
     """Have a change for a time last for this long from now on. Its holder may do that, and a human with the role `approver`."""
-    body = {"lasts": lasts, "reason": reason}
+    body = {"wanted_for": wanted_for, "reason": reason}
     reply = answer(act_on_mutation(actor, mutation_id, "extend", member="time_boxes", body=body), as_json=as_json)
     ends = max((str(box["goes_back_at"]) for box in reply["time_boxes"]), default="")
     console.print(f"{mutation_id} goes back at {safe(ends)}.")
+    if reply["warning"]:
+        console.print(f"[yellow]{safe(reply['warning'])}[/yellow]")
 
 
 def end(

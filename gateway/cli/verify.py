@@ -1,6 +1,8 @@
 """`sentinel verify` checks the ledger."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
 
 from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json
@@ -10,20 +12,27 @@ from gateway.core.settings import Settings
 if TYPE_CHECKING:
     from gateway.ledger.chain.verification import Verification
 
+WITHOUT_END: Final = 3
+"""The exit code if nothing proves where the ledger ends."""
+
 
 def verify(*, config: Config = None, as_json: Json = False) -> None:
     """Verify the ledger: the keyed chain of records, the last signed checkpoint, and the tables that follow from the records.
 
-    Exit code 1 if anything was changed bypassing Sentinel, with a sentence about the first record or row that does not fit.
+    Exit code 1 if anything was changed bypassing Sentinel, with a sentence about the first record or row that does not fit. Exit code 3 if
+    what is there is intact and there is no checkpoint, so that nobody can tell what was there: a ledger that was emptied looks like a new one.
     """
     settings = settings_or_exit(config_file(config), as_json=as_json)
     done = run(_verify(settings), as_json=as_json)
     if as_json:
         show_json(_verification_to_json(done))
-        return
-    console.print(f"The ledger is intact: {done.records} record(s) verified.")
-    for line in _details(done):
-        console.print(line)
+    else:
+        what = "The ledger is intact" if done.checkpoint is not None else "What is in the ledger is intact"
+        console.print(f"{what}: {done.records} record(s) verified.")
+        for line in _details(done):
+            console.print(line)
+    if done.checkpoint is None:
+        raise typer.Exit(WITHOUT_END)
 
 
 def _details(done: "Verification") -> list[str]:
@@ -31,7 +40,10 @@ def _details(done: "Verification") -> list[str]:
     rows = ", ".join(f"{count} of {name}" for name, count in done.rows.items())
     lines = [f"Every row follows from the records: {rows}."]
     if done.checkpoint is None:
-        lines.append("There is no checkpoint, so records that were removed from the end would not show.")
+        lines.append(
+            "There is no checkpoint, so records that were removed from the end would not show, be it all of them. Restore the file that "
+            "`checkpoints` in the settings names; the gateway signs a new one when it next records something."
+        )
     else:
         lines.append(f"The ledger agrees with the checkpoint that was signed over {done.checkpoint.size} record(s).")
     return lines

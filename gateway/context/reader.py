@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -27,10 +28,11 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.equality import equal
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.masking import holds_mask
-from gateway.core.model.path import WHOLE, put_all
+from gateway.core.model.path import WHOLE, AttributePath, put_all
 from gateway.core.model.signal import Signal
 from gateway.core.off_loop import off_loop
 from gateway.core.ports import Clock, PolicyEngine
+from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
 
 APPLIED: Final = "applied"
@@ -102,7 +104,21 @@ def _drift(stacks: Stacks, value: AppliedValue, wanted: str) -> AppliedDrift | N
     declared = stack.declared(value.address, value.attribute)
     if declared is not None and equal(declared, value.value):
         return None
+    if declared is None and _terraform_has_it(stack, value):
+        return None
     return AppliedDrift(stack=stack.name, declared=declared, applied=value)
+
+
+def _terraform_has_it(stack: Stack, value: AppliedValue) -> bool:
+    """Whether the code leaves the value to the provider, and Terraform's state has the applied one, as after a clean apply: nothing differs then.
+
+    Nothing, set where Terraform has nothing, is no difference either.
+    """
+    recorded = AttributePath(value.attribute).value_at(stack.recorded(value.address) or {})
+    return equal(recorded, value.value) or (recorded in _NOTHING and value.value in _NOTHING)
+
+
+_NOTHING: Final[tuple[Json, ...]] = (None, "", [], {})
 
 
 MOST_DEPENDANTS: Final = 50
@@ -194,12 +210,22 @@ class ContextReader:
             "data_health": health.to_json(),
         }
 
-    async def drift(self, caller: Caller, foreign: Sequence[Mapping[str, Any]], query: DriftQuery) -> dict[str, Any]:
-        """By which values live and code differ: the changes from outside that the caller has read, and what Sentinel applied itself."""
+    async def drift(
+        self,
+        caller: Caller,
+        foreign: Sequence[Mapping[str, Any]],
+        query: DriftQuery,
+        looked: Mapping[str, datetime] = MappingProxyType({}),
+    ) -> dict[str, Any]:
+        """By which values live and code differ: the changes from outside that the caller has read, and what Sentinel applied itself.
+
+        `looked` says when each stack was last looked through for changes from outside; nobody ever looked at the others.
+        """
         loaded = self.stacks.snapshot()
         applied, more = await find_applied_drift(loaded, self.ledger, query) if query.cause != FOREIGN else ([], False)
         shown = [each for each in foreign if query.stack in ("", each["stack"])] if query.cause != APPLIED else []
-        error = "" if self.seeks_drift else "Nothing looks for changes from outside: `reconcile.drift_every` is 0."
+        names = [stack.name for stack in loaded.all if query.stack in ("", stack.name)]
+        error = self._not_looked([name for name in names if name not in looked])
         health = DataHealth(
             read_at=self.clock.now(),
             sources=(
@@ -211,9 +237,18 @@ class ContextReader:
         )
         return {
             "drift": [*shown, *(each.to_json(caller) for each in applied)],
+            "looked": {name: to_json(looked.get(name)) for name in names},
             "left_off": "More was applied than is shown; ask for one stack." if more else "",
             "data_health": health.to_json(),
         }
+
+    def _not_looked(self, stacks: Sequence[str]) -> str:
+        """Why an empty list proves nothing, as a sentence; empty if somebody looks and has looked at every stack."""
+        never = f"Nobody has ever looked for changes from outside of {', '.join(stacks)}" if stacks else ""
+        if not self.seeks_drift:
+            so_far = f"{never}, and nothing looks" if never else "Nothing looks for changes from outside any more"
+            return f"{so_far}: `reconcile.drift_every` is 0. Set it, e.g. to 3600 seconds, for the gateway and the reconciler."
+        return f"{never}: the reconciler has not finished its first look. Is it running?" if never else ""
 
     def ledger_health(self) -> dict[str, Any]:
         """The health of an answer that comes from the ledger alone."""

@@ -12,13 +12,13 @@ import structlog
 
 from gateway.core.model.json import Json
 from gateway.core.ports import LedgerQueries, RecordQuery
-from gateway.core.records.drift import DriftDecidedBody, DriftedBody, DriftSettledBody, RecordedOrigin
+from gateway.core.records.drift import DriftDecidedBody, DriftedBody, DriftLookedBody, DriftSettledBody, RecordedOrigin
 from gateway.core.records.record import Record, Stage
 
 log = structlog.get_logger()
 
 _PAGE: Final = 1_000
-_STAGES: Final = (Stage.DRIFT_SETTLED, Stage.DRIFT_DECIDED, Stage.DRIFTED)
+_STAGES: Final = (Stage.DRIFT_SETTLED, Stage.DRIFT_DECIDED, Stage.DRIFTED, Stage.DRIFT_LOOKED)
 """In the order in which they are read: what follows from a record that is appended meanwhile is then read the next time."""
 
 
@@ -84,6 +84,8 @@ class ForeignDrift:
     """What came of this decision; None while nothing did."""
     commit: str = ""
     """The commit that proposes it for the code, once there is one."""
+    written: frozenset[str] = frozenset()
+    """The addresses that the commit changes."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -112,6 +114,8 @@ class DriftBook:
     """How often each value was set right again, by (stack, address, attribute)."""
     commits: dict[str, set[str]] = field(default_factory=dict)
     """The commits that propose changes from outside, by stack."""
+    looked: dict[str, datetime] = field(default_factory=dict)
+    """When each stack was last looked through for changes from outside, as far as recorded: to the hour. A stack that nobody looked at is absent."""
     quarantined: Mapping[str, tuple[ForeignDrift, ...]] = field(default_factory=dict)
     """Those that are quarantined, by address, which several stacks may have: every mutation asks, so it is not looked for each time."""
     seq: dict[Stage, int] = field(default_factory=dict)
@@ -154,6 +158,8 @@ class DriftBook:
     def add(self, record: Record) -> None:
         """Take one record into account; those of other stages and of drift that has ended change nothing."""
         known = self.open.get(record.mutation_id)
+        if isinstance(record.body, DriftLookedBody | DriftedBody):
+            self.looked[record.stack] = max(record.at, self.looked.get(record.stack, record.at))
         match record.body:
             case DriftedBody() as body:
                 self.open[record.mutation_id] = _found(record, body)
@@ -170,7 +176,9 @@ class DriftBook:
             self.ended[known.key] += 1
             del self.open[known.id]
         else:
-            self.open[known.id] = replace(known, outcome=outcome, commit=body.commit)
+            self.open[known.id] = replace(
+                known, outcome=outcome, commit=body.commit, written=frozenset(body.edited_addresses)
+            )
 
 
 def _found(record: Record, body: DriftedBody) -> ForeignDrift:

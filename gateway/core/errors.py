@@ -132,6 +132,12 @@ class BudgetSpent(TryLater):
     code = "budget_spent"
 
 
+class TooManyHeld(TryLater):
+    """As many calls of the caller wait for people as may."""
+
+    code = "too_many_held"
+
+
 class BreakerOpen(TryLater):
     """The caller's calls were refused or failed too often in a row."""
 

@@ -1,8 +1,14 @@
-"""Runs work that may take longer than a few milliseconds in a thread, so that the event loop keeps answering other requests."""
+"""Runs work that may take longer than a few milliseconds in a thread, so that the event loop keeps answering other requests.
+
+The threads serve the actors in turn: who sends much large work waits for its own, and holds up that of others by one piece at most.
+"""
 
 import asyncio
+import threading
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
 from gateway.core.model.mutation import Mutation
@@ -18,14 +24,66 @@ BYTES_OF_AN_EFFECT: Final = 160
 
 _BYTES_OF_A_VALUE: Final = 40
 
-_POOL: Final = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="off-loop")
+_ACTOR: Final[ContextVar[str]] = ContextVar("actor", default="")
+"""Whose work the task does; empty before the caller is authenticated."""
+
+
+def work_for(actor: str) -> None:
+    """Say whose work this task does from now on."""
+    _ACTOR.set(actor)
+
+
+class _FairPool:
+    """A few threads, which take the oldest work of one actor after another."""
+
+    def __init__(self, workers: int) -> None:
+        self._threads = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="off-loop")
+        self._idle = workers
+        self._lock = threading.Lock()
+        self._waiting: OrderedDict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = OrderedDict()
+
+    def submit(self, actor: str, work: Callable[[], T]) -> Future[T]:
+        """The future of the result."""
+        future: Future[T] = Future()
+        with self._lock:
+            self._waiting.setdefault(actor, deque()).append((future, work))
+            start = self._idle > 0
+            self._idle -= start
+        if start:
+            self._threads.submit(self._serve)
+        return future
+
+    def _serve(self) -> None:
+        while (task := self._next()) is not None:
+            future, work = task
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(work())
+            except BaseException as error:  # noqa: BLE001  whatever it is, who waits for the result gets it
+                future.set_exception(error)
+            del task, future, work  # not kept alive while this thread waits
+
+    def _next(self) -> tuple[Future[Any], Callable[[], Any]] | None:
+        with self._lock:
+            if not self._waiting:
+                self._idle += 1
+                return None
+            actor, own = self._waiting.popitem(last=False)
+            task = own.popleft()
+            if own:
+                self._waiting[actor] = own  # behind the others
+            return task
+
+
+_POOL: Final = _FairPool(WORKERS)
 
 
 async def off_loop(size: int, work: Callable[[], T]) -> T:
     """The result of `work`, which handles `size` bytes: done at once if they are few, otherwise in a thread. Raises what `work` raises."""
     if size <= SMALL:
         return work()
-    return await asyncio.get_running_loop().run_in_executor(_POOL, work)
+    return await asyncio.wrap_future(_POOL.submit(_ACTOR.get(), work))
 
 
 def apart(size: int, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
@@ -35,7 +93,7 @@ def apart(size: int, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
     """
     if size <= SMALL:
         return work
-    return asyncio.get_running_loop().run_in_executor(_POOL, asyncio.run, work)
+    return asyncio.wrap_future(_POOL.submit(_ACTOR.get(), lambda: asyncio.run(work)))
 
 
 def mutation_size(mutation: Mutation) -> int:

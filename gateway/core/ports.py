@@ -22,7 +22,7 @@ from gateway.core.model.outcome import Outcome, Resolution, Sent
 from gateway.core.model.plan_session import PlanSession, SessionChange, UsedChange
 from gateway.core.model.signal import Signal, SignalEvent, SignalState
 from gateway.core.model.stop import Stop, StopScope
-from gateway.core.model.time_box import TimeBoxPart, TimeBoxState
+from gateway.core.model.time_box import ClaimSpans, TimeBoxPart, TimeBoxState
 from gateway.core.model.verdict import Decision
 from gateway.core.records.record import Record, Stage
 from gateway.core.records.write_backs import ReconciledBody
@@ -68,6 +68,16 @@ class Key:
         return self.revoked or (self.expires_at is not None and self.expires_at <= now)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revoked:
+    """What ended with a key."""
+
+    sessions: tuple[str, ...] = ()
+    """Session keys: its own, and those of plans that were opened by its consent."""
+    approvals: tuple[str, ...] = ()
+    """Unused approvals that it consented to."""
+
+
 class KeyRing(Protocol):
     """The keys that this gateway has issued."""
 
@@ -95,8 +105,8 @@ class KeyRing(Protocol):
         """
         ...
 
-    async def revoke(self, key_id: str) -> None:
-        """Revoke a key and its sessions. Raises `errors.NotFound`."""
+    async def revoke(self, key_id: str, *, distrust: bool = True) -> Revoked:
+        """Revoke a key and its sessions; what ended. With `distrust` what it consented to counts no more. Raises `errors.NotFound`."""
         ...
 
     async def all(self) -> Sequence[Key]:
@@ -285,7 +295,9 @@ class RecordQuery:
     refused: bool = False
     """Only what was refused: denied, or turned away before a decision."""
     no_evidence: bool = False  # only decisions on a motive without evidence, or without a motive
-    left: bool = False  # only the newest report of the reconciler about a mutation, if it leaves something to a human
+    left: bool = (
+        False  # only the newest report of a stack's reconciler about a mutation, if it leaves something to a human
+    )
     since: datetime | None = None
     until: datetime | None = None
     after_seq: int = 0
@@ -365,8 +377,13 @@ class LedgerCommands(Protocol):
         """
         ...
 
-    async def record_reconciliation(self, mutation_id: str, *, at: datetime, body: ReconciledBody) -> None:
-        """Append RECONCILED. The body holds branch, commit and files, or the reason why a person must take over."""
+    async def record_reconciliation(
+        self, mutation_id: str, *, at: datetime, body: ReconciledBody, stack: str = ""
+    ) -> None:
+        """Append RECONCILED. The body holds branch, commit and files, or the reason why a person must take over.
+
+        `stack` is whose reconciler says so; it counts for a mutation that may be about several, each of which says it for itself.
+        """
         ...
 
     async def expire(self, at: datetime) -> int:
@@ -574,9 +591,9 @@ class TimeBoxLedger(Protocol):
         ...
 
     async def extend_time_box(
-        self, mutation_id: str, until: datetime, *, caller: Caller, reason: str, at: datetime
+        self, mutation_id: str, until: datetime, *, caller: Caller, reason: str, at: datetime, spans: ClaimSpans
     ) -> Sequence[TimeBoxPart]:
-        """Move the end of a time-boxed change. Raises `errors.NotFound`, `errors.NotAllowed`."""
+        """Move the end of a time-boxed change, and its claims with it as far as `spans` grant. Raises `errors.NotFound`, `errors.NotAllowed`."""
         ...
 
     async def end_time_box(

@@ -4,9 +4,10 @@ import asyncio
 import gzip
 import json
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from botocore.exceptions import UnknownServiceError
 from botocore.hooks import HierarchicalEmitter
@@ -19,6 +20,24 @@ from gateway.core.errors import NotSendable
 
 CACHED_SERVICES = 64
 """How many services are cached. The model of EC2, the largest, takes about 6 MB; most take 1 MB or less."""
+_TOKENS: Final = frozenset(
+    [
+        "clienttoken",
+        "amznclienttoken",
+        "clientrequesttoken",
+        "idempotencytoken",
+        "uniquerequesttoken",
+        "creationtoken",
+        "callerreference",
+        "creatorrequestid",
+        "updaterrequestid",
+    ]
+)
+"""Names of idempotency tokens, lower-case. Botocore does not mark all of them: not ECS's nor Route 53's."""
+_MARKED_TOKENS: Final = frozenset(
+    ["requestid", "operationid", "clienttokenid", "executetoken", "provisiontoken", "terminatetoken", "updatetoken"]
+)
+"""Names that are tokens where botocore marks them. It marks others too, such as the query that `athena:DeleteNamedQuery` deletes."""
 
 
 class Shape(Protocol):
@@ -76,6 +95,8 @@ class _Service:
 
     model: ServiceModel
     operations: dict[str, OperationModel] = field(default_factory=dict)
+    tokens: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The idempotency tokens of the operations that were asked for."""
     rules: dict[str, EndpointRulesetResolver] = field(default_factory=dict)
     """By region."""
 
@@ -137,6 +158,14 @@ class ServiceModels:
                 raise NotSendable(f"AWS {service} has no operation {operation!r}; nothing was sent.") from error
         return model
 
+    def idempotency_tokens(self, service: str, operation: str) -> tuple[str, ...]:
+        """The dotted paths of an operation's idempotency tokens: what a program invents afresh for each call. Blocks as `shape` does."""
+        known = self._service(service).tokens
+        if operation not in known:
+            shape = self.shape(service, operation)
+            known[operation] = () if shape is None else tuple(_tokens_in(shape))
+        return known[operation]
+
     def rules(self, service: str, region: str) -> EndpointRulesetResolver:
         """The endpoint rules of a service with fixed values for the client configuration. Blocks as `service` does.
 
@@ -192,6 +221,18 @@ class ServiceModels:
             {},
             HierarchicalEmitter(),
         )
+
+
+def _tokens_in(shape: Shape, parent: str = "") -> Iterator[str]:
+    """The tokens among the members of a shape and of the structures in it, no deeper: a map's keys are the caller's own."""
+    for name, member in shape.members.items():
+        plain = name.lower()
+        if member.type_name == "string":
+            marked = bool(member.metadata.get("idempotencyToken"))
+            if plain in _TOKENS or (marked and plain in _MARKED_TOKENS):
+                yield parent + name
+        elif member.type_name == "structure" and not parent:
+            yield from _tokens_in(member, f"{name}.")
 
 
 def _loader() -> Any:

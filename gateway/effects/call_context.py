@@ -1,16 +1,19 @@
 """The context in which a call is interpreted (`CallContext`), and the resource that it is aimed at (`Target`)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gateway.core.errors import Ambiguous
 from gateway.core.model.json import Json, is_ambiguous
 from gateway.core.model.masking import PER_RUN, Masker, holds_mask
-from gateway.core.model.mutation import Basis, Call, Effect, EffectAction
+from gateway.core.model.mutation import BY_CALL, Basis, Call, Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath
+from gateway.core.partitions import partition_of
 from gateway.effects.inventory import Inventory
 from gateway.effects.limits import EffectBudget
 from gateway.effects.schema import TypeSchema
 from gateway.effects.values import NotUnderstood
+from gateway.terraform.forms import TWINS, Twin
 from gateway.terraform.secrets import is_secret, masked, may_hold_secret, unmasked_documents
 
 _ARN_COLONS = 5
@@ -19,8 +22,8 @@ _NAMESPACE = {"elbv2": "elasticloadbalancing", "stepfunctions": "states"}
 """botocore service name → the service's name in ARNs, where they differ."""
 _WITHOUT_REGION = frozenset({"iam", "route53", "s3", "cloudfront"})
 """Services whose ARNs have no region."""
-_PARTITIONS = {"cn": "aws-cn", "us-gov": "aws-us-gov", "us-iso": "aws-iso", "us-isob": "aws-iso-b", "eusc": "aws-eusc"}
-"""Beginning of a region → its partition; every other region is in `aws`."""
+_ANY_FORM = ("arn", "endpoint", "url", "id", "key", "function_name", "target", "source", "principal")
+"""How the attributes end whose values are ARNs or URLs themselves, or any text. Rows of Lambda take functions' names apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +41,14 @@ class Arn:
         return self.resource.replace("/", ":").rpartition(":")[2]
 
 
-def _partition(region: str) -> str:
-    return next((name for start, name in _PARTITIONS.items() if region.startswith(f"{start}-")), "aws")
+def _is_other_form(text: str) -> bool:
+    """Whether it is an ARN, a URL, or the alias of an access point (S3 user guide, bucket naming rules: the reserved endings)."""
+    return (
+        text.startswith("arn:")
+        or "://" in text
+        or text.endswith(("-s3alias", ".mrap"))
+        or (text.endswith("-s3") and "--" in text)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +68,8 @@ class Target:
     """Shared by all targets of one call."""
     basis: Basis = Basis.HAND
     """What its effects are known by."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Attribute of the type that the row names → its name in this type, where they differ (`gateway.terraform.forms.Twin`)."""
 
     def whole(self, action: EffectAction, value: Json = None) -> Effect:
         """The effect on the resource as a whole; `value` is what a DELETE or INVOKE carries of the call's parameters."""
@@ -70,6 +81,7 @@ class Target:
         """The effect on one attribute; `value` is in the provider's form. Raises `NotUnderstood` if the provider has no such attribute, or if
         readers may differ on what a document in the value says.
         """
+        attribute = self._own_name(attribute)
         if not self.schema.knows(attribute):
             raise NotUnderstood(f"{self.resource_type} has no attribute {attribute}")
         shown = self._masked(attribute, value, secret=secret)
@@ -78,6 +90,10 @@ class Target:
         sensitive = secret or shown != value or holds_mask(shown) or is_secret(self.resource_type, attribute)
         effect = self._effect(attribute, action, shown, sensitive=sensitive)
         return effect if judged == shown else replace(effect, judged=judged)
+
+    def _own_name(self, attribute: str) -> str:
+        top = AttributePath(attribute).top
+        return self.names[top] + attribute[len(top) :] if top in self.names else attribute
 
     def _masked(self, attribute: str, value: Json, *, secret: bool) -> Json:
         if secret or self.schema.is_sensitive(attribute):
@@ -148,10 +164,42 @@ class CallContext:
             raise NotUnderstood("another region than that of the call")
 
     def target(self, resource_type: str, identity: Mapping[str, str]) -> Target:
-        """The resource with this identity. Raises `NotUnderstood` for an empty identity, `errors.Ambiguous` if several resources match."""
+        """The resource with this identity, which code may declare as this type or as a twin of it (`gateway.terraform.forms`).
+
+        Raises `NotUnderstood` for an empty identity, `errors.Ambiguous` if several resources match.
+        """
         if not identity or not all(identity.values()):
             raise NotUnderstood(f"the call does not say which {resource_type}")
-        return self._target(resource_type, identity, self._located(resource_type, identity))
+        forms = (Twin(resource_type=resource_type), *TWINS.get(resource_type, ()))
+        located = [(form, self._located(form.resource_type, form.named(identity))) for form in forms]
+        found = [(form, address) for form, address in located if address is not None]
+        if len(found) > 1:
+            raise Ambiguous(f"the call may be about {' or '.join(str(address) for _, address in found)}")
+        if not found:
+            self._refuse_other_spelling(forms, identity)
+            return self._target(resource_type, identity, None)
+        form, address = found[0]
+        target = self._target(form.resource_type, form.named(identity), address)
+        return replace(target, names=form.names) if form.names else target
+
+    def _refuse_other_spelling(self, forms: Sequence[Twin], identity: Mapping[str, str]) -> None:
+        """Raise `NotUnderstood` for a name that AWS may take for that of a declared resource, although nothing declares one spelled so.
+
+        AWS compares many names without case, and takes ARNs, addresses and aliases of access points where its models say name.
+        """
+        for attribute, text in identity.items():
+            if _is_other_form(text) and not attribute.endswith(_ANY_FORM):
+                raise NotUnderstood(
+                    f"{attribute} is given in a form that no declared {forms[0].resource_type} is known by; give the name itself"
+                )
+        for form in forms:
+            alike = self.inventory.differing_in_case(
+                form.resource_type, form.named(identity), self.account, self.call.region
+            )
+            if alike:
+                raise NotUnderstood(
+                    f"the name differs from that of {alike[0]} only in upper and lower case; write it as the code does"
+                )
 
     def _located(self, resource_type: str, identity: Mapping[str, str]) -> str | None:
         return self.inventory.locate(resource_type, identity, self.account, self.call.region)
@@ -218,7 +266,11 @@ class CallContext:
 
     def unnamed(self, resource_type: str) -> Target:
         """A resource that AWS names when it creates it. Until then the digest of the call identifies it."""
-        return self.target(resource_type, {"call": self.call.digest[:12]})
+        return self.target(resource_type, {BY_CALL: self.call.exact_digest[:12]})
+
+    def beside(self, target: Target) -> Target:
+        """Another resource with the same identity, which the call creates."""
+        return self.target(target.resource_type, {**target.identity, BY_CALL: self.call.exact_digest[:12]})
 
     def arn(self, text: str) -> Arn:
         """The parsed ARN. Raises `NotUnderstood` if `text` is not an ARN of the call's service, or is in another place than the call."""
@@ -228,7 +280,7 @@ class CallContext:
         partition, service, region, account, resource = parts[1:]
         if service != _NAMESPACE.get(self.call.service, self.call.service):
             raise NotUnderstood("an ARN of another service than the call")
-        if partition != _partition(self.call.region):
+        if partition != partition_of(self.call.region):
             raise NotUnderstood("an ARN in another partition than the call")
         if service in _WITHOUT_REGION:
             if region:
@@ -244,7 +296,7 @@ class CallContext:
         parts = text.split(":", _ARN_COLONS)
         if len(parts) != _ARN_COLONS + 1 or parts[0] != "arn" or not parts[_ARN_COLONS]:
             raise NotUnderstood("not a valid ARN")
-        if parts[1] != _partition(self.call.region):
+        if parts[1] != partition_of(self.call.region):
             raise NotUnderstood("an ARN in another partition than the call")
         self.require_here(parts[4], parts[3])
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from gateway.effects.derived_rows import Confidence, DerivedRow, derived_rows, operations_of, services
+from gateway.core.derived_rows import Confidence, DerivedRow, derived_rows, operations_of, services
 from gateway.effects.registry import SERVICES
 
 HAND = "hand"

@@ -10,18 +10,20 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gateway.core.derived_rows import Confidence, DerivedRow, Origin, ValueForm
 from gateway.core.errors import Ambiguous
 from gateway.core.model.json import Json, is_list
 from gateway.core.model.mutation import Basis, Effect
 from gateway.core.model.path import AttributePath
 from gateway.effects.call_context import CallContext, Target
+from gateway.effects.call_controls import is_reviewed
 from gateway.effects.derived_operations import BLOCKS, deletes, keeps_omitted, operation_of
-from gateway.effects.derived_rows import Confidence, DerivedRow, ValueForm
-from gateway.effects.identification import names_fully, resources_named
+from gateway.effects.identification import id_of_parts, names_fully, resources_named
 from gateway.effects.interpreter import attributes, effects_on
 from gateway.effects.operation import CREATE, DELETE, INVOKE, SET, Operation
 from gateway.effects.schema import TypeSchema
 from gateway.effects.values import NotUnderstood
+from gateway.terraform.forms import PARTS_OF_TYPE
 from gateway.terraform.resource_index import as_text
 
 MOST_OPERATIONS = 256
@@ -30,6 +32,8 @@ _IDENTIFIER = re.compile(r"(?:Id|ID|Arn|ARN|Name|Identifier|Ur[li]|UR[LI]|Key)s?
 """The ends of parameters that may say which resource is meant."""
 _IDENTIFIES_NEW = re.compile(r"(?:^|_)(?:name|identifier|id|arn|key)$")
 """The ends of attributes by which a new resource is told from others of its type."""
+_ORIGINS = (Origin.TRACED, Origin.LEARNED, Origin.MODEL)
+"""Of two rows that are equally sure the traced one holds: a learned one comes from a few calls, which somebody chose."""
 _COMPUTED = frozenset({"id", "arn", "call"})
 _EMPTY: tuple[Json, ...] = (None, "", [], {})
 
@@ -85,7 +89,7 @@ class DerivedRows:
 
     def _made_ready(self, service: str, operation: str) -> Iterator[ReadyRow]:
         types: set[str] = set()
-        for row in sorted(self.all(service, operation), key=lambda row: (row.confidence, row.origin)):
+        for row in sorted(self.all(service, operation), key=lambda row: (row.confidence, _ORIGINS.index(row.origin))):
             known = row.confidence is not Confidence.TYPE and row.resource_type in self._schemas
             if known and row.resource_type not in types:
                 types.add(row.resource_type)
@@ -123,6 +127,7 @@ def read_call(rows: Sequence[ReadyRow], context: CallContext) -> Reading:
         except NotUnderstood as reason:
             reasons.append(f"{ready.row.resource_type}: {reason}")
     declared = [(ready, targets) for ready, targets in found if any(target.declared for target in targets)]
+    declared = _without_owners(declared)
     if len(declared) > 1:
         names = [target.address for _, targets in declared for target in targets if target.declared]
         raise Ambiguous(f"the call may be about {', '.join(sorted(names)[:3])}")
@@ -137,6 +142,14 @@ def read_call(rows: Sequence[ReadyRow], context: CallContext) -> Reading:
         effects = tuple(_on_the_whole(ready, target, str(reason)) for target in targets)
         return Reading(row=ready.row, effects=effects, reason=str(reason))
     return Reading(row=ready.row, effects=effects)
+
+
+def _without_owners(
+    declared: Sequence[tuple[ReadyRow, tuple[Target, ...]]],
+) -> list[tuple[ReadyRow, tuple[Target, ...]]]:
+    """Without the resources of which the code declares the part that the call is about as a resource of its own."""
+    owners = {part.owner_type for ready, _ in declared for part in PARTS_OF_TYPE.get(ready.row.resource_type, ())}
+    return [(ready, targets) for ready, targets in declared if ready.row.resource_type not in owners]
 
 
 # Which resource -----------------------------------------------------------------------------------------------------
@@ -163,8 +176,10 @@ def _named(row: DerivedRow, context: CallContext, given: Mapping[str, object]) -
     if not given:
         raise NotUnderstood("the call does not say which")
     texts = {path: _text(path, value) for path, value in given.items()}
-    fitting: list[str] | None = None
+    fitting = _having_id(row, context, texts) if row.id_form else None
     for path, text in texts.items():
+        if row.identity[path].form is ValueForm.PART:
+            continue
         found = resources_named(context, row.resource_type, row.identity[path].attribute, text)
         if not found and row.identity[path].form is ValueForm.CASE:
             found = resources_named(context, row.resource_type, row.identity[path].attribute, text.lower())
@@ -186,11 +201,17 @@ def _named(row: DerivedRow, context: CallContext, given: Mapping[str, object]) -
     return context.target_at(row.resource_type, identity, fitting[0])
 
 
+def _having_id(row: DerivedRow, context: CallContext, texts: Mapping[str, str]) -> list[str]:
+    """The addresses of the resources whose id the parameters make. Raises `NotUnderstood`."""
+    own = id_of_parts(row, texts)
+    return [address for address in context.inventory.find(row.resource_type, "id", own) if context.is_here(address)]
+
+
 def _refuse_other_names(row: DerivedRow, context: CallContext, recorded: Mapping[str, Json]) -> None:
     """Raise `NotUnderstood` for an identifier that the row does not know and the resource does not have: it may name another one."""
     known = (row.identity, row.attributes, row.removes, row.constants, row.controls)
     for name, value in context.call.parameters.items():
-        if any(name in names for names in known) or not isinstance(value, str) or not _IDENTIFIER.search(name):
+        if not isinstance(value, str) or any(name in names for names in known) or not _IDENTIFIER.search(name):
             continue
         if all(as_text(own) != value for own in recorded.values()):
             raise NotUnderstood(f"parameter {name} may name another resource")
@@ -215,6 +236,8 @@ def _new(row: DerivedRow, context: CallContext) -> Target:
 
 
 def _text(path: str, value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
     if not isinstance(value, str) or not value:
         raise NotUnderstood(f"{path} is not text")
     return value
@@ -246,6 +269,7 @@ def _exactly(ready: ReadyRow, context: CallContext, target: Target) -> Iterator[
     operation = ready.operation
     if operation is None:
         raise NotUnderstood(ready.reason)
+    _refuse_unreviewed(ready, context)
     _require_arns_here(ready, context)
     if operation.action is DELETE:
         yield from effects_on(operation, context, target)
@@ -268,6 +292,16 @@ def _exactly(ready: ReadyRow, context: CallContext, target: Target) -> Iterator[
     for attribute, value in values.items():
         effect = target.put(attribute, value, action=action)
         yield replace(effect, upserted=True) if creates and operation.upserts else effect
+
+
+def _refuse_unreviewed(ready: ReadyRow, context: CallContext) -> None:
+    """Raise `NotUnderstood` for a parameter that gives no attribute a value and that nobody reviewed: it may force, cascade or restart."""
+    for path in (
+        *ready.row.controls,
+        *(name for name, value in ready.row.constants.items() if isinstance(value, bool)),
+    ):
+        if not is_reviewed(path) and _value_at(context.call.parameters, path) is not None:
+            raise NotUnderstood(f"nobody reviewed what {path} makes the call do")
 
 
 def _require_arns_here(ready: ReadyRow, context: CallContext) -> None:
@@ -302,15 +336,16 @@ def _refuse_merged(target: Target, values: Mapping[str, Json]) -> None:
     """Raise `NotUnderstood` if a list of blocks, or a map, lacks something that is recorded: AWS may keep it beside the new ones."""
     for attribute, value in values.items():
         kind = target.schema.kinds.get(attribute, "")
+        if kind not in BLOCKS and not kind.startswith("map("):
+            continue
         before = AttributePath(attribute).value_at(target.recorded)
         if before in _EMPTY:
             continue
+        lost = True
         if kind in BLOCKS and is_list(value) and is_list(before):
             lost = any(not any(_covers(block, old) for block in value) for old in before)
-        elif kind.startswith("map(") and isinstance(value, Mapping) and isinstance(before, Mapping):
+        elif kind not in BLOCKS and isinstance(value, Mapping) and isinstance(before, Mapping):
             lost = not set(before) <= set(value)
-        else:
-            lost = kind in BLOCKS or kind.startswith("map(")
         if lost:
             raise NotUnderstood(f"the call leaves out a part of {attribute}, which AWS may keep")
 

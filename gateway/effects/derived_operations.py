@@ -9,12 +9,12 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from gateway.core.derived_rows import Confidence, DerivedRow, ValueForm
 from gateway.core.model.equality import equal
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.path import AttributePath
 from gateway.effects.call_context import CallContext, Target
-from gateway.effects.derived_rows import Confidence, DerivedRow, ValueForm
 from gateway.effects.operation import CREATE, DELETE, SET, Argument, Operation, Translate, only
 from gateway.effects.schema import TypeSchema, folded, snake
 from gateway.effects.tags import drop_tags, set_tags, tag_map

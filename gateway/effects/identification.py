@@ -5,7 +5,9 @@ A form counts only if the state records it, so nothing is taken apart by guesswo
 
 import re
 from collections.abc import Mapping, Sequence
+from string import Formatter
 
+from gateway.core.derived_rows import DerivedRow, ValueForm
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
 from gateway.effects.call_context import CallContext
@@ -76,3 +78,18 @@ def names_fully(context: CallContext, recorded: Mapping[str, Json], given: Seque
     words = set(_WORD.findall(own))
     said = {word for text in (*given, context.account, context.call.region) for word in _WORD.findall(text)}
     return bool(words) and words <= said
+
+
+def id_of_parts(row: DerivedRow, given: Mapping[str, str]) -> str:
+    """The id that the parameters make together, by the row's `id_form`. Raises `NotUnderstood` if one is missing, or they may make another's id."""
+    parts = [(text, path) for text, path, _, _ in Formatter().parse(row.id_form)]
+    places = [path for _, path in parts if path]
+    if any(not given.get(path) for path in places):
+        raise NotUnderstood("the call does not say which")
+    between = frozenset("".join(text for text, _ in parts))
+    known_by_id_alone = [path for path in places if row.identity[path].form is ValueForm.PART]
+    if len(known_by_id_alone) > 1 and not all(between.isdisjoint(given[path]) for path in places):
+        raise NotUnderstood(
+            "a name in the call has a sign that divides the parts of an id, so another resource may be meant"
+        )
+    return "".join(f"{text}{given[path] if path else ''}" for text, path in parts)

@@ -47,7 +47,8 @@ def _targets(operation: Operation, context: CallContext) -> Iterator[Target]:
             if any(identity.get(key, text) != text for key, text in said.items()):
                 raise NotUnderstood(f"{name} names another resource than the parameters before it")
             identity |= said
-        yield context.target(operation.resource_type, identity)
+        target = context.target(operation.resource_type, identity)
+        yield context.beside(target) if target.recorded and not operation.unique else target
 
 
 def _identified(operation: Operation, context: CallContext, name: str, value: object) -> Mapping[str, str]:
@@ -123,7 +124,8 @@ def _reset_to_defaults(
     return {
         attribute: default
         for attribute, default in defaults.items()
-        if attribute not in given and not _is_default(AttributePath(attribute).value_at(target.recorded), default)
+        if not any(AttributePath(attribute).covers(name) for name in given)
+        and not _is_default(AttributePath(attribute).value_at(target.recorded), default)
     }
 
 

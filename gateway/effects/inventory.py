@@ -20,6 +20,12 @@ class Inventory(Protocol):
         """
         ...
 
+    def differing_in_case(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> tuple[str, ...]:
+        """The addresses of this type, account and region whose identity differs from this one in upper and lower case at most."""
+        ...
+
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The addresses of all recorded resources of this type whose attribute has this value."""
         ...
@@ -51,6 +57,12 @@ class InventoryOverlay:
         """The address in the inventory below."""
         return self.inventory.locate(resource_type, identity, account, region)
 
+    def differing_in_case(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> tuple[str, ...]:
+        """The addresses in the inventory below."""
+        return self.inventory.differing_in_case(resource_type, identity, account, region)
+
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The addresses in the inventory below."""
         return self.inventory.find(resource_type, attribute, value)
@@ -76,6 +88,16 @@ class _NoResources:
         self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
     ) -> str | None:
         """None."""
+
+    def differing_in_case(
+        self,
+        resource_type: str,  # noqa: ARG002  the port's form
+        identity: Mapping[str, str],  # noqa: ARG002
+        account: str = "",  # noqa: ARG002
+        region: str = "",  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """No addresses."""
+        return ()
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:  # noqa: ARG002  the port's form
         """No addresses."""

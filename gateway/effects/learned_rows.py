@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from gateway.core.derived_rows import DerivedRow, Origin, file_text, rows_of_text
 from gateway.core.errors import SettingsInvalid
-from gateway.effects.derived_rows import DerivedRow, Origin, file_text, rows_of_text
 
 
 def learned_rows(directory: Path, service: str) -> tuple[DerivedRow, ...]:

@@ -10,10 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from gateway.core.model.json import Json
-from gateway.core.model.masking import is_masked
-from gateway.core.model.mutation import EffectAction
-from gateway.effects.derived_rows import (
+from gateway.core.derived_rows import (
     AttributeSource,
     Confidence,
     DerivedRow,
@@ -22,7 +19,11 @@ from gateway.effects.derived_rows import (
     derived_rows,
     operations_of,
 )
+from gateway.core.model.json import Json
+from gateway.core.model.masking import is_masked
+from gateway.core.model.mutation import EffectAction
 from gateway.effects.registry import SERVICES
+from gateway.effects.schema import folded, snake
 
 _IDENTIFIES = ("name", "bucket", "arn", "url", "id")
 """Attributes that name a resource; of several with one value the first is meant."""
@@ -90,7 +91,8 @@ def propose(
     untold = (
         set(changes) - {source.attribute for source in attributes.values()} if resource.after is not None else set()
     )
-    whole = not unexplained and not untold
+    by_value_only = {path for path, source in attributes.items() if not _named_alike(path, source.attribute)}
+    whole = not unexplained and not untold and not by_value_only
     row = DerivedRow(
         service=service,
         operation=operation,
@@ -140,13 +142,20 @@ def merged(old: RowProposal, new: RowProposal) -> RowProposal:
     return RowProposal(row=row, mutations=(*old.mutations, *new.mutations), evidence=evidence)
 
 
+def _named_alike(path: str, attribute: str) -> bool:
+    """Whether the names say too that a parameter carries an attribute. Equal values alone may be chance, or chosen by the caller."""
+    names = [folded(snake(each.rpartition(".")[2])) for each in (path, attribute)]
+    return names[0].endswith(names[1]) or names[1].endswith(names[0])
+
+
 def _evidence(resource: Observed, row: DerivedRow, untold: set[str]) -> Iterator[str]:
     by = ", ".join(f"{name} is its {source.attribute}" for name, source in sorted(row.identity.items()))
     yield f"The call names {resource.address}: {by}."
     if resource.after is None:
         yield f"{resource.address} does not exist any more."
     for name, source in sorted(row.attributes.items()):
-        yield f"{source.attribute} has the value of {name} now, and had another one before."
+        by_chance = "" if _named_alike(name, source.attribute) else " Their names are not alike, so it may be chance."
+        yield f"{source.attribute} has the value of {name} now, and had another one before.{by_chance}"
     if row.unexplained:
         yield f"Nothing explains {', '.join(sorted(row.unexplained))}."
     if untold:

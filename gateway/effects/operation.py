@@ -91,6 +91,8 @@ class Operation:
     """Parameters of `identity` that name the same resource in different ways. A call with several of them may name two resources."""
     find_target: FindTarget | None = None
     """Finds the resource where the identifying parameters alone cannot; they are still listed in `identity`."""
+    unique: bool = True
+    """For a CREATE: whether AWS has one resource at most with this identity. Else the call creates another one beside the recorded one."""
     action: EffectAction = EffectAction.SET
     attributes: Mapping[str, str | Translate] = field(default_factory=dict)
     """Parameter path → attribute path or translation, where the matcher does not find the attribute."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
+from gateway.core.derived_rows import DerivedRow, row_to_json, rows_of_text
 from gateway.core.errors import NotFound
 from gateway.core.model.json import digest
 from gateway.core.times import utc_text
-from gateway.effects.derived_rows import DerivedRow, row_to_json, rows_of_text
 from gateway.effects.learned_rows import accept, write
 from gateway.effects.learning import RowProposal, merged
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from gateway.effects.operation import Operation
 from gateway.effects.services import (
+    acm,
     autoscaling,
     cloudformation,
     cloudwatch,
@@ -40,6 +41,8 @@ WITHOUT_RESOURCE = frozenset(
 
 
 SERVICES: Mapping[str, Mapping[str, Operation]] = {
+    "acm": acm.CERTIFICATES,
+    "acm-pca": acm.AUTHORITIES,
     "autoscaling": autoscaling.OPERATIONS,
     "cloudformation": cloudformation.OPERATIONS,
     "cloudwatch": cloudwatch.OPERATIONS,

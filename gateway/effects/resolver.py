@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 import structlog
 
+from gateway.core.derived_rows import Confidence, DerivedRow, derived_rows
 from gateway.core.errors import Ambiguous, CallTooLarge
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, Masker
 from gateway.core.model.mutation import Basis, Call, CallClass, Effect, InnerCall
 from gateway.effects.call_context import CallContext
+from gateway.effects.declared_forms import in_declared_form
 from gateway.effects.derived_effects import DerivedRows, read_call
-from gateway.effects.derived_rows import Confidence, DerivedRow, derived_rows
 from gateway.effects.implied_effects import Claimed, implied_effects
 from gateway.effects.interpreter import interpret
 from gateway.effects.inventory import Inventory, InventoryOverlay
@@ -153,7 +154,8 @@ class EffectResolver:
         refuse_too_large(call.parameters, row.content if row else ())
         context = replace(context, basis=Basis.HAND if row else Basis.DERIVED)
         if row is not None:
-            found = Explanation(effects=_distinct(interpret(row, context)), by_hand=True)
+            effects = in_declared_form(context, _distinct(interpret(row, context)))
+            found = Explanation(effects=_distinct(effects), by_hand=True)
         else:
             found = self._by_derived_rows(context)
         implied = implied_effects(context, found.effects, claimed)

@@ -34,6 +34,12 @@ def reply_may_hold_secret(service: str, operation: str) -> bool:
     return operation in _replies().get(service, frozenset())
 
 
+def handed_out(service: str, operation: str) -> frozenset[str]:
+    """Where the reply of a change hands out a secret: `parent/name` of a member or element, `@name` of a header, `*` for the whole body."""
+    places = _table()["withheld"].get(service, {}).get(operation)
+    return frozenset(places.split()) if places else frozenset()
+
+
 @lru_cache(maxsize=1)
 def _table() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
     table: Mapping[str, Mapping[str, Mapping[str, str]]] = json.loads(SHIPPED.read_bytes())

@@ -10,13 +10,12 @@ from typing import Any, Final
 
 import msgspec
 
+from gateway.core.event_sources import source_of
 from gateway.exports.record_facts import account_of, kind_of, member, objection_of, outcome_of, region_of
 from gateway.ledger.ask.exports import ExportedRecord
 
 _encode: Final = msgspec.json.Encoder().encode
 _DOMAIN: Final = ".amazonaws.com"
-_SOURCES: Final = {"cloudwatch": "monitoring"}
-"""Services that CloudTrail names otherwise than the SDKs."""
 _READS: Final = ("read", "secret")
 
 
@@ -35,14 +34,14 @@ def cloudtrail_event(record: ExportedRecord) -> bytes:
             "eventVersion": "1.11",
             "userIdentity": _identity(record, caller, account),
             "eventTime": f"{row.at[:19]}Z",
-            "eventSource": f"{_SOURCES.get(service, service)}{_DOMAIN}",
+            "eventSource": f"{source_of(service)}{_DOMAIN}",
             "eventName": operation,
             "awsRegion": region,
             "sourceIPAddress": member(record, "sender").get("peer") or record.body.get("peer") or "",
             "userAgent": member(record, "sender").get("user_agent") or "",
             **_error(record),
             "requestParameters": _parameters(member(record, "call").get("parameters")),
-            "responseElements": None,
+            "responseElements": {"id": record.body["made"]} if record.body.get("made") else None,
             "additionalEventData": {"sentinel": _sentinel(record)},
             "requestID": record.body.get("request_id") or row.mutation_id,
             "eventID": _event_id(row.hash),

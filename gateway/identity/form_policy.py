@@ -141,22 +141,29 @@ def _check_condition(condition: object, given: Mapping[str, str]) -> set[str]:
     match condition:
         case dict():
             for name, value in condition.items():
-                _require(given.get(str(name).lower()) == value, condition)
+                _require(given.get(str(name).lower()) == _text(value), condition)
             return {str(name).lower() for name in condition}
         case [str() as operator, low, high] if operator.lower() == _RANGE:
             _require(
                 str(low).isascii() and str(low).isdigit() and str(high).isascii() and str(high).isdigit(), condition
             )
             return set()
-        case [str() as operator, str() as field, str() as value] if field.startswith("$"):
-            name, found = field[1:].lower(), given.get(field[1:].lower(), "")
+        case [str() as operator, str() as field, str() | int() as stated] if field.startswith("$"):
+            name, value = field[1:].lower(), str(_text(stated))
+            found = given.get(name, "")
             exact = operator.lower() == "eq"
-            _require(
-                found == value if exact else operator.lower() == "starts-with" and found.startswith(value), condition
-            )
+            # A list of content types fits only if each of them does.
+            parts = [part.strip() for part in found.split(",")] if name == "content-type" else [found]
+            begins = operator.lower() == "starts-with" and all(part.startswith(value) for part in parts)
+            _require(found == value if exact else begins, condition)
             return {name}
         case _:
             raise _refused("The form's policy has a condition of an unknown form.")
+
+
+def _text(value: object) -> object:
+    """The value of a condition as the form has it: fields are texts, and programs also write numbers, as the status of the answer."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _require(met: bool, condition: object) -> None:

@@ -375,7 +375,9 @@ def _no_signature(query: str) -> NotAuthenticated:
             "boto3.client('s3', config=Config(signature_version='s3v4')); for AWS CLI 1: `aws configure set default.s3.signature_version s3v4`."
         )
     return NotAuthenticated(
-        "The request is missing an authentication token. Sign it with a key of this gateway.",
+        "The request is missing an authentication token. Sign it with a key of this gateway. What AWS takes unsigned, such as a sign-in with "
+        "SAML, OpenID Connect or Cognito, does not go through Sentinel, which hands out no credentials of AWS: send it to AWS itself (for STS, "
+        "set AWS_ENDPOINT_URL_STS), or open a session with `sentinel session`. Nothing was sent.",
         aws_code="MissingAuthenticationToken",
     )
 

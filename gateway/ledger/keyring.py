@@ -12,18 +12,19 @@ from time import monotonic
 from typing import Final
 
 import msgspec
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, func, insert, or_, select, update
 
-from gateway.core.errors import Malformed, NotAllowed, NotFound
+from gateway.core.errors import Malformed, NotAllowed, NotFound, Overloaded
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX
 from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import Motive, ceiling_text, exceeds, motive_from_json, motive_to_json
-from gateway.core.ports import Clock, Key
+from gateway.core.ports import Clock, Key, Revoked
 from gateway.core.records.keys import KeyIssuedBody, KeyRevokedBody
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Record
 from gateway.ledger.decide.plan_sessions import end_of_keys, plan_of_key
+from gateway.ledger.decide.revocation import plan_keys_approved_with, withdraw_approvals
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.store.rows import KeyRow, StoredKeyRow
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
@@ -36,37 +37,75 @@ _ACTOR: Final = Statement(select(KEYS.c.actor).where(KEYS.c.id == bindparam("key
 _SESSIONS: Final = Statement(
     select(KEYS.c.id).where(KEYS.c.session_of == bindparam("key"), KEYS.c.revoked_at.is_(None)).order_by(KEYS.c.id)
 )
+_EVERY_SESSION: Final = Statement(select(KEYS.c.id).where(KEYS.c.session_of == bindparam("key")).order_by(KEYS.c.id))
 _STANDING: Final = Statement(select(KEYS.c.id).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)))
+_OPEN_SESSIONS: Final = Statement(
+    select(func.count())
+    .select_from(KEYS)
+    .where(
+        KEYS.c.session_of == bindparam("key"),
+        KEYS.c.revoked_at.is_(None),
+        or_(KEYS.c.expires_at.is_(None), KEYS.c.expires_at > bindparam("now")),
+    )
+)
 _REVOKE: Final = Statement(
     update(KEYS).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)).values(revoked_at=bindparam("at"))
 )
 
 
+MOST_SESSIONS: Final[Mapping[ActorKind, int]] = {
+    ActorKind.AGENT: 100,
+    ActorKind.SERVICE: 100,
+    ActorKind.HUMAN: 1_000,
+    ActorKind.PIPELINE: 1_000,
+}
+"""How many sessions of one standing key may be open at once: each is a key that somebody has to find when the standing one is lost."""
+
+
 def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetime) -> None:
     """Store a new key, all columns but `revoked_at`, with its KEY_ISSUED record.
 
-    Raises `errors.NotFound` for a session key whose standing key was revoked, by whichever process.
+    Raises `errors.NotFound` for a session key whose standing key was revoked, by whichever process, and `errors.Overloaded` if that has too
+    many sessions open.
     """
     stored = StoredKeyRow(**{**row, "revoked_at": None})  # type: ignore[arg-type]  # the columns of the table
     if stored.session_of and not transaction.column(_STANDING, {"key": stored.session_of}):
         raise NotFound(f"There is no key {stored.session_of} to start a session with.")
+    if stored.session_of:
+        most = MOST_SESSIONS[ActorKind(stored.kind)]
+        if transaction.scalar(_OPEN_SESSIONS, {"key": stored.session_of, "now": to_text(at)}) >= most:
+            raise Overloaded(
+                f"The key {stored.session_of} has {most} sessions open, and no more may be open at once. No key was made; use one of them, or "
+                "let them end."
+            )
     transaction.change(_INSERT, stored._asdict())
     transaction.append(_issued(stored, at))
 
 
-def revoke_key(transaction: Transaction, key_id: str, at: datetime) -> None:
-    """Revoke a key and its session keys, with one KEY_REVOKED record. Revoking again changes nothing. Raises `errors.NotFound`."""
+def revoke_key(transaction: Transaction, key_id: str, at: datetime, *, distrust: bool = True) -> Revoked:
+    """Revoke a key and its session keys, with one KEY_REVOKED record. Revoking again changes nothing. Raises `errors.NotFound`.
+
+    With `distrust` its consents count no more, nor those of its sessions, ended ones too: unused approvals are withdrawn, and the sessions
+    of plans end that such a consent opened.
+    """
     actor = transaction.scalar(_ACTOR, {"key": key_id})
     if actor is None:
         raise NotFound(f"There is no key {key_id}.")
     sessions = transaction.column(_SESSIONS, {"key": key_id})
+    withdrawn: Sequence[str] = ()
+    if distrust:
+        used = (key_id, *transaction.column(_EVERY_SESSION, {"key": key_id}))
+        withdrawn = withdraw_approvals(transaction, used, actor, at)
+        plans = plan_keys_approved_with(transaction, used, actor)
+        sessions = sorted({*sessions, *(key for key in plans if transaction.column(_STANDING, {"key": key}))})
     moment = to_text(at)
     end_of_keys(transaction, (key_id, *sessions), at)
     revoked = transaction.change(_REVOKE, {"key": key_id, "at": moment})
     transaction.change_each(_REVOKE, [{"key": session, "at": moment} for session in sessions])
-    if revoked or sessions:
-        body = KeyRevokedBody(key=key_id, sessions=tuple(sessions))
+    if revoked or sessions or withdrawn:
+        body = KeyRevokedBody(key=key_id, sessions=tuple(sessions), withdrawn=tuple(withdrawn))
         transaction.append(Record(at=at, actor=actor, body=body))
+    return Revoked(sessions=tuple(sessions), approvals=tuple(withdrawn))
 
 
 def _issued(row: StoredKeyRow, at: datetime) -> Record:
@@ -239,11 +278,15 @@ class SqlKeyRing:
             "motive_only": int(wanted.motive_only),
         }
 
-    async def revoke(self, key_id: str) -> None:
-        """Revoke a key and its session keys, here at once and in other processes within `MAX_AGE`. Raises `errors.NotFound`."""
+    async def revoke(self, key_id: str, *, distrust: bool = True) -> Revoked:
+        """Revoke a key and its session keys, here at once and in other processes within `MAX_AGE`; what ended. Raises `errors.NotFound`.
+
+        With `distrust` what it consented to ends too, see `revoke_key`.
+        """
         at = self._clock.now()
-        await self._ledger.write(lambda transaction: revoke_key(transaction, key_id, at))
+        ended = await self._ledger.write(lambda transaction: revoke_key(transaction, key_id, at, distrust=distrust))
         self._cache.clear()
+        return ended
 
     def forget(self) -> None:
         """Forget what was looked up, after a key was revoked in a transaction of others."""

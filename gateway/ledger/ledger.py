@@ -112,7 +112,7 @@ class SqlLedger:
         self._query_reader = Reader(store, "query-reader")
         self._probe = Probe(self._hot_reader)
         self._refusal_limit = RefusalRateLimit()
-        self._owner = new_id("gtw")
+        self._owner = leases.owner_of(new_id("gtw"), keys.chain)
 
     @classmethod
     async def open(cls, url: str, keys: LedgerKeys, checkpoint: Path | None = None) -> "SqlLedger":
@@ -195,7 +195,7 @@ class SqlLedger:
 
     async def renew_lease(self, at: datetime, lasts: timedelta) -> None:
         """Show that this process lives: until `at + lasts` nobody marks its attempts as in doubt. Only a gateway calls it."""
-        await self.write(lambda transaction: leases.renew(transaction, self._owner, at + lasts))
+        await self.write(lambda transaction: leases.renew(transaction, self._owner, at, at + lasts))
 
     async def end_lease(self) -> None:
         """End the lease, so that what this process may have left in flight is in doubt at once."""

@@ -88,7 +88,7 @@ class SqlPlanSessions:
 
         def end(transaction: Transaction) -> None:
             key = end_plan(transaction, plan, by=by.actor, at=at, exit_code=exit_code)
-            revoke_key(transaction, key, at)
+            revoke_key(transaction, key, at, distrust=False)  # its owner needs it no more
 
         await self._ledger.write(end)
         self._keys.forget()
@@ -100,7 +100,9 @@ def _session(row: SessionRow) -> PlanSession:
     effects: dict[str, list[Effect]] = {}
     for effect in body.effects:
         effects.setdefault(effect.address, []).append(effect.to_effect())
-    lifted = {f"{each.rule} {each.address}" for each in body.decision.findings if each.verdict is Verdict.HOLD}
+    held = [each for each in body.decision.findings if each.verdict is Verdict.HOLD]
+    lifted = {f"{each.rule} {each.address}" for each in held}
+    lifted |= {f"{each.rule} {each.address} {each.attribute}" for each in held}
     planned = body.plan.changes if body.plan is not None else ()
     return PlanSession(
         id=row.mutation_id,

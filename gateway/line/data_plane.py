@@ -1,4 +1,4 @@
-"""Decides which calls of the data plane pass without a decision, and counts those that pass.
+"""Decides which calls of the data plane pass without a decision, and counts those that pass and their signatures.
 
 A call passes only if it does nothing but invoke resources as a whole: every parameter is understood, and no resource is content that the code
 declares itself (an `aws_s3_object`). Any other call, and every call that the settings treat as `policy`, is a mutation.
@@ -6,27 +6,27 @@ declares itself (an `aws_s3_object`). Any other call, and every call that the se
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Protocol
+from datetime import datetime, timedelta
+from typing import Final, Protocol
 
 import structlog
 
-from gateway.core.errors import Ambiguous, CallTooLarge, LedgerUnavailable, SentinelError
+from gateway.core.errors import Ambiguous, CallTooLarge, LedgerUnavailable, Overloaded, SentinelError, SignatureSpent
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.data_plane import STRICTNESS, DataTreatment, Passage, PassedCalls
-from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
+from gateway.core.model.mutation import Basis, Call, CallClass, Door, Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.off_loop import off_loop, size_of
 from gateway.core.ports import Clock, Request
 from gateway.effects.registry import WITHOUT_RESOURCE
 from gateway.effects.resolver import EffectResolver
+from gateway.line.ground_truth import GroundTruth
 from gateway.terraform.stacks import Stacks
-from gateway.terraform.state_calls import keeps_state
 
 Treatments = Mapping[ActorKind, DataTreatment]
 """The treatment of each kind of actor."""
 
-_CONTENT_TYPES = frozenset({"aws_s3_object"})
+_CONTENT_TYPES = frozenset({"aws_s3_bucket_object", "aws_s3_object", "aws_s3_object_copy"})
 """Resource types that are content of another resource: writing one is a change of what the code declares."""
 
 
@@ -34,9 +34,18 @@ class DataPlane:
     """The treatments of all stacks, and the tables by which a call's resources are found."""
 
     def __init__(
-        self, *, resolver: EffectResolver, stacks: Stacks, treatments: Treatments, by_stack: Mapping[str, Treatments]
+        self,
+        *,
+        resolver: EffectResolver,
+        stacks: Stacks,
+        treatments: Treatments,
+        by_stack: Mapping[str, Treatments],
+        ground: GroundTruth | None = None,
     ) -> None:
-        """`treatments` are those of resources that no stack declares; `by_stack` has those of each stack."""
+        """`treatments` are those of resources that no stack declares; `by_stack` has those of each stack. `ground` knows the states, which
+        only those reach whom the line admitted to them.
+        """
+        self._ground = ground or GroundTruth()
         self._resolver = resolver
         self._stacks = stacks
         self._treatments = treatments
@@ -47,12 +56,21 @@ class DataPlane:
         )
 
     async def passage(self, caller: Caller, request: Request) -> Passage | None:
-        """How this call passes; None if it must be decided as a mutation. In the session of a plan only calls on the stacks' states pass."""
+        """How this call passes; None if it must be decided as a mutation. In the session of a plan only calls on its stack's state pass."""
         call = request.call
-        if request.call_class is not CallClass.DATA or caller.kind not in self._passing:
+        if request.call_class is not CallClass.DATA:
             return None
-        if caller.plan and not keeps_state(call, self._stacks.state_objects):
-            return None  # its plan explains it, or nothing does
+        if request.door is Door.AWS and (state := self._ground.state_of(call)) is not None:
+            return Passage(
+                caller=caller,
+                service=call.service,
+                operation=call.operation,
+                stack=state.stack,
+                addresses=(state.object.url,),
+                treatment=DataTreatment.RECORD,
+            )
+        if caller.kind not in self._passing or caller.plan:
+            return None  # in the session of a plan its plan explains it, or nothing does
         passage = await off_loop(size_of(call.parameters), lambda: self._passage(caller, call))
         return None if passage is None else replace(passage, door=request.door)
 
@@ -100,6 +118,98 @@ def _only_invokes(effect: Effect, call: Call) -> bool:
     return plain and same_bucket and effect.resource_type not in _CONTENT_TYPES
 
 
+MOST_SIGNATURES: Final = 1_000_000
+"""Signatures that are remembered at once: those of five minutes at 3,000 calls a second, in about 100 MB."""
+SAME_SECOND: Final = 2.0
+"""How long a signature that several calls may share is good for after it came first: the second that it names, and one on the way."""
+_BUCKET_SECONDS: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSignature:
+    """The verified signature of a call that is about to pass."""
+
+    value: str
+    at: datetime
+    """When it says that it was made, to the second."""
+    nonce: str
+    """What the client's SDK says of the call and the attempt, which tells equal calls of one second apart; empty if it says nothing."""
+    signed_nonce: bool
+    """Whether the signature covers that."""
+
+
+class DataSignatures:
+    """The signatures with which calls passed at this gateway, as long as they are valid.
+
+    A signature that covers the nonce of its call counts once. One that does not (boto3, the AWS CLI) is the same for equal calls of one
+    second, such as two polls of a queue. It counts once for each nonce, for `SAME_SECOND` after it came first, and never later.
+    """
+
+    def __init__(self, clock: Clock, *, skew: timedelta, most: int = MOST_SIGNATURES) -> None:
+        """`skew` is the greatest difference of clocks with which a signature is accepted."""
+        self._clock = clock
+        self._skew = skew.total_seconds()
+        self._most = most
+        self._began = int(clock.now().timestamp())
+        self._by_end: dict[int, set[int]] = {}
+        """The signatures by the minute in which they end."""
+        self._first: dict[int, float] = {}
+        """When those that are good for more calls came first, in that order."""
+        self._sent: dict[int, float] = {}
+        """When each of these calls came, in that order."""
+
+    def spend(self, signature: DataSignature) -> None:
+        """Spend the signature for a call that is about to be sent.
+
+        Raises `errors.SignatureSpent` if it was spent, or if it is older than this gateway, which then cannot know;
+        `errors.Overloaded` if too many are remembered. Send nothing then.
+        """
+        now, made = self._clock.now().timestamp(), signature.at.timestamp()
+        if made < self._began:
+            raise SignatureSpent(
+                "This request was signed before this gateway started, which cannot know whether it was sent then. "
+                "Nothing was sent; sign it again."
+            )
+        for recent in (self._first, self._sent):
+            while recent and now - recent[oldest := next(iter(recent))] > SAME_SECOND:
+                del recent[oldest]
+        end = int(made + self._skew) // _BUCKET_SECONDS
+        spent = self._by_end.get(end)
+        if spent is None:
+            spent = self._begin(end, int(now) // _BUCKET_SECONDS)
+        known, call = hash(signature.value), hash((signature.value, signature.nonce))
+        if known not in spent:
+            spent.add(known)
+            if not signature.signed_nonce:
+                self._first[known] = now
+        elif known not in self._first or call in self._sent:
+            raise SignatureSpent(
+                "The signature of this request was used before, so nothing was sent again. "
+                "If this is another call, sign it again: a signature changes every second."
+            )
+        self._sent[call] = now
+
+    def free(self, signature: DataSignature) -> None:
+        """Give a signature back whose call was not carried out: nothing was sent, or AWS refused it.
+
+        One that other calls may share stays as it is, since they may have been carried out.
+        """
+        self._sent.pop(hash((signature.value, signature.nonce)), None)
+        if signature.signed_nonce:
+            self._by_end.get(int(signature.at.timestamp() + self._skew) // _BUCKET_SECONDS, set()).discard(
+                hash(signature.value)
+            )
+
+    def _begin(self, end: int, now: int) -> set[int]:
+        """The place of the signatures that end in another minute, once those that have ended are forgotten."""
+        self._by_end = {each: spent for each, spent in self._by_end.items() if each >= now}
+        if sum(map(len, self._by_end.values())) >= self._most:
+            raise Overloaded(
+                "Too many calls pass at once for their signatures to be remembered. Nothing was sent; try again in a minute."
+            )
+        return self._by_end.setdefault(end, set())
+
+
 log = structlog.get_logger()
 
 MOST_RESOURCES = 100
@@ -139,6 +249,13 @@ class PassedCounts:
     def add_error(self, passage: Passage) -> None:
         """Count that AWS answered a counted call with an error, or not at all."""
         self._counter(passage).errors += 1
+
+    async def add_durably(self, passage: Passage) -> None:
+        """Count a call, and record the counts before it is sent. Raises `errors.LedgerUnavailable`: send nothing."""
+        self.add(passage)
+        await self.flush()
+        if self.problem:
+            raise LedgerUnavailable(f"The call cannot be recorded, so nothing was sent. {self.problem}")
 
     async def flush(self) -> None:
         """Record the counts. If that fails they are kept, and nothing passes until a later flush succeeds. Raises nothing.

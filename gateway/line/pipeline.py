@@ -5,6 +5,7 @@ Inbound → Caller → Call → Mutation (effects known) → Facts → Findings 
 """
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ from gateway.core.errors import (
 )
 from gateway.core.model.caller import ActorKind, Caller, sender_of
 from gateway.core.model.facts import Facts
-from gateway.core.model.ids import new_id
+from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX, new_id
 from gateway.core.model.inbound import Inbound, Refusal, is_bound
 from gateway.core.model.json import Json
 from gateway.core.model.motive import ceiling_text
@@ -38,14 +39,19 @@ from gateway.core.model.mutation import Call, CallClass, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Sent
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
-from gateway.core.off_loop import apart, mutation_size, off_loop, size_of
+from gateway.core.off_loop import apart, mutation_size, off_loop, size_of, work_for
 from gateway.core.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder, TimeBoxLedger
+from gateway.core.texts import texts_in
+from gateway.effects.generated_names import generated_names
 from gateway.effects.resolver import EffectResolver, Explanation
 from gateway.effects.time_box import is_time_boxed, time_box_of
 from gateway.line.checks.approval import with_answer
 from gateway.line.checks.chain import CheckChain
 from gateway.line.checks.fairness import Admission
+from gateway.line.ground_truth import GroundTruth
+from gateway.line.read_budget import ReadBudget
 from gateway.line.survey import Survey, nothing_known
+from gateway.line.withheld import outcome_for_agent
 
 log = structlog.get_logger()
 
@@ -72,6 +78,10 @@ class PlannedCalls(Protocol):
         """The decision by the plan."""
         ...
 
+    async def stack_of(self, caller: Caller) -> str:
+        """The stack of the plan in whose session the caller is; empty if there is none."""
+        ...
+
 
 _MOST_RACES: Final = 20
 """How often a call of a plan's session is decided again because others of it were faster."""
@@ -94,10 +104,13 @@ class Pipeline:
         admission: Admission | None = None,
         time_boxes: TimeBoxLedger | None = None,
         planned: PlannedCalls | None = None,
+        ground: GroundTruth | None = None,
+        reads: ReadBudget | None = None,
     ) -> None:
         """`digest_key` keys the digests of calls, which are recorded. `settled` is called with each mutation whose outcome is recorded.
 
-        `planned` judges the calls of plans' sessions; without it they are denied. `admission` turns away those who have used up their share. Without `time_boxes` a change that is wanted for a time only is refused.
+        `planned` judges the calls of plans' sessions; without it they are denied. `admission` turns away those who have used up their share. `ground` is what Sentinel
+        itself decides by, which reads and data calls do not reach. `reads` counts the reads for which AWS charges. Without `time_boxes` a change that is wanted for a time only is refused.
         """
         self._time_boxes = time_boxes
         self._planned = planned
@@ -110,6 +123,8 @@ class Pipeline:
         self._digest_key = digest_key
         self._settled = settled
         self._admission = admission
+        self._ground = ground or GroundTruth()
+        self._reads = reads
         self._running: set[asyncio.Future[MutationResult]] = set()
 
     async def admit(
@@ -117,26 +132,63 @@ class Pipeline:
     ) -> tuple[Caller, Request]:
         """The caller and its decoded request, in that order: the body is not parsed before the caller is authenticated.
 
-        A refusal is recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.NotAllowed`, `errors.LedgerUnavailable`.
+        A refusal is recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.NotAllowed`, `errors.TryLater`, `errors.LedgerUnavailable`.
         """
         caller: Caller | None = None
         try:
             caller = await authenticator.authenticate(inbound)
+            work_for(caller.actor)
             request = await decoder.read(inbound, caller)
+            _refuse_own_signatures(request)
             _refuse_sensitive_reads(caller, request)
             _refuse_other_motives(caller, request)
+            await self._refuse_ground_truth(inbound, caller, request)
         except (NotAuthenticated, Malformed, NotAllowed) as error:
             await self.turn_away(inbound, error, caller)
             raise
+        if self._reads is not None and not request.call_class.changes_state:
+            try:
+                await self._reads.charge(caller, request.call.service, request.call.operation)
+            except TryLater as error:
+                await self._record_refusal(caller, request.call, error)
+                raise
         return caller, replace(request, sender=sender_of(inbound))
 
+    async def _refuse_ground_truth(self, inbound: Inbound, caller: Caller, request: Request) -> None:
+        """Refuse a read or a call of the data plane that reaches what Sentinel decides by; a check judges changes.
+
+        Raises `errors.NotAllowed`.
+        """
+        call_class = request.call_class
+        if not self._ground.any or (call_class.changes_state and call_class is not CallClass.DATA):
+            return
+        stack = await self._planned.stack_of(caller) if caller.plan and self._planned is not None else ""
+        # A presigned URL or form works for anyone who has it, and at the other doors no state is checked before it is sent.
+        direct = (inbound.header("authorization") or "").startswith("AWS4-")
+        objection = await off_loop(
+            size_of(request.call.parameters),
+            lambda: self._ground.objection(caller, request.call, call_class, direct=direct, plan_stack=stack),
+        )
+        if objection:
+            raise NotAllowed(objection)
+
     async def authenticate(self, inbound: Inbound, authenticator: Authenticator) -> Caller:
-        """The caller. A refusal is recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.LedgerUnavailable`."""
+        """The caller, who asks something. A refusal is recorded.
+
+        Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.LedgerUnavailable`, and `errors.BudgetSpent` if it asks too often.
+        """
         try:
-            return await authenticator.authenticate(inbound)
+            caller = await authenticator.authenticate(inbound)
         except (NotAuthenticated, Malformed) as error:
             await self.turn_away(inbound, error)
             raise
+        work_for(caller.actor)
+        await self._admit_question(caller)
+        return caller
+
+    async def _admit_question(self, caller: Caller) -> None:
+        if self._admission is not None:
+            await self._admission.admit_question(caller, self._clock.now())
 
     async def turn_away(self, inbound: Inbound, error: SentinelError, caller: Caller | None = None) -> None:
         """Record that a request was refused before it became a mutation, and why. Raises `errors.LedgerUnavailable`."""
@@ -153,10 +205,19 @@ class Pipeline:
         await self._ledger.record_refusal(refusal)
 
     async def execute(self, caller: Caller, request: Request) -> MutationResult:
-        """Decide, record the decision, send once, record the outcome.
+        """Decide, record the decision, send once, record the outcome. An agent gets AWS's reply without the secrets that it hands out.
 
         Raises an `errors.SentinelError` only if nothing was sent. Once something was sent, every result, good or bad, is the outcome.
         """
+        result = await self._executed(caller, request)
+        if caller.kind is not ActorKind.AGENT:
+            return result
+        return replace(result, outcome=outcome_for_agent(result.mutation.call, result.outcome))
+
+    async def _executed(self, caller: Caller, request: Request) -> MutationResult:
+        work_for(caller.actor)
+        if request.dry_run:
+            await self._admit_question(caller)
         mutation = await self._mutation(caller, request)
         if (earlier := await self._earlier_result(mutation)) is not None:
             return earlier
@@ -174,7 +235,7 @@ class Pipeline:
         """The mutation with its effects. Raises `errors.CallTooLarge`."""
         call = replace(request.call, digest_key=self._digest_key)
         try:
-            understood = await off_loop(size_of(call.parameters), lambda: self._understood(call))
+            call, understood = await off_loop(size_of(call.parameters), lambda: self._understood(call))
         except CallTooLarge as error:
             await self._record_refusal(caller, call, error)
             raise
@@ -196,10 +257,15 @@ class Pipeline:
             sender=request.sender,
         )
 
-    def _understood(self, call: Call) -> Explanation:
-        """The effects of a call. Its digest is calculated here too, because this may run in a thread, and the call keeps it."""
+    def _understood(self, call: Call) -> tuple[Call, Explanation]:
+        """The call with the names that were generated for it, and its effects.
+
+        Its digest is calculated here too, because this may run in a thread, and the call keeps it.
+        """
+        understood = self._resolver.explain(call, quiet=False)
+        call = replace(call, generated=generated_names(understood.effects))
         _ = call.digest
-        return self._resolver.explain(call, quiet=False)
+        return call, understood
 
     async def _carry_out(self, mutation: Mutation) -> MutationResult:
         """Decide and record the decision; send once; record the outcome."""
@@ -401,6 +467,23 @@ def _refuse_other_motives(caller: Caller, request: Request) -> None:
         )
 
 
+def _refuse_own_signatures(request: Request) -> None:
+    """Refuse a call that holds itself as an URL, signed with a key of ours, as SDKs do for copies from another region: AWS knows no such
+    key, so the call would fail there, after somebody approved it. A presigned URL of another call is a text like any other.
+    Raises `errors.NotAllowed`.
+    """
+    itself = f"Action={request.call.operation}&"
+    if any(itself in text and _SIGNED_BY_US.search(text) for text in texts_in(request.call.parameters)):
+        raise NotAllowed(
+            f"{request.call.service}:{request.call.operation} holds an URL that was signed with a key of Sentinel, which AWS does not know: SDKs sign one for a "
+            "copy from another region. Nothing was sent. Copy within the region, leave the source region out where AWS allows that "
+            "(an unencrypted snapshot of EC2), or let a pipeline with credentials of AWS make the copy."
+        )
+
+
+_SIGNED_BY_US: Final = re.compile(rf"X-Amz-Credential=(?:{STANDING_KEY_PREFIX}|{SESSION_KEY_PREFIX})[A-Z0-9]{{16}}")
+
+
 def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:
     """Refuse secret values and cryptographic keys to agents. An agent may repeat a secret that it has read, and a call that uses a key
     would run with the gateway's permissions. Raises `errors.NotAllowed`.
@@ -409,7 +492,7 @@ def _refuse_sensitive_reads(caller: Caller, request: Request) -> None:
         message = f"{request.call.service}:{request.call.operation} uses a cryptographic key, and agents may not do that through Sentinel, whose rights are wider than theirs. Nothing was sent."
         raise NotAllowed(message)
     if request.call_class is CallClass.SECRET and caller.kind is ActorKind.AGENT:
-        message = f"{request.call.service}:{request.call.operation} returns a secret value, or configuration that commonly holds one, and agents may not read those through Sentinel. Nothing was sent."
+        message = f"{request.call.service}:{request.call.operation} returns a secret value or a signed URL, or content that commonly holds a secret, or nobody has reviewed yet what it returns; agents may not read those through Sentinel. Nothing was sent."
         raise NotAllowed(message)
 
 

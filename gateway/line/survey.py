@@ -98,9 +98,12 @@ class Survey:
         )
         subjects = _subjects(mutation, stacks, dependants, view)
         declaring = [stack for stack in stacks.values() if stack is not None]
+        place = mutation.call.account, mutation.call.region
+        possible = (declaring[0].name,) if declaring else loaded.names_at(*place)
         facts = Facts(
             now=now,
-            stack=declaring[0].name if declaring else loaded.default_name,
+            stack=possible[0] if len(possible) == 1 else "",
+            possible_stacks=possible if len(possible) > 1 else (),
             mode=_mode(mutation, stacks, loaded),
             subjects=subjects,
             claims=_standing(_renamed(view.claims, others), mutation.effects, coupled.dependencies),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gateway.core.model.consequence import consequence
 from gateway.core.model.mutation import EffectAction
 from gateway.core.records.decided import RecordedCall, RecordedEffect
 from gateway.core.texts import visible
@@ -55,7 +56,7 @@ def without_links(text: str) -> str:
 def _change(effect: RecordedEffect[Any]) -> str:
     where = f"{effect.address}.{effect.attribute}"
     if effect.action is not EffectAction.SET:
-        return f"{effect.action} {where}"
+        return f"{effect.action} {where}: {consequence(effect.action, effect.attribute)}"
     return f"{where}: {_value(effect, effect.before)} → {_value(effect, effect.value)}"
 
 

@@ -1,9 +1,13 @@
 """Matches a call of a plan's session to the planned changes: by its effects if they are known, else by the rows that name its resource."""
 
+import base64
+import hashlib
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gateway.core.derived_rows import DerivedRow
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath
@@ -16,18 +20,38 @@ from gateway.core.model.plan_session import (
     SessionChange,
     UsedChange,
 )
-from gateway.effects.derived_rows import DerivedRow
 from gateway.effects.schema import TypeSchema
-from gateway.plans.planned_values import PlannedResource
-from gateway.terraform.aws_location import GLOBAL_TYPES
+from gateway.plans.planned_values import PlannedResource, same
+from gateway.terraform.aws_location import GLOBAL_SERVICES, GLOBAL_TYPES
 from gateway.terraform.stack import Stack
 
 OWN = frozenset({"arn", "id", "key_id"})
 """Attributes that name the resource itself and are not known before it is created."""
 ADOPTED = "aws_default_"
 """How the types begin that take over what AWS made with a VPC or an account: a plan creates them, and nothing is created."""
+DELETES = re.compile(r"Delete(?![a-z])")
+"""How the operations begin that delete a resource or something in it."""
 EXACT_CLASSES = frozenset({CallClass.EXECUTE, CallClass.CREDENTIAL, CallClass.SECRET})
 """Calls of these classes need a row that knows every attribute."""
+
+CHANGED_WHILE_STOPPED: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    "aws_instance": (
+        frozenset({"ec2:StopInstances", "ec2:StartInstances"}),
+        frozenset({"instance_type", "user_data", "user_data_base64"}),
+    ),
+}
+"""Resource type → the operations that stop and start it, and the attributes that the provider changes only in between."""
+DIGESTED: Mapping[tuple[str, str], tuple[str, str]] = {
+    ("aws_instance", "user_data_base64"): ("UserData", "user_data"),
+}
+"""Type and attribute of an effect → the parameter that has the content, and the attribute in which a plan has its SHA-1 in hexadecimal."""
+SENT_UNASKED: Mapping[tuple[str, str], frozenset[str]] = {
+    ("aws_codebuild_project", "logs_config.cloudwatch_logs.status"): frozenset({"ENABLED"}),
+    ("aws_codebuild_project", "logs_config.s3_logs.status"): frozenset({"DISABLED"}),
+    # What AWS gives to burstable instances by itself: T2, and those after it (EC2 user guide, "Unlimited mode").
+    ("aws_instance", "credit_specification.cpu_credits"): frozenset({"standard", "unlimited"}),
+}
+"""What the provider sends where the code says nothing, and AWS sets if nobody does. Reviewed against the provider and AWS's documentation."""
 
 _MAKING = (PlannedAction.CREATE, PlannedAction.REPLACE)
 _DIRECTIONS: Mapping[EffectAction, tuple[PlannedAction, ...]] = {
@@ -55,10 +79,16 @@ class SessionCall:
     """By address, the id that AWS chose for what this session created."""
     schemas: Mapping[str, TypeSchema] = field(repr=False)
 
+    defaults: Mapping[str, Json] = field(default_factory=dict)
+    """What a hand-made row says that AWS sets if the call leaves it out, by attribute."""
     empty_secret: Json = field(default=None, repr=False)
     """How an effect shows an empty text in the place of a secret."""
     carries: bool = False
     """Whether it makes AWS carry out other calls. Those of the plan were judged with the plan, so it must be exactly what the plan has."""
+
+    _resources: dict[str, PlannedResource] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _unsaid: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _said: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     @property
     def operation(self) -> str:
@@ -72,26 +102,60 @@ class SessionCall:
 
     @property
     def is_exact(self) -> bool:
-        """Whether only a row that knows every attribute explains it."""
-        return self.carries or self.call_class in EXACT_CLASSES or self.call.service in self.rules.exact_services
+        """Whether each of its parameters must be what the plan has."""
+        return self.carries or self.needs_whole_row
+
+    @property
+    def needs_whole_row(self) -> bool:
+        """Whether only a row that knows every attribute explains it: what is executed, who may do what, and secrets, are compared by no name."""
+        return self.call_class in EXACT_CLASSES or self.call.service in self.rules.exact_services
 
     def resource(self, change: SessionChange) -> PlannedResource:
         """The change beside what the state records."""
-        made = self.made.get(change.address, "")
-        return PlannedResource(change, self.stack.recorded(change.address) or {}, made)
+        known = self._resources.get(change.address)
+        if known is None:
+            made = self.made.get(change.address, "")
+            known = PlannedResource(change, self.stack.recorded(change.address) or {}, made)
+            self._resources[change.address] = known
+        return known
 
     def may_have_id(self, change: SessionChange) -> bool:
         """Whether a planned resource may have an id that nobody knows: it was created in the session, or adopted as AWS made it."""
         created = any(address == change.address and action == EffectAction.CREATE for address, action, _ in self.used)
         return created or change.resource_type.startswith(ADOPTED)
 
+    def is_recorded(self, change: SessionChange, action: EffectAction) -> bool:
+        """Whether the state has the resource that is changed. What is not there can only be made: an update or a deletion may be of anything."""
+        makes = change.action in _MAKING and action is not EffectAction.DELETE
+        return makes or self.stack.recorded(change.address) is not None
+
     def is_here(self, change: SessionChange) -> bool:
         """Whether the resource may be in the account and region that the call goes to."""
         call = self.call
+        region = "" if call.service in GLOBAL_SERVICES else call.region
         if self.stack.recorded(change.address) is not None:
-            return self.stack.places.of(self.stack.local(change.address)).may_be(call.account, call.region)
+            return self.stack.places.of(self.stack.local(change.address)).may_be(call.account, region)
         is_global = change.resource_type.startswith(GLOBAL_TYPES)
-        return is_global or not (change.region and call.region) or change.region == call.region
+        return is_global or not (change.region and region) or change.region == region
+
+    def unsaid(self, change: SessionChange) -> int:
+        """How many planned values the call does not have: of several changes that it fits, it is the one that it leaves least of."""
+        found = self._unsaid.get(change.address)
+        if found is None:
+            found = sum(not self.says(value) for value in change.values.values())
+            self._unsaid[change.address] = found
+        return found
+
+    def says(self, value: Json) -> bool:
+        """Whether the call has the value anywhere."""
+        return self._given.issuperset(_texts(value))
+
+    @property
+    def _given(self) -> set[str]:
+        """Every value of the call, as text."""
+        if not self._said:
+            self._said.update(_texts(self.call.parameters))
+        return self._said
 
     def has_left(self, change: SessionChange, action: EffectAction, taken: Counter[tuple[str, str]]) -> bool:
         """Whether the operation was sent less often for the change than the plan has such changes; `taken` counts this call."""
@@ -132,6 +196,12 @@ def by_effects(asked: SessionCall) -> CallMatch:
     uses: list[PlanUse] = []
     for group in _by_address(asked.effects):
         action = _direction(group)
+        if action is None and (around := _around_change(asked, group, taken)) is not None:
+            taken[around.address, EffectAction.SET.value] += 1
+            most = most_uses(around, EffectAction.SET)
+            uses.append(PlanUse(address=around.address, action=EffectAction.SET.value, most=most))
+            effects += group
+            continue
         if action is None:
             return CallMatch(
                 objection=f"it does something to {group[0].address} that is no planned change", foreign=True
@@ -174,6 +244,39 @@ def _direction(group: Sequence[Effect]) -> EffectAction | None:
     return next((action for action in (EffectAction.DELETE, EffectAction.CREATE) if action in whole), EffectAction.SET)
 
 
+def _around_change(
+    asked: SessionCall, group: Sequence[Effect], taken: Counter[tuple[str, str]]
+) -> SessionChange | None:
+    """The planned change that the provider makes such a call for, before or after others; None if there is none."""
+    change = next((each for each in asked.session.changes if each.address == group[0].address), None)
+    if change is None or not (_goes_with(asked, change) or _is_stopped_for(asked, change)):
+        return None
+    here = asked.is_here(change) and asked.is_recorded(change, EffectAction.SET)
+    return change if here and asked.has_left(change, EffectAction.SET, taken) else None
+
+
+def _goes_with(asked: SessionCall, change: SessionChange) -> bool:
+    """Whether the call deletes something in a resource that the plan deletes, as versions of a policy.
+
+    Of a store it needs an approval of its own: AWS may refuse to delete one that is not empty, and that keeps the data.
+    """
+    deletes = change.action is PlannedAction.DELETE and DELETES.match(asked.call.operation) is not None
+    return deletes and change.resource_type not in asked.rules.stores
+
+
+def _is_stopped_for(asked: SessionCall, change: SessionChange) -> bool:
+    """Whether the call stops or starts a resource that the provider can change in this way only while it is stopped."""
+    operations, attributes = CHANGED_WHILE_STOPPED.get(change.resource_type, (frozenset(), frozenset()))
+    changed = {name.partition(".")[0] for name in (*change.values, *change.free)}
+    is_plain = asked.call.parameters.get("Force") is not True
+    return (
+        change.action is PlannedAction.UPDATE
+        and is_plain
+        and asked.operation in operations
+        and bool(changed & attributes)
+    )
+
+
 def _planned(
     asked: SessionCall, group: Sequence[Effect], action: EffectAction, taken: Counter[tuple[str, str]]
 ) -> SessionChange | None:
@@ -197,12 +300,25 @@ def _planned(
         if each.resource_type == effect.resource_type
         and fits_direction(each, action)
         and asked.is_here(each)
+        and asked.is_recorded(each, action)
         and _identity_fits(asked.resource(each), effect.identity, has_id=makes or asked.may_have_id(each))
     ]
     fitting = [each for each in fitting if _is_named(asked.resource(each), effect.identity)] or fitting
     left = [each for each in fitting if asked.has_left(each, action, taken)] or fitting
-    alike = (each for each in left if all(_value_fits(asked, asked.resource(each), one) for one in group))
-    return next(alike, left[0] if left else None)
+    alike = [each for each in left if all(_value_fits(asked, asked.resource(each), one) for one in group)]
+    return min(alike, key=asked.unsaid) if alike else left[0] if left else None
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every value in it, as text."""
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+    elif value is not None:
+        yield str(value)
 
 
 def _is_named(resource: PlannedResource, identity: Mapping[str, str]) -> bool:
@@ -245,7 +361,47 @@ def _value_fits(asked: SessionCall, resource: PlannedResource, effect: Effect) -
     if effect.attribute in effect.identity and not resource.known(effect.attribute):
         return True  # a name that AWS or the provider chooses
     is_nothing = effect.value is not None and effect.value == asked.empty_secret
-    return resource.fits(effect.attribute, None if is_nothing else effect.value)
+    if resource.fits(effect.attribute, None if is_nothing else effect.value):
+        return True
+    if sent_unasked(resource, effect.attribute, effect.value):
+        return True
+    if _is_of_digest(asked, resource, effect):
+        return True
+    return _is_taken_out(asked, resource, effect) or _is_left_to_aws(asked, resource, effect)
+
+
+def sent_unasked(resource: PlannedResource, attribute: str, value: object) -> bool:
+    """Whether the provider sends the value to a new resource although neither plan nor state has one."""
+    usual = SENT_UNASKED.get((resource.change.resource_type, attribute), frozenset())
+    is_usual = isinstance(value, str) and value in usual
+    return is_usual and resource.change.action in _MAKING and resource.fits(attribute, None)
+
+
+def _is_of_digest(asked: SessionCall, resource: PlannedResource, effect: Effect) -> bool:
+    """Whether the plan has the digest of what the call gives in another attribute: of user data the provider keeps no more."""
+    parameter, digested = DIGESTED.get((resource.change.resource_type, effect.attribute), ("", ""))
+    planned = resource.change.values.get(digested)
+    given = asked.call.parameters.get(parameter)
+    content = given.get("Value") if isinstance(given, Mapping) else given
+    try:
+        plain = content if isinstance(content, bytes) else base64.b64decode(str(content), validate=True)
+    except ValueError:
+        return False
+    return bool(content) and planned == hashlib.sha1(plain, usedforsecurity=False).hexdigest()
+
+
+def _is_taken_out(asked: SessionCall, resource: PlannedResource, effect: Effect) -> bool:
+    """Whether the call names the recorded value to take it out, before another call sets the planned one."""
+    recorded = AttributePath(effect.attribute).value_at(resource.recorded)
+    is_next = effect.attribute in resource.change.values or resource.is_free(effect.attribute)
+    return effect.value is None and is_next and isinstance(recorded, str) and asked.says(recorded)
+
+
+def _is_left_to_aws(asked: SessionCall, resource: PlannedResource, effect: Effect) -> bool:
+    """Whether the value is what AWS sets if a call leaves it out, and plan and state have none either, so that the provider says nothing."""
+    guarded = asked.rules.is_guarded(resource.change.resource_type, effect.attribute)
+    is_default = effect.attribute in asked.defaults and same(effect.value, asked.defaults[effect.attribute])
+    return is_default and not guarded and resource.fits(effect.attribute, None)
 
 
 def _moved(effect: Effect, address: str, stack: Stack) -> Effect:

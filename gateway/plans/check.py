@@ -1,5 +1,6 @@
 """Judges all changes of a Terraform plan in one decision, as the line would judge them, records it, and sends nothing."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,7 +18,7 @@ from gateway.core.model.motive import Motive, ceiling_text
 from gateway.core.model.mutation import Call, CallClass, Door, Effect, EffectAction, InnerCall, Mutation
 from gateway.core.model.path import WHOLE, AttributePath, Overlaps
 from gateway.core.model.plan import Plan, PlannedAction, PlannedChange
-from gateway.core.model.verdict import Decision, Finding, Verdict
+from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
 from gateway.core.off_loop import BYTES_OF_AN_EFFECT, apart
 from gateway.core.ports import Clock, EventLedger, Ledger, PolicyEngine
 from gateway.core.records.motive import RecordedMotive
@@ -27,6 +28,7 @@ from gateway.core.records.requests import KeyedCaller
 from gateway.line.checks.chain import CheckChain
 from gateway.line.survey import Survey
 from gateway.plans.document import refuse_large_plan
+from gateway.plans.unknown_calls import UnknownCalls
 from gateway.terraform.secrets import is_secret, masked, may_hold_secret, unmasked_documents
 from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
@@ -63,15 +65,16 @@ def _effects(change: PlannedChange, stack: Stack, masker: Masker, *, asked: bool
     action = EffectAction.SET if change.action is PlannedAction.UPDATE else EffectAction.CREATE
     recorded = stack.recorded(address) or {}
     for path, value in change.values.items():
-        yield _put(replace(bare, attribute=path, action=action), value, recorded, masker)
+        yield with_value(replace(bare, attribute=path, action=action), value, recorded, masker)
     for path in change.secrets:
         secret = masker.mask(f"not told: {address}.{path}")
-        yield replace(bare, attribute=path, action=action, value=secret, sensitive=True)
+        yield replace(bare, attribute=path, action=action, value=secret, sensitive=True, untold=True)
     for path in change.unknown:
         yield replace(bare, attribute=path, action=EffectAction.INVOKE, implied=not asked)
 
 
-def _put(effect: Effect, value: Json, recorded: Mapping[str, Json], masker: Masker) -> Effect:
+def with_value(effect: Effect, value: Json, recorded: Mapping[str, Json], masker: Masker) -> Effect:
+    """The effect with its value, whose secrets are masked. `recorded` are the attributes that the state has."""
     kind, path = effect.resource_type, effect.attribute
     if isinstance(value, str) and is_ambiguous(value):
         # Nobody knows which of two members of one name AWS takes, so policies must not judge either.
@@ -218,6 +221,8 @@ class PlanVerdict:
     claims: tuple[ContestedClaim, ...] = ()
     places: dict[str, str] = field(default_factory=dict)
     """`file:line` of the block of each resource that something is said about."""
+    unknown: tuple[UnknownCalls, ...] = ()
+    """The changes whose calls are not understood."""
 
     @property
     def check_id(self) -> str:
@@ -226,8 +231,9 @@ class PlanVerdict:
 
     @property
     def passes(self) -> bool:
-        """Whether every change would be carried out, by contracts, policies and claims as they are now."""
-        return self.decision.carried_out
+        """Whether every change would be carried out, by contracts, policies and claims as they are now, in the session of the plan."""
+        understood = self.decision.mode is Mode.OBSERVE or all(each.with_plan for each in self.unknown)
+        return self.decision.carried_out and understood
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,6 +253,8 @@ class PlanCheck:
     """Which attributes belong together."""
     carried: Callable[[Plan, Stack], tuple[InnerCall, ...]] = lambda _plan, _stack: ()
     """The calls that AWS will carry out because of what a plan makes."""
+    unknown: Callable[[Plan], tuple[UnknownCalls, ...]] = lambda _: ()
+    """The changes of a plan whose calls are not understood. It may read files."""
 
     async def check(
         self,
@@ -275,10 +283,11 @@ class PlanCheck:
         if motive is not None and not caller.may_state(motive):
             raise NotAllowed(f"{ceiling_text(caller.motive)} Nothing was checked.")
         one = one_stack(self.stacks, stack or self._only_name())
-        return await apart(
+        verdict, facts = await apart(
             BYTES_OF_AN_EFFECT * sum(each.size for each in plan.changes),
             self._judge(caller, plan, one, motive or caller.motive, mutation_id),
         )
+        return replace(verdict, unknown=await asyncio.to_thread(self.unknown, plan)), facts
 
     async def record(self, verdict: "PlanVerdict", *, origin: str) -> None:
         """Append PLAN_CHECKED. Raises `errors.LedgerUnavailable`."""

@@ -1,5 +1,6 @@
 """Reads a plan, as `terraform show -json` prints it, into the changes that Sentinel judges. No secret leaves this module."""
 
+import hmac
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -30,6 +31,8 @@ class Differences:
     secrets: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     computed: list[str] = field(default_factory=list)
+    hidden: dict[str, Any] = field(default_factory=dict, repr=False)
+    """The values of the secrets, which only their marks leave this module with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +93,7 @@ class PlannedDifference:
             return
         elif leaf.sensitive or (shown := _shown(leaf.after, self.resource_type, leaf.path)) is None:
             found.secrets.append(leaf.path)
+            found.hidden[leaf.path] = leaf.after
         else:
             found.values[leaf.path] = shown[0]
 
@@ -201,8 +205,8 @@ _REGION: Final = re.compile(r"[a-z]{2,4}(-[a-z]{2,12}){1,3}-\d{1,2}")
 _HOW: Final = "Make it with `terraform plan -out=plan.bin` and `terraform show -json plan.bin`."
 
 
-def read_plan(source: bytes) -> Plan:
-    """The plan in `source`. Raises `errors.Malformed` with what is wrong and what to do."""
+def read_plan(source: bytes, *, mark_key: bytes = b"") -> Plan:
+    """The plan in `source`; with a key, what it does not tell has marks. Raises `errors.Malformed` with what is wrong and what to do."""
     if len(source) > LARGEST_PLAN:
         raise Malformed(f"The plan has {len(source)} bytes, and {LARGEST_PLAN} are the most. {_SPLIT}")
     try:
@@ -216,7 +220,7 @@ def read_plan(source: bytes) -> Plan:
             "Terraform could not complete this plan (`errored`), so what it would change is not known. Plan again."
         )
     try:
-        changes = tuple(_changes(document))
+        changes = tuple(_changes(document, mark_key))
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise Malformed(f"The plan cannot be read ({type(error).__name__}). {_HOW}") from None
     plan = Plan(changes=changes, terraform_version=str(document.get("terraform_version", ""))[:32])
@@ -236,13 +240,13 @@ def refuse_large_plan(plan: Plan) -> None:
         )
 
 
-def _changes(document: Mapping[str, Any]) -> Iterator[PlannedChange]:
+def _changes(document: Mapping[str, Any], mark_key: bytes) -> Iterator[PlannedChange]:
     entries = [entry for entry in document.get("resource_changes") or [] if entry["mode"] == "managed"]
     planned = [(entry, action) for entry in entries if (action := _action(entry)) is not None]
     schemas = known_schemas({str(entry["type"]) for entry, _ in planned})
     written, regions = _written(document), provider_regions(document)
     for entry, action in planned:
-        change = _change(entry, action, schemas.get(entry["type"]), written)
+        change = _change(entry, action, schemas.get(entry["type"]), written, mark_key)
         where = parse_address(change.address)
         yield replace(change, region=regions.get(str(where.bare), "") if where else "")
 
@@ -260,7 +264,8 @@ def _change(
     entry: Mapping[str, Any],
     action: PlannedAction,
     schema: TypeSchema | None,
-    written: Mapping[str, frozenset[str]] | None,
+    written: Mapping[str, Mapping[str, Any]] | None,
+    mark_key: bytes,
 ) -> PlannedChange:
     address, change = str(entry["address"]), entry["change"]
     where = parse_address(address)
@@ -275,6 +280,7 @@ def _change(
     )
     if action is PlannedAction.DELETE:
         return bare
+    expressions: Mapping[str, Any] = {} if written is None else written.get(str(where.bare), {})
     differences = PlannedDifference(
         resource_type=bare.resource_type,
         schema=schema,
@@ -284,7 +290,7 @@ def _change(
         after_unknown=change.get("after_unknown"),
         before_sensitive=change.get("before_sensitive"),
         after_sensitive=change.get("after_sensitive"),
-        written=None if written is None else written.get(str(where.bare), frozenset()),
+        written=None if written is None else frozenset(expressions),
     ).differences()
     return replace(
         bare,
@@ -292,7 +298,18 @@ def _change(
         secrets=tuple(differences.secrets),
         unknown=tuple(differences.unknown),
         computed=tuple(differences.computed),
+        marks=_marks_of(address, differences, expressions, mark_key) if mark_key else {},
     )
+
+
+def _marks_of(address: str, differences: Differences, expressions: Mapping[str, Any], key: bytes) -> Mapping[str, str]:
+    """The marks of what is not told: without the key nobody can try out secrets, and with it the same ones give the same marks."""
+    told = {path: ["secret", value] for path, value in differences.hidden.items()}
+    told |= {path: ["code", expressions.get(path.partition(".")[0])] for path in differences.unknown}
+    return {
+        path: hmac.new(key, json.dumps([address, path, *said], sort_keys=True).encode(), "sha256").hexdigest()
+        for path, said in told.items()
+    }
 
 
 def _provider_tags(resource_type: str, after: Mapping[str, Any], sensitive: Any) -> Mapping[str, str]:
@@ -340,14 +357,14 @@ def _providers_in(module: Mapping[str, Any], prefix: str) -> Iterator[tuple[str,
         yield from _providers_in(call.get("module") or {}, f"{prefix}module.{name}.")
 
 
-def _written(document: Mapping[str, Any]) -> Mapping[str, frozenset[str]] | None:
-    """The attributes that the code gives to each block, by address without keys; None if the plan has no configuration."""
+def _written(document: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]] | None:
+    """The expressions that the code gives to each block, by address without keys; None if the plan has no configuration."""
     root = (document.get("configuration") or {}).get("root_module")
     return None if root is None else dict(_written_in(root, ""))
 
 
-def _written_in(module: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, frozenset[str]]]:
+def _written_in(module: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for resource in module.get("resources") or []:
-        yield f"{prefix}{resource['address']}", frozenset(resource.get("expressions") or {})
+        yield f"{prefix}{resource['address']}", resource.get("expressions") or {}
     for name, call in (module.get("module_calls") or {}).items():
         yield from _written_in(call.get("module") or {}, f"{prefix}module.{name}.")

@@ -5,15 +5,16 @@ theirs. A text that nobody knows is an id that AWS chose in this session, or ano
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from gateway.core.derived_rows import DerivedRow
 from gateway.core.model.json import is_list
 from gateway.core.model.mutation import EffectAction
+from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import SessionChange
-from gateway.effects.derived_rows import DerivedRow
 from gateway.effects.schema import folded, snake
 from gateway.plans.call_match import ADOPTED, SessionCall
 from gateway.plans.planned_values import PlannedResource
@@ -41,9 +42,26 @@ def misnamed(asked: SessionCall, row: DerivedRow, action: EffectAction, change: 
         return ""
     if strange:
         return f"its {strange[0][0][-1]} may be of another resource than {change.address}"
-    if not any(texts.tells(text) for _, text in named):
+    if not any(texts.tells(text) for _, text in named) and not texts.names_new(text for _, text in named):
         return f"it does not say which {change.resource_type} it means"
     return ""
+
+
+def names(asked: SessionCall, row: DerivedRow, action: EffectAction, change: SessionChange) -> bool:
+    """Whether a text of the call tells the resource from others, and none is of another."""
+    texts = _Texts(asked, change, asked.resource(change))
+    named = [text for _, text in _named(asked, row, action)]
+    return any(texts.tells(text) for text in named) and all(texts.has(text) for text in named)
+
+
+def serves_the_call(steps: tuple[str, ...]) -> bool:
+    """Whether a parameter names the call, a tag or a version, and nothing that is changed."""
+    return any(_SERVES_THE_CALL.search(snake(step)) for step in steps)
+
+
+def is_identifier(parameter: str) -> bool:
+    """Whether a parameter is called like one that tells a resource from others."""
+    return bool(_IDENTIFIER.search(snake(parameter)))
 
 
 def _named(asked: SessionCall, row: DerivedRow, action: EffectAction) -> Iterator[Named]:
@@ -56,7 +74,7 @@ def _named(asked: SessionCall, row: DerivedRow, action: EffectAction) -> Iterato
     for steps, text in _texts(asked.call.parameters):
         name = snake(steps[-1])
         looks = action is EffectAction.DELETE or _IDENTIFIER.search(name) or f"_{name}_" in f"{row.resource_type}_"
-        serves = any(_SERVES_THE_CALL.search(snake(step)) for step in steps)
+        serves = serves_the_call(steps)
         # An operation that changes one attribute may take the name of the attribute.
         if looks and not serves and ".".join(steps) not in compared and folded(snake(text)) not in words:
             yield steps, text
@@ -111,6 +129,18 @@ class _Texts:
     def tells(self, text: str) -> bool:
         """Whether the text tells the resource from others."""
         return text in self._own or self._is_around(text)
+
+    def names_new(self, named: Iterable[str]) -> bool:
+        """Whether the call makes or sets up what joins others, and names nothing but the account and what this session made.
+
+        What an account has once is named by the account, beside which the plan's own values may stand.
+        """
+        is_new = self.change.action in (PlannedAction.CREATE, PlannedAction.REPLACE)
+        account, texts = self.asked.call.account, list(named)
+        known = {*self.asked.made.values(), account}
+        if account in texts:
+            known |= self._planned
+        return is_new and all(text in known for text in texts)
 
     def _is_around(self, text: str) -> bool:
         parts = text.split(":", _ARN_PARTS - 1)

@@ -1,28 +1,36 @@
 """Compares what a call gives to an attribute with what the plan says about it."""
 
+import base64
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
+from gateway.core.derived_rows import ValueForm
 from gateway.core.model.equality import equal
 from gateway.core.model.json import Json, canonical_text, is_document, is_list, to_json
 from gateway.core.model.masking import is_masked, without_digests
-from gateway.core.model.path import AttributePath, put_all
+from gateway.core.model.path import AttributePath, Overlaps, put_all
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import SessionChange
-from gateway.effects.derived_rows import ValueForm
 
 _TAGS: Final = "tags"
-_OFF: Final = frozenset({"disabled", "inactive", "none", "off", "suspended"})
-"""How AWS writes that a feature is not on."""
+_OFF: Final = frozenset({"default", "disabled", "inactive", "none", "off", "suspended"})
+"""How AWS writes that a feature is not on, or that something has what AWS gives it if nobody says anything."""
 _EMPTY: Final = (None, "", False, 0)
+_BODY: Final = frozenset({"bytes", "sha256"})
 _PEM: Final = "-----BEGIN "
 _PAIR_NAMES: Final = (frozenset({"key", "value"}), frozenset({"name", "value"}))
 """How AWS names the two members of a pair, where it writes a map as a list of pairs; in lower case."""
 
 
-@dataclass(frozen=True, slots=True)
+_MOST_COMPARED: Final = 200
+"""Items of a list with which each item of another one is compared if it has no exact twin there."""
+
+
+@dataclass(frozen=True)  # without slots, so that the indexes are built once: a plan and a call may both be long
 class PlannedResource:
     """One planned change beside what the state records of its resource."""
 
@@ -49,7 +57,47 @@ class PlannedResource:
 
     def is_free(self, attribute: str) -> bool:
         """Whether the plan changes the attribute, or what is around it, to a value that it does not tell."""
-        return any(AttributePath(free).covers(attribute) for free in self.change.free)
+        return any(around in self.change.free for around in AttributePath(attribute).enclosing)
+
+    @cached_property
+    def _around_free(self) -> frozenset[str]:
+        """The attributes with an untold value, and those around them."""
+        return frozenset(around for free in self.change.free for around in AttributePath(free).enclosing)
+
+    @cached_property
+    def free_names(self) -> Mapping[str, Sequence[str]]:
+        """Last step → the attributes with an untold value that end with it."""
+        found: dict[str, list[str]] = {}
+        for free in self.change.free:
+            found.setdefault(free.rpartition(".")[2], []).append(free)
+        return found
+
+    def has(self, value: Json) -> bool:
+        """Whether the plan or the state has the value, or a document that says the same, anywhere."""
+        return _key(value) in self._keys
+
+    @cached_property
+    def _keys(self) -> frozenset[str]:
+        found: set[str] = set()
+        todo: list[Json] = [*self.change.values.values(), *self.remains.values()]
+        while todo:
+            value = todo.pop()
+            if isinstance(value, Mapping):
+                todo.extend(value.values())
+                continue
+            if is_list(value):
+                todo.extend(value)
+            if not is_list(value) or not any(isinstance(item, Mapping) or is_list(item) for item in value):
+                found.add(_key(value))
+        return frozenset(found)
+
+    @cached_property
+    def _planned(self) -> Overlaps[str]:
+        return Overlaps(("", name, name) for name in self.change.values)
+
+    def is_untold(self, attribute: str) -> bool:
+        """Whether the plan does not tell the value of the attribute, or of a part of it."""
+        return self.is_free(attribute) or attribute in self._around_free
 
     def fits(self, attribute: str, value: Json) -> bool:
         """Whether an apply may give this value to the attribute: the planned one, or the one it has; to what it deletes, none or off."""
@@ -61,8 +109,8 @@ class PlannedResource:
         if AttributePath(attribute).top == _TAGS:
             return self._fits_tags(attribute, value)
         path = AttributePath(attribute)
-        inside = {name: each for name, each in self.change.values.items() if path.touches(name)}
-        if any(path.covers(free) for free in self.change.free):
+        inside = {name: self.change.values[name] for name in self._planned.of("", attribute)}
+        if attribute in self._around_free:
             return all(
                 same(AttributePath(name[len(attribute) + 1 :]).value_at(value), planned)
                 for name, planned in inside.items()
@@ -75,8 +123,7 @@ class PlannedResource:
         """Whether a list has only items of before or after: calls that add and remove items reach the planned list in steps."""
         if not (is_list(value) and is_list(planned)):
             return False
-        items = (*planned, *(recorded if is_list(recorded) else ()))
-        return all(any(same(one, item) for item in items) for one in value)
+        return are_among(value, (*planned, *(recorded if is_list(recorded) else ())), same)
 
     def _fits_tags(self, attribute: str, value: Json) -> bool:
         """Whether the tags are those of the code or of the provider, or stay."""
@@ -97,6 +144,38 @@ class PlannedResource:
             return value is None or (key in known and same(value, known[key]))
         given = value if isinstance(value, Mapping) else {}
         return all(key in free or (key in known and same(each, known[key])) for key, each in given.items())
+
+
+def is_body(value: object) -> bool:
+    """Whether a parameter is a body of which only the head of the request is read: its length, and perhaps its digest."""
+    return isinstance(value, Mapping) and value.keys() == _BODY
+
+
+def fits_body(resource: PlannedResource, body: object) -> bool:
+    """Whether an upload may be what the plan puts there: the content of plan or state, or that of a file, which neither tells."""
+    contents = [str(each).encode() for each in resource.known("content") if each]
+    contents += [decoded.encode() for each in resource.known("content_base64") if each and (decoded := _decoded(each))]
+    if contents:
+        heads = [{"bytes": len(each), "sha256": hashlib.sha256(each).hexdigest()} for each in contents]
+        return body in heads or body in [{**head, "sha256": None} for head in heads]
+    told = ("content", "content_base64", "source")
+    return any(any(resource.known(name)) or resource.is_free(name) for name in told)
+
+
+def are_among(values: Sequence[Json], items: Sequence[Json], is_same: Callable[[Json, Json], bool]) -> bool:
+    """Whether each value is one of the items. Between long lists only exact twins are found: else the cost would be their product."""
+    exact = {as_twin(item) for item in items}
+    few = items if len(items) <= _MOST_COMPARED else ()
+    return all(as_twin(one) in exact or any(is_same(one, item) for item in few) for one in values)
+
+
+def _key(value: Json) -> str:
+    return as_twin(value) if isinstance(value, str) and is_document(value) else canonical_text(value)
+
+
+def as_twin(value: Json) -> str:
+    """A text that two values share if they are one to AWS, but for the forms that `same` knows beyond that."""
+    return canonical_text(_plain(value))
 
 
 def _is_off(value: Json) -> bool:
@@ -170,7 +249,8 @@ def same_in_form(given: object, attribute: Json, form: ValueForm) -> bool:
             ends = str(value).replace("/", ":").rpartition(":")[2]
             return value == attribute or ends == str(attribute).replace("/", ":").rpartition(":")[2]
         case ValueForm.BASE64 | ValueForm.DATE:
-            return value == attribute or _text_of(given) == str(attribute)
+            texts = (_text_of(given), _decoded(given)) if form is ValueForm.BASE64 else (_text_of(given),)
+            return value == attribute or str(attribute) in texts
         case ValueForm.TEXT:
             return _text(value) == _text(attribute) or same(value, attribute)
         case _:
@@ -183,3 +263,11 @@ def _text(value: Json) -> str:
 
 def _text_of(given: object) -> str:
     return given.decode(errors="replace") if isinstance(given, bytes) else str(given)
+
+
+def _decoded(given: object) -> str | None:
+    """The text that a parameter has in base 64; None if it has none."""
+    try:
+        return base64.b64decode(str(given), validate=True).decode()
+    except ValueError:
+        return None

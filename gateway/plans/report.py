@@ -35,6 +35,15 @@ def plan_report(verdict: PlanVerdict, *, sees_all: bool) -> dict[str, Any]:
         "decision": {**decision, "findings": findings},
         "claims": [_claim(each, sees_all=sees_all) for each in verdict.claims],
         "places": dict(verdict.places),
+        "not_understood": [
+            {
+                "address": each.address,
+                "type": each.resource_type,
+                "action": each.action.value,
+                "with_plan": each.with_plan,
+            }
+            for each in verdict.unknown
+        ],
         "unjudged": [
             {"address": effect.address, "attribute": effect.attribute}
             for effect in verdict.mutation.effects
@@ -78,7 +87,11 @@ def plan_headline(report: Mapping[str, Any]) -> str:
     denied = sum(each["verdict"] == Verdict.DENY for each in findings)
     held = len(findings) - denied
     of = f"plan of stack {plan['stack']} ({plan['resources']} resources)"
+    unknown = sum(not each["with_plan"] for each in report["not_understood"])
     counts = f"{_count(denied, 'denial')}, {_count(held, 'hold')}"
+    if unknown and not report["passes"]:
+        said = f"{counts}, " if findings else ""
+        return f"The {of} would not pass: {said}{_count(unknown, 'change')} with calls that nobody understands."
     if not findings:
         return f"The {of} would pass."
     if report["passes"]:
@@ -93,6 +106,7 @@ def plan_markdown(report: Mapping[str, Any]) -> str:
         parts.append(_table(("", "Rule", "Resource", "Why"), rows))
     if rows := [_claim_row(each) for each in report["claims"]]:
         parts.append(_table(("Claimed by", "Resource", "Claim", "Plan", "After an apply"), rows))
+    parts += [_text(note) for note in not_understood_notes(report)]
     if note := unjudged_note(report):
         parts.append(_text(note))
     parts.append(
@@ -101,13 +115,31 @@ def plan_markdown(report: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def not_understood_notes(report: Mapping[str, Any]) -> tuple[str, ...]:
+    """Which changes make calls that nobody understands, and which are understood with their plan only: a sentence each, or none."""
+    texts = {
+        False: "Nobody understands the calls that change {}: an apply is held there, call by call, for a person.",
+        True: "Understood only with the plan, so apply it with `sentinel apply`: {}.",
+    }
+    found = []
+    for with_plan, text in texts.items():
+        names = [each["address"] for each in report["not_understood"] if each["with_plan"] is with_plan]
+        if names:
+            found.append(text.format(_named(names)))
+    return tuple(found)
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
+
+
 def unjudged_note(report: Mapping[str, Any]) -> str:
     """Which values nobody could judge, because they are known only after the apply; empty if there are none."""
     names = [".".join((each["address"], each["attribute"])) for each in report["unjudged"]]
     if not names:
         return ""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"Known only after the apply, and judged then: {', '.join(names[:_NAMED])}{more}."
+    return f"Known only after the apply, and judged then: {_named(names)}."
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -153,6 +185,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+_NOT_UNDERSTOOD: Final = "plan.not_understood"
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _CHECKS: Final = {
     "bounds": "A contract beside the Terraform code (*.sentinel.hcl), or a condition in the code, does not allow the change.",
@@ -174,6 +207,7 @@ def plan_sarif(report: Mapping[str, Any], *, plan_file: str, root: str = "") -> 
     places = _Places(report["places"], plan_file, root)
     results = [_of_finding(finding, places, observed=observed) for finding in report["decision"]["findings"]]
     results += [_of_claim(claim, places) for claim in report["claims"] if claim["fate"] == "undone"]
+    results += [_of_unknown(each, places) for each in report["not_understood"] if not each["with_plan"]]
     rules = _rules([*report["decision"]["findings"], *({"rule": each["ruleId"]} for each in results)])
     numbers = {rule["id"]: number for number, rule in enumerate(rules)}
     driver = {"name": "Sentinel", "rules": rules}
@@ -219,6 +253,11 @@ def _of_finding(finding: Mapping[str, Any], places: _Places, *, observed: bool) 
 def _of_claim(claim: Mapping[str, Any], places: _Places) -> dict[str, Any]:
     text = f"The apply would end the claim of {claim['holder']} on {claim['attribute']} of {claim['address']}, which the plan outranks."
     return _result(_UNDONE, "note", text, claim, places)
+
+
+def _of_unknown(change: Mapping[str, Any], places: _Places) -> dict[str, Any]:
+    text = f"Nobody understands the calls that {change['action']} {change['address']}, so an apply is held there for a person."
+    return _result(_NOT_UNDERSTOOD, "warning", text, {"address": change["address"], "attribute": ""}, places)
 
 
 def _result(rule: str, level: str, text: str, about: Mapping[str, Any], places: _Places) -> dict[str, Any]:

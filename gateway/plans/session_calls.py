@@ -5,15 +5,17 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
+from gateway.core.derived_rows import Confidence, DerivedRow, Origin, derived_rows
 from gateway.core.errors import NotFound
+from gateway.core.model.caller import Caller
 from gateway.core.model.claim import Couplings
 from gateway.core.model.facts import Facts
+from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, Masker
-from gateway.core.model.mutation import Basis, Effect, Mutation
+from gateway.core.model.mutation import Basis, CallClass, Effect, EffectAction, Mutation
 from gateway.core.model.plan_session import PlannedPart, PlanRules, PlanSession
 from gateway.core.model.verdict import Decision, Mode
 from gateway.core.ports import Clock, Ledger, PlanLedger, PolicyEngine
-from gateway.effects.derived_rows import Confidence, DerivedRow, derived_rows
 from gateway.effects.proxies.unpacking import carries_calls
 from gateway.effects.registry import SERVICES
 from gateway.effects.schema import TypeSchema, known_schemas
@@ -21,7 +23,9 @@ from gateway.line.checks.chain import CheckChain
 from gateway.line.survey import Survey
 from gateway.plans.call_match import CallMatch, SessionCall, by_effects
 from gateway.plans.check import OneStack, one_stack
+from gateway.plans.planned_parts import by_owner
 from gateway.plans.row_match import by_rows
+from gateway.plans.untold_values import with_untold
 from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
 
@@ -56,6 +60,11 @@ class SessionCalls:
         facts = await self._survey(one if part.fits else self.stacks).of(mutation)
         return mutation, replace(facts, stack=session.stack, mode=_mode(facts, one.stack, part, mutation))
 
+    async def stack_of(self, caller: Caller) -> str:
+        """The stack of the plan in whose session the caller is; empty if there is none."""
+        session = await self.sessions.session(caller.key_id)
+        return session.stack if session is not None and session.id == caller.plan else ""
+
     async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
         """The decision. What its own plan claimed stays claimed, whatever the mode."""
         decision = await self.checks.decide(mutation, facts)
@@ -80,6 +89,7 @@ class SessionCalls:
             used=await self.sessions.used(session.id),
             made=await self.sessions.made(session.id),
             schemas=_schemas(types),
+            defaults=_defaults(call.service, call.operation),
             empty_secret=self.masker.mask(""),
             carries=carries_calls(call.service, call.operation, SERVICES),
         )
@@ -89,7 +99,8 @@ class SessionCalls:
                 f"{asked.operation} fits no change of plan {session.id}: {found.objection}. Nothing was sent. {_NEXT}"
             )
             return PlannedPart(session=session, objection=objection), mutation.effects
-        return PlannedPart(session=session, uses=found.uses, row=found.row), found.effects
+        effects, untold = with_untold(asked, found, self.masker)
+        return PlannedPart(session=session, uses=found.uses, row=found.row, untold=untold), effects
 
     def _survey(self, stacks: Stacks | OneStack) -> Survey:
         return Survey(stacks=stacks, ledger=self.ledger, policy=self.policy, clock=self.clock, couplings=self.couplings)
@@ -106,6 +117,18 @@ def _is_of_one_tag(row: DerivedRow) -> bool:
     )
 
 
+def _says_more(asked: SessionCall, row: DerivedRow) -> bool:
+    """Whether the provider makes with a call what the hand-made row knows only as something that is done to a resource as a whole.
+
+    A call on data (an object of a bucket) does so to each declared one; else it has to be a deletion, of which a sure row knows all.
+    """
+    if asked.call_class is CallClass.DATA:
+        return row.origin is Origin.TRACED
+    whole = {effect.resource_type for effect in asked.effects if effect.action is EffectAction.INVOKE}
+    is_sure = row.origin is Origin.TRACED and row.confidence is Confidence.ATTRIBUTES
+    return is_sure and row.resource_type in whole and row.actions == {EffectAction.DELETE}
+
+
 def match_of(asked: SessionCall) -> CallMatch:
     """How a call fits: by a hand-made row if one understands it; by another row only what concerns other types than that one.
 
@@ -116,8 +139,14 @@ def match_of(asked: SessionCall) -> CallMatch:
     found = by_effects(asked)
     if not (found.foreign or found.only_tags):
         return found
+    if found.foreign and not (part := by_owner(asked)).objection:
+        return part
     own = {effect.resource_type for effect in asked.effects}
-    others = tuple(row for row in asked.rows if row.resource_type not in own and (found.foreign or _is_of_one_tag(row)))
+    others = tuple(
+        row
+        for row in asked.rows
+        if (row.resource_type not in own and (found.foreign or _is_of_one_tag(row))) or _says_more(asked, row)
+    )
     other = by_rows(replace(asked, rows=others)) if others else found
     return found if other.objection else other
 
@@ -127,6 +156,13 @@ def _mode(facts: Facts, stack: Stack, part: PlannedPart, mutation: Mutation) -> 
     if part.fits or not mutation.effects:
         return stack.mode
     return Mode.ENFORCE if Mode.ENFORCE in (stack.mode, facts.mode) else Mode.OBSERVE
+
+
+def _defaults(service: str, operation: str) -> Mapping[str, Json]:
+    row = SERVICES.get(service, {}).get(operation)
+    if row is None:
+        return {}
+    return {**row.defaults, **{name: each for members in row.overwrites.values() for name, each in members.items()}}
 
 
 @lru_cache(maxsize=16)

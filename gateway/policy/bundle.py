@@ -23,15 +23,17 @@ from gateway.core.model.json import Json
 from gateway.core.model.plan_session import PlanRules
 from gateway.core.model.verdict import RuleText
 from gateway.policy import data_schema, opa_command
+from gateway.policy.data_schema import is_data
+from gateway.policy.member_names import check_member_names
 from gateway.policy.opa_command import find_opa
 from gateway.policy.plan_rules import plan_rules
 from gateway.policy.sources import Sources, check_guardrails, read_sources
 
 
 def rule_texts(policies: Path, tool: Path) -> dict[str, RuleText]:
-    """Title and place of each rule whose METADATA has a `custom.id`, by that id. Of two rules with one id the first counts.
+    """Title and place of each rule whose METADATA has a `custom.id`, by that id.
 
-    Raises `errors.PolicyInvalid` if opa cannot read the policies.
+    Raises `errors.PolicyInvalid` if opa cannot read the policies, or if two rules have one id: nobody could tell their findings apart.
     """
     output = opa_command.opa_output(tool, ["inspect", "--annotations", "--format", "json", "."], cwd=policies)
     found: dict[str, RuleText] = {}
@@ -40,7 +42,10 @@ def rule_texts(policies: Path, tool: Path) -> dict[str, RuleText]:
         custom = annotations.get("custom")
         if isinstance(custom, Mapping) and isinstance(custom.get("id"), str):
             text = RuleText(title=str(annotations.get("title", "")), source=":".join(map(str, _place(each))))
-            found.setdefault(custom["id"], text)
+            if found.setdefault(custom["id"], text) != text:
+                raise PolicyInvalid(
+                    f"{text.source}: The rule at {found[custom['id']].source} has the id {custom['id']} already."
+                )
     return found
 
 
@@ -220,6 +225,7 @@ def build(sources: Sources, tool: Path) -> Bundle:
         archive = Path(scratch) / "bundle.tar.gz"
         opa_command.opa_output(tool, ["check", "--strict", "."], cwd=copy)
         check_guardrails(copy, tool)
+        check_member_names(copy, tool)
         entrypoints, rules = _entrypoints(sources), rule_texts(copy, tool)
         entrypoint_options = [part for entrypoint in entrypoints for part in ("-e", entrypoint)]
         opa_command.opa_output(tool, ["build", "-t", "wasm", *entrypoint_options, "-o", str(archive), "."], cwd=copy)
@@ -280,13 +286,41 @@ SHIPPED = "bundle"
 log = structlog.get_logger()
 
 
-def select_bundle(policies: Path, cache: Path) -> Bundle:
-    """The bundle built from these policies. If there is none, builds it with opa and stores it in `cache`. Never changes `policies`.
+GET_OPA = (
+    "`make opa` in a checkout of Sentinel puts it into .tools/bin (about five minutes, once); "
+    "https://www.openpolicyagent.org/docs/#running-opa has it for download."
+)
+"""How to get the compiler of the rules."""
 
-    Raises `errors.PolicyInvalid` if they do not compile, or if they were changed and there is no opa to rebuild them.
+
+def has_rules_of(bundle: Bundle, sources: Sources) -> bool:
+    """Whether the bundle was built from exactly these rules, so that at most the data of the sources differ."""
+    before, now = dict(bundle.manifest.sources), dict(sources.digests)
+    return before.keys() == now.keys() and all(is_data(name) for name in now if before[name] != now[name])
+
+
+def with_data_of(sources: Sources, bundle: Bundle) -> Bundle:
+    """The bundle of the same rules with the data of these sources, as opa would build it: compiled rules hold no data.
+
+    Raises `errors.PolicyInvalid` for invalid data.
+    """
+    document = {"data": data_schema.merged_data(sources.files)}
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    data = f"{text}\n".encode()
+    changed = {"sources": dict(sorted(sources.digests.items())), "data_sha256": _sha256(data)}
+    return _validated(Bundle(wasm=bundle.wasm, data=data, manifest=bundle.manifest.model_copy(update=changed)))
+
+
+def select_bundle(policies: Path, cache: Path, *, tested: bool = False) -> Bundle:
+    """The bundle built from these policies. If there is none, makes it and stores it in `cache`. Never changes `policies`.
+
+    Where only data changed, it takes them into the built bundle; else opa builds another one. `tested` says whether the policies' tests must
+    pass before a new bundle counts. Raises `errors.PolicyInvalid` if they do not compile or pass, or if they were changed and there is no opa
+    to rebuild or test them.
     """
     sources = read_sources(policies)
     refusals: list[str] = []
+    of_other_data: list[Bundle] = []
     for directory in (policies / SHIPPED, cache):
         try:
             bundle = read_bundle(directory)
@@ -296,15 +330,32 @@ def select_bundle(policies: Path, cache: Path) -> Bundle:
         if bundle.built_from(sources):
             return bundle
         refusals.append(_differs(bundle, sources))
+        of_other_data += [bundle] if has_rules_of(bundle, sources) else []
     tool = find_opa()
-    if tool is None:
+    if of_other_data:
+        bundle = with_data_of(sources, of_other_data[0])
+    elif tool is not None:
+        bundle = build(sources, tool)
+    else:
         raise PolicyInvalid(
-            f"{refusals[0]} There is no `opa` on PATH to rebuild it, and Sentinel refuses to run a policy bundle that does not match its sources. Install opa, or restore the files."
+            f"{refusals[0]} There is no `opa` on PATH to rebuild it, and Sentinel refuses to run a policy bundle that does not match its sources. {GET_OPA} Or restore the files."
         )
-    bundle = build(sources, tool)
+    if tested and any(policies.rglob("*_test.rego")):
+        if tool is None:
+            raise PolicyInvalid(
+                f"{refusals[0]} The tests beside it must pass first (`policy.green_tests`), and there is no `opa` on PATH to run them. {GET_OPA} Or set `green_tests = false`."
+            )
+        _require_green_tests(policies, tool)
     write_bundle(bundle, cache)
     log.info("policy_built", revision=bundle.revision, policies=str(policies), opa=bundle.manifest.opa)
     return bundle
+
+
+def _require_green_tests(policies: Path, tool: Path) -> None:
+    """Raise `errors.PolicyInvalid` if a test of the policies fails (`*_test.rego`)."""
+    done = opa_command.run_opa(tool, ["test", "--timeout", opa_command.OPA_TEST_TIMEOUT, "."], cwd=policies)
+    if done.returncode != 0:
+        raise PolicyInvalid(f"The policies' tests fail:\n{(done.stdout + done.stderr).strip()[-4000:]}")
 
 
 def _differs(bundle: Bundle, sources: Sources) -> str:

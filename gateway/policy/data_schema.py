@@ -34,19 +34,26 @@ class BreakerData(_Strict):
     """When a circuit breaker opens, and for how long."""
 
     in_a_row: Annotated[StrictInt, Field(ge=2, le=1_000_000)]
+    within_seconds: Annotated[StrictInt, Field(gt=0, le=86_400)] | None = None
+    """How long refusals are counted after the first one; absent: until a success."""
     open_seconds: Annotated[StrictInt, Field(gt=0, le=86_400)]
 
 
 class BudgetsData(_Strict):
-    """`policies/data/budgets.json`. Every kind needs an entry in `mutations` and `breaker` (null: none)."""
+    """`policies/data/budgets.json`. Every kind needs an entry in `mutations`, `questions`, `open_holds` and `breaker` (null: none)."""
 
     mutations: dict[ActorKind, PerSpan]
+    questions: dict[ActorKind, PerSpan]
     mutations_by_motivation: dict[ActorKind, dict[Motivation | Literal["none"], PerSpan]]
     added_per_day: dict[ActorKind, dict[SizeName, Most]]
     sizes: dict[SizeName, SizeData]
     claims_by_motivation: dict[
         ActorKind, dict[Motivation | Literal["none"], Annotated[StrictInt, Field(gt=0, le=MOST_CLAIMS)]]
     ]
+    open_holds: dict[ActorKind, Annotated[StrictInt, Field(gt=0, le=10_000)] | None]
+    """How many of an actor's calls may wait for people at once."""
+    billed_reads: dict[ActorKind, PerSpan] = {}
+    """How many reads an actor may send for which AWS charges; a kind that is left out has no limit."""
     breaker: dict[ActorKind, BreakerData | None]
 
 
@@ -54,7 +61,7 @@ def budget_mistakes(data: BudgetsData) -> list[str]:
     """What is missing although each part is right, as sentences."""
     missing = [
         f"{table}: {kind} has no entry"
-        for table in ("mutations", "breaker")
+        for table in ("mutations", "questions", "open_holds", "breaker")
         for kind in ActorKind
         if kind not in getattr(data, table)
     ]
@@ -130,8 +137,9 @@ class IdentityData(_Strict):
     services: list[StrictStr]
     admin_policies: list[Annotated[StrictStr, Field(min_length=3, pattern="[A-Za-z]")]]
     documents: dict[StrictStr, Literal["identity", "trust"]]
+    credentials: list[Annotated[StrictStr, Field(pattern="^aws_")]]
+    """Resource types that let their holder sign in to AWS (IAM's security credentials)."""
     denying_policies: list[Annotated[StrictStr, Field(min_length=3, pattern="[A-Za-z]")]]
-    role_attributes: list[StrictStr]
     escalating: list[Action]
 
 
@@ -184,11 +192,14 @@ class DataLossData(_Strict):
 
 
 class DisruptionData(_Strict):
-    """`policies/data/disruption.json`. `disrupting` says of each operation what it does, for the reason of the finding."""
+    """`policies/data/disruption.json`. `disrupting` says of each operation what it does, for the reason of the finding, and `controls` of each
+    class of parameters (`gateway.effects.call_controls`).
+    """
 
     disrupting: dict[Operation, Annotated[StrictStr, Field(min_length=5)]]
     stopping: dict[StrictStr, list[Scalar]]
     locking: list[StrictStr]
+    controls: dict[StrictStr, StrictStr]
 
 
 class DataPlaneData(_Strict):
@@ -199,34 +210,48 @@ class DataPlaneData(_Strict):
 
 
 class ExecutionData(_Strict):
-    """`policies/data/execution.json`: by resource type, the attributes that are code; variables that name what is loaded first."""
+    """`policies/data/execution.json`: variables that interpreters and loaders read, and those that are known to be plain; `*` at one end.
+    `without_role`: by type, the attributes that run nothing with a role while a new resource gets none.
+    """
 
-    code: dict[StrictStr, list[StrictStr]]
     loaders: list[StrictStr]
+    plain: list[StrictStr]
+    without_role: dict[StrictStr, list[StrictStr]]
 
 
 class DestinationsData(_Strict):
-    """`policies/data/destinations.json`: by resource type, where data is sent; attributes that name what belongs to somebody; blocks."""
+    """`policies/data/destinations.json`: the classes of attributes that nobody who acts alone changes, by kind of actor, with the words for each;
+    the ends of the names of AWS's hosts.
+    """
 
-    endpoints: dict[StrictStr, list[StrictStr]]
-    naming: list[StrictStr]
-    blocks: list[StrictStr]
+    alone: dict[
+        Literal["agent", "service", "human", "pipeline"],
+        list[Literal["grants", "owned_elsewhere", "reach", "sends_to"]],
+    ]
+    words: dict[Literal["grants", "owned_elsewhere", "reach", "sends_to"], Annotated[StrictStr, Field(min_length=5)]]
+    hosts_of_aws: list[StrictStr]
 
 
 class ExposureData(_Strict):
-    """`policies/data/exposure.json`. `switches` holds, by attribute path, the values that open a resource to the world."""
+    """`policies/data/exposure.json`. `switches` holds, by attribute path, the values that open a resource to the world; `names` by the last
+    step of a path, wherever it is; `of_types` by resource type and path.
+    """
 
     switches: dict[StrictStr, list[Scalar]]
+    names: dict[StrictStr, list[Scalar]] = {}
+    of_types: dict[StrictStr, dict[StrictStr, list[Scalar]]] = {}
     shields: list[StrictStr]
     policy_attributes: list[StrictStr]
+    no_documents: list[StrictStr] = Field(default_factory=list)
 
 
 class DriftData(_Strict):
-    """`policies/data/drift.json`. `trusted` are ARNs, `guarded` resource types; both may end with `*`."""
+    """`policies/data/drift.json`. `trusted` are ARNs, `guarded` and `listed` resource types; all may end with `*`."""
 
     trusted: list[Annotated[StrictStr, Field(min_length=3)]]
     guarded: list[Annotated[StrictStr, Field(min_length=3)]]
     reverted: list[StrictStr]
+    listed: list[Annotated[StrictStr, Field(min_length=3)]] = []
 
 
 class CoupledEnd(_Strict):
@@ -373,11 +398,24 @@ _FOLDER: Final = "data/"
 
 def check_data_files(files: Mapping[str, bytes]) -> None:
     """Validate `data/*.json` among the sources of a bundle. Raises `errors.PolicyInvalid` with the file and, where it is no JSON, the line."""
+    check_data({"data": merged_data(files)})
+
+
+def is_data(name: str) -> bool:
+    """Whether a source holds data, and no rule."""
+    return name.startswith(_FOLDER) and name.endswith(".json")
+
+
+def merged_data(files: Mapping[str, bytes]) -> Mapping[str, Any]:
+    """The members of all `data/*.json` in one document. Raises `errors.PolicyInvalid` for what is no JSON, and for a member in two files."""
     content: dict[str, Any] = {}
     for name, text in sorted(files.items()):
-        if name.startswith(_FOLDER) and name.endswith(".json"):
-            content.update(_members(name, text))
-    check_data({"data": content})
+        if is_data(name):
+            members = _members(name, text)
+            if twice := content.keys() & members.keys():
+                raise PolicyInvalid(f"{name}: {min(twice)} is in another file too.")
+            content.update(members)
+    return content
 
 
 def _members(name: str, text: bytes) -> Mapping[str, Any]:

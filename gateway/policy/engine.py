@@ -27,14 +27,25 @@ class ReloadingEngine(RunningEngine):
     """An embedded engine for a directory of policies. A thread checks the sources every `poll_seconds`."""
 
     def __init__(
-        self, policies: Path, *, cache: Path, deadline_ms: int, memory_mb: int, poll_seconds: float = 1.0
+        self,
+        policies: Path,
+        *,
+        cache: Path,
+        deadline_ms: int,
+        memory_mb: int,
+        poll_seconds: float = 1.0,
+        tested: bool = False,
     ) -> None:
-        """Opens the engine. New builds are stored in the directory `cache`. Raises `errors.PolicyInvalid`."""
+        """Opens the engine. New builds are stored in the directory `cache`; `tested` says whether the policies' tests must pass for one.
+
+        Raises `errors.PolicyInvalid`.
+        """
         self._policies = policies
+        self._tested = tested
         self._cache = cache
         self._limits = (deadline_ms, memory_mb)
         # Before the sources are read, so that an edit made meanwhile is noticed later.
-        self._fingerprint = _fingerprint(policies)
+        self._fingerprint = _fingerprint(policies, tests=tested)
         self._engine = self._open_engine()
         self._problem = ""
         self._stop = threading.Event()
@@ -65,7 +76,7 @@ class ReloadingEngine(RunningEngine):
 
     def reload_if_changed(self) -> None:
         """Rebuild if the sources changed since the last call. If they are invalid, log it, set `problem` and keep the old bundle."""
-        fingerprint = _fingerprint(self._policies)
+        fingerprint = _fingerprint(self._policies, tests=self._tested)
         if fingerprint == self._fingerprint:
             return
         self._fingerprint = fingerprint
@@ -82,15 +93,17 @@ class ReloadingEngine(RunningEngine):
 
     def _open_engine(self) -> Embedded:
         deadline_ms, memory_mb = self._limits
-        engine = Embedded(select_bundle(self._policies, self._cache), deadline_ms=deadline_ms, memory_mb=memory_mb)
+        bundle = select_bundle(self._policies, self._cache, tested=self._tested)
+        engine = Embedded(bundle, deadline_ms=deadline_ms, memory_mb=memory_mb)
         check_answers(engine, read_sources(self._policies).files)
         return engine
 
 
-def _fingerprint(policies: Path) -> Fingerprint:
-    """The fingerprint of the sources; empty if they cannot be read."""
+def _fingerprint(policies: Path, *, tests: bool) -> Fingerprint:
+    """The fingerprint of the sources, and of their tests if these count; empty if they cannot be read."""
     try:
-        stats = {path: path.stat() for path in source_paths(policies)}
+        paths = [*source_paths(policies), *(sorted(policies.rglob("*_test.rego")) if tests else ())]
+        stats = {path: path.stat() for path in paths}
     except (OSError, PolicyInvalid):
         return {}
     return {path: (stat.st_mtime_ns, stat.st_size, stat.st_ino) for path, stat in stats.items()}
@@ -123,11 +136,16 @@ async def open_engine(settings: PolicySettings, data: Path) -> RunningEngine:
     cache = data / BUNDLE_CACHE
     if settings.engine is PolicyEngineKind.EMBEDDED:
         return await asyncio.to_thread(
-            ReloadingEngine, policies, cache=cache, deadline_ms=settings.deadline_ms, memory_mb=settings.memory_mb
+            ReloadingEngine,
+            policies,
+            cache=cache,
+            deadline_ms=settings.deadline_ms,
+            memory_mb=settings.memory_mb,
+            tested=settings.green_tests,
         )
     if not settings.opa_url:
         raise SettingsInvalid('policy.engine = "opa" needs policy.opa_url, the URL of the OPA server.')
-    bundle = await asyncio.to_thread(select_bundle, policies, cache)
+    bundle = await asyncio.to_thread(select_bundle, policies, cache, tested=settings.green_tests)
     from gateway.policy.opa_server import OpaServer  # noqa: PLC0415  its HTTP client takes 18 MB and a quarter of a second to import
 
     server = OpaServer(settings.opa_url, deadline_ms=settings.deadline_ms, bundle=bundle)

@@ -1,4 +1,7 @@
-"""Reads from the policies' data what holds for the sessions of plans: who opens one, and which attributes guardrails judge."""
+"""Reads from the policies' data what holds for the sessions of plans: who opens one, and which attributes guardrails judge by name.
+
+Those that guardrails judge by class are not here: `gateway.effects.attribute_classes` has them.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,8 +12,7 @@ from gateway.core.model.plan_session import PlanRules
 
 def plan_rules(data: Mapping[str, Any]) -> PlanRules:
     """The rules of data that `data_schema.check_data` has validated. Without `plans`, people and pipelines open sessions."""
-    identity, exposure, destinations = (data.get(name, {}) for name in ("identity", "exposure", "destinations"))
-    execution, losses = data.get("execution", {}), data.get("data_loss", {})
+    identity, exposure, losses = (data.get(name, {}) for name in ("identity", "exposure", "data_loss"))
     usual = PlanRules()
     openers = data.get("plans", {}).get("open_sessions")
     return PlanRules(
@@ -19,18 +21,12 @@ def plan_rules(data: Mapping[str, Any]) -> PlanRules:
         guarded=frozenset(
             (
                 *identity.get("documents", {}),
-                *identity.get("role_attributes", ()),
                 *exposure.get("switches", {}),
+                *exposure.get("names", {}),
                 *exposure.get("policy_attributes", ()),
-                *destinations.get("naming", ()),
             )
         ),
-        guarded_by_type={
-            kind: frozenset(
-                (*destinations.get("endpoints", {}).get(kind, ()), *execution.get("code", {}).get(kind, ()))
-            )
-            for kind in {*destinations.get("endpoints", {}), *execution.get("code", {})}
-        },
+        guarded_by_type={kind: frozenset(names) for kind, names in exposure.get("of_types", {}).items()},
         counted={
             str(kind): str(name)
             for size in data.get("budgets", {}).get("sizes", {}).values()

@@ -5,13 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import to_json
 from gateway.core.model.verdict import Verdict
-from gateway.core.records.approvals import ConsentBody, RejectedBody
+from gateway.core.records.approvals import ConsentBody, RejectedBody, WithdrawnBody
 from gateway.core.records.decided import DecidedBody, RecordedDecision, RecordedFinding
 from gateway.core.records.record import Record, to_members
+from gateway.core.texts import by_rule
 from gateway.core.times import utc_text
-from gateway.presentation.mutation_state import mutation_state
+from gateway.presentation.mutation_state import MutationState, mutation_state
 from gateway.presentation.serialize import undone_lines, undone_values
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -61,8 +63,9 @@ _VERBS = {"allow": "allowed it", "hold": "held it for a human", "deny": "refused
 _OUTCOMES = {
     "wins": "ranks lower, so it gave way",
     "loses": "ranks higher",
-    "close": "ranks about as high, so a human must decide",
+    "close": "ranks about as high, so an approver must decide",
     "unsettled": "is being changed, and its outcome is not known yet",
+    "agrees": "wants the same value, so it stands",
 }
 
 
@@ -91,11 +94,15 @@ def _checks(document: Mapping[str, Any]) -> Iterator[str]:
     for check in document["checks"]:
         against = [rule for rule in check["rules"] if rule["verdict"] != "allow"]
         yield f"Check {check['check']}: {_VERDICTS[check['verdict']] if against else 'nothing against it'}."
-        for rule in against:
-            named = f"{rule['rule']}, {rule['title']}" if rule["title"] else rule["rule"]
-            named += f", {rule['conflict']} conflict" if rule.get("conflict") else ""
-            place = f", {rule['source']}" if rule["source"] else ", built into Sentinel"
-            yield f"  {rule['reason']} [{named}{place}]"
+        for named, reasons in by_rule((_named(rule), rule["reason"]) for rule in against).items():
+            yield f"  {' '.join(reasons)} [{named}]"
+
+
+def _named(rule: Mapping[str, Any]) -> str:
+    """The rule with its title, the class of the conflict, and where it stands."""
+    named = f"{rule['rule']}, {rule['title']}" if rule["title"] else rule["rule"]
+    named += f", {rule['conflict']} conflict" if rule.get("conflict") else ""
+    return named + (f", {rule['source']}" if rule["source"] else ", built into Sentinel")
 
 
 def _facts(document: Mapping[str, Any]) -> Iterator[str]:
@@ -163,9 +170,12 @@ def _approval(document: Mapping[str, Any]) -> Iterator[str]:
         reason = f": {answer['reason']}" if answer["reason"] else ""
         door = f" ({answer['door']})" if answer["door"] else ""
         yield f"{answer['by']} {said[answer['stage']]} at {answer['at']}{door}{reason}."
+        if key := answer.get("ended_with"):
+            yield f"  This counts no more: key {key} was revoked, and the call waits again."
     if used := approval["used"]:
         how = "passed in an emergency by" if used["broke_glass"] else "approved by"
-        yield f"It was {how} {', '.join(used['approvers'])} (held as {used['held']})."
+        held = used["held"]
+        yield f"It was {how} {', '.join(used['approvers'])} (held as {held}; `sentinel explain {held}` says why)."
 
 
 def _next(document: Mapping[str, Any]) -> Iterator[str]:
@@ -175,11 +185,18 @@ def _next(document: Mapping[str, Any]) -> Iterator[str]:
     come_back = document["come_back"]
     if come_back["at"]:
         yield f"Come back at {come_back['at']}: by then what is in the way has ended, unless it is renewed."
+    by_person = document["kind"] == ActorKind.HUMAN.value
     for need in come_back["needs"]:
         yield {
-            "human": "Repeat the identical call once a human has approved it.",
+            "human": (
+                f"Repeat the identical call once another person has approved it; `sentinel holds {document['mutation_id']}` says who may."
+                if by_person
+                else "Repeat the identical call once a human has approved it."
+            ),
+            "repeat": f"Repeat the identical call before {come_back.get('until')}: it passes once.",
             "settled": "Come back when the other change is settled; read the claim to see whether it is.",
-            "change": "Waiting does not help: ask for something else, or ask a human.",
+            "change": f"Waiting does not help: ask for something else{'' if by_person else ', or ask a human'}.",
+            "rejected": "It was rejected: ask for something else, or ask who rejected it.",
         }[need]
 
 
@@ -210,7 +227,7 @@ def explanation_of(records: Sequence[Record], *, sees_all: bool) -> dict[str, An
         "facts": _explanation_facts(body),
         "contest": contest_of(decision.contest, sees_all=sees_all),
         "nearest": _nearest(decision.findings),
-        "come_back": come_back(decision),
+        "come_back": _now(come_back(decision), records),
         "approval": _explanation_approval(decision, records),
         "claims": to_members(body.claims),
         "undone": undone_values(records),
@@ -294,8 +311,20 @@ def come_back(decision: RecordedDecision) -> dict[str, Any]:
     return {"at": None, "needs": ["change"]}
 
 
+def _now(told: dict[str, Any], records: Sequence[Record]) -> dict[str, Any]:
+    """The same for a call that was held, now that people have answered."""
+    match mutation_state(records):
+        case MutationState.APPROVED:
+            until = next(record.body.until for record in reversed(records) if isinstance(record.body, ConsentBody))
+            return {"at": None, "needs": ["repeat"], "until": until}
+        case MutationState.REJECTED:
+            return {"at": None, "needs": ["rejected"]}
+    return told
+
+
 def _explanation_approval(decision: RecordedDecision, records: Sequence[Record]) -> dict[str, Any]:
-    """Who may approve it, who did or refused to, which claims end then, and the approval that it used itself."""
+    """Who may approve it, who did or refused to (and the revoked key that ended it), which claims end then, and the approval that it used itself."""
+    ended = {record.body.approval: record.body.key for record in records if isinstance(record.body, WithdrawnBody)}
     answers = [
         {
             "stage": record.stage.value,
@@ -303,6 +332,7 @@ def _explanation_approval(decision: RecordedDecision, records: Sequence[Record])
             "at": to_json(record.at),
             "reason": record.body.reason,
             "door": record.body.door,
+            "ended_with": ended.get(record.body.approval, "") if isinstance(record.body, ConsentBody) else "",
         }
         for record in records
         if isinstance(record.body, ConsentBody | RejectedBody)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from gateway.core.model.verdict import Verdict
-from gateway.core.records.approvals import ConsentBody, RejectedBody
+from gateway.core.records.approvals import ConsentBody, RejectedBody, WithdrawnBody
 from gateway.core.records.decided import DecidedBody, RecordedDecision
 from gateway.core.records.plans import PlanEndedBody
 from gateway.core.records.record import Record
@@ -45,6 +45,8 @@ def mutation_state(records: Sequence[Record]) -> MutationState:
                 state = MutationState.ENDED
             case ConsentBody() as body if not body.missing:
                 state = MutationState.APPROVED
+            case WithdrawnBody():
+                state = MutationState.HELD
             case RejectedBody():
                 state = MutationState.REJECTED
             case SettledBody() as body:

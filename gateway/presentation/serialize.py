@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from gateway.core.model.approval import Hold, approval_rule_to_json
+from gateway.core.model.approval import Hold, HoldState, approval_rule_to_json
 from gateway.core.model.claim import Claim, Undone, undone_by_to_json
 from gateway.core.model.json import to_json
 from gateway.core.model.motive import motive_to_json
 from gateway.core.model.mutation import Effect, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
-from gateway.core.model.verdict import Decision, Finding, Verdict
+from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
 from gateway.core.records.claims import UndoneBody
 from gateway.core.records.record import Record, to_members
 from gateway.core.times import utc_text
@@ -77,9 +77,30 @@ def finding_to_json(finding: Finding) -> dict[str, Any]:
     if finding.conflict is not None:
         document["conflict"] = finding.conflict.value
     if (offer := finding.offer) is not None:
-        retry_after = time_to_json(offer.retry_after)
-        document["offer"] = {"nearest": to_json(offer.nearest), "holder": offer.holder, "retry_after": retry_after}
+        document["offer"] = _offer_to_json(offer)
     return document
+
+
+def _offer_to_json(offer: CounterOffer) -> dict[str, Any]:
+    return {
+        "nearest": to_json(offer.nearest),
+        "holder": offer.holder,
+        "retry_after": time_to_json(offer.retry_after),
+    }
+
+
+def offers_to_json(decision: Decision) -> list[dict[str, Any]]:
+    """What would be accepted instead of what was refused or held: the rule, the attribute, and the offer as in a finding."""
+    return [
+        {
+            "rule": finding.rule,
+            "address": finding.address,
+            "attribute": finding.attribute,
+            **_offer_to_json(finding.offer),
+        }
+        for finding in decision.objections
+        if finding.offer is not None
+    ]
 
 
 def decision_to_json(decision: Decision) -> dict[str, Any]:
@@ -157,6 +178,8 @@ def hold_to_json(hold: Hold) -> dict[str, Any]:
     """A held mutation as its approver must see it: the whole call with secrets masked, what it changes, and why it is held."""
     summary: Any = to_json(hold.summary)
     call = summary["call"]
+    needs = summary["decision"].get("needs")
+    people = int((needs or {}).get("people", 1))
     return {
         "mutation_id": hold.mutation_id,
         "state": hold.state.value,
@@ -172,9 +195,11 @@ def hold_to_json(hold: Hold) -> dict[str, Any]:
         "parameters": call["parameters"],
         "whole": call.get("whole") is True and "cut" not in summary,
         "motive": summary["motive"],
-        "approvers": summary["decision"].get("needs"),
+        "approvers": needs,
+        "approved_by": list(hold.approved_by),
+        "missing": max(0, people - len(hold.approved_by)) if hold.state is HoldState.OPEN else 0,
         "effects": [
-            {name: effect[name] for name in ("address", "attribute", "action", "before", "value")}
+            {name: effect[name] for name in ("address", "attribute", "action", "before", "value", "sensitive")}
             for effect in summary["effects"]
         ],
         "reasons": [

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from gateway.core.model.motive import Motivation, Motive
-from gateway.core.model.signal import MotiveProof, Signal, SignalEvent, SignalScope, SignalState, reference
+from gateway.core.model.signal import MotiveProof, Signal, SignalScope, SignalState, reference
 from gateway.core.ports import Clock, SignalLedger, SignalQuery
 from gateway.core.settings.signals import FILES, SignalSourceSettings
 from gateway.signals.files import SignalFiles
@@ -48,7 +48,7 @@ class OpenSignals:
                 await asyncio.to_thread(self.files.refresh, self.clock.now())
             await self._read()
             now = self.clock.now()
-            ended = [_closing(each, now) for each in self._signals if self._has_ended(each, now)]
+            ended = [each.event(SignalState.CLOSED, now) for each in self._signals if self._has_ended(each, now)]
             if ended and await self.ledger.record_signals(ended, now):
                 await self._read()
 
@@ -95,21 +95,6 @@ class OpenSignals:
         if source.form in FILES:
             return not self.files.is_open(signal.id, now)
         return now - signal.since >= timedelta(hours=source.longest_hours)
-
-
-def _closing(signal: Signal, at: datetime) -> SignalEvent:
-    """The event that closes a signal."""
-    return SignalEvent(
-        source=signal.source,
-        key=signal.key,
-        name=signal.name,
-        state=SignalState.CLOSED,
-        at=at,
-        service=signal.service,
-        labels=signal.labels,
-        references=signal.references,
-        scopes=signal.scopes,
-    )
 
 
 def _proofs(named: Iterable[Signal], stacks: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:

@@ -56,6 +56,9 @@ class Figures:
         self._holds = Gauge("sentinel_holds_open", "Mutations that wait for a human.", registry=here)
         self._claims = Gauge("sentinel_claims_open", "Open claims.", registry=here)
         self._doubts = Gauge("sentinel_in_doubt", "Mutations whose outcome is not known.", registry=here)
+        self._keys = Gauge(
+            "sentinel_keys_ending", "Keys that end within 14 days and that nobody has renewed.", registry=here
+        )
         self._seq = Gauge("sentinel_ledger_seq", "The number of the ledger's last record.", registry=here)
         self._readable = Gauge("sentinel_ledger_readable", "1 if the ledger answers, else 0.", registry=here)
         self._lag = Gauge("sentinel_export_lag_records", "Records not exported yet.", ["sink"], registry=here)
@@ -69,7 +72,13 @@ class Figures:
     def show_ledger(self, gauges: LedgerGauges | None) -> None:
         """Take up what the ledger holds; None if it does not answer: then its figures are not a number, rather than old."""
         self._readable.set(0 if gauges is None else 1)
-        named = ((self._holds, "holds"), (self._claims, "claims"), (self._doubts, "in_doubt"), (self._seq, "seq"))
+        named = (
+            (self._holds, "holds"),
+            (self._claims, "claims"),
+            (self._doubts, "in_doubt"),
+            (self._keys, "keys_ending"),
+            (self._seq, "seq"),
+        )
         for gauge, name in named:
             gauge.set(math.nan if gauges is None else getattr(gauges, name))
         self._lag.clear()

@@ -155,6 +155,10 @@ class StateFile:
         except OSError as error:
             raise CodeInvalid(f"{self.name}:1: The state file cannot be read: {error.strerror}.") from error
 
+    def is_cut_off(self, content: bytes) -> bool:
+        """Whether the file is there and has nothing in it: Terraform empties it before it writes the next version."""
+        return not content and self.path.exists()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredState:
@@ -180,6 +184,10 @@ class StoredState:
         """The state's bytes."""
         content, _ = self.objects.read(self.wanted)
         return content
+
+    def is_cut_off(self, content: bytes) -> bool:  # noqa: ARG002  a file's signature
+        """Never: other backends replace a state as a whole."""
+        return False
 
 
 StateOrigin = StateFile | StoredState

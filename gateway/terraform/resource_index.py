@@ -6,6 +6,7 @@ Never look up a value alone: several types may use the same name, and other reso
 from collections.abc import Callable, Iterable, Mapping
 
 from gateway.core.errors import Ambiguous
+from gateway.core.model.invented import UNPREFIXED, generated_prefix
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
 
@@ -37,6 +38,65 @@ class ResourceIndex:
         shortest, *others = sorted(groups, key=len)
         return tuple(address for address in shortest if all(address in group for group in others))
 
+    def matching_but_for_case(self, resource_type: str, identity: Mapping[str, str]) -> tuple[str, ...]:
+        """The addresses that match every attribute of the identity if upper and lower case are taken for the same."""
+        groups = [
+            self._folded(resource_type, attribute).get(value.casefold(), {}) for attribute, value in identity.items()
+        ]
+        if not groups or not all(groups):
+            return ()
+        shortest, *others = sorted(groups, key=len)
+        return tuple(address for address in shortest if all(address in group for group in others))
+
+    def named_by_prefix(self, resource_type: str, identity: Mapping[str, str]) -> tuple[str, ...]:
+        """The addresses for which the provider may have generated a name of the identity: they state its prefix (`name_prefix`), or no name.
+
+        What else they state of the identity agrees with it.
+        """
+        prefixes = {name: prefix for name, text in identity.items() if (prefix := generated_prefix(text)) is not None}
+        if not prefixes:
+            return ()
+        groups = [self._prefixed(resource_type, name).get(prefix, {}) for name, prefix in prefixes.items()]
+        shortest, *others = sorted(groups, key=len)
+        rest = {name: text for name, text in identity.items() if name not in prefixes}
+        return tuple(
+            address
+            for address in shortest
+            if all(address in group for group in others)
+            and all(self._text(address, name) in ("", text) for name, text in rest.items())
+        )
+
+    def _prefixed(self, resource_type: str, attribute: str) -> _Table:
+        """Prefix of a generated value of the attribute → the addresses that leave the value to the provider."""
+        key = resource_type, f"{attribute}_prefix of generated names"
+        table = self._tables.get(key)
+        if table is None:
+            built: dict[str, dict[str, None]] = {}
+            for address in self._addresses.get(resource_type, ()):
+                if not self._text(address, attribute):
+                    prefix = self._text(address, f"{attribute}_prefix") or UNPREFIXED
+                    built.setdefault(prefix, {})[address] = None
+            table = built
+            if resource_type in self._addresses:
+                self._tables[key] = table
+        return table
+
+    def _folded(self, resource_type: str, attribute: str) -> _Table:
+        """Value without case → the addresses that have it."""
+        key = resource_type, f"{attribute} without case"
+        table = self._tables.get(key)
+        if table is None:
+            built: dict[str, dict[str, None]] = {}
+            for value, addresses in self._table(resource_type, attribute).items():
+                built.setdefault(value.casefold(), {}).update(addresses)
+            table = built
+            if resource_type in self._addresses:
+                self._tables[key] = table
+        return table
+
+    def _text(self, address: str, attribute: str) -> str:
+        return as_text(AttributePath(attribute).value_at(self._attributes(address)))
+
     def _having(self, resource_type: str, attribute: str, value: str) -> Mapping[str, None]:
         return self._table(resource_type, attribute).get(value, {}) if value else {}
 
@@ -45,8 +105,7 @@ class ResourceIndex:
         if table is None:
             built: dict[str, dict[str, None]] = {}
             for address in self._addresses.get(resource_type, ()):
-                text = as_text(AttributePath(attribute).value_at(self._attributes(address)))
-                if text:
+                if text := self._text(address, attribute):
                     built.setdefault(text, {})[address] = None
             table = built
             if resource_type in self._addresses:

@@ -2,26 +2,34 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from pathlib import Path
+from typing import Final
 
+from gateway.core.errors import CodeInvalid
 from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Dependant
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.model.verdict import Mode
 from gateway.core.settings.stacks import StackSettings
-from gateway.terraform.address import fits, in_stack, split_stack
+from gateway.terraform.address import fits, in_stack, resource_type_of, split_stack
 from gateway.terraform.aws_location import AwsLocations
-from gateway.terraform.config.module import attributes, declared
+from gateway.terraform.config.module import Module, attributes, declared, informed
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.resolve import Contracts
+from gateway.terraform.contracts.targets import MissingTarget
 from gateway.terraform.graph import Graph
 from gateway.terraform.lang.evaluate import Unknown
-from gateway.terraform.resource_index import ResourceIndex, only_match
+from gateway.terraform.resource_index import ResourceIndex, as_text, only_match
 from gateway.terraform.secrets import masked
 from gateway.terraform.stack_code import Code
 from gateway.terraform.state import State, StateLookup
+
+_LEFT_OUT: Final = "default"
+"""The name by which AWS calls what the code leaves out, such as the event bus of a rule."""
+_NAMES: Final = ("name", "id", "arn", "url", "bucket", "function_name", "identifier")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -82,6 +90,35 @@ class Stack:
         )
         return only_match(matching, resource_type, identity)
 
+    def being_created(self, resource_type: str, identity: Mapping[str, str]) -> tuple[str, ...]:
+        """The resources that the state does not have yet and that may be the one with this identity: what the code says of it agrees, and
+        what the code takes from other resources is one of their names.
+        """
+        found = {
+            address: None
+            for name, text in identity.items()
+            for address in self.pending_index.find(resource_type, name, text)
+        }
+        return tuple(
+            address for address in found if all(self._may_have(address, name, text) for name, text in identity.items())
+        )
+
+    def _may_have(self, address: str, attribute: str, text: str) -> bool:
+        if address in self.pending_index.find(resource_type_of(address), attribute, text):
+            return True
+        instance = self.code.instances[address]
+        if attribute in attributes(instance):
+            return False
+        if attribute not in instance.document.attributes(instance.block):
+            return text == _LEFT_OUT
+        return any(text in self._names(other) for other in self.code.references.get(address, ()))
+
+    def _names(self, address: str) -> frozenset[str]:
+        """What other resources may call the resource by."""
+        instance = self.code.instances.get(address)
+        known = {**(attributes(instance) if instance else {}), **(self.recorded(address) or {})}
+        return frozenset(as_text(known.get(name)) for name in _NAMES) - {""}
+
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The addresses in the state whose attribute has this value, e.g. the rules of one security group."""
         return self.recorded_index.find(resource_type, attribute, value)
@@ -123,6 +160,11 @@ class Stack:
         return tuple(self.named(other) for other in self.graph.dependencies(self.local(address)))
 
     @property
+    def missing_targets(self) -> tuple[MissingTarget, ...]:
+        """The contracts for types and resources that the stack neither declares nor records."""
+        return self.contracts.missing(dict.fromkeys([*self.state.resources, *self.code.instances]))
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Likely mistakes in the contracts, each with file and line."""
         return self.contracts.warnings(dict.fromkeys([*self.state.resources, *self.code.instances]), self.recorded)
@@ -135,17 +177,31 @@ class Stack:
             critical=contract.critical,
             managed_by_agent=contract.managed_by_agent,
             source=self.code.source_of(address),
+            recorded=address in self.state.resources,
         )
 
 
 def stack_of(source: StackSettings, region: str, code: Code, state: State, revision: str) -> Stack:
-    """The stack of these settings, code and state. `region` is the region of resources for which nothing else says it."""
+    """The stack of these settings, code and state. `region` is the region of resources for which nothing else says it.
+
+    Raises `errors.CodeInvalid` for a contract whose type or resource is likely misspelt.
+    """
     pending = {address: it for address, it in code.instances.items() if address not in state.resources}
 
     def declares(address: str) -> Mapping[str, Json]:
         return attributes(pending[address]) if address in pending else {}
 
-    return Stack(
+    @cache
+    def with_recorded() -> Module:
+        recorded = {address: each.attributes for address, each in state.resources.items()}
+        return informed(code.module, {**state.data, **recorded})
+
+    def names(address: str) -> Mapping[str, Json]:
+        # A new resource is often identified by a reference to a recorded one: a policy by its queue.
+        instance = with_recorded().instance(address)
+        return declares(address) if instance is None else attributes(instance)
+
+    stack = Stack(
         name=source.name,
         mode=source.mode,
         account=source.account,
@@ -157,7 +213,7 @@ def stack_of(source: StackSettings, region: str, code: Code, state: State, revis
             ((resource.where.resource_type, address) for address, resource in state.resources.items()),
             lambda address: state.resources[address].attributes,
         ),
-        pending_index=ResourceIndex(((it.resource_type, address) for address, it in pending.items()), declares),
+        pending_index=ResourceIndex(((it.resource_type, address) for address, it in pending.items()), names),
         graph=Graph(state.resources.values(), code.instances, code.references),
         contracts=Contracts(
             root=code.module,
@@ -169,6 +225,10 @@ def stack_of(source: StackSettings, region: str, code: Code, state: State, revis
         ),
         places=AwsLocations(state, code, account=source.account, region=source.region or region),
     )
+    misspelt = [each.sentence for each in stack.missing_targets if each.likely_misspelt]
+    if misspelt:
+        raise CodeInvalid(" ".join(misspelt))
+    return stack
 
 
 def _seen(types: str, code: Code, state: State) -> frozenset[str]:

@@ -3,7 +3,7 @@
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gateway.core.errors import Ambiguous, CodeInvalid
@@ -12,12 +12,11 @@ from gateway.core.model.masking import PER_RUN, Masker
 from gateway.core.model.verdict import Mode
 from gateway.core.settings.stacks import StackSettings
 from gateway.terraform.aws_location import AwsLocation
-from gateway.terraform.config.backend import StateObject
+from gateway.terraform.config.backend import StatePlace, state_places
 from gateway.terraform.origins import (
     CodeOrigin,
     RemoteStates,
     StateOrigin,
-    StoredState,
     Version,
     code_origin,
     state_origin,
@@ -43,6 +42,8 @@ class _Loaded:
     """Why the last version could not be loaded; empty if it was."""
     loaded_code: Version = ()
     """The version of the code in `stack`."""
+    places: tuple[StatePlace, ...] = ()
+    """Where Terraform keeps its state in S3."""
 
 
 class Stacks:
@@ -126,11 +127,21 @@ class Stacks:
         return {loaded.stack.name: loaded.origin.description for loaded in self._loaded}
 
     @property
-    def state_objects(self) -> tuple[StateObject, ...]:
-        """The states that are kept in S3."""
-        origins = (each.state_origin for each in self._loaded)
-        wanted = (each.wanted for each in origins if isinstance(each, StoredState))
-        return tuple(each for each in wanted if isinstance(each, StateObject))
+    def generation(self) -> object:
+        """Another object as soon as code or states are others. Cheaper to compare than `revision`."""
+        return self._loaded
+
+    @property
+    def state_places(self) -> tuple[StatePlace, ...]:
+        """Where Terraform keeps the stacks' states in S3, also those of which the settings name a copy."""
+        return tuple(place for each in self._loaded for place in each.places)
+
+    def recorded_of(self, resource_type: str) -> Iterator[Mapping[str, Json]]:
+        """The recorded attributes of every resource of a type, in any stack."""
+        for stack in self.all:
+            for resource in stack.state.resources.values():
+                if resource.where.resource_type == resource_type:
+                    yield resource.attributes
 
     @property
     def origin_warnings(self) -> tuple[str, ...]:
@@ -158,7 +169,29 @@ class Stacks:
             here = tuple(stack.named(hit) for stack, hit in matching if stack.places.of(hit).may_be(account, region))
             if here:
                 return only_match(here, resource_type, identity)
-        return None
+        created = {
+            stack.named(hit)
+            for stack in self.all
+            for hit in (
+                *stack.pending_index.named_by_prefix(resource_type, identity),
+                *stack.being_created(resource_type, identity),
+            )
+            if stack.places.of(hit).may_be(account, region)
+        }
+        # Of several nobody can say which one is created; it is a resource like any other that no code declares.
+        return next(iter(created)) if len(created) == 1 else None
+
+    def differing_in_case(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> tuple[str, ...]:
+        """The addresses in this account and region whose identity differs from this one in upper and lower case at most."""
+        return tuple(
+            stack.named(hit)
+            for stack in self.all
+            for index in (stack.recorded_index, stack.pending_index)
+            for hit in index.matching_but_for_case(resource_type, identity)
+            if stack.places.of(hit).may_be(account, region)
+        )
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         """The recorded addresses in any stack whose attribute has this value."""
@@ -191,12 +224,19 @@ class Stacks:
         """
         here = [stack for stack in self.all if any(place.may_be(account, region) for place in stack.places.all)]
         observed = [stack for stack in here if stack.mode is Mode.OBSERVE]
-        known = account and any(
-            place.account == account and region in ("", place.region)
+        # The gateway's credentials are of one account, so a stack that was never applied, and shows no account, is in it too.
+        accounts = (account, "") if self.accounts() <= {account} else (account,)
+        known = any(
+            place.account in accounts and region in ("", place.region)
             for stack in observed
             for place in stack.places.all
         )
         return Mode.OBSERVE if known and len(observed) == len(here) else Mode.ENFORCE
+
+    def names_at(self, account: str, region: str) -> tuple[str, ...]:
+        """The names of the stacks that may be in this account and region, each of which may be empty for any; those of all if none is."""
+        here = tuple(stack.name for stack in self.all if any(each.may_be(account, region) for each in stack.places.all))
+        return here or tuple(stack.name for stack in self.all)
 
     def accounts(self) -> frozenset[str]:
         """The AWS accounts of the recorded resources, by their ARNs, and those of the settings."""
@@ -241,13 +281,21 @@ def _load(
     *,
     masker: Masker,
     objects: RemoteStates | None,
+    last: State | None = None,
 ) -> _Loaded:
-    """Read a stack, reusing `code` if it is known to be unchanged. Versions are taken before files are read, so no change is missed."""
+    """Read a stack, reusing `code` if it is known to be unchanged. Versions are taken before files are read, so no change is missed.
+
+    `last` is the last valid state. Raises `errors.CodeInvalid`.
+    """
     if code is None:
         code, code_version = origin.load()
     where = state_origin(source, code, objects)
     state_version = where.version()
     content = where.read()
+    if last is not None and last.resources and where.is_cut_off(content):
+        raise CodeInvalid(
+            f"{where.name}:1: The state file is empty, as while Terraform writes it. The last state stays in force."
+        )
     state = parse_state(content, where.name, masker) if content else State(masker=masker)
     revision = hashlib.sha256(code.digest.encode() + hashlib.sha256(content).digest()).hexdigest()
     return _Loaded(
@@ -259,6 +307,13 @@ def _load(
         state_origin=where,
         objects=objects,
         loaded_code=code_version,
+        places=state_places(
+            code.module.source,
+            source.name,
+            given=source.backend_config,
+            workspace=source.workspace,
+            keepers=source.state_keepers,
+        ),
     )
 
 
@@ -270,10 +325,11 @@ def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
     if (code_version, state_version) == (loaded.code_version, loaded.state_version):
         return loaded
     try:
-        masker = loaded.stack.state.masker
+        last, objects = loaded.stack.state, loaded.objects
         if code_version == loaded.loaded_code:
-            return _load(source, region, origin, loaded.stack.code, code_version, masker=masker, objects=loaded.objects)
-        return _load(source, region, origin, masker=masker, objects=loaded.objects)
+            known = loaded.stack.code
+            return _load(source, region, origin, known, code_version, masker=last.masker, objects=objects, last=last)
+        return _load(source, region, origin, masker=last.masker, objects=objects, last=last)
     except CodeInvalid as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  whatever is wrong with the new version, the last valid one stays
@@ -290,4 +346,5 @@ def _reloaded(loaded: _Loaded, region: str) -> _Loaded:
         objects=loaded.objects,
         problem=problem,
         loaded_code=loaded.loaded_code,
+        places=loaded.places,
     )

@@ -26,7 +26,7 @@ evaluated if {
 	is_number(claim_seconds)
 	is_number(claims_limit)
 	every id, _ in rivals {
-		outcome[id] in {"wins", "close", "loses", "unsettled"}
+		outcome[id] in {"wins", "close", "loses", "unsettled", "agrees"}
 	}
 	every id, _ in indirect {
 		standing(id) in {"wins", "close", "loses"}
@@ -41,7 +41,7 @@ evaluated if {
 findings contains {
 	"id": "SEN-A001",
 	"verdict": "deny",
-	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, purpose(claim), ", whose claim outranks ", incoming_text, until_text(claim), ". Ask again then, or let a human decide."]),
+	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, purpose(claim), ", whose claim outranks ", incoming_text, until_text(claim), ". ", way_out]),
 	"address": claim.address,
 	"attribute": claim.attribute,
 	"holder": claim.actor,
@@ -60,7 +60,7 @@ findings contains {
 findings contains {
 	"id": "SEN-A002",
 	"verdict": "hold",
-	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, purpose(claim), ", whose claim ranks about as high as ", incoming_text, until_text(claim), ". A human must decide between the two."]),
+	"message": concat("", [claim.attribute, " of ", claim.address, " is held by ", claim.actor, purpose(claim), ", whose claim ranks about as high as ", incoming_text, until_text(claim), ". An approver must decide between the two."]),
 	"address": claim.address,
 	"attribute": claim.attribute,
 	"holder": claim.actor,
@@ -81,8 +81,8 @@ findings contains {
 	"id": "SEN-A003",
 	"verdict": "deny",
 	"message": sprintf(
-		"%s of %s changed hands %v times recently, so it is frozen%s. Agree on a value with the other actors, or ask a human.",
-		[effect.attribute, effect.address, flips(effect), holder_note(effect)],
+		"%s of %s changed hands %v times recently, so it is frozen%s. Agree on a value with the other actors%s.",
+		[effect.attribute, effect.address, flips(effect), holder_note(effect), or_ask],
 	),
 	"address": effect.address,
 	"attribute": effect.attribute,
@@ -182,7 +182,7 @@ findings contains {
 findings contains {
 	"id": "SEN-A008",
 	"verdict": "hold",
-	"message": concat("", ["This change is of several stacks (", concat(", ", input.stacks), ") whose priorities differ, and ", claim.actor, " holds ", claim.attribute, " of ", claim.address, ". A human must decide; or change one stack at a time."]),
+	"message": concat("", ["This change is of several stacks (", concat(", ", input.stacks), ") whose priorities differ, and ", claim.actor, " holds ", claim.attribute, " of ", claim.address, ". An approver must decide; or change one stack at a time."]),
 	"address": claim.address,
 	"attribute": claim.attribute,
 	"holder": claim.actor,
@@ -204,6 +204,14 @@ supersedes contains claim.id if {
 supersedes contains id if {
 	some id, _ in rivals
 	outcome[id] == "wins"
+}
+
+# The claims of others that it agrees with. They stand in the way of no call, and a call that only restates a value holds its attribute
+# no longer than it is under way: then the gateway gives these claims back. Until then their holders wait too, else a call that set
+# the old value late would undo the new one.
+supersedes contains id if {
+	some id, _ in rivals
+	outcome[id] == "agrees"
 }
 
 # The claims of others that end too if a human approves the change: approving it decides between the two.
@@ -247,8 +255,7 @@ replaced contains claim.id if {
 	touched(claim, changed_attributes)
 }
 
-# The claims of others on attributes that this mutation sets, by id. The value does not matter: two actors that set one
-# attribute are in contest even if the last known value is the one asked for, because the holder may be about to change it.
+# The claims of others on attributes that this mutation sets, by id.
 rivals[claim.id] := claim if {
 	some claim in input.claims
 	claim.actor != input.caller.actor
@@ -311,9 +318,28 @@ outcome[id] := "unsettled" if {
 	claim.unsettled
 }
 
+outcome[id] := "agrees" if {
+	some id, claim in rivals
+	not claim.unsettled
+	agrees(claim)
+}
+
 outcome[id] := standing(id) if {
 	some id, claim in rivals
 	not claim.unsettled
+	not agrees(claim)
+}
+
+# Whether the mutation sets the attribute to exactly the value that it has and that the claim wants, and changes nothing of it.
+agrees(claim) if {
+	restated[[claim.address, claim.attribute, claim.value]]
+	not touched(claim, changed_attributes)
+}
+
+restated := {[effect.address, effect.attribute, effect.value] |
+	some effect in setting
+	effect.action == "set"
+	not effect.changes
 }
 
 standing(id) := "wins" if incoming - strength[id] >= priorities.close_call
@@ -426,6 +452,16 @@ motive_text(claim) := concat("", [claim.intent, "/", claim.motivation, unproven_
 unproven_note(subject) := " (unproven)" if unproven(subject)
 
 unproven_note(subject) := "" if not unproven(subject)
+
+# What to do about a claim that ranks higher. People and pipelines get the cures that exist for them from the gateway.
+way_out := "Ask again then." if input.caller.kind in {"human", "pipeline"}
+
+way_out := "Ask again then, or let a human decide." if not input.caller.kind in {"human", "pipeline"}
+
+# A person has nobody else to ask.
+or_ask := "" if input.caller.kind == "human"
+
+or_ask := ", or ask a human" if input.caller.kind != "human"
 
 until_text(claim) := " until it is superseded, released or merged" if claim.until == null
 

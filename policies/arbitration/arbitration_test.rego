@@ -155,7 +155,23 @@ test_every_claim_in_the_way_must_be_outranked if {
 	found.supersedes == {"clm_r"}
 }
 
-test_restating_the_known_value_contests_the_claims_on_it if {
+test_agreeing_with_a_settled_claim_contests_nothing_and_gives_it_back if {
+	routine := fixtures.motive("consistency", "routine")
+	agreed := changed(unchanged, "/value", 6)
+	found := answer(request("pipeline", routine, [agreed], [incident], {}))
+	[count(found.findings), found.supersedes] == [0, {"clm_i"}]
+
+	# The holder's change is still under way, another part of the value changes, or the claim is on more than the attribute.
+	moving := answer(request("pipeline", routine, [agreed], [unsettled(incident)], {}))
+	fixtures.verdicts(moving.findings) == {"SEN-A005 deny"}
+	part := fixtures.effect("aws_autoscaling_group", "set", "desired_capacity.part", 1)
+	partly := answer(request("pipeline", routine, [agreed, part], [incident], {}))
+	fixtures.verdicts(partly.findings) == {"SEN-A001 deny"}
+	whole := answer(request("pipeline", routine, [agreed], [changed(incident, "/attribute", "*")], {}))
+	fixtures.verdicts(whole.findings) == {"SEN-A001 deny"}
+}
+
+test_restating_what_a_claim_does_not_want_contests_it if {
 	loses := answer(request("pipeline", fixtures.motive("consistency", "routine"), [unchanged], [incident], {}))
 	fixtures.verdicts(loses.findings) == {"SEN-A001 deny"}
 	close := answer(request("agent", fixtures.motive("availability", "incident"), [unchanged], [incident], {}))
@@ -206,6 +222,17 @@ test_the_number_of_claims_is_limited if {
 	replaced := answer(holding(limit, [set_capacity], [own]))
 	count(replaced.findings) == 0
 	answer(holding(0, [set_capacity], [])).obligations.claims_limit == limit
+}
+
+frozen_message(kind) := finding.message if {
+	found := answer(request(kind, fixtures.motive("cost", "experiment"), [set_capacity], [], flips))
+	some finding in found.findings
+	finding.id == "SEN-A003"
+}
+
+test_only_who_is_no_person_is_told_to_ask_one if {
+	contains(frozen_message("agent"), "ask a human")
+	not contains(frozen_message("human"), "ask a human")
 }
 
 test_the_length_of_a_claim_is_limited if {

@@ -69,12 +69,15 @@ shown(claim, outcome, class) := {
 # The score that would have won against every claim in the way. While one of them is unsettled, no score wins.
 needed := null if unsettled
 
-needed := max([rival.score | some rival in rivals]) + priorities.close_call if {
+needed := max(scores) + priorities.close_call if {
 	not unsettled
-	count(rivals) > 0
+	count(scores) > 0
 }
 
-needed := null if count(rivals) == 0
+needed := null if count(scores) == 0
+
+# Those of the claims that want something else.
+scores := [rival.score | some rival in rivals; rival.outcome != "agrees"]
 
 unsettled if {
 	some rival in rivals

@@ -25,7 +25,7 @@ findings contains {
 	claim := shown_claims[id]
 }
 
-advice := {"deny": "Ask again then, or let a human decide.", "hold": "A human must decide between the two."}
+advice := {"deny": way_out, "hold": "An approver must decide between the two."}
 
 against_indirect[id] := {"loses": "deny", "close": "hold"}[standing(id)] if {
 	some id, _ in indirect

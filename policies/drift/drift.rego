@@ -46,6 +46,7 @@ answer := {
 } if {
 	input.drift.attribute == "*"
 	not replaced
+	not adopted
 } else := {
 	"action": "codify",
 	"rule": "SEN-F006",
@@ -72,6 +73,19 @@ answer := {
 } if {
 	replaced
 	input.drift.resource_type in drift.reverted
+} else := {
+	"action": "human",
+	"rule": "SEN-F012",
+	"message": "Somebody created something that protects the network or data, or that is listed for people. A human must say whether the code takes it in.",
+} if {
+	adopted
+	for_people
+} else := {
+	"action": "codify",
+	"rule": "SEN-F013",
+	"message": sprintf("It was created outside, and %s, so its block is proposed for the code.", [belonging]),
+} if {
+	adopted
 } else := {
 	"action": "revert",
 	"rule": "SEN-F009",
@@ -103,6 +117,24 @@ holder := sort({claim.actor | some claim in rivals})[0]
 replaced if {
 	input.drift.attribute == "*"
 	input.drift.live.import_id
+}
+
+# A resource that was created beside the code, and that the setting `reconcile.adopt` wants written.
+adopted if {
+	input.drift.attribute == "*"
+	input.drift.live.created
+	input.drift.live.adopt == true
+}
+
+belonging := sprintf("belongs to %s", [input.drift.live.of]) if {
+	input.drift.live.of != ""
+} else := "all that is created is to be written"
+
+for_people if input.drift.resource_type in drift.reverted
+
+for_people if {
+	some pattern in drift.listed
+	matches(pattern, input.drift.resource_type)
 }
 
 trusted if {

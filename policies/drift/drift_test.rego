@@ -3,7 +3,7 @@ package sentinel.drift_test
 import data.sentinel.drift
 
 lists := {
-	"drift": {"trusted": ["arn:aws:iam::111122223333:role/break-glass*", "arn:aws:iam::1:user/ann"], "guarded": ["aws_iam_*"], "reverted": ["aws_security_group"]},
+	"drift": {"trusted": ["arn:aws:iam::111122223333:role/break-glass*", "arn:aws:iam::1:user/ann"], "listed": ["aws_instance"], "guarded": ["aws_iam_*"], "reverted": ["aws_security_group"]},
 	"data_loss": {"stores": ["aws_dynamodb_table"]},
 	"priorities": {"urgent": ["incident"]},
 }
@@ -69,6 +69,24 @@ test_what_was_replaced_and_protects_something_goes_to_a_human if {
 	ruled({"drift": object.union(replacement, {"resource_type": "aws_security_group"})}) == ["human", "SEN-F011"]
 	ruled({"drift": object.union(replacement, {"resource_type": "aws_iam_role"})}) == ["human", "SEN-F008"]
 	ruled({"drift": object.union(replacement, {"origin": null}), "contract": {"critical": true}}) == ["quarantine", "SEN-F007"]
+}
+
+created(adopt, owner) := {"attribute": "*", "declared": null, "live": {"created": "x-1", "adopt": adopt, "of": owner}}
+
+test_what_was_created_and_belongs_to_the_stack_is_proposed_for_the_code if {
+	ruled({"drift": created(true, "aws_sqs_queue.a")}) == ["codify", "SEN-F013"]
+	ruled({"drift": created(true, "")}) == ["codify", "SEN-F013"]
+}
+
+test_what_was_created_and_is_not_to_be_written_goes_to_a_human if {
+	ruled({"drift": created(false, "aws_sqs_queue.a")}) == ["human", "SEN-F005"]
+	ruled({"drift": object.union(created(true, ""), {"live": {"created": "", "adopt": "true"}})}) == ["human", "SEN-F005"]
+}
+
+test_what_was_created_and_gives_rights_or_opens_the_network_goes_to_a_human if {
+	ruled({"drift": object.union(created(true, "aws_iam_role.a"), {"resource_type": "aws_iam_role_policy"})}) == ["human", "SEN-F008"]
+	ruled({"drift": object.union(created(true, "aws_sqs_queue.a"), {"resource_type": "aws_security_group"})}) == ["human", "SEN-F012"]
+	ruled({"drift": object.union(created(true, "aws_sqs_queue.a"), {"resource_type": "aws_instance"})}) == ["human", "SEN-F012"]
 }
 
 test_trusted_actors_are_codified_even_on_what_is_guarded if {

@@ -1,7 +1,7 @@
 # METADATA
 # title: Budgets
 # description: |
-#   What one actor of a kind may do in a span of time, how many claims it may hold for each motivation, and when its circuit breaker opens.
+#   What one actor of a kind may do and ask in a span of time, how many claims it may hold for each motivation, how many of its calls may wait for people, how many reads it may send that AWS charges for, and when its circuit breaker opens.
 #   The numbers are data (`policies/data/budgets.json`). The gateway counts; it asks when the policies change, not for each call.
 package sentinel.budgets
 
@@ -13,10 +13,13 @@ import data.data.budgets
 result := {
 	"evaluated": evaluated,
 	"mutations": budgets.mutations[input.kind],
+	"questions": budgets.questions[input.kind],
 	"mutations_by_motivation": object.get(budgets.mutations_by_motivation, input.kind, {}),
 	"added_per_day": object.get(budgets.added_per_day, input.kind, {}),
 	"sizes": budgets.sizes,
 	"claims_by_motivation": object.get(budgets.claims_by_motivation, input.kind, {}),
+	"open_holds": budgets.open_holds[input.kind],
+	"billed_reads": object.get(object.get(budgets, "billed_reads", {}), input.kind, {}),
 	"breaker": budgets.breaker[input.kind],
 }
 

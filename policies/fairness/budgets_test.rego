@@ -8,8 +8,20 @@ test_every_kind_has_an_answer if {
 		answer := budgets.result with input as {"kind": kind}
 		answer.evaluated
 		answer.mutations == shipped.mutations[kind]
+		answer.questions == shipped.questions[kind]
 		answer.breaker == shipped.breaker[kind]
+		answer.open_holds == shipped.open_holds[kind]
 	}
+}
+
+test_reads_that_are_charged_have_a_budget_where_the_data_give_one if {
+	agent := budgets.result with input as {"kind": "agent"}
+	agent.billed_reads == shipped.billed_reads.agent
+	service := budgets.result with input as {"kind": "service"}
+	service.billed_reads == {}
+	without := object.remove(shipped, {"billed_reads"})
+	older := budgets.result with input as {"kind": "agent"} with data.data.budgets as without
+	older.billed_reads == {}
 }
 
 test_what_a_kind_has_not_is_empty if {

@@ -14,7 +14,7 @@ import data.sentinel.lib.effects
 findings contains {
 	"id": "SEN-C001",
 	"verdict": "hold",
-	"message": "Sentinel does not know the effects of this call. Apply it with its plan (`sentinel apply`), or let a human approve it and keep what it did (`sentinel effects learn`).",
+	"message": "Sentinel does not know the effects of this call. Apply it with its plan (`sentinel apply`), or have it approved and keep what it did (`sentinel effects learn`).",
 	"address": "",
 	"attribute": "",
 } if {

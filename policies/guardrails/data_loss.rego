@@ -62,7 +62,7 @@ findings contains {
 findings contains {
 	"id": "SEN-D003",
 	"verdict": "hold",
-	"message": concat("", [operation, " destroys or overwrites data, and no Terraform plan can restore it; a human must approve it."]),
+	"message": concat("", [operation, " destroys or overwrites data, and no Terraform plan can restore it; it needs an approval."]),
 	"address": "",
 	"attribute": "",
 } if {
@@ -226,8 +226,8 @@ places(rule) := array.concat([rule], array.concat(filters, [both |
 }
 
 remedy := {
-	"deny": "A human or a pipeline must ask for this, and a human must approve it.",
-	"hold": "A human must approve it; then send the identical call again.",
+	"deny": "A human or a pipeline must ask for this, and it needs an approval.",
+	"hold": "It needs an approval; then send the identical call again.",
 }[verdict]
 
 # The resources of which a call may change what these rules judge, without showing it (see guardrails.rego).

@@ -20,7 +20,7 @@ import data.sentinel.lib.principals
 findings contains {
 	"id": "SEN-S001",
 	"verdict": "hold",
-	"message": concat("", [operation, " ", config.disrupting[operation], disrupted.reason, "; a human must approve it."]),
+	"message": concat("", [operation, " ", config.disrupting[operation], disrupted.reason, "; it needs an approval."]),
 	"address": disrupted.address,
 	"attribute": disrupted.attribute,
 } if {
@@ -45,7 +45,7 @@ disruptions contains {"reason": concat("", [", and ", effect.address, " is criti
 findings contains {
 	"id": "SEN-S005",
 	"verdict": "hold",
-	"message": concat("", [operation, " hides messages from those who wait for them for ", json.marshal(seconds), " seconds; a human must approve it."]),
+	"message": concat("", [operation, " hides messages from those who wait for them for ", json.marshal(seconds), " seconds; it needs an approval."]),
 	"address": "",
 	"attribute": "",
 } if {
@@ -64,7 +64,7 @@ findings contains {
 findings contains {
 	"id": "SEN-S002",
 	"verdict": "hold",
-	"message": concat("", [effect.attribute, " = ", json.marshal(effect.value), " stops ", effect.address, ", which is critical; a human must approve it."]),
+	"message": concat("", [effect.attribute, " = ", json.marshal(effect.value), " stops ", effect.address, ", which is critical; it needs an approval."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -85,13 +85,49 @@ findings contains {
 findings contains {
 	"id": "SEN-S003",
 	"verdict": "hold",
-	"message": concat("", [operation, " locks data (", name, " = ", json.marshal(value), "), and nobody can undo a compliance lock; a human must approve it."]),
+	"message": concat("", [operation, " locks data (", name, " = ", json.marshal(value), "), and nobody can undo a compliance lock; it needs an approval."]),
 	"address": "",
 	"attribute": "",
 } if {
 	some name, value in input.mutation.parameters
 	name in config.locking
 	not value in {null, "", "OFF", false}
+}
+
+# METADATA
+# title: A call that does more than its name says
+# description: |
+#   By a parameter that forces, restarts, cascades, overwrites or lifts a safeguard (gateway/effects/reviewed_controls.json). Held for whoever
+#   acts alone unless the Terraform code declares it, so that Terraform would send it too; of a critical resource for everybody; and always if
+#   nothing brings back what is lost.
+# custom:
+#   id: SEN-S006
+#   severity: high
+findings contains {
+	"id": "SEN-S006",
+	"verdict": "hold",
+	"message": concat("", [operation, " with ", control.parameter, " ", object.get(config.controls, control.class, "does what nobody reviewed"), "; it needs an approval."]),
+	"address": "",
+	"attribute": "",
+} if {
+	some control in input.mutation.controls
+	not harmless(control)
+}
+
+harmless(control) if {
+	control.class != "irrevocable"
+	control.as_declared
+}
+
+harmless(control) if {
+	control.class != "irrevocable"
+	not input.caller.kind in {"agent", "service"}
+	not any_critical
+}
+
+any_critical if {
+	some effect in input.mutation.effects
+	effect.contract.critical
 }
 
 # METADATA
@@ -103,7 +139,7 @@ findings contains {
 findings contains {
 	"id": "SEN-S004",
 	"verdict": "hold",
-	"message": concat("", [operation, " ", reason, "; a human must approve it."]),
+	"message": concat("", [operation, " ", reason, "; it needs an approval."]),
 	"address": "",
 	"attribute": "",
 } if {

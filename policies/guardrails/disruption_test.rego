@@ -69,11 +69,40 @@ test_locks_are_held_for_everybody if {
 		every parameters in [
 			{"ObjectLockMode": "COMPLIANCE", "ObjectLockRetainUntilDate": "2120-01-01T00:00:00Z"},
 			{"ObjectLockLegalHoldStatus": "ON"},
-			{"BypassGovernanceRetention": true},
 		] {
 			verdicts(called(kind, "s3:PutObject", parameters, [plain])) == {"SEN-S003 hold"}
 		}
-		verdicts(called(kind, "s3:PutObject", {"ObjectLockLegalHoldStatus": "OFF", "BypassGovernanceRetention": false}, [plain])) == set()
+		verdicts(called(kind, "s3:PutObject", {"ObjectLockLegalHoldStatus": "OFF"}, [plain])) == set()
+	}
+}
+
+controlled(kind, class, as_declared, effects) := json.patch(fixtures.document(kind, effects), [{
+	"op": "replace",
+	"path": "/mutation/controls",
+	"value": [{"parameter": "ForceIt", "class": class, "as_declared": as_declared}],
+}])
+
+test_who_acts_alone_does_no_more_than_the_name_says if {
+	every kind in ["agent", "service"] {
+		every class, _ in fixtures.config.disruption.controls {
+			verdicts(controlled(kind, class, false, [plain])) == {"SEN-S006 hold"}
+		}
+		verdicts(controlled(kind, "of another release", false, [plain])) == {"SEN-S006 hold"}
+		verdicts(controlled(kind, "applies_pending", true, [critical])) == set()
+	}
+}
+
+test_others_do_so_to_nothing_critical if {
+	every kind in ["human", "pipeline"] {
+		verdicts(controlled(kind, "applies_pending", false, [plain])) == set()
+		verdicts(controlled(kind, "applies_pending", false, [plain, critical])) == {"SEN-S006 hold"}
+		verdicts(controlled(kind, "applies_pending", true, [critical])) == set()
+	}
+}
+
+test_what_nothing_brings_back_is_held_for_everybody if {
+	every kind in ["agent", "service", "human", "pipeline"] {
+		verdicts(controlled(kind, "irrevocable", true, [plain])) == {"SEN-S006 hold"}
 	}
 }
 

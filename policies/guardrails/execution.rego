@@ -15,7 +15,7 @@ import data.sentinel.lib.effects
 findings contains {
 	"id": "SEN-E001",
 	"verdict": "hold",
-	"message": concat("", [input.mutation.service, ":", input.mutation.operation, " runs code, and an agent may do that without approval only on resources with managed_by_agent = true; a human must approve it."]),
+	"message": concat("", [input.mutation.service, ":", input.mutation.operation, " runs code, and an agent may do that without approval only on resources with managed_by_agent = true; it needs an approval."]),
 	"address": "",
 	"attribute": "",
 } if {
@@ -33,7 +33,7 @@ findings contains {
 findings contains {
 	"id": "SEN-E002",
 	"verdict": "hold",
-	"message": "Setting the state of an alarm triggers the alarm's actions, and an agent may not do that without approval; a human must approve it.",
+	"message": "Setting the state of an alarm triggers the alarm's actions, and an agent may not do that without approval; it needs an approval.",
 	"address": "",
 	"attribute": "",
 } if {
@@ -45,67 +45,122 @@ findings contains {
 # METADATA
 # title: What runs with a role is replaced
 # description: |
-#   Code, layers, user data and containers run with rights that their author need not have. Passes where the Terraform code declares the
-#   value, for a pipeline where it declares the resource (that was reviewed), and for an agent as far as a contract lets it.
+#   Code, images, commands, layers, templates and versions run with rights that their author need not have: attributes of the class
+#   `runs_code` (gateway/effects/attribute_classes.json), but for the image of a new machine that gets no role (`without_role`). Passes where
+#   the Terraform code declares the value, for a pipeline where it declares the resource (that was reviewed), and for an agent where a
+#   contract names the very attribute.
 # custom:
 #   id: SEN-E003
 #   severity: high
 findings contains {
 	"id": "SEN-E003",
 	"verdict": "hold",
-	"message": concat("", ["This replaces what ", effect.address, " runs (", effect.attribute, ") with the rights of its role; a human must approve it."]),
+	"message": concat("", ["This ", verb(effect), " what ", effect.address, " runs (", part.path, ") with the rights of its role; it needs an approval."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
 	some effect in effects.writes
-	effect.changes
-	effect.value != null
-	effect.attribute in object.get(config.code, effect.resource_type, [])
-	not trusted(effect)
+	some part in effect.parts
+	part.class == "runs_code"
+	not without_role(effect, part)
+	not trusted(effect, part)
 }
+
+without_role(effect, part) if {
+	effect.action == "create"
+	part.path in object.get(config.without_role, effect.resource_type, [])
+	not gets_role(effect.address)
+}
+
+# By itself, or by a template, whose content the call does not show.
+gets_role(address) if {
+	some effect in effects.writes
+	effect.address == address
+	some part in effect.parts
+	part.class == "hands_role"
+}
+
+gets_role(address) if {
+	some effect in effects.writes
+	effect.address == address
+	some part in effect.parts
+	startswith(part.path, "launch_template")
+}
+
+# What is created replaces nothing.
+verb(effect) := "sets" if effect.action == "create"
+
+verb(effect) := "replaces" if effect.action != "create"
 
 # METADATA
 # title: What runs with a role loads something else at its start
 # description: |
-#   A variable of the environment that names a program or a library to load first is code by another name. Only the names of variables are
-#   shown to policies. Passes as SEN-E003 does.
+#   An interpreter or a loader takes code from variables of the environment. Those that it is known to read (`loaders`) are held as code is,
+#   and for an agent unless a contract names the variable. Whoever acts alone sets no other variable that neither the code nor the state
+#   has, unless its name is reviewed (`plain`) or the contract names the map. Only the names of variables are shown to policies.
 # custom:
 #   id: SEN-E004
 #   severity: high
 findings contains {
 	"id": "SEN-E004",
 	"verdict": "hold",
-	"message": concat("", ["This makes ", effect.address, " load at its start what ", effects.few(loaded), " names, with the rights of its role; a human must approve it."]),
+	"message": concat("", ["This makes ", effect.address, " load at its start what ", effects.few(loaded), " names, with the rights of its role; it needs an approval."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
 	some effect in effects.writes
-	effect.changes
-	loaded := loaders(effect)
+	some part in effect.parts
+	part.class == "environment"
+	loaded := {name | some name in part.texts; loads(name)} | unknown(effect, part)
 	count(loaded) > 0
-	not trusted(effect)
+	not trusted(effect, object.union(part, {"named": false}))
 }
 
-loaders(effect) := {name |
-	effect.resource_type == "aws_lambda_function"
-	effect.attribute in {"environment.variables", "environment", "*"}
-	effects.is_block(effect.value)
-	walk(effect.value, [path, _])
-	name := path[count(path) - 1]
-	name in config.loaders
+loads(name) if fits(upper(name), config.loaders)
+
+# A name, the beginning of names, or their end.
+fits(name, patterns) if {
+	some pattern in patterns
+	not contains(pattern, "*")
+	name == pattern
 }
 
-trusted(effect) if effects.is_declared(effect)
+fits(name, patterns) if {
+	some pattern in patterns
+	endswith(pattern, "*")
+	startswith(name, trim_suffix(pattern, "*"))
+}
 
-trusted(effect) if {
+fits(name, patterns) if {
+	some pattern in patterns
+	startswith(pattern, "*")
+	endswith(name, trim_prefix(pattern, "*"))
+}
+
+unknown(_, part) := {name | some name in part.texts; not fits(upper(name), config.plain)} if input.caller.kind == "service"
+
+unknown(effect, part) := {name | some name in part.fresh; not fits(upper(name), config.plain)} if {
+	input.caller.kind == "agent"
+	not granted(effect, part)
+}
+
+unknown(effect, part) := set() if {
+	input.caller.kind == "agent"
+	granted(effect, part)
+}
+
+unknown(_, _) := set() if not input.caller.kind in {"agent", "service"}
+
+granted(effect, part) if {
+	effect.contract.managed_by_agent
+	part.named
+}
+
+trusted(effect, part) if effects.may_alone(effect, part)
+
+trusted(effect, _) if {
 	input.caller.kind == "pipeline"
 	effect.declared
-}
-
-trusted(effect) if {
-	input.caller.kind == "agent"
-	effect.declared
-	effect.contract.managed_by_agent
 }
 
 only_invokes_managed if {
@@ -119,11 +174,18 @@ only_invokes_managed if {
 # The resources of which a call may change what these rules judge, without showing it (see guardrails.rego).
 concerned contains effect.address if {
 	some effect in effects.wholes
-	config.code[effect.resource_type]
+	some class in {"environment", "runs_code"}
+	class in effect.may_be
+	not reviewed(effect)
 }
 
 # What runs code is not known by a derived row, whatever that says.
 concerned contains effect.address if {
 	input.mutation.class != "mutation"
 	some effect in effects.wholes
+}
+
+reviewed(effect) if {
+	input.caller.kind == "pipeline"
+	effect.declared
 }

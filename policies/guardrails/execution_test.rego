@@ -49,19 +49,52 @@ test_a_false_alarm_by_an_agent_is_held if {
 	}
 }
 
+code := fixtures.with_part(fixtures.effect("aws_lambda_function", "set", "handler", "x"), "runs_code", [], [])
+
 test_replacing_what_runs_with_a_role if {
-	every type, attributes in fixtures.config.execution.code {
-		every attribute in attributes {
-			effect := fixtures.effect(type, "set", attribute, "x")
-			replaced("human", effect) == {"SEN-E003 hold"}
-			replaced("service", effect) == {"SEN-E003 hold"}
-			replaced("human", fixtures.as_declared(effect)) == set()
-			replaced("pipeline", effect) == set()
-			replaced("pipeline", fixtures.but(effect, "declared", false)) == {"SEN-E003 hold"}
-			replaced("agent", effect) == set()
-			replaced("agent", fixtures.but(effect, "contract", foreign.contract)) == {"SEN-E003 hold"}
-		}
+	replaced("human", code) == {"SEN-E003 hold"}
+	replaced("service", code) == {"SEN-E003 hold"}
+	replaced("human", fixtures.as_declared(code)) == set()
+	replaced("pipeline", code) == set()
+	replaced("pipeline", fixtures.but(code, "declared", false)) == {"SEN-E003 hold"}
+}
+
+test_an_agent_replaces_code_where_a_contract_names_it if {
+	replaced("agent", code) == {"SEN-E003 hold"}
+	replaced("agent", fixtures.as_named(code)) == set()
+	replaced("agent", fixtures.as_declared(code)) == set()
+	replaced("agent", fixtures.but(fixtures.as_named(code), "contract", foreign.contract)) == {"SEN-E003 hold"}
+	replaced("agent", fixtures.but(fixtures.as_named(code), "declared", false)) == {"SEN-E003 hold"}
+}
+
+test_what_is_no_code_passes if {
+	replaced("human", fixtures.with_part(code, "grants", [], [])) == set()
+	replaced("human", fixtures.but(code, "parts", [])) == set()
+}
+
+test_a_new_machine_without_a_role_has_any_image if {
+	image := fixtures.with_part(fixtures.effect("aws_instance", "create", "ami", "ami-1"), "runs_code", [], [])
+	role := fixtures.with_part(fixtures.effect("aws_instance", "create", "iam_instance_profile", "x"), "hands_role", [], [])
+	template := fixtures.with_part(fixtures.effect("aws_instance", "create", "launch_template.id", "x"), "grants", [], [])
+	replaced("human", image) == set()
+	replaced("human", fixtures.but(image, "action", "set")) == {"SEN-E003 hold"}
+	every other in [role, template] {
+		found := execution.findings with input as fixtures.document("human", [image, other]) with data.data as fixtures.config
+		fixtures.verdicts(found) == {"SEN-E003 hold"}
 	}
+}
+
+test_what_is_created_replaces_nothing if {
+	every action, verb in {"create": "This sets what", "set": "This replaces what"} {
+		found := execution.findings with input as fixtures.document("human", [fixtures.but(code, "action", action)])
+			with data.data as fixtures.config
+		[only] := [each | some each in found]
+		startswith(only.message, verb)
+	}
+}
+
+test_a_pipeline_creates_what_the_code_declares if {
+	replaced("pipeline", fixtures.but(code, "action", "create")) == set()
 }
 
 replaced(kind, effect) := fixtures.verdicts(found) if {
@@ -69,18 +102,42 @@ replaced(kind, effect) := fixtures.verdicts(found) if {
 	fixtures.complete(found)
 }
 
+variables(names) := fixtures.with_part(fixtures.effect("aws_lambda_function", "set", "environment", [{}]), "environment", names, [])
+
+known(names) := fixtures.but(variables(names), "parts", [fixtures.but(part, "fresh", []) | some part in variables(names).parts])
+
 test_what_is_loaded_at_the_start_is_code if {
-	variables := {"STAGE": {"hmac_sha256": "ab"}, "AWS_LAMBDA_EXEC_WRAPPER": {"hmac_sha256": "cd"}}
-	every effect in [
-		fixtures.effect("aws_lambda_function", "set", "environment.variables", variables),
-		fixtures.effect("aws_lambda_function", "set", "environment", [{"variables": variables}]),
-		fixtures.effect("aws_lambda_function", "create", "*", {"environment": [{"variables": variables}]}),
-	] {
-		replaced("human", effect) == {"SEN-E004 hold"}
-		replaced("pipeline", effect) == set()
-		replaced("pipeline", fixtures.but(effect, "declared", false)) == {"SEN-E004 hold"}
-		replaced("human", fixtures.as_declared(effect)) == set()
+	every name in ["LD_PRELOAD", "ld_preload", "NODE_OPTIONS", "PATH"] {
+		every kind in ["human", "agent", "service"] {
+			replaced(kind, variables(["STAGE", name])) == {"SEN-E004 hold"}
+			replaced(kind, known([name])) == {"SEN-E004 hold"}
+		}
+		replaced("agent", fixtures.as_named(variables([name]))) == {"SEN-E004 hold"}
+		replaced("pipeline", variables([name])) == set()
+		replaced("pipeline", fixtures.but(variables([name]), "declared", false)) == {"SEN-E004 hold"}
+		replaced("human", fixtures.as_declared(variables([name]))) == set()
 	}
-	replaced("human", fixtures.effect("aws_lambda_function", "set", "environment.variables", {"STAGE": "x"})) == set()
-	replaced("human", fixtures.effect("aws_lambda_function", "set", "environment.variables", null)) == set()
+}
+
+test_who_acts_alone_sets_no_unknown_variable if {
+	replaced("agent", variables(["PLUGINS"])) == {"SEN-E004 hold"}
+	replaced("service", variables(["PLUGINS"])) == {"SEN-E004 hold"}
+	replaced("service", known(["PLUGINS"])) == {"SEN-E004 hold"}
+	replaced("agent", known(["PLUGINS"])) == set()
+	replaced("agent", fixtures.as_named(variables(["PLUGINS"]))) == set()
+	replaced("human", variables(["PLUGINS"])) == set()
+	every kind in ["agent", "service", "human"] {
+		replaced(kind, variables(["STAGE", "LOG_LEVEL"])) == set()
+	}
+}
+
+test_a_reviewed_resource_is_no_concern_of_a_pipeline if {
+	whole := object.union(
+		fixtures.effect("aws_instance", "invoke", "*", null),
+		{"basis": "resource", "may_be": ["runs_code"]},
+	)
+	every kind, wanted in {"human": {"aws_instance.x"}, "pipeline": set()} {
+		execution.concerned == wanted with input as fixtures.document(kind, [whole]) with data.data as fixtures.config
+	}
+	execution.concerned == {"aws_instance.x"} with input as executes("pipeline", [whole]) with data.data as fixtures.config
 }

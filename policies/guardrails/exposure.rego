@@ -59,8 +59,7 @@ findings contains {
 	"attribute": effect.attribute,
 } if {
 	some effect in writes
-	some [attribute, value, open] in effects.given(effect, config.switches)
-	value in open
+	some [attribute, value] in opening(effect)
 	not effects.is_declared(effect)
 }
 
@@ -122,24 +121,107 @@ findings contains {
 	count(grantees) > 0
 }
 
+# METADATA
+# title: A service may call on anybody's behalf
+# description: |
+#   A permission of Lambda for an AWS service that names neither the source's ARN, account nor organization: the service calls for whoever asks
+#   it to. Passes where the Terraform code declares it and nobody but an agent asks, and for a pipeline where it declares the resource.
+# custom:
+#   id: SEN-X007
+#   severity: high
+findings contains {
+	"id": "SEN-X007",
+	"verdict": "hold",
+	"message": concat("", ["This lets ", effect.value, " call a function on behalf of anybody: it names no source account, ARN or organization (", effect.address, "); it needs an approval."]),
+	"address": effect.address,
+	"attribute": effect.attribute,
+} if {
+	some effect in writes
+	effect.resource_type == "aws_lambda_permission"
+	effect.attribute == "principal"
+	is_string(effect.value)
+	service(effect.value)
+	not on_behalf_of_somebody(effect.address)
+	not effects.is_declared(effect)
+	not reviewed(effect)
+}
+
+on_behalf_of_somebody(address) if {
+	some effect in effects.writes
+	effect.address == address
+	effect.attribute in {"source_arn", "source_account", "principal_org_id"}
+	not effect.value in {null, ""}
+}
+
+reviewed(effect) if {
+	input.caller.kind == "pipeline"
+	effect.declared
+}
+
 # Agents and services act without supervision and are denied. For humans and pipelines a human can approve.
 verdict := object.get({"human": "hold", "pipeline": "hold"}, input.caller.kind, "deny")
 
 remedy := {
-	"deny": "A human or a pipeline must ask for this, and a human must approve it.",
-	"hold": "A human must approve it; then send the identical call again.",
+	"deny": "A human or a pipeline must ask for this, and it needs an approval.",
+	"hold": "It needs an approval; then send the identical call again.",
 }[verdict]
 
 writes := [effect | some effect in effects.writes; effect.changes]
 
+# What an effect opens: by a path of the table, by the name of an attribute wherever it stands, or by an attribute of this type.
+opening(effect) := ({[attribute, value] |
+	some [attribute, value, open] in effects.given(effect, config.switches)
+	value in open
+} | {[path, leaf] |
+	some [path, leaf] in telling(effect)
+	leaf in config.names[effects.last(path)]
+}) | {[path, leaf] |
+	some [path, leaf] in telling(effect)
+	leaf in config.of_types[effect.resource_type][path]
+}
+
+# What of an effect may open something, by its value: few parts of a large one, so that paths are made of these only.
+telling(effect) := [[path, leaf] |
+	walk(effect.value, [steps, leaf])
+	leaf in open_values
+	path := effects.place(effect, steps)
+]
+
+open_values := {value | some values in config.names; some value in values} | {value |
+	some attributes in config.of_types
+	some values in attributes
+	some value in values
+}
+
 # The policies attached to resources. Those of IAM are checked in `identity`. An empty policy allows no one.
 policies := [effect |
-	some effect in writes
-	effect.attribute in config.policy_attributes
-	not startswith(effect.resource_type, "aws_iam_")
+	some written in writes
+	not startswith(written.resource_type, "aws_iam_")
+	not written.resource_type in config.no_documents
+	not effects.is_declared(written)
+	some effect in documented(written)
 	not effect.value in {null, ""}
-	not effects.is_declared(effect)
 ]
+
+documented(effect) := [effect] if effect.attribute in config.policy_attributes
+
+# Whatever its attribute is called: a document that says to whom it allows something is a resource policy.
+documented(effect) := [object.union(effect, {"attribute": path, "value": leaf}) |
+	walk(effect.value, [steps, leaf])
+	names_somebody(leaf)
+	path := effects.place(effect, steps)
+] if {
+	not effect.attribute in config.policy_attributes
+}
+
+names_somebody(text) if {
+	is_string(text)
+	contains(text, "Principal")
+	some statement in documents.statements(text)
+	is_object(statement)
+	some member in ["Principal", "NotPrincipal"]
+	statement[member]
+}
 
 lets_in := array.concat(
 	[[effect, strangers] |
@@ -190,6 +272,17 @@ concerned contains effect.address if {
 	some effect in effects.wholes
 	some attribute, _ in config.switches
 	effects.may_change(effect, attribute)
+}
+
+concerned contains effect.address if {
+	some effect in effects.wholes
+	some name, _ in config.names
+	effects.may_change(effect, name)
+}
+
+concerned contains effect.address if {
+	some effect in effects.wholes
+	config.of_types[effect.resource_type]
 }
 
 concerned contains effect.address if {

@@ -69,6 +69,14 @@ test_policies_of_iam_are_left_to_identity if {
 	count(found("human", policy("aws_iam_policy", [everybody]))) == 0
 }
 
+# Its policy is a name, or a block of its own.
+test_what_is_no_document_lets_nobody_in if {
+	every type in fixtures.config.exposure.no_documents {
+		count(found("agent", fixtures.effect(type, "create", "policy", "reading"))) == 0
+	}
+	count(found("agent", fixtures.effect("aws_sqs_queue", "set", "policy", "reading"))) > 0
+}
+
 test_every_switch if {
 	every attribute, open in fixtures.config.exposure.switches {
 		every value in open {
@@ -177,10 +185,26 @@ test_permissions_of_functions if {
 	fixtures.verdicts(found("human", permission("999999999999"))) == {"SEN-X005 hold"}
 	fixtures.verdicts(found("human", permission("arn:aws:iam::999999999999:root"))) == {"SEN-X005 hold"}
 	fixtures.verdicts(found("human", permission("*"))) == {"SEN-X003 hold"}
-	every principal in ["events.amazonaws.com", "events.amazonaws.com.cn", "123456789012"] {
-		count(found("human", permission(principal))) == 0
-	}
+	count(found("human", permission("123456789012"))) == 0
 	count(found("pipeline", fixtures.as_declared(permission("999999999999")))) == 0
+}
+
+test_a_service_calls_on_behalf_of_somebody if {
+	every principal in ["events.amazonaws.com", "events.amazonaws.com.cn"] {
+		every kind in ["agent", "service", "human"] {
+			fixtures.verdicts(found(kind, permission(principal))) == {"SEN-X007 hold"}
+			every attribute in ["source_arn", "source_account", "principal_org_id"] {
+				source := fixtures.effect("aws_lambda_permission", "create", attribute, "123456789012")
+				among := exposure.findings with input as fixtures.document(kind, [permission(principal), source])
+					with data.data as fixtures.config
+				count(among) == 0
+			}
+		}
+		fixtures.verdicts(found("human", permission(principal))) == {"SEN-X007 hold"}
+		count(found("pipeline", permission(principal))) == 0
+		count(found("human", fixtures.as_declared(permission(principal)))) == 0
+		fixtures.verdicts(found("pipeline", fixtures.but(permission(principal), "declared", false))) == {"SEN-X007 hold"}
+	}
 }
 
 acl(grantee) := fixtures.effect("aws_s3_bucket_acl", "create", "access_control_policy.grant", [{"grantee": [grantee], "permission": "FULL_CONTROL"}])
@@ -221,5 +245,42 @@ test_removing_the_shield if {
 	every kind, verdict in verdicts {
 		shield := fixtures.effect("aws_s3_bucket_public_access_block", "delete", "*", null)
 		fixtures.verdicts(found(kind, shield)) == {concat(" ", ["SEN-X004", verdict])}
+	}
+}
+
+test_a_switch_is_found_wherever_it_stands if {
+	block := [{"other": 1, "vpc_config": [{"endpoint_public_access": true}, {"x": "y"}]}]
+	opening(fixtures.effect("aws_eks_cluster", "create", "settings", block)) == {"SEN-X003 hold"}
+	opening(fixtures.effect("aws_eks_cluster", "create", "vpc_config.endpoint_public_access", true)) == {"SEN-X003 hold"}
+	opening(fixtures.effect("aws_eks_cluster", "create", "*", {"vpc_config": [{"endpoint_public_access": true}]})) == {"SEN-X003 hold"}
+	opening(fixtures.effect("aws_eks_cluster", "create", "vpc_config.endpoint_public_access", false)) == set()
+}
+
+test_a_name_that_means_it_for_one_type_only if {
+	opening(fixtures.effect("aws_api_gateway_method", "create", "authorization", "NONE")) == {"SEN-X003 hold"}
+	opening(fixtures.effect("aws_other", "create", "authorization", "NONE")) == set()
+	opening(fixtures.effect("aws_ssm_document", "create", "permissions", {"account_ids": "All"})) == {"SEN-X003 hold"}
+}
+
+test_a_resource_policy_is_known_by_what_it_says if {
+	everyone := json.marshal({"Statement": [{"Effect": "Allow", "Principal": "*", "Action": "es:*", "Resource": "*"}]})
+	opening(fixtures.effect("aws_opensearch_domain", "create", "access_policies", everyone)) == {"SEN-X001 hold"}
+	opening(fixtures.effect("aws_any", "create", "settings", [{"text": everyone}])) == {"SEN-X001 hold"}
+	opening(fixtures.effect("aws_any", "create", "text", "Principal Statement")) == set()
+}
+
+own := object.union(fixtures.config, {"exposure": object.union(fixtures.config.exposure, {
+	"names": {"endpoint_public_access": [true]},
+	"of_types": {"aws_api_gateway_method": {"authorization": ["NONE"]}, "aws_ssm_document": {"permissions.account_ids": ["All"]}},
+})})
+
+opening(effect) := fixtures.verdicts(found) if {
+	found := exposure.findings with input as fixtures.document("pipeline", [fixtures.but(effect, "declared_value", null)]) with data.data as own
+}
+
+test_of_a_whole_resource_its_names_and_its_type_count if {
+	every type, steps in {"aws_eks_cluster": ["vpc_config", "endpoint_public_access"], "aws_api_gateway_method": ["authorization"]} {
+		whole := object.union(fixtures.effect(type, "set", "*", null), {"basis": "resource", "may_change": steps})
+		exposure.concerned == {concat("", [type, ".x"])} with input as fixtures.document("human", [whole])
 	}
 }

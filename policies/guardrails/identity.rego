@@ -45,7 +45,7 @@ findings contains {
 	"verdict": verdict,
 	"message": concat("", [
 		"This policy allows ", effects.few(actions), " on every resource. ",
-		"Name the needed actions and resources, or let a human approve it.",
+		"Name the needed actions and resources, or have it approved.",
 	]),
 	"address": policy.effect.address,
 	"attribute": policy.effect.attribute,
@@ -65,7 +65,7 @@ findings contains {
 findings contains {
 	"id": "SEN-I003",
 	"verdict": verdict,
-	"message": concat("", [arn, " grants administrator permissions, or a way to them; a human must approve that."]),
+	"message": concat("", [arn, " grants administrator permissions, or a way to them; it needs an approval."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -118,7 +118,7 @@ findings contains {
 findings contains {
 	"id": "SEN-I006",
 	"verdict": verdict,
-	"message": "This makes another version of a policy the default, and the call does not contain its text; a human must approve it.",
+	"message": "This makes another version of a policy the default, and the call does not contain its text; it needs an approval.",
 	"address": "",
 	"attribute": "",
 } if {
@@ -137,7 +137,7 @@ findings contains {
 findings contains {
 	"id": "SEN-I007",
 	"verdict": verdict,
-	"message": concat("", ["This changes the permissions boundary of ", effect.address, ", which keeps its other policies from granting more; a human must approve that."]),
+	"message": concat("", ["This changes the permissions boundary of ", effect.address, ", which keeps its other policies from granting more; it needs an approval."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -159,7 +159,7 @@ findings contains {
 	"verdict": verdict,
 	"message": concat("", [
 		"This policy lets ", effects.few(strangers), " assume ", policy.effect.address,
-		", and that is neither of this account nor trusted (data/principals.json); a human must approve it.",
+		", and that is neither of this account nor trusted (data/principals.json); it needs an approval.",
 	]),
 	"address": policy.effect.address,
 	"attribute": policy.effect.attribute,
@@ -184,7 +184,7 @@ findings contains {
 	"verdict": verdict,
 	"message": concat("", [
 		"Whoever ", provider, " vouches for could assume ", policy.effect.address, ": the statement demands no exact ",
-		concat(" and ", lacking), ". Name them in its Condition, or let a human approve it.",
+		concat(" and ", lacking), ". Name them in its Condition, or have it approved.",
 	]),
 	"address": policy.effect.address,
 	"attribute": policy.effect.attribute,
@@ -208,7 +208,7 @@ findings contains {
 findings contains {
 	"id": "SEN-I010",
 	"verdict": verdict,
-	"message": concat("", ["This gives ", effect.address, " a role (", effect.attribute, "), and whoever controls the one gains the rights of the other; a human must approve it."]),
+	"message": concat("", ["This gives ", effect.address, " a role (", effect.attribute, "), and whoever controls the one gains the rights of the other; it needs an approval."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -227,7 +227,7 @@ findings contains {
 findings contains {
 	"id": "SEN-I011",
 	"verdict": verdict,
-	"message": concat("", ["This attaches ", effect.value, ", and the call does not say what that allows; a human must approve it."]),
+	"message": concat("", ["This attaches ", effect.value, ", and the call does not say what that allows; it needs an approval."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -249,7 +249,7 @@ findings contains {
 findings contains {
 	"id": "SEN-I012",
 	"verdict": verdict,
-	"message": concat("", ["This changes who may assume ", effect.address, ", which has its rights already; a human must approve it."]),
+	"message": concat("", ["This changes who may assume ", effect.address, ", which has its rights already; it needs an approval."]),
 	"address": effect.address,
 	"attribute": effect.attribute,
 } if {
@@ -271,13 +271,45 @@ findings contains {
 findings contains {
 	"id": "SEN-I013",
 	"verdict": verdict,
-	"message": concat("", ["This takes away from ", lifted.address, " what may keep an identity from using its other rights; a human must approve it."]),
+	"message": concat("", ["This takes away from ", lifted.address, " what may keep an identity from using its other rights; it needs an approval."]),
 	"address": lifted.address,
 	"attribute": lifted.attribute,
 } if {
 	some lifted in input.mutation.effects
 	startswith(lifted.resource_type, "aws_iam_")
 	lifts(lifted)
+}
+
+# METADATA
+# title: A credential is made or changed
+# description: |
+#   With it somebody signs in to AWS past Sentinel, as whom it belongs to. The code says that it is to be, not who gets to know it, so a person
+#   decides, about a plan once for its apply. To switch one off, tag it or delete it takes nobody's consent.
+# custom:
+#   id: SEN-I014
+#   severity: critical
+findings contains {
+	"id": "SEN-I014",
+	"verdict": verdict,
+	"message": concat("", ["This makes or changes ", address, ", a credential with which its holder signs in to AWS; it needs an approval."]),
+	"address": address,
+	"attribute": "",
+} if {
+	some effect in effects.writes
+	effect.resource_type in config.credentials
+	not keeps_out(effect)
+	address := effect.address
+}
+
+keeps_out(effect) if {
+	effect.action == "set"
+	startswith(effect.attribute, "tags")
+}
+
+keeps_out(effect) if {
+	effect.action == "set"
+	effect.attribute == "status"
+	lower(effect.value) == "inactive"
 }
 
 # AWS's own policies that deny are attached by people, or by AWS itself, in an emergency: whoever declares the attachment.
@@ -318,9 +350,20 @@ denying(value) := {statement | some statement in documents.statements(value); is
 verdict := object.get({"human": "hold", "pipeline": "hold", "service": "hold"}, input.caller.kind, "deny")
 
 hands_role(effect) if {
-	not effect.value in {null, ""}
-	split(effect.attribute, ".")[0] in config.role_attributes
 	not startswith(effect.resource_type, "aws_iam_")
+	some part in effect.parts
+	part.class == "hands_role"
+}
+
+# Whatever the attribute is called: one of a role that has the ARN of a role.
+hands_role(effect) if {
+	not startswith(effect.resource_type, "aws_iam_")
+	walk(effect.value, [steps, leaf])
+	not effects.is_block(leaf)
+	path := effects.place(effect, steps)
+	regex.match(`(^|_)(roles?|instance_profile)(_arns?|_names?)?$`, effects.last(path))
+	is_string(leaf)
+	regex.match(`^arn:[a-z-]+:iam::[0-9]{12}:(role|instance-profile)/`, leaf)
 }
 
 hands_role(effect) if {
@@ -424,8 +467,7 @@ leaves(value) := {leaf |
 # The resources of which a call may change what these rules judge, without showing it (see guardrails.rego).
 concerned contains effect.address if {
 	some effect in effects.wholes
-	some attribute in config.role_attributes
-	effects.may_change(effect, attribute)
+	"hands_role" in effect.may_be
 }
 
 concerned contains effect.address if {

@@ -314,9 +314,9 @@ undeclared(effect) := fixtures.but(effect, "declared", false)
 test_handing_a_role_to_a_resource if {
 	every effect in [
 		fixtures.effect("aws_lambda_function", "create", "role", "arn:aws:iam::123456789012:role/admin"),
-		fixtures.effect("aws_instance", "set", "iam_instance_profile", "admin"),
-		fixtures.effect("aws_launch_template", "create", "iam_instance_profile.name", "admin"),
-		fixtures.effect("aws_ecs_task_definition", "create", "task_role_arn", "arn:aws:iam::123456789012:role/admin"),
+		fixtures.with_part(fixtures.effect("aws_instance", "set", "iam_instance_profile", "admin"), "hands_role", [], []),
+		fixtures.with_part(fixtures.effect("aws_launch_template", "create", "iam_instance_profile.name", "admin"), "hands_role", [], []),
+		fixtures.with_part(fixtures.effect("aws_ecs_task_definition", "create", "task_role_arn", "arn:aws:iam::123456789012:role/admin"), "hands_role", [], []),
 		fixtures.effect("aws_iam_instance_profile", "set", "role", "admin"),
 		fixtures.effect("aws_iam_role_policy_attachment", "create", "policy_arn", "arn:aws:iam::123456789012:policy/unseen"),
 	] {
@@ -377,4 +377,36 @@ test_a_statement_that_denies_stays if {
 	verdicts("human", [rewritten([deny_deletion])]) == set()
 	verdicts("human", [fixtures.as_declared(rewritten([read_logs]))]) == set()
 	verdicts("pipeline", [rewritten([read_logs])]) == set()
+}
+
+test_a_role_is_known_by_its_arn_in_an_attribute_of_roles if {
+	arn := "arn:aws:iam::123456789012:role/r"
+	held := {"SEN-I010 hold"}
+	verdicts("human", [fixtures.effect("aws_amplify_app", "create", "iam_service_role_arn", arn)]) == held
+	verdicts("human", [fixtures.effect("aws_any", "create", "settings", [{"access_role": arn}])]) == held
+	verdicts("human", [fixtures.effect("aws_any", "create", "environment", [{"variables": {"ROLE_ARN": arn}}])]) == set()
+	verdicts("human", [fixtures.effect("aws_any", "create", "iam_service_role_arn", "some-text")]) == set()
+}
+
+test_a_credential_is_made_by_nobody_alone if {
+	every effect in [
+		fixtures.effect("aws_iam_user_login_profile", "create", "*", null),
+		fixtures.effect("aws_iam_user_login_profile", "set", "password_reset_required", false),
+		fixtures.effect("aws_iam_user_ssh_key", "create", "public_key", "ssh-rsa AAAA"),
+		fixtures.as_declared(fixtures.effect("aws_iam_user_ssh_key", "set", "status", "Active")),
+		fixtures.effect("aws_iam_access_key", "create", "*", null),
+	] {
+		every kind in ["human", "pipeline", "service"] {
+			verdicts(kind, [effect]) == {"SEN-I014 hold"}
+		}
+		verdicts("agent", [effect]) == {"SEN-I001 deny", "SEN-I014 deny"}
+	}
+	every effect in [
+		fixtures.effect("aws_iam_user_ssh_key", "set", "status", "Inactive"),
+		fixtures.effect("aws_iam_virtual_mfa_device", "set", "tags.team", "x"),
+		fixtures.effect("aws_iam_user_login_profile", "delete", "*", null),
+		fixtures.effect("aws_iam_user", "create", "*", null),
+	] {
+		verdicts("pipeline", [effect]) == set()
+	}
 }

@@ -55,7 +55,7 @@ findings contains {
 findings contains {
 	"id": "SEN-N003",
 	"verdict": "hold",
-	"message": concat("", [opened.address, " would be open to the prefix list ", text(prefix), ", and the call does not show what ranges that has; a human must approve it."]),
+	"message": concat("", [opened.address, " would be open to the prefix list ", text(prefix), ", and the call does not show what ranges that has; it needs an approval."]),
 	"address": opened.address,
 	"attribute": opened.attribute,
 } if {
@@ -78,7 +78,7 @@ findings contains {
 findings contains {
 	"id": "SEN-N004",
 	"verdict": "hold",
-	"message": concat("", [opened.address, " would be open to ", group, ", a security group of an account that is neither ours nor trusted (data/principals.json); a human must approve it."]),
+	"message": concat("", [opened.address, " would be open to ", group, ", a security group of an account that is neither ours nor trusted (data/principals.json); it needs an approval."]),
 	"address": opened.address,
 	"attribute": opened.attribute,
 } if {

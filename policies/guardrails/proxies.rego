@@ -8,7 +8,8 @@ package sentinel.rules.proxies
 # METADATA
 # title: A call with the rights of another role
 # description: |
-#   AWS makes the call with the rights of a role that the caller names, which may be wider than those the caller has here. Passes for a
+#   AWS makes the call with the rights of a role that the caller names, which may be wider than those the caller has here. What a plan makes
+#   AWS do and nobody can unpack (a stack set, the target of a pipe) counts too. Passes for a
 #   pipeline where the Terraform code declares everything that the call itself changes: that was reviewed.
 # custom:
 #   id: SEN-P001
@@ -16,10 +17,7 @@ package sentinel.rules.proxies
 findings contains {
 	"id": "SEN-P001",
 	"verdict": verdict,
-	"message": concat("", [
-		input.mutation.service, ":", input.mutation.operation, " makes AWS call ", inner.service, ":", inner.operation,
-		" with the rights of another role; a human must approve it.",
-	]),
+	"message": message(inner),
 	"address": "",
 	"attribute": "",
 } if {
@@ -27,6 +25,22 @@ findings contains {
 	inner.role != ""
 	not reviewed
 }
+
+message(inner) := concat("", [
+	input.mutation.service, ":", input.mutation.operation, " makes AWS call ", inner.service, ":", inner.operation,
+	" with the rights of another role; it needs an approval.",
+]) if {
+	not unread(inner)
+}
+
+message(inner) := concat("", [
+	input.mutation.service, ":", input.mutation.operation, " makes AWS do, by ", inner.service, ":", inner.operation,
+	", what cannot be unpacked, so nobody knows what it changes; it needs an approval.",
+]) if {
+	unread(inner)
+}
+
+unread(inner) if inner.role == "rights that nobody can tell"
 
 reviewed if {
 	input.caller.kind == "pipeline"

@@ -28,6 +28,21 @@ is_declared(effect) if {
 	effect.value == effect.declared_value
 }
 
+# Whether people have let the caller set the part: the code declares it and nobody but an agent asks for it, or the contract of an agent names
+# this very attribute. (What declares it in the code is enough for an agent too, if the resource is its to manage.)
+may_alone(_, part) if {
+	input.caller.kind != "agent"
+	part.declared
+}
+
+may_alone(effect, part) if {
+	input.caller.kind == "agent"
+	effect.declared
+	effect.contract.managed_by_agent
+	some let in [part.declared, part.named]
+	let
+}
+
 # The values that an effect gives to the attributes of a table (`ttl.enabled`), whether it sets one, its block or the whole:
 # [attribute, value, entry of the table].
 given(effect, table) := [[effect.attribute, effect.value, table[effect.attribute]] | table[effect.attribute]] if {
@@ -72,6 +87,15 @@ inside(value, path) := [inner |
 members(value, name) := [value[name] | value[name] != null] if is_object(value)
 
 members(value, name) := [item[name] | some item in value; is_object(item); item[name] != null] if is_array(value)
+
+# The path of a part of what an effect gives, without the places in lists.
+place(effect, steps) := concat(".", array.concat(root(effect.attribute), [step | some step in steps; is_string(step)]))
+
+root("*") := []
+
+root(attribute) := [attribute] if attribute != "*"
+
+last(path) := steps[count(steps) - 1] if steps := split(path, ".")
 
 # A set of texts for a message: all of a few, of many the first and how many more.
 few(texts) := concat(", ", sort(texts)) if count(texts) < 6

@@ -9,19 +9,19 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeVar
 
+from gateway.core.model.adopt import Adopt
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import Module
 from reconciler.adoption.agreement import Agreement, has_own_arn
-from reconciler.adoption.extent import Adopt
 from reconciler.adoption.forms import RULE, RULES, has_older_rules, inline_owner, mixes_rules, older_rule_ids
-from reconciler.adoption.identified import Identified, NotIdentified, covers, identify, is_same
+from reconciler.adoption.identified import Identified, NotIdentified, covers, identify, is_same, read_again
 from reconciler.adoption.import_ids import single_ids
 from reconciler.adoption.links import Link, owner_link
 from reconciler.adoption.model import Adoption, Declared, LeftCreation
 from reconciler.adoption.new_block import new_block
 from reconciler.changes.cloudtrail import Event
-from reconciler.changes.creating_events import Creation, Place, Told, told
+from reconciler.changes.creating_events import Creation, Place, Told, named_in_call, told
 from reconciler.changes.event_creations import Created
 from reconciler.errors import PluginUnavailable
 from reconciler.terraform.plugin.imports import ImportedResource, NotImported, ProviderImports
@@ -45,11 +45,17 @@ class DeclaredStack:
     """The live attributes of the resources that the state has, by address."""
     imported: frozenset[tuple[str, str]] = frozenset()
     """What the code imports already: type and id."""
+    others: frozenset[tuple[str, str]] = frozenset()
+    """What other stacks declare: type and id, or type and ARN."""
 
 
 async def adopt(open_provider: OpenProvider, events: Sequence[Event], stack: DeclaredStack, how: Adopt) -> Adoption:
     """What becomes of the creations that the events tell of."""
-    found = told(events, Place.of(stack.declared))
+    return await adopt_told(open_provider, told(events, Place.of(stack.declared)), stack, how)
+
+
+async def adopt_told(open_provider: OpenProvider, found: Told, stack: DeclaredStack, how: Adopt) -> Adoption:
+    """What becomes of creations, whatever tells of them: events, the ledger, or an earlier look."""
     if not found.creations:
         return Adoption(noted=found.noted)
     return await _Adopting(open_provider=open_provider, told=found, stack=stack, how=how).all()
@@ -77,6 +83,7 @@ class _Adopting:
     how: Adopt
     created: list[tuple[Created, Creation]] = field(default_factory=list)
     left: list[LeftCreation] = field(default_factory=list)
+    inside: list[LeftCreation] = field(default_factory=list)
     seen: dict[str, list[Mapping[str, Json]]] = field(default_factory=dict)
     """The attributes of what was looked at, by type."""
     changes: Counter[str] = field(default_factory=Counter)
@@ -86,8 +93,12 @@ class _Adopting:
     provider: ProviderImports | None = None
 
     async def all(self) -> Adoption:
-        for index, each in enumerate(self.told.creations):
-            if index >= MOST:
+        looked_at = 0
+        for each in self.told.creations:
+            if self._is_ended(each):
+                continue
+            looked_at += 1
+            if looked_at > MOST:
                 self._leave(each, "", f"Only {MOST} creations of one run are looked at. Give fewer events.")
             else:
                 await self._one(each)
@@ -96,14 +107,20 @@ class _Adopting:
             f"{count} × {name} of what is declared: a plan shows what it changed."
             for name, count in self.changes.items()
         )
-        return Adoption(created=created, left=tuple(_once(self.left)), noted=(*self.told.noted, *changes))
+        return Adoption(
+            created=created,
+            left=tuple(_once(self.left)),
+            inside=tuple(_once(self.inside)),
+            noted=(*self.told.noted, *changes),
+        )
+
+    def _is_ended(self, creation: Creation) -> bool:
+        """Whether just what it made was deleted again."""
+        return any(each.ends_itself(creation) for each in self.told.deletions_of(creation))
 
     async def _one(self, creation: Creation) -> None:
         if creation.elsewhere:
-            if creation.certain or creation.types:
-                self._leave(creation, creation.made.resource_type if creation.made else "", creation.elsewhere)
-            return
-        if any(each.ends_itself(creation) for each in self.told.deletions):
+            self._leave(creation, creation.made.resource_type if creation.made else "", creation.elsewhere)
             return
         found = await self._guarded(lambda provider: self._identified(provider, creation))
         if isinstance(found, str):
@@ -113,11 +130,13 @@ class _Adopting:
         if isinstance(found, NotIdentified):
             self._unknown(creation, found)
             return
-        if self._is_accounted(found):
+        if self._is_accounted(creation, found):
             return
         await self._new(creation, found)
 
     async def _identified(self, provider: ProviderImports, creation: Creation) -> Identified | NotIdentified:
+        if creation.known is not None:
+            return await read_again(provider, creation.known)
         made = creation.made
         known = (made.resource_type,) if made is not None else creation.types
         ids = {made.resource_type: made.import_id} if made is not None else {}
@@ -128,7 +147,7 @@ class _Adopting:
         again = await identify(provider, creation.values, known, {}, tuple(usual))
         return again if isinstance(again, Identified) else found
 
-    def _is_accounted(self, found: Identified) -> bool:
+    def _is_accounted(self, creation: Creation, found: Identified) -> bool:
         """Whether it was looked at before, or is declared: by itself, or as a part of a resource that declares such parts itself."""
         assert self.provider is not None  # noqa: S101  it read the resource
         kind, live = found.resource.resource_type, found.resource.attributes
@@ -137,9 +156,13 @@ class _Adopting:
             return True
         before.append(live)
         imports = {(kind, found.resource.import_id), (kind, str(live.get("id")))}
-        if self._is_declared(self.provider, found) or imports & self.stack.imported:
+        own = {*imports, (kind, str(live.get("arn") or ""))} if has_own_arn(schema) else imports
+        if self._is_declared(self.provider, found) or imports & self.stack.imported or own & self.stack.others:
             return True
-        return bool(inline_owner(self.stack.code, kind, live, self.stack.declared))
+        if owner := inline_owner(self.stack.code, kind, live, self.stack.declared):
+            why = f"The block of {owner} declares such parts itself."
+            self.inside.append(self._left(creation, kind, why, found.resource))
+        return bool(owner)
 
     def _is_declared(self, provider: ProviderImports, found: Identified) -> bool:
         kind, live = found.resource.resource_type, found.resource.attributes
@@ -178,7 +201,7 @@ class _Adopting:
             self._leave(creation, kind, block, resource.resource)
             return
         attributes = made.attributes if made is not None else block.attributes
-        new = _created(resource.resource, attributes, schema, made, link)
+        new = replace(_created(resource.resource, attributes, schema, made, link), arn=self._arn(resource.resource))
         if reason := self._not_wanted(new, linked=link is not None):
             self._leave(creation, kind, reason, resource.resource)
         elif block.why_not and made is None:
@@ -242,7 +265,7 @@ class _Adopting:
         return None
 
     def _unknown(self, creation: Creation, found: NotIdentified) -> None:
-        if any(each.ends(creation) for each in self.told.deletions) and (found.absent or not found.types):
+        if any(each.ends(creation) for each in self.told.deletions_of(creation)) and (found.absent or not found.types):
             return
         if not found.types and self._is_change(creation):
             self.changes[creation.event.origin.event] += 1
@@ -285,14 +308,15 @@ class _Adopting:
         return str(resource.attributes.get("arn") or "")
 
     def _leave(self, creation: Creation, kind: str, why: str, resource: ImportedResource | None = None) -> None:
-        self.left.append(
-            LeftCreation(
-                resource_type=kind,
-                identity=_identity(creation, kind, resource),
-                origin=creation.event.origin,
-                why=why,
-                arn=self._arn(resource),
-            )
+        self.left.append(self._left(creation, kind, why, resource))
+
+    def _left(self, creation: Creation, kind: str, why: str, resource: ImportedResource | None) -> LeftCreation:
+        return LeftCreation(
+            resource_type=kind,
+            identity=_identity(creation, kind, resource),
+            origin=creation.event.origin,
+            why=why,
+            arn=self._arn(resource),
         )
 
 
@@ -324,7 +348,9 @@ def _identity(creation: Creation, kind: str, resource: ImportedResource | None) 
         return resource.import_id
     if creation.made is not None:
         return creation.made.import_id
-    return next(iter(single_ids(creation.values, kind, BlockSchema())), "")
+    if creation.known is not None:
+        return creation.known.import_id
+    return named_in_call(creation.values, kind) or next(iter(single_ids(creation.values, kind, BlockSchema())), "")
 
 
 def _created(

@@ -8,6 +8,7 @@ from gateway.core.model.json import Json
 from reconciler.adoption.agreement import Agreement, agreement, has_own_arn, identity_of
 from reconciler.adoption.import_ids import ids_of_form, single_ids, tried_together
 from reconciler.adoption.likely_types import is_named_exactly, likely_types
+from reconciler.changes.creating_events import KnownCreation
 from reconciler.changes.event_values import EventValues
 from reconciler.terraform.compare import same
 from reconciler.terraform.plugin.imports import ImportedResource, NotImported, ProviderImports
@@ -52,6 +53,16 @@ async def identify(
     return found
 
 
+async def read_again(provider: ProviderImports, known: KnownCreation) -> Identified | NotIdentified:
+    """What was identified before, as it is now. Raises `errors.PluginUnavailable` if the provider ends."""
+    found = await provider.find(known.resource_type, known.import_id)
+    if isinstance(found, NotImported):
+        gone = f"The provider finds no {known.resource_type} {known.import_id} any more."
+        return NotIdentified(why=found.reason or gone, types=(known.resource_type,), absent=not found.reason)
+    own = Agreement(names=frozenset({"id"}), given=known.given, answered=True)
+    return Identified(resource=found, agreement=own)
+
+
 async def _of_types(
     provider: ProviderImports, values: EventValues, types: Sequence[str], ids: Mapping[str, str], usual: Sequence[str]
 ) -> Identified | NotIdentified:
@@ -63,10 +74,7 @@ async def _of_types(
         search = _Search(provider=provider, values=values, resource_type=each, given=ids.get(each, ""))
         matching = await search.matching()
         matching = _surest(matching)
-        if any(
-            not is_same(one.resource.attributes, matching[0].resource.attributes, provider.schema(each))
-            for one in matching
-        ):
+        if any(not _is_one(one, matching[0], provider.schema(each)) for one in matching):
             return NotIdentified(why=f"Several resources of type {each} fit what the call says.", types=(each,))
         found += sorted(matching, key=lambda one: len(one.resource.import_id))[:1]
         said += [search.said] if search.said and not matching else []
@@ -113,14 +121,24 @@ class _Search:
         schema = self.provider.schema(self.resource_type)
         if self.given:
             return await self._hits((self.given,))
-        single = await self._hits(single_ids(self.values, self.resource_type, schema))
+        single: list[Identified] = []
+        named: list[Identified] = []
+        for each in single_ids(self.values, self.resource_type, schema):
+            single += await self._hits((each,))
+            if not single and self.form and not self.said:
+                # Some providers read a part of another id as one, and wait for it in vain: what they ask for by name comes first.
+                named = await self._named()
+            if named:
+                return named
         if single or self.said:
             return single
-        # Each part of such an id is what the provider asks for by name, so the first one that is there is it.
-        named = await self._hits(ids_of_form(self.form, self.values), most=1)
-        if named or self.said:
+        if (named := await self._named()) or self.said:
             return named
         return await self._hits(tried_together(self.values, self.resource_type, schema, self.form), most=2)
+
+    async def _named(self) -> list[Identified]:
+        """The resource by an id in the form that the provider named. Each part is what it asks for, so the first one that is there is it."""
+        return await self._hits(ids_of_form(self.form, self.values), most=1)
 
     async def _hits(self, import_ids: Sequence[str], most: int = _MOST_TRIES) -> list[Identified]:
         found: list[Identified] = []
@@ -151,6 +169,26 @@ class _Search:
 def is_same(one: Mapping[str, Json], other: Mapping[str, Json], schema: BlockSchema) -> bool:
     """Whether two sets of attributes of one type are those of the same resource."""
     return bool(set(identity_of(one, schema)) & set(identity_of(other, schema)))
+
+
+def _is_one(one: Identified, other: Identified, schema: BlockSchema) -> bool:
+    """Whether two imports read the same resource: also where the provider keeps the id in the form that it was given, a name or an ARN, and
+    all else is the same.
+    """
+    first, second = one.resource.attributes, other.resource.attributes
+    if is_same(first, second, schema):
+        return True
+    return not has_own_arn(schema) and all(
+        _is_form(first.get(name), second.get(name)) for name in {*first, *second, "id"}
+    )
+
+
+def _is_form(one: Json, other: Json) -> bool:
+    """Whether two values are the same, or one is an ARN that ends with the other."""
+    if isinstance(one, str) and isinstance(other, str) and one != other:
+        long, short = (one, other) if len(one) > len(other) else (other, one)
+        return bool(short) and long.startswith("arn:") and long.endswith((f":{short}", f"/{short}"))
+    return same(one, other)
 
 
 def covers(own: Mapping[str, Json], found: Identified, schema: BlockSchema) -> bool:

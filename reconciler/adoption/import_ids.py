@@ -22,6 +22,8 @@ _ALTERNATIVE: Final = re.compile(r"\s+or\s+|\.\s|\s-\s|;")
 _EXAMPLE: Final = re.compile(r"\s*\(?(?:e\.g\.|for example|where|such as)|\s\(|[/,:](?:\.\.\.|…)", re.IGNORECASE)
 """What follows the form of an id in a sentence."""
 _PART: Final = re.compile(r"[A-Za-z][A-Za-z0-9_ -]*")
+_ACCOUNTS: Final = frozenset({"accountid", "awsaccountid", "catalogid", "ownerid", "registryid"})
+"""Parts of an id that are the account where the call does not say them."""
 _QUOTES: Final = str.maketrans("", "", "\"'`<>[](){}")
 
 
@@ -79,12 +81,17 @@ def _forms(form: str) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def _filled(separators: list[str], parts: list[str], values: EventValues) -> Iterator[str]:
-    choices = [_choices(part, values) for part in parts]
+    choices = [_without(separators, _choices(part, values)) for part in parts]
     if not choices[-1] and len(choices) > 2:  # noqa: PLR2004  the last part of several may be left out
         choices = choices[:-1]
     for chosen in islice(product(*choices), _MOST_TOGETHER):
         if len(set(chosen)) == len(chosen):
             yield _joined(chosen, separators)
+
+
+def _without(separators: list[str], choices: list[str]) -> list[str]:
+    """The values without a separator in them, if there are any: the provider would take the others apart."""
+    return [each for each in choices if not any(separator in each for separator in separators)] or choices
 
 
 def _joined(chosen: Sequence[str], separators: Sequence[str]) -> str:
@@ -98,7 +105,11 @@ def _choices(part: str, values: EventValues) -> list[str]:
     for each in (*values.answered, *values.asked):
         rank = _likeness(wanted, each, values)
         for text in _spellings(each.text) if rank else ():
+            if wanted.endswith("name") and (name := _name_in_arn(text, values.account)):
+                ranked[name] = max(rank, ranked.get(name, 0))
             ranked[text] = max(rank, ranked.get(text, 0))
+    if not ranked and wanted in _ACCOUNTS and values.account:
+        return [values.account]
     return sorted(ranked, key=lambda text: -ranked[text])[:_MOST_OF_A_PART]
 
 
@@ -106,6 +117,13 @@ def _spellings(text: str) -> Iterator[str]:
     """A value as an id may have it: Route 53's ids are also said as `/hostedzone/Z1`, and its names with a dot at the end."""
     if _ID.fullmatch(text):
         yield text.rpartition("/")[2] if re.fullmatch(r"/[a-z]+/[A-Z0-9]+", text) else text
+
+
+def _name_in_arn(text: str, account: str) -> str:
+    """The name at the end of an ARN of the account, which calls take in place of the name; empty for any other text."""
+    parts = text.split(":", 5)
+    own = len(parts) == 6 and parts[0] == "arn" and bool(account) and parts[4] == account  # noqa: PLR2004  the parts of an ARN
+    return re.split("[:/]", parts[5])[-1] if own else ""
 
 
 def _likeness(wanted: str, each: NamedValue, values: EventValues) -> int:

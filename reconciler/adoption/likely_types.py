@@ -73,6 +73,7 @@ _IRREGULAR: Final[Mapping[str, tuple[str, ...]]] = {
     "application-autoscaling:PutScheduledAction": ("aws_appautoscaling_scheduled_action",),
     "application-autoscaling:RegisterScalableTarget": ("aws_appautoscaling_target",),
     "autoscaling:PutScalingPolicy": ("aws_autoscaling_policy", "aws_appautoscaling_policy"),
+    "autoscaling:BatchPutScheduledUpdateGroupAction": ("aws_autoscaling_schedule",),
     "autoscaling:PutScheduledUpdateGroupAction": ("aws_autoscaling_schedule",),
     "autoscaling:RegisterScalableTarget": ("aws_appautoscaling_target",),
     "cloudtrail:CreateTrail": ("aws_cloudtrail",),

@@ -31,6 +31,8 @@ class Adoption:
     created: tuple[tuple[Created, DriftOrigin], ...] = ()
     """Is to be written."""
     left: tuple[LeftCreation, ...] = ()
+    inside: tuple[LeftCreation, ...] = ()
+    """Parts that the block of what they belong to declares itself: a plan shows them as a change of that one."""
     noted: tuple[str, ...] = ()
     """What is accounted for otherwise, a sentence each."""
 

@@ -1,19 +1,24 @@
 """An applied mutation, read from the ledger's DECIDED record, and a change from outside in the same form."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import CallClass, Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.records.codec import body_of
 from gateway.core.records.decided import DecidedBody, RecordedEffect
 from gateway.core.records.record import Record
-from gateway.terraform.address import split_stack
+from gateway.terraform.address import split_stack, type_of_named
+from reconciler.changes.cloudtrail import Event
+from reconciler.changes.creating_events import KnownCreation
+from reconciler.changes.ledger_events import creating_call
+from reconciler.changes.unread_call import UnreadCall, is_unread, unread_call
 
 if TYPE_CHECKING:
     # It imports the ports of the ledger, which a run without a gateway need not wait for.
@@ -63,6 +68,16 @@ class AppliedMutation:
     """The id that AWS chose for the one resource that it created; empty if it chose none, or before it is settled."""
     together: tuple[str, ...] = ()
     """The mutations that tell one story with it, such as the deletion of what it created again."""
+    call: Event | None = None
+    """The call as an event, if it may have created something that no block declares; else None."""
+    known: KnownCreation | None = None
+    """What somebody created outside, and what is to be written now; None for any other mutation."""
+    unread: UnreadCall | None = None
+    """What is known of a call of which nobody understood what it changes; None of every other one."""
+    is_shared: bool = False
+    """Whether it may be about another stack as well: nobody knows which one, so the reconciler of each looks at it."""
+    elsewhere: str = ""
+    """The other stack into whose code it was written, of those that it may have been about; empty while there is none."""
     corrects: int = 0
     """Number of the RECONCILED record that left `effects` to a human and that this write-back corrects; 0 for the first one."""
 
@@ -74,6 +89,10 @@ class AppliedMutation:
     @property
     def concerns_code(self) -> bool:
         """Whether the code may have to say something else now. Calls that only do something, or change no value, do not concern it."""
+        if self.call is not None or self.known is not None:
+            return True
+        if self.unread is not None:
+            return not self.planned
         return not self.planned and any(
             effect.action is not EffectAction.INVOKE and (effect.address, effect.attribute) not in self.restated
             for effect in self.effects
@@ -96,14 +115,14 @@ def carried_out(record: Record) -> bool:
 
 
 def changes_attributes(record: Record) -> bool:
-    """Whether a DECIDED record is of a call that may change an attribute. Data-plane traffic does not, and is told apart cheaply; nor does
+    """Whether a DECIDED record is of a call that may change an attribute, or create a resource that nobody foresaw. Data-plane traffic does not, and is told apart cheaply; nor does
     a plan, whose calls do.
     """
     body = body_of(record, DecidedBody)
-    return (
-        body.plan is None
-        and body.call.call_class is not CallClass.DATA
-        and any(effect.action is not EffectAction.INVOKE or effect.attribute != WHOLE for effect in body.effects)
+    if body.plan is not None or body.call.call_class is CallClass.DATA:
+        return False
+    return is_unread(body) or any(
+        effect.action is not EffectAction.INVOKE or effect.attribute != WHOLE for effect in body.effects
     )
 
 
@@ -115,6 +134,7 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
     body = body_of(record, DecidedBody)
     call, motive, caller = body.call, body.motive, body.caller
     effects = list(_of_stack(record, body))
+    asked = creating_call(record, body) if _creates_beside_code(body, effects) else None
     return AppliedMutation(
         id=record.mutation_id,
         seq=record.seq,
@@ -139,6 +159,22 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
         planned=body.part is not None and bool(body.part.uses),
         approver=approvers.get(body.decision.approval, ""),
         settled_at=record.at,
+        call=asked,
+        unread=unread_call(body, effects),
+    )
+
+
+def _creates_beside_code(body: DecidedBody[Any], effects: Sequence[RecordedEffect[Any]]) -> bool:
+    """Whether a call may have created, for good, what the code does not declare. Nobody knows what a call without effects does; what Terraform
+    sends comes from its code.
+    """
+    by_terraform = body.part is not None or body.plan is not None or body.caller.kind is ActorKind.PIPELINE
+    passing = body.puts_back is not None or (body.motive is not None and body.motive.wanted_seconds is not None)
+    if by_terraform or passing or not body.call.call_class.changes_state or body.call.call_class is CallClass.DATA:
+        return False
+    return not body.effects or any(
+        each.action is EffectAction.CREATE and each.attribute == WHOLE and not each.in_code and not each.implied
+        for each in effects
     )
 
 
@@ -155,8 +191,13 @@ def _of_stack(record: Record, body: DecidedBody[Any]) -> Iterator[RecordedEffect
             yield structs.replace(effect, address=address)
 
 
-def mutation_of_drift(drift: "ForeignDrift", *beside: "ForeignDrift") -> AppliedMutation:
-    """A change from outside in the form in which the line writes changes back; those `beside` it are written back together with it."""
+def mutation_of_drift(
+    drift: "ForeignDrift", *beside: "ForeignDrift", known: KnownCreation | None = None
+) -> AppliedMutation:
+    """A change from outside in the form in which the line writes changes back; those `beside` it are written back together with it.
+
+    `known` is what was created, if that is the change.
+    """
     origin = drift.origin
     told = f" Together with {', '.join(each.id for each in beside)}." if beside else ""
     all_of_it = (drift, *beside)
@@ -167,12 +208,13 @@ def mutation_of_drift(drift: "ForeignDrift", *beside: "ForeignDrift") -> Applied
         actor=(origin.actor if origin else "") or "unknown",
         at=datetime.fromisoformat(origin.at) if origin and origin.at else drift.at,
         operation=(origin.event if origin else "") or "unknown",
-        effects=tuple(_effect_of_drift(each) for each in all_of_it),
+        effects=tuple(_effect_of_drift(each) for each in all_of_it) if known is None else (_creation_of_drift(drift),),
         before={(each.address, each.attribute): each.declared for each in all_of_it},
         text=f"It was changed from outside. {drift.rule}: {drift.reason}{told}",
         evidence=tuple(each.origin.event_id for each in all_of_it if each.origin and each.origin.event_id),
         approver=drift.decided_by,
         settled_at=drift.at,
+        known=known,
     )
 
 
@@ -187,4 +229,14 @@ def _effect_of_drift(drift: "ForeignDrift") -> Effect:
         resource_type=drift.resource_type,
         declared=True,
         sensitive=drift.sensitive,
+    )
+
+
+def _creation_of_drift(drift: "ForeignDrift") -> Effect:
+    return Effect(
+        address=drift.address,
+        attribute=WHOLE,
+        action=EffectAction.CREATE,
+        resource_type=type_of_named(drift.address),
+        declared=False,
     )

@@ -15,6 +15,7 @@ from gateway.core.records.settled import SettledBody
 from gateway.core.records.write_backs import ReconciledBody
 from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, changes_attributes
 from reconciler.changes.last_changes import LastChanges
+from reconciler.changes.ledger_events import answered
 from reconciler.changes.replacements import creates_resource, deleted_addresses
 from reconciler.model import Wanted
 from reconciler.terraform.plan import ResourceChange
@@ -95,6 +96,11 @@ class Backlog:
             return ""
         return f"{last.mutation} {'set it' if last.asked else 'changed it, as a consequence of its call,'} since"
 
+    def circumstances(self, applied: AppliedMutation) -> dict[str, Json]:
+        """What the ledger says about why something may be left to a human: while it is the same, so is the end."""
+        elsewhere: dict[str, Json] = {"elsewhere": applied.elsewhere} if applied.elsewhere else {}
+        return {"others": self.others(applied), **elsewhere}
+
     def others(self, applied: AppliedMutation) -> list[Json]:
         """The ids of later mutations that change what this one set, in their order. While they stay the same, so does what they explain."""
         found: dict[str, int] = {}
@@ -120,6 +126,7 @@ class Backlog:
         if isinstance(record.body, ApprovedBody):
             self.approvers[record.body.approval] = record.actor
         elif record.stack and record.stack != self.stack:
+            self._add_elsewhere(record)
             return
         match record.body:
             case DecidedBody() as body:
@@ -129,10 +136,24 @@ class Backlog:
             case ReconciledBody() as body:
                 self._add_reconciled(record, body)
 
+    def _add_elsewhere(self, record: Record) -> None:
+        """Note that another stack's code has a mutation that might as well have been about this one."""
+        applied, body = self.decided.get(record.mutation_id), record.body
+        if applied is not None and isinstance(body, ReconciledBody) and (body.commit or body.merged):
+            self.decided[applied.id] = replace(applied, elsewhere=record.stack)
+
+    def _may_be_about_this(self, record: Record, body: DecidedBody[Any]) -> bool:
+        """Whether the mutation is about this stack, or nobody knows that it is not."""
+        possible = body.facts.possible_stacks
+        return record.stack == self.stack or (not record.stack and (not possible or self.stack in possible))
+
     def _add_decided(self, record: Record, body: DecidedBody[Any]) -> None:
-        if record.stack != self.stack or not body.decision.carried_out or not changes_attributes(record):
+        carried_out = body.decision.carried_out and changes_attributes(record)
+        if not carried_out or not self._may_be_about_this(record, body):
             return
-        applied = applied_mutation(record, self.approvers)
+        applied = replace(
+            applied_mutation(record, self.approvers), stack=self.stack, is_shared=record.stack != self.stack
+        )
         self.in_flight[applied.id] = applied
         if applied.concerns_code:
             self.decided[applied.id] = applied
@@ -148,7 +169,9 @@ class Backlog:
             self.last_changes.add(flown)
         if record.mutation_id in self.decided:
             self.settled[record.mutation_id] = record
-            applied = replace(self.decided[record.mutation_id], settled_at=record.at, made=body.made)
+            applied = self.decided[record.mutation_id]
+            call = answered(applied.call, body.made) if applied.call is not None else None
+            applied = replace(applied, settled_at=record.at, made=body.made, call=call)
             self.decided[applied.id] = applied
             self.deletions |= dict.fromkeys(deleted_addresses(applied), applied.id)
             if creates_resource(applied):
@@ -182,8 +205,8 @@ class Backlog:
         if body.commit or body.nothing_to_do:
             left = {(each.address, each.attribute) for each in body.left}
             effects = tuple(effect for effect in applied.effects if (effect.address, effect.attribute) in left)
-            applied = replace(applied, effects=effects)
-        if applied.effects:
+            applied = replace(applied, effects=effects, call=applied.call if body.left else None)
+        if applied.effects or applied.call is not None or (applied.unread is not None and body.left):
             self.decided[mutation] = applied
             self.left[mutation] = record
         else:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gateway.core.model.invented import generated_prefix
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
@@ -25,6 +26,10 @@ CloudFormation's drift-aware change sets keep them out too.
 """
 
 _STAYS_OUT = "The value is a secret and stays out of code."
+_CONTRADICTED = (
+    "The code declares another value, which the next apply sets again. Sentinel writes no secret into code: declare it by hand, with a "
+    "reference to where the secret is kept, or have Terraform ignore it."
+)
 _BY_HAND = "The value may hold a secret, and Sentinel writes no secret into code. Declare it by hand, with a reference to where the secret is kept."
 
 _DECLARED = "declared"
@@ -46,13 +51,15 @@ class ClassifiedDrift:
     """Belongs in code, and a human must look."""
     created: tuple[tuple[str, Created], ...] = ()
     """What may be written as a new block, by its address in the record. Until it is, its values are in `left`."""
+    beside_code: bool = False
+    """Whether it may have created something beside the code that only the provider can tell."""
     again: tuple[tuple[str, Created | None], ...] = ()
     """The addresses that the code has, and whose resource was created again; None if its values or its id are not all known."""
 
     @property
     def concerns_code(self) -> bool:
         """Whether code may have to change for it."""
-        return bool(self.wanted or self.created or self.again)
+        return bool(self.wanted or self.created or self.again or self.beside_code)
 
     def with_new(self, address: str, wanted: Sequence[Wanted]) -> "ClassifiedDrift":
         """The same, with the block of one created resource wanted and none of its values left."""
@@ -80,7 +87,9 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
         if applied.kind == _TERRAFORM and (effect.action is not EffectAction.SET or not effect.declared):
             kept_out.append(Left(wanted=want, reason="Terraform itself did it, from code that says so."))
             continue
-        if effect.attribute == WHOLE:
+        if _is_generated(effect):
+            kept_out.append(Left(wanted=want, reason="The provider generated the name, as the code leaves it to it."))
+        elif effect.attribute == WHOLE:
             found = _of_resource(applied, effect, want, superseded)
             wanted += found.wanted
             kept_out += found.kept_out
@@ -108,6 +117,7 @@ def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str
         kept_out=tuple(kept_out),
         left=tuple(left),
         created=created,
+        beside_code=applied.call is not None or applied.known is not None,
         again=tuple(each for each in again if (each[0], WHOLE) not in superseded),
     )
 
@@ -124,6 +134,18 @@ def _of_resource(
     if effect.action is EffectAction.SET and is_replacement(want):
         return ClassifiedDrift(wanted=(want,))
     return ClassifiedDrift(left=(Left(wanted=want, reason=_reason_to_leave_resource(effect.action, effect.address)),))
+
+
+def set_secrets(classified: ClassifiedDrift) -> list[Wanted]:
+    """The values that stay out of code because they are secrets."""
+    return [each.wanted for each in classified.kept_out if each.reason == _STAYS_OUT]
+
+
+def with_contradicted(classified: ClassifiedDrift, secrets: Sequence[Wanted]) -> ClassifiedDrift:
+    """The same, with these secrets left to a person, because the code declares other values."""
+    keys = {want.key for want in secrets}
+    kept = tuple(each for each in classified.kept_out if each.wanted.key not in keys)
+    return replace(classified, kept_out=kept, left=(*classified.left, *leave_all(secrets, _CONTRADICTED)))
 
 
 def classify_foreign_drift(
@@ -194,6 +216,13 @@ def _controlled_by(resource_type: str, attribute: str) -> str:
 def _creates_again(effect: Effect, applied: AppliedMutation) -> bool:
     """Whether a resource that the code declares was created: its block says what it should be."""
     return effect.action is EffectAction.CREATE and effect.declared and applied.wanted_seconds is None
+
+
+def _is_generated(effect: Effect) -> bool:
+    """Whether the value is the name that the provider generated for a new resource of the code."""
+    if effect.action is not EffectAction.CREATE or not effect.declared or not isinstance(effect.value, str):
+        return False
+    return generated_prefix(effect.value) is not None and effect.value in effect.identity.values()
 
 
 def _reason_to_leave_resource(action: EffectAction, address: str) -> str:

@@ -30,22 +30,29 @@ class Created:
     """The value by which it names the resource it belongs to; empty if it stands alone."""
     owner: str = ""
     """The address of that resource, where it is known."""
+    arn: str = ""
+    """Its own ARN; empty if it has none, or that is not known."""
 
 
 _PART_OF = {
     "aws_s3_bucket_": ("aws_s3_bucket",),
     "aws_iam_role_policy": ("aws_iam_role",),
+    "aws_iam_role_policy_attachment": ("aws_iam_role",),
     "aws_route": ("aws_route_table",),
     "aws_lb_listener": ("aws_lb", "aws_alb"),
     "aws_vpc_security_group_": ("aws_security_group",),
     "aws_instance": ("aws_subnet",),
 }
-"""The types of resources that others belong to, by how the type of those others begins."""
+"""The types of resources that others belong to, by the type of those others, or by how it begins where that ends with `_`."""
 
 
 def may_belong(resource_type: str, parent_type: str) -> bool:
     """Whether a resource may belong to one of another type: a function may be named as the role that a policy is attached to."""
-    known = [types for start, types in _PART_OF.items() if resource_type.startswith(start)]
+    known = [
+        types
+        for kind, types in _PART_OF.items()
+        if resource_type == kind or (kind.endswith("_") and resource_type.startswith(kind))
+    ]
     return not known or any(parent_type in types for types in known)
 
 

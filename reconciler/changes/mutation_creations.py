@@ -1,11 +1,13 @@
 """Reads the resources that a mutation created from the effects in its record: type, import id, and the values of the creation."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath
+from gateway.core.partitions import domain_of, partition_of
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.changes.event_creations import Created
 from reconciler.terraform.json_documents import document_in
@@ -64,7 +66,7 @@ def _created(whole: Effect, applied: AppliedMutation) -> Created | None:
     if read is None or any(each.sensitive for each in parts):
         return None
     try:
-        import_id, name, parent = read(whole.identity, applied)
+        import_id, name, parent = read(whole.identity, replace(applied, effects=tuple(parts)))
     except KeyError:
         return None
     named = {name: value for name, value in whole.identity.items() if name != _CALL}
@@ -109,7 +111,7 @@ def _arn(service: str, kind: str = "") -> Callable[[Identity, AppliedMutation], 
     def imported(identity: Identity, applied: AppliedMutation) -> Imported:
         region, account = _where(applied)
         name = identity["name"]
-        return f"arn:aws:{service}:{region}:{account}:{kind}{name}", name, ""
+        return f"arn:{partition_of(region)}:{service}:{region}:{account}:{kind}{name}", name, ""
 
     return imported
 
@@ -117,12 +119,12 @@ def _arn(service: str, kind: str = "") -> Callable[[Identity, AppliedMutation], 
 def _queue(identity: Identity, applied: AppliedMutation) -> Imported:
     """Imported by its URL (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html)."""
     region, account = _where(applied)
-    return f"https://sqs.{region}.amazonaws.com/{account}/{identity['name']}", identity["name"], ""
+    return f"https://sqs.{region}.{domain_of(region)}/{account}/{identity['name']}", identity["name"], ""
 
 
 def _where(applied: AppliedMutation) -> tuple[str, str]:
-    """Region and account. Raises KeyError if one is not known, or the partition is not the usual one."""
-    if not applied.account or not applied.region or applied.region.startswith(("cn-", "us-gov-", "us-iso")):
+    """Region and account. Raises KeyError if one is not known."""
+    if not applied.account or not applied.region:
         raise KeyError("account")
     return applied.region, applied.account
 
@@ -149,6 +151,19 @@ def _attachment(identity: Identity, _: AppliedMutation) -> Imported:
     return f"{role}/{policy}", policy.rpartition("/")[2], role
 
 
+def _older_rule(identity: Identity, applied: AppliedMutation) -> Imported:
+    """Imported by group, direction, protocol, ports and the other side, of which each call of the gate has one."""
+    given = {each.attribute: each.value for each in applied.effects if each.value is not None}
+    lists = (given.get(name) for name in ("cidr_blocks", "ipv6_cidr_blocks", "prefix_list_ids"))
+    single = next((str(each[0]) for each in lists if isinstance(each, list) and len(each) == 1), "")
+    other = "self" if given.get("self") is True else str(given.get("source_security_group_id") or single)
+    group, first, last = identity["security_group_id"], given.get("from_port", 0), given.get("to_port", 0)
+    if not other:
+        raise KeyError("cidr_blocks")
+    ends = f"{given['protocol']}_{first}_{last}_{other}"
+    return f"{group}_{given['type']}_{ends}", str(first), group
+
+
 def _part_of_bucket(identity: Identity, _: AppliedMutation) -> Imported:
     return identity["bucket"], "", identity["bucket"]
 
@@ -168,6 +183,7 @@ _IMPORTS: Final[Mapping[str, Callable[[Identity, AppliedMutation], Imported]]] =
     "aws_lb_target_group": _named_by_aws(),
     "aws_route_table": _named_by_aws("vpc_id"),
     "aws_security_group": _named_by_aws(),
+    "aws_security_group_rule": _older_rule,
     "aws_subnet": _named_by_aws("vpc_id"),
     "aws_vpc": _named_by_aws(),
     "aws_vpc_security_group_egress_rule": _named_by_aws("security_group_id"),

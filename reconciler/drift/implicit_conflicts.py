@@ -23,7 +23,7 @@ from gateway.core.records.settled import SettledBody
 from gateway.terraform.address import split_stack
 from gateway.terraform.secrets import may_hold_secret, shows_secret
 from reconciler.changes.applied_mutation import AppliedMutation, carried_out, readable_mutations
-from reconciler.drift.foreign_drift import Origins
+from reconciler.changes.outside_changes import Origins
 from reconciler.drift.in_doubt.live_evidence import may_come_later
 from reconciler.drift.in_doubt.read_back import LiveReader
 from reconciler.terraform.compare import agrees

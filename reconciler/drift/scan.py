@@ -9,20 +9,23 @@ from typing import Any, Final
 import structlog
 
 from gateway.core.drift_book import DriftAction, DriftBook, DriftOutcome, ForeignDrift
-from gateway.core.errors import LedgerUnavailable, Stopped
+from gateway.core.errors import Stopped
+from gateway.core.model.ids import digest_id
 from gateway.core.model.json import Json
 from gateway.core.model.path import overlaps
 from gateway.core.model.stop import Reach, Stop, in_the_way
-from gateway.core.ports import EventLedger, RecordQuery, StopLedger
-from gateway.core.records.drift import DriftedBody, DriftSettledBody, RecordedOrigin
-from gateway.core.records.record import Record, Stage
+from gateway.core.ports import EventLedger, StopLedger
+from gateway.core.records.drift import DriftedBody, DriftLookedBody, DriftSettledBody, RecordedOrigin
+from gateway.core.records.record import Record
 from gateway.core.records.write_backs import WriteBackBody
-from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation, mutation_of_drift
+from gateway.terraform.address import type_of_named
+from reconciler.changes.applied_mutation import AppliedMutation, mutation_of_drift
 from reconciler.changes.backlog import Backlog
 from reconciler.changes.cloudtrail import Event, origins
 from reconciler.changes.event_sources import EventSources
-from reconciler.drift.created_outside import BY_HAND, CreatedOutside, is_created_outside
-from reconciler.drift.foreign_drift import OutsideChange, outside_changes, with_replacements
+from reconciler.changes.outside_changes import OutsideChange, outside_changes, recalled
+from reconciler.drift.created_outside import CreatedOutside, creation_id, is_created_outside, known_creation
+from reconciler.drift.foreign_drift import with_replacements
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
 from reconciler.line.loop import Line
@@ -34,6 +37,8 @@ log = structlog.get_logger()
 
 _LOOK_BACK: Final = timedelta(days=1)
 """How old an event may be that explains drift, at least; with a longer schedule twice its time."""
+_RECORDED_EVERY: Final = timedelta(hours=1)
+"""A look is recorded at most this often, so that looking costs the ledger little."""
 _NO_HEALER: Final = "Sentinel sets values back through the gateway only, and `reconcile.endpoint` names another endpoint, so nothing was sent."
 
 
@@ -82,7 +87,8 @@ class DriftScan:
             return
         merged = await mutations_in(self.line.source, self.line.protected)
         commits = {each.commit for each in codified if each.id in merged}
-        if addresses := sorted({each.address for each in codified if each.commit in commits}):
+        ready = (each for each in codified if each.commit in commits)
+        if addresses := sorted({address for each in ready for address in each.written or {each.address}}):
             failed = await self.line.update_state(addresses)
             log.info("state_followed_drift", stack=self.line.stack, addresses=addresses, failed=failed)
         self.seen_head = head
@@ -109,7 +115,19 @@ class DriftScan:
             known = {(each.change.address, each.change.attribute): each.origin for each in found.values()}
             await self.claimed.look({key: origin for key, origin in known.items() if origin is not None})
         await self.sources.done()
+        await self._record_look(len(found))
         return len(found)
+
+    async def _record_look(self, found: int) -> None:
+        """Record that somebody looked: that no change from outside is known says nothing unless this is."""
+        now, stack = self.line.clock.now(), self.line.stack
+        await self.book.read(self.line.queries)
+        last = self.book.looked.get(stack)
+        if last is None or now - last >= _RECORDED_EVERY:
+            record = Record(
+                at=now, mutation_id=digest_id("look", stack), stack=stack, body=DriftLookedBody(found=found)
+            )
+            await self.events.record_event(record, repeat=True)
 
     async def carry_out(self, drift_id: str) -> Mapping[str, Json]:
         """Do what was decided about a change from outside, and record what came of it, once.
@@ -139,14 +157,14 @@ class DriftScan:
         stack = self.line.stack
         found = await self.created.find(events) if self.created is not None else ()
         return {
-            each.id_of(stack, self.book.ended[stack, each.change.address, each.change.attribute]): each
+            creation_id(each, stack, self.book.ended[stack, each.change.address, each.change.attribute]): each
             for each in found
         }
 
     async def _stays(self, drift: ForeignDrift) -> bool:
         """Whether a change that was not found again may still be there."""
         if is_created_outside(drift):
-            return self.created is not None and not await self.created.is_declared(drift)
+            return self.created is not None and not await self.created.is_accounted(drift)
         return self._in_flight(drift)
 
     async def _outside(self, plan: TerraformPlan, events: Sequence[Event]) -> dict[str, OutsideChange]:
@@ -172,7 +190,7 @@ class DriftScan:
         body = DriftedBody(
             address=change.address,
             attribute=change.attribute,
-            resource_type=change.resource_type,
+            resource_type=change.resource_type or type_of_named(change.address),
             live=None if change.sensitive else change.live,
             declared=None if change.sensitive else change.other,
             sensitive=change.sensitive,
@@ -208,10 +226,9 @@ class DriftScan:
 
         What was replaced is proposed together with the rest that was, since one may belong to the other.
         """
-        if is_created_outside(drift):
-            return _settled(drift, DriftOutcome.FAILED, BY_HAND)
         beside = self._replaced_too(drift)
-        applied = mutation_of_drift(drift, *beside)
+        known = known_creation(drift) if is_created_outside(drift) else None
+        applied = mutation_of_drift(drift, *beside, known=known)
         proposal = await self.line.prove(applied, self.backlog)
         body = await self.line.publish(applied, self.backlog, proposal)
         reasons = [each.reason for each in body.left]
@@ -249,14 +266,7 @@ class DriftScan:
         log.info("drift_settled", stack=drift.stack, drift=drift.id, outcome=body.outcome, reason=body.reason)
 
     async def _recall(self, mutation: str) -> AppliedMutation | None:
-        query = RecordQuery(mutation_id=mutation, stage=Stage.DECIDED, limit=1)
-        for record in await self.line.queries.records(query):
-            try:
-                return applied_mutation(record, {})
-            except TypeError as error:
-                message = f"Record {record.seq} cannot be read, so it is not known what is ours."
-                raise LedgerUnavailable(message) from error
-        return None
+        return await recalled(self.line.queries, mutation)
 
 
 def _is_replaced(drift: ForeignDrift) -> bool:

@@ -7,11 +7,15 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from gateway.core.errors import CodeInvalid
+from gateway.core.model.adopt import Adopt
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN
+from gateway.core.model.path import WHOLE
 from gateway.core.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
 from gateway.core.records.codec import bodies_of
 from gateway.core.records.record import Stage
@@ -20,8 +24,13 @@ from gateway.terraform.config.source import parsed_once
 from gateway.terraform.secrets import masked_text
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.changes.backlog import Backlog
-from reconciler.changes.classification import ClassifiedDrift, classify_mutation, leave_all
-from reconciler.changes.mutation_creations import is_of_place
+from reconciler.changes.classification import (
+    ClassifiedDrift,
+    classify_mutation,
+    leave_all,
+    set_secrets,
+    with_contradicted,
+)
 from reconciler.errors import BranchConflict, CodeRefused, ForeignCommit
 from reconciler.line.combined_mutation import (
     CombinedMutation,
@@ -33,6 +42,7 @@ from reconciler.line.combined_mutation import (
     with_absent_as_new,
 )
 from reconciler.line.merged_state import update_merged_state
+from reconciler.line.new_blocks import with_new_blocks
 from reconciler.line.proposal import (
     Proposal,
     comparable_body,
@@ -40,6 +50,7 @@ from reconciler.line.proposal import (
     proposal_with_edits,
     proposal_without_edits,
 )
+from reconciler.line.unread_calls import read_call
 from reconciler.model import Edit, Wanted, is_replacement
 from reconciler.proof.code_copies import link_downloaded, select_workspace, temporarily_written
 from reconciler.proof.declarations import Declaration, read_declared
@@ -55,10 +66,7 @@ from reconciler.proof.suggested_edits import SuggestionRounds
 from reconciler.publish.branch import Branch, add_untracked_files, open_branch, open_protected
 from reconciler.publish.commit_message import CodeBefore
 from reconciler.publish.git import branch_tip, mutations_in, protected_head
-from reconciler.rewrite.create import wanted_creations
-from reconciler.rewrite.edited_code import read_code
 from reconciler.rewrite.json_syntax.nested_blocks import learn_nested_blocks
-from reconciler.rewrite.resource_identity import is_in_code, is_known
 from reconciler.rewrite.surroundings import surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.live_reads import LiveReads
@@ -66,6 +74,17 @@ from reconciler.terraform.plan import ResourceChange, TerraformPlan, plan_of
 from reconciler.terraform.plugin.warm import warm_provider
 from reconciler.terraform.refresh import Refreshed
 from reconciler.terraform.state import read_recorded
+
+_PLAN_LASTS: Final = timedelta(minutes=1)
+
+
+@dataclass(slots=True)
+class LastPlan:
+    """The last plan of the protected code, and when it was begun."""
+
+    at: datetime | None = None
+    plan: TerraformPlan | None = None
+    """None if it was empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +111,11 @@ class Line:
     """The last plan of the unedited branch, for values whose declaration only a plan can show."""
     asked: SuggestionRounds | None = None
     """Suggestions for values that no editor can write; None: there are none."""
+    last_plan: LastPlan = field(default_factory=LastPlan, compare=False)
     refresh_state: bool = True
     """Whether the state is brought up to date when the protected branch has taken a value in."""
+    adopt: Adopt = Adopt.LINKED
+    """Which resources that were created beside the code are written into it."""
 
     async def reconcile(self, applied: AppliedMutation, backlog: Backlog) -> ReconciledBody:
         """Run the whole line for one mutation; returns the body of its RECONCILED record."""
@@ -103,8 +125,16 @@ class Line:
         return body
 
     def without_code(self, applied: AppliedMutation, backlog: Backlog) -> Proposal | None:
-        """The proposal for a mutation that leaves nothing to write, found without git and terraform; None if a value is to be written."""
-        return _without_code(applied, classify_mutation(applied, superseded=backlog.superseded(applied)))
+        """The proposal for a mutation that leaves nothing to write, found without git and terraform; None if a value is to be written, or
+        if the code has to be read to tell.
+        """
+        classified = classify_mutation(applied, superseded=backlog.superseded(applied))
+        if applied.elsewhere:
+            done = f"It was written into the code of the stack {applied.elsewhere}."
+            return replace(proposal_without_edits(ClassifiedDrift(), nothing_to_do=done), corrects=applied.corrects)
+        if applied.unread is not None or set_secrets(classified):
+            return None
+        return _without_code(applied, classified)
 
     @asynccontextmanager
     async def with_provider(self) -> AsyncIterator["Line"]:
@@ -117,9 +147,12 @@ class Line:
 
         Raises `errors.TerraformFailed`, `errors.TerraformMissing` or `errors.GitFailed` for what may be temporary: try again later.
         """
+        if applied.unread is not None:
+            return await self._prove_unread(applied, backlog)
         classified = classify_mutation(applied, superseded=backlog.superseded(applied))
+        classified = await self._with_contradicted_secrets(classified)
         if proposal := _without_code(applied, classified):
-            return proposal
+            return replace(proposal, tried=await self.circumstances(applied, backlog) if proposal.left else {})
         tried = await self.circumstances(applied, backlog)
         try:
             branch = await self._branch(backlog)
@@ -134,13 +167,58 @@ class Line:
             proposal = proposal_without_edits(classified, left=leave_all(classified.wanted, str(error)))
         return replace(proposal, tried=tried if proposal.left else {}, corrects=applied.corrects)
 
+    async def _prove_unread(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
+        """The proposal for a call that nobody understood: what differs now is what it did. Raises as `prove`."""
+        if applied.id in await mutations_in(self.source, self.protected):
+            named = proposal_without_edits(
+                ClassifiedDrift(), nothing_to_do="A commit of the protected branch names it.", merged=True
+            )
+            return replace(named, corrects=applied.corrects)
+        try:
+            plan = await self._plan_since(applied.settled_at)
+        except CodeRefused as error:
+            left = leave_all([Wanted(address=applied.operation, attribute=WHOLE, value=None)], str(error))
+            proposal = proposal_without_edits(ClassifiedDrift(), left=left)
+        else:
+            read = await read_call(applied, plan, backlog, self.queries)
+            proposal = proposal_without_edits(ClassifiedDrift(left=read.left), nothing_to_do=read.nothing_to_do)
+            if read.applied.effects or applied.call is not None:
+                shown = await self.prove(replace(read.applied, unread=None), backlog)
+                found = any(each.wanted.address != applied.operation for each in shown.left)
+                if shown.edits or found or read.applied.effects:
+                    proposal = replace(shown, left=(*shown.left, *(() if read.is_unseen else read.left)))
+        tried = await self.circumstances(applied, backlog) if proposal.left else {}
+        return replace(proposal, tried=tried, corrects=applied.corrects)
+
+    async def _plan_since(self, settled: datetime) -> TerraformPlan | None:
+        """The plan of the protected code after this time. Calls that were applied one after another share one for a minute."""
+        now = self.clock.now()
+        if self.last_plan.at is None or not settled < self.last_plan.at or now - self.last_plan.at > _PLAN_LASTS:
+            self.last_plan.plan = await self.plan_protected()
+            self.last_plan.at = now
+        return self.last_plan.plan
+
+    async def _with_contradicted_secrets(self, classified: ClassifiedDrift) -> ClassifiedDrift:
+        """The same, with the secrets left to a person that the code declares otherwise: the next apply would set them back."""
+        secrets = set_secrets(classified)
+        if not secrets:
+            return classified
+        try:
+            found = read_declared(await self.protected_root(), secrets)
+        except CodeInvalid:
+            return classified
+        stated = [want for want, code in zip(secrets, found, strict=True) if code.value is not None]
+        plan = await self.plan_protected() if stated else None
+        differing = {change.top_key for change in plan.changes} if plan is not None else set()
+        return with_contradicted(classified, [want for want in stated if want.top_key in differing])
+
     async def circumstances(self, applied: AppliedMutation, backlog: Backlog) -> dict[str, Json]:
         """On what it may hang that something is left to a human: the protected commit, and later mutations that change the same.
 
         A branch that may not be written adds its commit. While all of them are the same, trying again would end the same way.
         Raises `errors.GitFailed`.
         """
-        return {"protected": await self.protected_head(), "others": backlog.others(applied)}
+        return {"protected": await self.protected_head(), **backlog.circumstances(applied)}
 
     async def tip(self) -> str:
         """The unchecked commit of the stack's branch; empty if there is none. Raises `errors.GitFailed`."""
@@ -162,7 +240,9 @@ class Line:
         combined = await combined_mutation(context, applied, backlog, classified)
         if combined.classified.again:
             return replace(await self._propose_replacement(branch, context, combined, backlog), base=head)
-        classified = await self._with_new_blocks(context, applied, combined.classified)
+        # What may be another stack's is written into this one's code only if it belongs to a resource of it.
+        adopt = Adopt.LINKED if applied.is_shared and self.adopt is Adopt.ALL else self.adopt
+        classified = await with_new_blocks(context, applied, combined.classified, adopt)
         replaced = [want.address for want in classified.wanted if is_replacement(want)]
         cache = DeclaredCache() if replaced else self.declared_cache
         async with without_replaced(context, replaced) as inside:
@@ -181,7 +261,7 @@ class Line:
         applied, first = combined.applied, restoring_edits(before, combined, backlog.committed)
         with temporarily_written(branch.root, before):
             classified = await with_absent_as_new(context, combined.classified)
-            classified = await self._with_new_blocks(context, applied, classified)
+            classified = await with_new_blocks(context, applied, classified, self.adopt)
             replaced = [want.address for want in classified.wanted if is_replacement(want)]
             async with without_replaced(context, replaced) as inside:
                 missing = await undeclared_values(inside, DeclaredCache(), applied, classified.wanted, head="")
@@ -217,22 +297,6 @@ class Line:
             return proposal_without_edits(classified, left=leave_all(missing, _not_in_git(untracked)))
         proposal = proposal_with_edits(classified, proved, applied, first, before=before)
         return name_superseding(proposal, backlog.superseded(applied))
-
-    async def _with_new_blocks(
-        self, context: ProofContext, applied: AppliedMutation, classified: ClassifiedDrift
-    ) -> ClassifiedDrift:
-        """The same, with the blocks of created resources that belong to this stack. What state or code has already is not left any more."""
-        if not classified.created:
-            return classified
-        live = await read_recorded(self.terraform, context.root, self.state)
-        code = await asyncio.to_thread(read_code, context.root, {}, context.around)
-        for address, created in classified.created:
-            if not is_of_place(applied, created, live):
-                continue
-            wanted = await asyncio.to_thread(wanted_creations, context.root, [created], live, context.around)
-            if wanted or is_known(created, live) or is_in_code(code, created):
-                classified = classified.with_new(address, wanted)
-        return classified
 
     def _context(self, branch: Branch, applied: AppliedMutation, backlog: Backlog) -> ProofContext:
         async def catch_up() -> None:
@@ -271,7 +335,8 @@ class Line:
 
     async def record(self, applied: AppliedMutation, body: ReconciledBody) -> None:
         """Append RECONCILED, unless an earlier run did so before it was killed, or a correction would only say the same again."""
-        earlier = await self.queries.records(RecordQuery(mutation_id=applied.id, stage=Stage.RECONCILED))
+        reports = await self.queries.records(RecordQuery(mutation_id=applied.id, stage=Stage.RECONCILED))
+        earlier = [each for each in reports if each.stack == self.stack]
         if not applied.corrects:
             needed = not earlier
         else:
@@ -279,7 +344,7 @@ class Line:
             corrected = bodies_of((record for record in earlier if record.seq == applied.corrects), ReconciledBody)
             needed = not done and not any(comparable_body(body) == comparable_body(each) for each in corrected)
         if needed:
-            await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body)
+            await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body, stack=self.stack)
 
     async def read_live(self, targets: list[str]) -> Refreshed:
         """The live attributes of resources, read with the protected code: whatever our branch holds, it must not stand in the way.
@@ -317,14 +382,15 @@ class Line:
         for key, commit in taken_in.items():
             mutation, _, corrects = key.partition("@")
             body = ReconciledBody(merged=True, branch=self.branch, commit=commit, corrects=int(corrects or 0), **state)
-            await self.commands.record_reconciliation(mutation, at=self.clock.now(), body=body)
+            await self.commands.record_reconciliation(mutation, at=self.clock.now(), body=body, stack=self.stack)
 
     async def _update_state(self, keys: list[str]) -> dict[str, Any]:
         """Bring the state up to date with the protected code; what the record of the merge says about it. Raises `errors.GitFailed`."""
         addresses: set[str] = set()
         for key in keys:
             query = RecordQuery(mutation_id=key.partition("@")[0], stage=Stage.RECONCILED)
-            for body in bodies_of(await self.queries.records(query), ReconciledBody):
+            own = [each for each in await self.queries.records(query) if each.stack == self.stack]
+            for body in bodies_of(own, ReconciledBody):
                 addresses |= body.edited_addresses
         failed = await self.update_state(sorted(addresses))
         return {"state_not_refreshed": failed} if failed else {"state_refreshed": True}

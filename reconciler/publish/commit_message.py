@@ -2,12 +2,13 @@
 
 import json
 import textwrap
-import unicodedata
 from collections.abc import Mapping, Sequence
 
 from gateway.core.model.json import Json
+from gateway.core.model.masking import in_words
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.model import REPLACES, TAKEN_BACK, Edit, Wanted, is_gone, is_new, is_replacement
+from reconciler.publish.inert_text import one_line
 from reconciler.terraform.compare import same
 
 CodeBefore = Mapping[tuple[str, str], Json]
@@ -15,15 +16,14 @@ CodeBefore = Mapping[tuple[str, str], Json]
 
 _SUBJECT = 72
 _LINE = 100
-_TEXT = 1_000
 _VALUE = 60
 
 
 def commit_message(applied: AppliedMutation, edits: Sequence[Edit], before: CodeBefore) -> str:
     """The message of the commit that writes this mutation back. Its changes are those of the code; what was live is said where it differs.
 
-    Untrusted text is stripped of control characters and always follows a fixed label, so it can neither start a line nor
-    forge a trailer.
+    Untrusted text is on one line, without commands to hosts (`inert_text`), and always follows a fixed label, so it can neither start a
+    line nor forge a trailer.
     """
     changes = dict.fromkeys(_change(applied, edit, before) for edit in edits)
     paragraphs = [
@@ -35,16 +35,9 @@ def commit_message(applied: AppliedMutation, edits: Sequence[Edit], before: Code
     return "\n\n".join(paragraphs) + "\n"
 
 
-def one_line(text: str, limit: int = _TEXT) -> str:
-    """`text` on one line: control, format and separator characters (Unicode categories C and Z) become one space."""
-    kept = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text)
-    line = " ".join(kept.split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
-
-
 def value_text(value: Json) -> str:
-    """A value as JSON on one line, shortened to 60 characters."""
-    return one_line(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str), _VALUE)
+    """A value as JSON on one line, shortened to 60 characters; a few words for a secret."""
+    return one_line(json.dumps(in_words(value), ensure_ascii=False, sort_keys=True, default=str), _VALUE)
 
 
 def _subject(edits: Sequence[Edit], code: CodeBefore) -> str:
@@ -105,7 +98,7 @@ def _who_and_why(applied: AppliedMutation) -> list[str]:
         lines.append(f"Approved by {one_line(applied.approver)}")
     why = ", ".join(one_line(part) for part in (applied.intent, applied.motivation) if part) or "no motive was stated"
     lines += textwrap.wrap(
-        f"Why:  {why}{': ' if applied.text else ''}{one_line(applied.text)}", _LINE, subsequent_indent="      "
+        f"Why:  {why}{': ' if applied.text else ''}{one_line(applied.text)}", _LINE, subsequent_indent="    | "
     )
     return lines
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.core.model.ids import digest_id
+from gateway.core.model.masking import in_words
 from gateway.core.records.write_backs import RecordedEdit, RecordedProof, WriteBackBody
 from reconciler.changes.applied_mutation import AppliedMutation
-from reconciler.publish.commit_message import one_line, value_text
+from reconciler.publish.commit_message import value_text
+from reconciler.publish.inert_text import one_line
 from reconciler.suggest.question import ChangedOutside, NamedIntent
 
 LONGEST: Final = 60_000
@@ -119,8 +121,11 @@ def comments_of(written: Sequence[WriteBack]) -> Iterator[str]:
 
 
 def code_span(text: str) -> str:
-    """Text as a code span, in which nothing has a meaning; shortened to 300 characters."""
-    line = one_line(text, 300).replace("<!--", "<! --").replace("-->", "-- >") or " "
+    """Text as a code span, in which nothing has a meaning; shortened to 300 characters.
+
+    A squashed merge makes a commit message of the description, where a code span is no protection, so the text is inert in itself.
+    """
+    line = one_line(str(in_words(text)), 300).replace("<!--", "<! --").replace("-->", "-- >") or " "
     longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest else ""

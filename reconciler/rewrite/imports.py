@@ -1,7 +1,5 @@
 """`import` blocks of a root module: which ids they import, and the block that adopts a resource for an address."""
 
-import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +8,7 @@ from tree_sitter import Node
 from gateway.core.model.path import WHOLE
 from gateway.terraform.address import parse_address, resource_type_of
 from gateway.terraform.config.module import Module
+from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from reconciler.changes.replacements import ReplacedResource
@@ -19,9 +18,6 @@ from reconciler.rewrite.edited_code import EditedCode
 from reconciler.rewrite.editors.hcl_text import CannotEdit, to_hcl
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.editors.top_level_block import append_block
-
-_PLAIN = re.compile(r'"[^"\\$%]*"')
-"""A text without escapes and without templates."""
 
 
 def import_expressions(root: Module) -> Mapping[str, str]:
@@ -35,11 +31,15 @@ def import_expressions(root: Module) -> Mapping[str, str]:
 
 
 def imported_ids(root: Module) -> Mapping[str, str]:
-    """The imported id by the address, where it is plain text."""
+    """The imported id by the address, where it is a text without references."""
     return {
-        address: json.loads(written)
-        for address, written in import_expressions(root).items()
-        if _PLAIN.fullmatch(written)
+        address: written.value
+        for document in root.source.documents.values()
+        for block in document.blocks(document.root, "import")
+        if (address := text_of(document, block, "to"))
+        and (attribute := document.attributes(block).get("id")) is not None
+        if isinstance(written := e.bare(read_attribute(document, attribute)), e.LiteralValue)
+        and isinstance(written.value, str)
     }
 
 

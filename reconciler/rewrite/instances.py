@@ -194,11 +194,14 @@ def _with_values(text: str, like: NewInstance) -> str:
     return text
 
 
+_TEMPLATE = re.compile(r"[$%]\{")
+
+
 def siblings_of(created: Created, live: Mapping[str, Mapping[str, Json]]) -> Iterator[tuple[str, NewInstance]]:
     """The address of the new instance and the sibling that it is like, the likeliest first.
 
     A sibling's key, or an item that a `count` counts, is part of its name, so the same part of the new name is the new one. What belongs
-    to another resource has no name of its own; then the key is called as a block would be.
+    to another resource may have no such name; then the key is called as a block would be.
     """
     found = []
     for address, values in live.items():
@@ -207,23 +210,42 @@ def siblings_of(created: Created, live: Mapping[str, Mapping[str, Json]]) -> Ite
             continue
         if created.parent:
             if created.parent in values.values() and isinstance(parsed.key, str):
-                new, like = _named(parsed, parsed.key, label_of(created.name))
-                found.append((0, address, (new, replace(like, values=_other_values(values, created)))))
+                for rank, each in enumerate(_own_keys(values, parsed.key, created.name)):
+                    new, like = _named(parsed, parsed.key, each)
+                    found.append((-rank, address, (new, replace(like, values=_other_values(values, created)))))
             continue
         for name in names_of(values):
             for new, like in _by_name(parsed, name, created.name, live):
                 found.append((len(shared_beginning(created.name, name)), str(parsed), (new, like)))
     for _, _, (new, like) in sorted(found, key=lambda each: (-each[0], each[1])):
-        yield str(new), like
+        # Nobody gives a key that looks like a template, and an import's address cannot hold every such text.
+        if not _TEMPLATE.search(like.new):
+            yield str(new), like
+
+
+def _own_keys(sibling: Mapping[str, Json], key: str, name: str) -> Iterator[str]:
+    """The keys that a new instance may have: the part of its name in the place of the sibling's key, else its name as a label."""
+    parts = (_same_part(own, key, name) for own in names_of(sibling))
+    yield from dict.fromkeys(each for each in (*parts, label_of(name)) if each)
 
 
 def _other_values(sibling: Mapping[str, Json], created: Created) -> tuple[tuple[Json, Json], ...]:
     """The plain values by which two resources differ, each once."""
-    pairs = ((sibling.get(name), value) for name, value in created.attributes.items())
+    pairs = [
+        pair for name, value in created.attributes.items() for pair in _beside_each_other(sibling.get(name), value)
+    ]
     plain = (
         (old, new) for old, new in pairs if isinstance(old, str | int | float) and isinstance(new, str | int | float)
     )
     return tuple(dict.fromkeys((old, new) for old, new in plain if old != new and not isinstance(old, bool)))
+
+
+def _beside_each_other(old: Json, new: Json) -> Iterator[tuple[Json, Json]]:
+    """Two values, or the items of two lists that are as long as each other."""
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        yield from zip(old, new, strict=True)
+    else:
+        yield old, new
 
 
 def _named(sibling: Address, key: str, new: str) -> tuple[Address, NewInstance]:

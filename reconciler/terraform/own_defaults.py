@@ -1,6 +1,8 @@
-"""Attributes that only Terraform has, with a default: an import leaves them null, and the next plan would set them.
+"""Attributes that only Terraform has: an import leaves them null, and the next plan would set them to what the code or the provider's default says.
 
-A plan that imports a resource and sets nothing but these changes the state alone: the provider's update of them sends no request.
+A plan that imports a resource and sets nothing but these changes the state alone: the provider's update of them sends no request. Nobody can have
+set them in AWS, so none of them is missing in the block of a created resource; and what the code says of them is in the state once that plan is
+applied.
 """
 
 from collections.abc import Mapping
@@ -16,7 +18,7 @@ _OWN: Final[Mapping[str, frozenset[str]]] = {
 
 
 def sets_own_defaults(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry of `resource_changes` imports a resource, and besides sets only such attributes, which were null."""
+    """Whether an entry of `resource_changes` imports a resource, and besides sets only such attributes, which were null, whatever they are set to."""
     change = entry["change"]
     if not change.get("importing") or change["actions"] != ["update"]:
         return False

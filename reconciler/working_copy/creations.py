@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gateway.core.model.adopt import Adopt
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address, resource_type_of
 from reconciler.adoption.adoption import DeclaredStack, adopt
-from reconciler.adoption.extent import Adopt
 from reconciler.adoption.model import LeftCreation
 from reconciler.changes.cloudtrail import Event
 from reconciler.model import Drift, Left, is_new

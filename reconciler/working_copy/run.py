@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.core.errors import SettingsInvalid
+from gateway.core.model.adopt import Adopt
 from gateway.terraform.config.source import parsed_once
 from gateway.terraform.provider_mirror import terraform_environment
-from reconciler.adoption.extent import Adopt
 from reconciler.changes.cloudtrail import Event
 from reconciler.terraform.cli import Terraform, found_executable
 from reconciler.terraform.plugin.warm import warm_provider

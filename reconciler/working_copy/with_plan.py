@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from gateway.core.model.adopt import Adopt
 from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import load_module
-from reconciler.adoption.extent import Adopt
 from reconciler.changes.classification import classify_foreign_drift
 from reconciler.changes.cloudtrail import Event, origins
 from reconciler.changes.event_creations import read_creation

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from gateway.core.derived_rows import DIRECTORY, AttributeSource, Confidence, DerivedRow, Origin
 from gateway.core.model.mutation import Basis, Call, EffectAction
 from gateway.core.model.verdict import Mode
 from gateway.core.settings import StackSettings
-from gateway.effects.derived_rows import DIRECTORY, AttributeSource, Confidence, DerivedRow, Origin
 from gateway.effects.registry import SERVICES
 from gateway.effects.resolver import EffectResolver
 from gateway.effects.schema import read_schemas

@@ -103,5 +103,5 @@ def signed(key: Key, service: str, body: bytes, headers: dict[str, str], port: i
 
 
 def numbered(request: bytes, attempt: str) -> bytes:
-    """The request with an `amz-sdk-invocation-id`, which every SDK sends and none signs."""
+    """The request with an `amz-sdk-invocation-id`, which every SDK sends and botocore does not sign."""
     return request.replace(b"\r\n\r\n", f"\r\namz-sdk-invocation-id: {attempt}\r\n\r\n".encode(), 1)

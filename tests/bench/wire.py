@@ -9,7 +9,7 @@ import statistics
 import time
 import tracemalloc
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,7 +20,9 @@ from gateway.aws.models import call_classes, routing_index
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.service_models import ServiceModels
-from tests.bench.figure import show
+from gateway.core.times import SystemClock
+from gateway.line.data_plane import DataSignature, DataSignatures
+from tests.bench.figure import quantile, show
 
 ROUNDS = 3000
 CALLER = Caller(actor="bench", kind=ActorKind.AGENT, key_id="SNTLAAAAAAAAAAAAAAAA")
@@ -146,6 +148,33 @@ async def main() -> None:
 
         value = await median(read)
         show(f"wire.{kind}.{protocol}.{service}:{operation}.p50", value, "us", floor=floor, n=ROUNDS)
+    signatures()
+
+
+def signatures() -> None:
+    """What it costs that the signature of a data call counts once, with 100,000 others remembered. Floor: adding a text to a set of as many."""
+    clock, made = SystemClock(), [f"{number:064x}" for number in range(100_000 + ROUNDS)]
+    for kind, covered in (("nonce_signed", True), ("nonce_not_signed", False)):
+        spent, plain = DataSignatures(clock, skew=timedelta(seconds=300)), set(made[:-ROUNDS])
+        for value in made[:-ROUNDS]:
+            spent.spend(_data_signature(value, covered=covered))
+        times: list[int] = []
+        floors: list[int] = []
+        for value in made[-ROUNDS:]:
+            signature = _data_signature(value, covered=covered)
+            start = time.perf_counter_ns()
+            spent.spend(signature)
+            between = time.perf_counter_ns()
+            plain.add(value)
+            floors.append(time.perf_counter_ns() - between)
+            times.append(between - start)
+        floor = statistics.median(floors) / 1000
+        show(f"wire.signature_once.{kind}.p50", statistics.median(times) / 1000, "us", floor=floor, n=ROUNDS)
+        show(f"wire.signature_once.{kind}.p99", quantile(times, 0.99) / 1000, "us", floor=floor, n=ROUNDS)
+
+
+def _data_signature(value: str, *, covered: bool) -> DataSignature:
+    return DataSignature(value=value, at=datetime.now(UTC), nonce=value[-8:], signed_nonce=covered)
 
 
 if __name__ == "__main__":

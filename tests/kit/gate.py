@@ -16,22 +16,26 @@ from typing import Any, Self, TypeVar
 import boto3
 import uvicorn
 from botocore.config import Config
-from sqlalchemy import delete
+from sqlalchemy import delete, update
 
 from gateway.app.running import running
+from gateway.core.model.approval import HoldState
 from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.circuit_breaker import BreakerState
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import Key, RecordQuery
 from gateway.core.records.record import Record
 from gateway.core.settings import (
     DataPlaneSettings,
     PolicySettings,
+    ReconcileSettings,
     ServerSettings,
     Settings,
     StackSettings,
     UpstreamSettings,
 )
 from gateway.core.settings.console import ConsoleSettings
+from gateway.core.settings.exports import ExportSettings
 from gateway.core.settings.notices import ChatSettings, WebhookSettings
 from gateway.core.settings.run_task import RunTaskSettings
 from gateway.core.settings.signals import SignalSourceSettings
@@ -42,14 +46,19 @@ from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.store.statements import Statement
-from gateway.ledger.store.tables import CLAIMS, VALUES
+from gateway.ledger.store.tables import BUDGETS, CLAIMS, HOLDS, VALUES
 from gateway.ledger.store.transaction import Transaction
 from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
 ASG = "kafka-consumer-processor-asg"
 T = TypeVar("T")
-_FORGET = (Statement(delete(VALUES)), Statement(delete(CLAIMS).where(CLAIMS.c.ended_at.is_not(None))))
+_FORGET = (
+    Statement(delete(VALUES)),
+    Statement(delete(CLAIMS).where(CLAIMS.c.ended_at.is_not(None))),
+    Statement(delete(HOLDS).where(HOLDS.c.state == HoldState.OPEN.value)),
+)
+_CLOSE = Statement(update(BUDGETS).values(in_a_row=0, state=BreakerState.CLOSED.value, until="", trial=""))
 
 KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "agent": (ActorKind.AGENT, ()),
@@ -64,6 +73,10 @@ KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
 def _forget(transaction: Transaction) -> None:
     for statement in _FORGET:
         transaction.change(statement, {})
+
+
+def _close(transaction: Transaction) -> None:
+    transaction.change(_CLOSE, {})
 
 
 @dataclass
@@ -85,6 +98,8 @@ class Gate:
     policy: PolicySettings = field(default_factory=PolicySettings)
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
+    exports: tuple[ExportSettings, ...] = ()
+    reconcile: ReconcileSettings = field(default_factory=ReconcileSettings)
     more_stacks: tuple[StackSettings, ...] = ()
     """Besides the copy of the case's."""
     listening: socket.socket | None = None
@@ -104,6 +119,8 @@ class Gate:
         self._thread.start()
         assert self._ready.wait(300), "the gateway did not start"
         if self._failure:
+            self._thread.join(300)
+            self._loop.close()
             raise self._failure
         return self
 
@@ -123,11 +140,16 @@ class Gate:
         return list(self.run(self.ledger.records(RecordQuery(newest_first=False, limit=1000, **query))))
 
     def release_all(self) -> None:
-        """Release every open claim, and forget the claims and applied values of before, so that the next test starts as the first did."""
+        """Release every open claim, and forget the claims, holds and applied values of before, so that the next test starts as the first did."""
         human = Caller(actor="human", kind=ActorKind.HUMAN, key_id=self.keys["human"].id, roles=("approver",))
         for mutation in {claim.mutation_id for claim in self.run(self.ledger.claims())}:
             self.run(self.ledger.release(mutation, caller=human, at=SystemClock().now()))
         self.run(self.ledger.write(_forget))
+        self.close_breakers()
+
+    def close_breakers(self) -> None:
+        """Forget that actors were refused: tests that share a gate ask more often for what is refused than one actor may."""
+        self.run(self.ledger.write(_close))
 
     def client(
         self,
@@ -141,7 +163,7 @@ class Gate:
         client = boto3.client(
             service,
             endpoint_url=self.url,
-            region_name="us-east-1",
+            region_name=more.pop("region_name", "us-east-1"),
             aws_access_key_id=key.id,
             aws_secret_access_key=more.pop("secret", key.secret),
             config=Config(**{"retries": {"total_max_attempts": 1}, **more}),
@@ -204,6 +226,8 @@ class Gate:
                 policy=self.policy,
                 telemetry=self.telemetry,
                 console=self.console,
+                exports=self.exports,
+                reconcile=self.reconcile,
                 stacks=(
                     StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),
                     *self.more_stacks,

@@ -126,6 +126,7 @@ class History:
                 await self._act(act, name, held, NOW + number * 2 * HOUR)
         await self._approvals_in_other_circumstances()
         await self._approvals_by_two()
+        await self._approvals_with_a_revoked_key()
 
     async def _approvals_by_two(self) -> None:
         """What two people must approve: by one of them, by both, in an emergency; and the same call again, which attaches."""
@@ -145,6 +146,21 @@ class History:
         again = self.mutation(effect(60, "one of two"))
         decision = nouns.decision(Verdict.HOLD, needs=two, attached=self.ids["one of two hold"])
         await self.ledger.record_decision(again, self.facts(again), decision)
+
+    async def _approvals_with_a_revoked_key(self) -> None:
+        """A whole approval, half of one and a plan's session, which all end with the key; one that was used before stays so."""
+        ring = SqlKeyRing(self.ledger, master=MASTER, clock=_Noon())
+        key = await ring.issue(actor="thief", kind=ActorKind.HUMAN, roles=("approver",))
+        thief = replace(HUMAN, actor="thief", key_id=key.id)
+        for name, people in (("withdrawn", 1), ("withdrawn half", 2), ("used in time", 1)):
+            held = self.mutation(effect(70, name))
+            needs = ApprovalRule(people=people)
+            await self.ledger.record_decision(held, self.facts(held), nouns.decision(Verdict.HOLD, needs=needs))
+            approval = await self.ledger.approve(held.id, approver=thief, at=NOW, lasts=HOUR)
+            self.ids |= {f"{name} hold": held.id, f"{name} approval": approval.id}
+            if name == "used in time":
+                await self._act("u", name, held, NOW)
+        await ring.revoke(key.id)
 
     async def _approvals_in_other_circumstances(self) -> None:
         """The second approval of a call withdraws the first; a hold whose call and reasons are very many is cut."""

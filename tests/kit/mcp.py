@@ -1,6 +1,6 @@
 """A client of the MCP door: the official SDK's own, in either era of the protocol, with the key of an actor."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,9 +19,16 @@ WAIT = 300.0
 @asynccontextmanager
 async def mcp_client(gate: Gate, actor: str = "agent", era: str = MODERN, **more: Any) -> AsyncIterator[Client]:
     """A connected client of this actor."""
+    async with mcp_client_at(gate.url, gate.bearer(actor), era, **more) as client:
+        yield client
+
+
+@asynccontextmanager
+async def mcp_client_at(url: str, headers: Mapping[str, str], era: str = MODERN, **more: Any) -> AsyncIterator[Client]:
+    """A connected client of the gateway at this URL, whose requests carry these headers."""
     mode = {"legacy": "legacy"}.get(era, "auto")
-    async with httpx2.AsyncClient(headers=gate.bearer(actor), timeout=WAIT, **more) as http:
-        transport = streamable_http_client(f"{gate.url}/mcp", http_client=http)
+    async with httpx2.AsyncClient(headers=dict(headers), timeout=WAIT, **more) as http:
+        transport = streamable_http_client(f"{url}/mcp", http_client=http)
         async with Client(transport, mode=mode, read_timeout_seconds=WAIT) as client:
             yield client
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from gateway.core.model.caller import Caller
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call, Effect, Mutation
@@ -21,21 +22,23 @@ async def record_mutation(
     *,
     outcome: Sent | None = APPLIED,
     stack: str = "shop",
+    possible_stacks: tuple[str, ...] = (),
     at: datetime | None = None,
+    caller: Caller | None = None,
     call: Call | None = None,
     idempotency_key: str = "",
 ) -> Mutation:
     """Record a mutation with its effects, each with the value before; with an outcome, settle it."""
     mutation = nouns.mutation(
         *(each for each, _ in effects),
-        caller=nouns.caller("agent-scaler"),
+        caller=caller or nouns.caller("agent-scaler"),
         call=call or Call(service="autoscaling", operation="SetDesiredCapacity"),
         motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text="lag grows"),
         idempotency_key=idempotency_key,
     )
     now = at or datetime.now(UTC)
     subjects = (nouns.subject(each, before, before) for each, before in effects)
-    facts = nouns.facts(*subjects, now=now, stack=stack)
+    facts = nouns.facts(*subjects, now=now, stack=stack, possible_stacks=possible_stacks)
     await ledger.record_decision(mutation, facts, nouns.decision())
     if outcome is not None:
         await ledger.record_outcome(mutation, outcome, now)

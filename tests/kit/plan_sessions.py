@@ -6,6 +6,7 @@ from typing import Any
 
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim
+from gateway.core.model.motive import Motive
 from gateway.core.model.mutation import Call, Effect, EffectAction, Mutation
 from gateway.core.model.outcome import Sent
 from gateway.core.model.path import WHOLE
@@ -52,11 +53,13 @@ class PlanScene:
             self.caller = Caller(actor=PIPELINE, kind=ActorKind.PIPELINE, key_id=key.id)
         return self.caller
 
-    async def plan(self, *effects: Effect, digest: str = "d", **decided: Any) -> tuple[Mutation, Key | None]:
+    async def plan(
+        self, *effects: Effect, digest: str = "d", motive: Motive | None = None, **decided: Any
+    ) -> tuple[Mutation, Key | None]:
         """The mutation of a plan with these effects, and the key of its session if it passes."""
         given = effects or (nouns.effect(value=6),)
         call = Call(service="terraform", operation="apply", parameters={"plan": digest})
-        mutation = nouns.mutation(*given, caller=await self.standing(), call=call)
+        mutation = nouns.mutation(*given, caller=await self.standing(), call=call, motive=motive)
         facts = nouns.facts(*nouns.subjects(given), now=self.now)
         decision = nouns.decision(decided.pop("verdict", Verdict.ALLOW), **decided)
         changes = tuple(

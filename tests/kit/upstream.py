@@ -27,7 +27,7 @@ class UpstreamStub:
     """ok, null and empty (a success with such a body), refuse (an AWS error), echo (an error that repeats the request), cut (the connection is
     closed), html (a captive portal), slow, wait (until `release`)."""
     results: dict[str, str] = field(default_factory=dict)
-    """Operation of a query protocol → the XML inside the result of its successful answer; empty for all others."""
+    """Operation → the body of its successful answer in JSON, or of a query protocol the XML inside its result; empty for all others."""
     port: int = 0
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the first request has arrived."""
@@ -74,17 +74,17 @@ class UpstreamStub:
             return _s3(self.behaviour)
         in_json = target or "/lambda/aws4_request" in scope
         return (
-            _json(self.behaviour)
+            _json(self.behaviour, self.results.get(operation, "{}"))
             if in_json
             else _query(operation, self.behaviour, result=self.results.get(operation, ""))
         )
 
 
-def _json(behaviour: str) -> web.Response:
+def _json(behaviour: str, result: str) -> web.Response:
     if behaviour == "refuse":
         error = '{"__type": "com.amazonaws#ResourceNotFoundException", "message": "No such thing"}'
         return _response(error, "application/x-amz-json-1.0", 400)
-    return _response("{}", "application/x-amz-json-1.0", 200)
+    return _response(result, "application/x-amz-json-1.0", 200)
 
 
 def _s3(behaviour: str) -> web.Response:

@@ -49,6 +49,7 @@ def document(
             "operation": operation,
             "account": "123456789012",
             "parameters": parameters or {},
+            "controls": [],
             "class": "mutation",
             "understood": bool(effects),
             "effects": list(effects),

@@ -72,6 +72,7 @@ def court(
         engine = PolicySettings(
             engine=PolicyEngineKind(request.param),
             path=policies,
+            green_tests=False,
             deadline_ms=10_000,
             opa_url=url if request.param == "opa" else "",
         )

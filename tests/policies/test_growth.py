@@ -150,7 +150,7 @@ class Counted:
         config.consume_fuel = True
         self._engine = wasmtime.Engine(config)
         module = wasmtime.Module(self._engine, bundle.wasm)
-        self._instance = _Fueled(module, engine=self._engine, data=bundle.data, memory_bytes=256 * 2**20, ticks=10**6)
+        self._instance = _Fueled(module, engine=self._engine, data=bundle.data, memory_bytes=512 * 2**20, ticks=10**6)
 
     def work(self, asked: dict[str, Any], entrypoint: str = ENTRYPOINT) -> int:
         """How many instructions a decision takes."""

@@ -10,7 +10,7 @@ from gateway.policy.sources import shipped, source_paths
 
 
 @pytest.mark.opa
-@pytest.mark.slow
+@pytest.mark.long  # `make test` runs `make policy`, which is the same, beside the tests
 @pytest.mark.parametrize("name", [name for name, _ in CHECKS])
 def test_the_policies_pass(name: str) -> None:
     tool = opa_command.find_opa()

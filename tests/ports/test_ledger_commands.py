@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import bindparam, update
 
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.approval import HoldState, binding_from_json
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.inbound import Refusal
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call, Door, Mutation
 from gateway.core.model.outcome import Applied, InDoubt, Reply, Sent
@@ -22,6 +23,8 @@ from gateway.core.records.record import Stage
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.store.statements import Statement
+from gateway.ledger.store.tables import APPROVALS
 from tests.kit import nouns
 from tests.kit.bodies import written_back
 from tests.kit.nouns import BOUND
@@ -371,3 +374,72 @@ async def test_refusals_are_recorded_at_a_limited_rate_and_the_others_counted(le
     assert str(records[0].body.members["key_id"]).startswith("…MPLE sha256:")
     await refuse(NOW + timedelta(seconds=1))
     assert (await ledger.records(RecordQuery()))[0].body.members["suppressed"] == 0
+
+
+# What a revoked key leaves behind --------------------------------------------------------------------------------------
+
+
+async def person(ledger: SqlLedger, actor: str) -> tuple[SqlKeyRing, Caller]:
+    """Somebody who may approve, with a key of their own."""
+    ring = SqlKeyRing(ledger, master=MASTER, clock=SystemClock())
+    key = await ring.issue(actor=actor, kind=ActorKind.HUMAN, roles=("approver",))
+    return ring, replace(ALICE, actor=actor, key_id=key.id)
+
+
+async def held_state(ledger: SqlLedger, change: Mutation) -> HoldState:
+    """Whether people are waited for."""
+    [hold] = await ledger.holds(state=None, mutation_id=change.id)
+    return hold.state
+
+
+async def test_a_revoked_key_takes_its_unused_approvals_along(ledger: SqlLedger) -> None:
+    ring, thief = await person(ledger, "thief")
+    _, other = await person(ledger, "other")
+    theirs, others, used, late = (mutation(call=name) for name in ("theirs", "others", "used", "late"))
+    now = SystemClock().now()
+    for change in (theirs, others, used, late):
+        await decide(ledger, change, Verdict.HOLD, at=now)
+    approval = await ledger.approve(theirs.id, approver=thief, at=now, lasts=HOUR)
+    await ledger.approve(others.id, approver=other, at=now, lasts=HOUR)
+    gone = await ledger.approve(used.id, approver=thief, at=now, lasts=HOUR)
+    await decide(ledger, mutation(call="used"), approval=gone.id, at=now)
+    await ledger.approve(late.id, approver=thief, at=now - DAY, lasts=HOUR)
+    ended = await ring.revoke(thief.key_id)
+    assert ended.approvals == (approval.id,)
+    states = [await held_state(ledger, change) for change in (theirs, others, used)]
+    assert states == [HoldState.OPEN, HoldState.APPROVED, HoldState.APPROVED]
+    assert (await ring.revoke(thief.key_id)).approvals == ()
+    again = await ledger.approve(theirs.id, approver=other, at=now, lasts=HOUR)
+    assert (again.id != approval.id, again.missing) == (True, 0)
+    assert await ledger.verify()
+
+
+async def test_an_approval_whose_key_nobody_recorded_ends_with_any_key_of_its_person(ledger: SqlLedger) -> None:
+    """Records of before do not tell the key."""
+    ring, alice = await person(ledger, "alice")
+    _, bob = await person(ledger, "bob")
+    now = SystemClock().now()
+    for name, approver in (("hers", alice), ("his", bob)):
+        change = mutation(call=name)
+        await decide(ledger, change, Verdict.HOLD, at=now)
+        await ledger.approve(change.id, approver=approver, at=now, lasts=HOUR)
+    keys = Statement(update(APPROVALS).where(APPROVALS.c.approver == bindparam("who")).values(keys=bindparam("with")))
+    for approver in (alice, bob):
+        older = {"who": approver.actor, "with": None}
+        await ledger.write(lambda transaction, values=older: transaction.change(keys, values))  # type: ignore[misc]
+    assert len((await ring.revoke(alice.key_id)).approvals) == 1
+    for approver in (alice, bob):  # as the records have it, which are verified in the end
+        told = {"who": approver.actor, "with": canonical_text([approver.key_id])}
+        await ledger.write(lambda transaction, values=told: transaction.change(keys, values))  # type: ignore[misc]
+
+
+async def test_a_key_that_is_only_put_away_takes_nothing_along_until_it_is_distrusted(ledger: SqlLedger) -> None:
+    ring, alice = await person(ledger, "alice")
+    change, now = mutation(), SystemClock().now()
+    await decide(ledger, change, Verdict.HOLD, at=now)
+    await ledger.approve(change.id, approver=alice, at=now, lasts=HOUR)
+    assert (await ring.revoke(alice.key_id, distrust=False)).approvals == ()
+    assert await held_state(ledger, change) is HoldState.APPROVED
+    assert len((await ring.revoke(alice.key_id)).approvals) == 1
+    assert await held_state(ledger, change) is HoldState.OPEN
+    assert await ledger.verify()

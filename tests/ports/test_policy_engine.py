@@ -35,7 +35,8 @@ IDS = {
     *(f"SEN-I{number:03}" for number in range(1, 13)),
     *(f"SEN-X00{number}" for number in range(1, 7)),
     *(f"SEN-D00{number}" for number in range(1, 7)),
-    *(f"SEN-S00{number}" for number in range(1, 6)),
+    *(f"SEN-S00{number}" for number in range(1, 7)),
+    *(f"SEN-T00{number}" for number in range(1, 6)),
     *("SEN-C001", "SEN-E001", "SEN-E002", "SEN-E003", "SEN-M001", "SEN-N001", "SEN-N002", "SEN-N003"),
 }
 OPEN: dict[str, Json] = {
@@ -83,11 +84,15 @@ WRITES: tuple[tuple[str, str, EffectAction, tuple[Json, ...]], ...] = (
     ("aws_security_group", "ingress", EffectAction.SET, ([{"prefix_list_ids": ["pl-1"]}], [{"prefix_list_ids": "pl-1"}], [{**OPEN, "cidr_blocks": ["8.0.0.0/8", "9.0.0.0/8"]}])),
     ("aws_lambda_function", "reserved_concurrent_executions", EffectAction.SET, (0, 5)),
     ("aws_lambda_function", "timeout", EffectAction.SET, (3, 900)),
+    ("aws_sqs_queue", "kms_master_key_id", EffectAction.SET, tuple(f"arn:aws:kms:us-east-1:{owner}:key/k" for owner in ("999999999999", "888888888888", "123456789012"))),
+    ("aws_lambda_function", "layers", EffectAction.SET, (["arn:aws:lambda:us-east-1:999999999999:layer:l:1"], ["arn:aws:lambda:us-east-1:888888888888:layer:l:1"], [])),
 )  # fmt: skip
 CALLS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("ec2", "DoSomething", {}),
     ("iam", "SetDefaultPolicyVersion", {}),
     ("sqs", "PurgeQueue", {}),
+    ("rds", "ModifyDBInstance", {"ApplyImmediately": True}),
+    ("x", "Y", {"Z": "arn:aws:sqs:us-east-1:999999999999:q"}),
     ("sqs", "ReceiveMessage", {"VisibilityTimeout": 43_200}),
     ("cloudwatch", "SetAlarmState", {}),
     ("cloudtrail", "StopLogging", {}),

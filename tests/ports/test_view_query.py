@@ -61,6 +61,11 @@ def test_each_question_of_the_document_has_the_same_answer_on_both(urls: dict[st
     assert sorted(_without_ids(sqlite.rows)) == sorted(_without_ids(postgresql.rows))
 
 
+def test_a_plan_whose_session_was_opened_is_no_denied_call(ask: Ask) -> None:
+    found = ask("SELECT DISTINCT outcome FROM mutations WHERE operation = 'apply' AND verdict = 'allow'")
+    assert found.rows == (("opened",),)
+
+
 def test_there_are_ten_questions() -> None:
     assert len(QUESTIONS) == 10
 

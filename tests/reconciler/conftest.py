@@ -27,7 +27,7 @@ from gateway.core.model.path import WHOLE
 from gateway.ledger.ledger import SqlLedger
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.terraform.cli import Terraform
-from tests.bench.drift.terraform import warm_provider
+from tests.bench.drift.terraform import Tool, warm_provider
 from tests.kit import nouns
 from tests.kit.stores import KEYS
 
@@ -133,6 +133,14 @@ def applied_stack(name: str, endpoint: str, tmp_path_factory: pytest.TempPathFac
         live.run("apply", "-auto-approve", "-no-color")
         live.run("apply", "-refresh-only", "-auto-approve", "-no-color")
         yield live
+
+
+@pytest.fixture
+def tool(fleet: Live, monkeypatch: pytest.MonkeyPatch) -> Tool:
+    """Terraform for stacks of a test's own beside `fleet`, with its provider and environment, which commands of the test have too."""
+    for name, value in fleet.environment.items():
+        monkeypatch.setenv(name, value)
+    return Tool(environment=fleet.environment)
 
 
 @pytest.fixture

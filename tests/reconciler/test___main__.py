@@ -14,6 +14,7 @@ import pytest
 import structlog
 from typer.testing import CliRunner
 
+from gateway.core.errors import SettingsInvalid
 from reconciler.__main__ import app
 
 
@@ -36,6 +37,19 @@ def test_events_that_cannot_be_read_end_with_1(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["reconcile", str(tmp_path), "--events", str(tmp_path / "events"), "--json"])
     assert result.exit_code == 1
     assert '"events_invalid"' in result.stdout
+
+
+def test_json_is_all_of_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def logs(_run: object) -> None:
+        structlog.get_logger().warning("state_has_no_lineage")
+        print("a line of a library")
+        raise SettingsInvalid("It cannot run.")
+
+    monkeypatch.setattr("reconciler.working_copy.run.reconcile_working_copy", logs)
+    result = CliRunner().invoke(app, ["reconcile", str(tmp_path), "--json"])
+    assert json.loads(result.stdout) == {"code": "settings_invalid", "detail": "It cannot run."}
+    assert "state_has_no_lineage" in result.stderr
+    assert "a line of a library" in result.stderr
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from reconciler.drift.in_doubt.read_back import ReadBack
 from reconciler.errors import TerraformFailed
 from reconciler.line.loop import Line
 from reconciler.line.proposal import Proposal
+from reconciler.model import Wanted
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.refresh import Refreshed
@@ -58,7 +59,8 @@ class FakeLine(Line):
             raise TerraformFailed.saying("plan", "no credentials")
         if applied.id not in self.stuck:
             return Proposal(corrects=applied.corrects)
-        wanted = classify_mutation(applied, superseded={}).wanted
+        itself = Wanted(address=applied.operation, attribute="*", value=None)
+        wanted = classify_mutation(applied, superseded={}).wanted or (itself,)
         tried = await self.circumstances(applied, backlog)
         return Proposal(left=leave_all(wanted, "Stuck."), tried=tried, corrects=applied.corrects)
 
@@ -175,7 +177,7 @@ async def test_what_needs_no_code_is_recorded_at_once_and_without_a_workflow(
         assert await worker.run_once(runner) == 31
         assert await worker.run_once(runner) == 0
         ran = await DBOS.list_workflows_async()
-    assert [workflow.workflow_id for workflow in ran] == [change]
+    assert [workflow.workflow_id for workflow in ran] == [f"{change}.shop.0"]
     records = await _reconciled(ledger)
     assert len(records) == 31
     assert all("was created" in str(record.body.members["left"]) for record in records if record.mutation_id != change)
@@ -205,6 +207,35 @@ async def test_what_was_left_is_tried_again_when_the_code_changed_and_only_then(
     corrected = (await _reconciled(ledger, mutation))[-1]
     assert (corrected.body.members["commit"], corrected.body.members["corrects"]) == ("c0ffee", first.seq)
     assert not worker.backlog.left
+
+
+async def test_a_call_that_may_be_about_several_stacks_is_left_to_each_until_one_has_it(
+    worker: Worker, ledger: SqlLedger, tmp_path: Path
+) -> None:
+    """Nobody knows what the call did, and two of three stacks are in its account and region."""
+    call = Call(service="events", operation="CancelReplay")
+    mutation = await record_mutation(ledger, [], call=call, stack="", possible_stacks=("bakery", "shop"))
+    line = _line(worker)
+    line.stuck.add(mutation.id)
+    lines = {name: replace(line, stack=name, stuck={mutation.id}) for name in ("bakery", "florist", "shop")}
+    workers = {name: Worker(line=each, backlog=Backlog(stack=name)) for name, each in lines.items()}
+
+    async def left() -> list[str]:
+        return sorted(record.stack for record in await ledger.records(RecordQuery(left=True)))
+
+    async with durable(workers, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        for each in workers.values():
+            await each.run_once(runner)
+        assert await left() == ["bakery", "shop"]
+        lines["bakery"].stuck.clear()
+        lines["bakery"].heads.append("c1")
+        await workers["bakery"].run_once(runner)
+        assert await left() == ["shop"]
+        await workers["shop"].run_once(runner)
+    assert await left() == []
+    (done,) = [each for each in await _reconciled(ledger, mutation.id) if each.stack == "shop"][1:]
+    assert done.body.members["nothing_to_do"] == "It was written into the code of the stack bakery."
+    assert not workers["florist"].backlog.decided
 
 
 async def test_a_new_process_tries_what_was_left_only_if_something_changed_since(

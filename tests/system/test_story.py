@@ -168,7 +168,7 @@ def test_the_users_own_stack_is_used_in_place_and_not_applied(an_up: Make, tmp_p
     before = sorted(own.iterdir())
     up.ready("--stack", str(own))
     assert "the stack is not applied; `sentinel up --apply` does that" in up.output
-    assert f"terraform -chdir='{own}' apply" in up.output
+    assert f"sentinel apply --chdir '{own}'" in up.output
     assert sorted(own.iterdir()) == before
     assert up.signal(signal.SIGTERM) == 0
 

@@ -1,4 +1,7 @@
-"""A change for a time in `sentinel up`: real gateway, reconciler, Terraform and provider, a simulated AWS; processes are killed."""
+"""A change for a time in `sentinel up`: real gateway, reconciler, Terraform and provider, a simulated AWS; processes are killed.
+
+`tests/reconciler/drift/put_backs/test_workflow.py` plays the same cases without Terraform, in `make test`.
+"""
 
 import json
 import os
@@ -18,6 +21,7 @@ pytestmark = [pytest.mark.system, pytest.mark.terraform, pytest.mark.slow, pytes
 Make = Callable[..., Up]
 
 
+@pytest.mark.long
 def test_a_change_for_a_time_goes_back_by_itself(an_up: Make) -> None:
     up = an_up().ready()
     before = live(up)

@@ -10,7 +10,8 @@ from urllib.parse import quote
 from gateway.aws.client.credentials import CredentialsProvider
 from gateway.aws.client.endpoints import Endpoints
 from gateway.aws.client.signer import signed_headers
-from gateway.core.errors import CodeInvalid, SentinelError
+from gateway.aws.client.streams import AwsReads
+from gateway.core.errors import CodeInvalid, SentinelError, UpstreamUnavailable
 from gateway.core.model.mutation import Call
 from gateway.core.outbound.blocking import blocking_request
 from gateway.core.outbound.response import HttpResponse, OutboundFailure, ResponseTooLong
@@ -100,6 +101,36 @@ class BucketStates:
             wait_seconds=self.seconds,
             most_bytes=_LARGEST,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class StatesNow:
+    """States in S3 as they are at this moment, for what is about to be written over them."""
+
+    reads: AwsReads
+
+    async def read(self, wanted: StateObject) -> bytes:
+        """The bytes of the object; none if there is no such object. Raises `errors.UpstreamUnavailable`."""
+        parameters = {"Bucket": wanted.bucket, "Key": wanted.key}
+        call = Call(service="s3", operation="GetObject", parameters=parameters, region=wanted.region)
+        target = f"/{quote(wanted.bucket)}/{quote(wanted.key)}"
+        response = await self.reads.open(call, method="GET", target=target, headers=(), body=b"", payload=_EMPTY)
+        try:
+            if response.length is not None and response.length > _LARGEST:
+                raise UpstreamUnavailable(
+                    f"{wanted.url}: The state is larger than {_LARGEST} bytes. Nothing was written."
+                )
+            content = await response.read()
+        finally:
+            response.abandon()
+        if response.status == _MISSING and b"<Code>NoSuchKey</Code>" in content:
+            return b""
+        if response.status != _OK:
+            raise UpstreamUnavailable(
+                f"{wanted.url}: The state that is there cannot be read: S3 answers with {response.status}{_code(content)}. Nothing was "
+                "written. Give the gateway's role s3:GetObject and s3:ListBucket there."
+            )
+        return content
 
 
 def _code(content: bytes) -> str:

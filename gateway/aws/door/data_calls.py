@@ -1,24 +1,31 @@
 """Forwards the calls of the data plane that pass, and has them counted."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 import structlog
 
-from gateway.aws.door.reads import ReadResponse, rewritten, send_reply
+from gateway.aws.door.reads import KeyStands, ReadResponse, rewritten, send_reply
 from gateway.aws.door.urls import ReplyUrls
-from gateway.core.errors import LedgerUnavailable, NotSendable
+from gateway.core.errors import BodyTooLarge, LedgerUnavailable, NotSendable, SentinelError
 from gateway.core.http.asgi import Receive, Send
 from gateway.core.model.caller import Caller
 from gateway.core.model.data_plane import DataTreatment, Passage
 from gateway.core.model.inbound import Inbound, Upload
 from gateway.core.model.mutation import Call, Door
 from gateway.core.ports import Request
-from gateway.line.data_plane import DataPlane, PassedCounts
+from gateway.identity.sigv4 import read_signature
+from gateway.line.data_plane import DataPlane, DataSignature, DataSignatures, PassedCounts
+from gateway.line.state_writes import LARGEST, StateWrites
 
 log = structlog.get_logger()
 
-_FIRST_ERROR = 400
+_FIRST_ERROR, _FIRST_DOUBT = 400, 500
+"""From the second on, an error does not say that nothing was done."""
+_NONCES = ("amz-sdk-invocation-id", "amz-sdk-request", "aws-sdk-invocation-id", "aws-sdk-retry")
+"""What SDKs say of a call and its attempt. botocore does not sign it, the SDKs for Go (v2) and Java (v2) do."""
 PreparedT = TypeVar("PreparedT")
 
 
@@ -41,21 +48,30 @@ class DataCalls(Generic[PreparedT]):
         self,
         plane: DataPlane,
         counts: PassedCounts,
+        signatures: DataSignatures,
         upstream: DataUpstream[PreparedT],
         urls: ReplyUrls | None = None,
         *,
+        stands: KeyStands,
         refuse: Callable[[Caller], None] = lambda _: None,
+        states: StateWrites | None = None,
     ) -> None:
-        """`refuse` raises for a caller whose calls do not pass now; `urls` makes the URLs in replies lead through the gateway; None: they stay as they are."""
+        """`states` checks what is written to the states of stacks. `refuse` raises for a caller whose calls do not pass now; `stands` is asked while a reply lasts; `urls` makes the URLs in replies lead through the gateway; None: they stay as they are."""
         self._urls = urls
+        self._states = states
         self._refuse = refuse
+        self._stands = stands
         self._plane = plane
         self._counts = counts
+        self._signatures = signatures
         self._upstream = upstream
 
     def count_read(self, caller: Caller, request: Request) -> None:
-        """Count a read with a presigned URL, which its maker gave away. Other reads leave no record. Never raises."""
-        if request.door is Door.AWS:
+        """Count a read with a presigned URL, which its maker gave away, and one of a stack's state, in which secrets stand in clear. Other
+        reads leave no record. Never raises.
+        """
+        state = self._states.read_by(request.call) if self._states is not None else None
+        if request.door is Door.AWS and state is None:
             return
         try:
             self._counts.add(
@@ -63,46 +79,132 @@ class DataCalls(Generic[PreparedT]):
                     caller=caller,
                     service=request.call.service,
                     operation=request.call.operation,
-                    stack="",
-                    addresses=(),
-                    treatment=DataTreatment.PASS,
+                    stack=state.stack if state is not None else "",
+                    addresses=(state.object.url,) if state is not None else (),
+                    treatment=DataTreatment.RECORD if state is not None else DataTreatment.PASS,
                     call_class=request.call_class,
                     door=request.door,
                 )
             )
         except LedgerUnavailable as error:
-            log.error("presigned_read_not_counted", reason=str(error))  # noqa: TRY400  the message says enough
+            log.error("read_not_counted", reason=str(error))  # noqa: TRY400  the message says enough
 
     async def forward(
         self, receive: Receive, send: Send, *, inbound: Inbound, caller: Caller, request: Request
     ) -> bool:
         """Whether the call passed; then AWS's reply was sent. If not, nothing was sent anywhere.
 
-        Raises `errors.LedgerUnavailable` and `errors.Stopped` before anything is sent, `errors.UpstreamUnavailable` before anything is sent to the client, and
+        Raises `errors.LedgerUnavailable`, `errors.Stopped`, `errors.NotAllowed`, `errors.SignatureSpent` and `errors.Overloaded` before anything is sent, `errors.UpstreamUnavailable` before anything is sent to the client, and
         `ConnectionResetError` if AWS breaks off its reply.
         """
         passage = await self._plane.passage(caller, request)
         if passage is None:
             return False
         self._refuse(caller)
+        request, passage = await self._with_state(request, passage)
         try:
             prepared = await self._upstream.prepare(request.call, request.upload)
         except NotSendable:
             # The pipeline refuses it with the reason, and records that.
             return False
-        self._counts.add(passage)
+        signature = _signature(inbound, request)
+        if signature is not None:
+            self._signatures.spend(signature)
+        try:
+            await self._count(passage)
+        except LedgerUnavailable:
+            if signature is not None:
+                self._signatures.free(signature)
+            raise
         answered = False
         try:
-            response = await self._upstream.open(prepared)
+            response = await self._opened(prepared, request.upload, signature)
             answered = response.status < _FIRST_ERROR
+            if signature is not None and _FIRST_ERROR <= response.status < _FIRST_DOUBT:
+                self._signatures.free(signature)
             try:
                 reply: ReadResponse = response
                 if self._urls is not None and self._urls.concerns(request.call, inbound):
                     reply = await rewritten(response, self._urls, request.call, inbound)
-                await send_reply(receive, send, reply)
+                await send_reply(receive, send, reply, partial(self._stands, caller))
             finally:
                 response.abandon()
         finally:
             if not answered:
                 self._counts.add_error(passage)
         return True
+
+    async def _count(self, passage: Passage) -> None:
+        """Count a call that is about to be sent. Raises `errors.LedgerUnavailable`."""
+        if passage.durable:
+            await self._counts.add_durably(passage)
+        else:
+            self._counts.add(passage)
+
+    async def _with_state(self, request: Request, passage: Passage) -> tuple[Request, Passage]:
+        """The request with its body read and checked, if it writes the state of a stack, and the passage with what the state says of itself.
+
+        Raises `errors.NotAllowed`, `errors.UpstreamUnavailable`, and what is wrong with the body.
+        """
+        upload = request.upload
+        state = self._states.of(request.call) if self._states is not None and upload is not None else None
+        if state is None or self._states is None or upload is None:
+            return request, passage
+        if upload.length > LARGEST:
+            raise BodyTooLarge(LARGEST, "a Terraform state in one request")
+        kept = await KeptUpload.of(upload)
+        written = await self._states.check(state, request.call, kept.content)
+        named = f"{state.object.url} {written}"
+        return replace(request, upload=kept), replace(passage, addresses=(named,), durable=True)
+
+    async def _opened(
+        self, prepared: PreparedT, upload: Upload | None, signature: DataSignature | None
+    ) -> ReadResponse:
+        try:
+            return await self._upstream.open(prepared)
+        except Exception:
+            if signature is not None and upload is not None and not upload.complete:
+                self._signatures.free(signature)  # AWS stores nothing of an object that did not arrive whole
+            raise
+
+
+class KeptUpload:
+    """An upload whose body was read and verified, and is kept until it is sent."""
+
+    def __init__(self, upload: Upload, content: bytes) -> None:
+        self._upload = upload
+        self.content = content
+        self.length = upload.length
+        self.sha256 = upload.sha256
+        self.trailer = upload.trailer
+        self.complete = False
+        self.failure: SentinelError | None = None
+
+    @classmethod
+    async def of(cls, upload: Upload) -> "KeptUpload":
+        """The upload, read to its end. Raises what is wrong with it."""
+        return cls(upload, b"".join([part async for part in upload.parts()]))
+
+    def trailers(self) -> Sequence[tuple[str, str]]:
+        """The checksum that followed the body."""
+        return self._upload.trailers()
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        """The body in one piece."""
+        self.complete = True
+        if self.content:
+            yield self.content
+
+
+def _signature(inbound: Inbound, request: Request) -> DataSignature | None:
+    """The signature that counts for one call; None for a presigned URL or form, which is good until it ends, as at AWS."""
+    if request.door is not Door.AWS:
+        return None
+    signature = read_signature(inbound)
+    nonce = "\n".join(inbound.header(name) or "" for name in _NONCES)
+    return DataSignature(
+        value=signature.value,
+        at=signature.at,
+        nonce=nonce.strip(),
+        signed_nonce=_NONCES[0] in signature.signed_headers,
+    )

@@ -1,6 +1,6 @@
 """The AWS door's `ports.RequestDecoder`: checks the head, routes and classifies the operation, and parses a mutation's body in full."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Motive
 from gateway.core.model.mutation import Call, CallClass
 from gateway.core.off_loop import SMALL, off_loop
+from gateway.core.partitions import region_refused
 from gateway.core.ports import Request
 from gateway.core.service_models import ServiceModels, Shape
 from gateway.identity import aws_chunked
@@ -49,7 +50,10 @@ class AwsDecoder:
         index: RoutingIndex | None = None,
         classes: call_classes.CallClassTable | None = None,
         models: ServiceModels | None = None,
+        looks_at: Callable[[str, str], bool] = lambda _service, _operation: False,
     ) -> None:
+        """`looks_at` says of which reads the line looks at the parameters; those of others are not parsed."""
+        self._looks_at = looks_at
         self._account = account
         self._regions = frozenset(regions)
         self._max_body = max_body_bytes
@@ -69,7 +73,12 @@ class AwsDecoder:
         routed, fields = await self._routed(inbound, head, candidates)
         call_class = self._classes.of(routed.service.name, routed.operation)
         parameters: Mapping[str, Any] = {}
-        if call_class.changes_state or routed.operation in routed.service.labelled_hosts:
+        if call_class.changes_state:
+            _check_payload(inbound, head)
+            parameters = await self._parameters(inbound, head, routed, fields)
+        elif routed.operation in routed.service.labelled_hosts or self._looks_at(routed.service.name, routed.operation):
+            if not head.payload.binds and await inbound.read_body():
+                _check_payload(inbound, head)
             parameters = await self._parameters(inbound, head, routed, fields)
         call = self._call(head, routed, parameters)
         return _request(head, call, class_of_call(call, call_class), caller)
@@ -115,6 +124,8 @@ class AwsDecoder:
             account=self._account,
             region=head.scope.region,
             protocol=routed.protocol.value,
+            # The service's model is loaded: the parameters were parsed by it.
+            tokens=self._models.idempotency_tokens(routed.service.name, routed.operation) if parameters else (),
         )
 
     async def limit_of_large(self, inbound: Inbound) -> int:
@@ -178,7 +189,6 @@ class AwsDecoder:
         self, inbound: Inbound, head: RequestHead, routed: Routed, fields: Mapping[str, str] | None
     ) -> dict[str, Any]:
         _check_charset(head)
-        _check_payload(inbound, head)
         body = b"" if fields is not None else await inbound.read_body()
         if fields is None and _is_compressed(head) and not _takes_content_encoding(routed):
             body = await self._decompressed(body, head, routed)
@@ -215,11 +225,8 @@ class AwsDecoder:
     def check_region(self, region: str) -> None:
         """Raise `errors.Malformed` unless the region may be called."""
         if region not in self._regions:
-            raise Malformed(
-                f"The region {region[:40]!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}.",
-                aws_code="SignatureDoesNotMatch",
-                code="region",
-            )
+            # No wrong signature: SDKs answer that by another try with another clock.
+            raise Malformed(region_refused(region, self._regions), aws_code="AccessDenied", code="region")
 
 
 def _request(head: RequestHead, call: Call, call_class: CallClass, caller: Caller) -> Request:

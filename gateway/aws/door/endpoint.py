@@ -4,9 +4,10 @@ Reads are signed with the gateway's credentials and streamed. So are calls of th
 `gateway.line.pipeline`.
 """
 
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
@@ -16,7 +17,7 @@ from gateway.aws.door.data_calls import DataCalls
 from gateway.aws.door.form_uploads import FormAnswer, FormUploads
 from gateway.aws.door.reads import Reads
 from gateway.aws.door.request_head import S3, target_of
-from gateway.aws.door.uploads import Uploads
+from gateway.aws.door.uploads import EXPECTS, Uploads
 from gateway.aws.door.urls import ReplyUrls
 from gateway.core import errors
 from gateway.core.http.asgi import Receive, RequestBody, Scope, Send, declared_length, inbound_of, send_response
@@ -24,13 +25,15 @@ from gateway.core.http.body_budget import MeteredReceive
 from gateway.core.model.caller import Caller
 from gateway.core.model.ids import new_id
 from gateway.core.model.inbound import Inbound
-from gateway.core.model.mutation import Call, CallClass, Door
+from gateway.core.model.masking import without_digests
+from gateway.core.model.mutation import Call, CallClass, Door, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused
-from gateway.core.model.verdict import Mode, Verdict
+from gateway.core.model.verdict import Decision, Mode, Verdict
 from gateway.core.ports import Authenticator, Clock, Request, RequestDecoder
 from gateway.identity.sigv4 import is_presigned, read_signature
 from gateway.line.pipeline import MutationResult, Pipeline
 from gateway.presentation.refusal import in_doubt_text, refusal_text
+from gateway.presentation.serialize import offers_to_json
 
 log = structlog.get_logger()
 
@@ -85,7 +88,7 @@ class AwsDoor:
                 request = replace(request, door=Door.PRESIGNED)
             if not request.call_class.changes_state:
                 self.data.count_read(caller, request)
-                await self._forward(receive, send, inbound, request.call)
+                await self._forward(receive, send, inbound, caller, request.call)
                 return
             plain = request.door is Door.AWS and request.call_class is not CallClass.DATA
             if not plain and await self._passed(receive, send, inbound, caller, request):
@@ -112,10 +115,12 @@ class AwsDoor:
         else:
             await self._refuse(send, inbound, error, _CLOSE)
 
-    async def _forward(self, receive: Receive, send: Send, inbound: Inbound, call: Call) -> None:
+    async def _forward(self, receive: Receive, send: Send, inbound: Inbound, caller: Caller, call: Call) -> None:
         signature = read_signature(inbound)
         _, target = target_of(inbound, signature.service)
-        await self.reads.forward(receive, send, inbound=inbound, target=target, call=call, signature=signature)
+        await self.reads.forward(
+            receive, send, inbound=inbound, target=target, caller=caller, call=call, signature=signature
+        )
 
     async def _upload(self, receive: Receive, send: Send, inbound: Inbound, body: RequestBody) -> None:
         """Serve the upload of an object: decided from its head, then streamed."""
@@ -151,8 +156,8 @@ class AwsDoor:
         try:
             if objects and await self.data.forward(receive, send, inbound=inbound, caller=caller, request=request):
                 return True
-        except errors.Stopped as stopped:
-            await self.pipeline.turn_away(inbound, stopped, caller)
+        except (errors.Stopped, errors.NotAllowed, errors.SignatureSpent) as refused:
+            await self.pipeline.turn_away(inbound, refused, caller)
             raise
         if request.door is not Door.AWS:
             # Anyone who sees a presigned URL can use it, so it proves nobody's intention to change this now.
@@ -171,7 +176,7 @@ class AwsDoor:
         response = aws_errors.error_response(
             inbound, code=code, message=str(error), status=aws_errors.status_of(code), request_id=new_id("req")
         )
-        await _send_error(send, response, [*extra])
+        await _send_error(send, response, list(dict.fromkeys((*extra, *_closing(inbound)))))
 
     async def _reply(self, send: Send, inbound: Inbound, result: MutationResult) -> None:
         mutation, decision, outcome = result.mutation, result.decision, result.outcome
@@ -188,6 +193,7 @@ class AwsDoor:
                 await send_response(send, reply.status, [*headers, *extra], body)
                 return
             case Refused():
+                extra += [*_offer_header(mutation, outcome.decision), *_closing(inbound)]
                 response = aws_errors.access_denied(
                     inbound, message=refusal_text(mutation, outcome.decision), request_id=mutation.id
                 )
@@ -208,6 +214,24 @@ class AwsDoor:
         await _send_error(send, response, extra)
 
 
+_OFFER: Final = "x-sentinel-offer"
+_LONGEST_OFFER: Final = 4_000
+"""Characters of the header; clients and proxies accept about twice that."""
+
+
+def _offer_header(mutation: Mutation, decision: Decision) -> list[tuple[str, str]]:
+    """A header with what would be accepted instead, as a JSON list, so that a program need not read sentences. The first offers that fit."""
+    shown: list[str] = []
+    left = _LONGEST_OFFER
+    for offer in offers_to_json(decision):
+        text = json.dumps(offer if mutation.caller.sees_all else without_digests(offer), separators=(",", ":"))
+        left -= len(text) + 1
+        if left < 0:
+            break
+        shown.append(text)
+    return [(_OFFER, f"[{','.join(shown)}]")] if shown else []
+
+
 def _when_to_retry(error: errors.SentinelError) -> tuple[tuple[str, str], ...]:
     """Headers that say when to try again, if that can help."""
     match error:
@@ -219,6 +243,11 @@ def _when_to_retry(error: errors.SentinelError) -> tuple[tuple[str, str], ...]:
             return _NEXT_SECOND
         case _:
             return ()
+
+
+def _closing(inbound: Inbound) -> tuple[tuple[str, str], ...]:
+    """Closes the connection of a client that waits with its body: refused, it may send it or not, so nobody can tell where its next request begins."""
+    return _CLOSE if (inbound.header("expect") or "").strip().lower() == EXPECTS else ()
 
 
 async def _send_error(send: Send, response: aws_errors.ErrorResponse, extra: list[tuple[str, str]]) -> None:

@@ -73,6 +73,7 @@ _STATUS = {
     "MethodNotAllowed": 405,
     "MissingContentLength": 411,
     "MissingAuthenticationToken": 403,
+    "NotImplemented": 501,
     "OutcomeUnknown": 409,
     "RequestEntityTooLargeException": 413,
     "RequestHeaderSectionTooLarge": 431,

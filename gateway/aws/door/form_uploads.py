@@ -131,7 +131,7 @@ _PIECE = 64 * 1024
 _OVERHEAD = 64 * 1024
 """Bytes of a form around its file."""
 _DESCRIPTIONS = frozenset({"cache-control", "content-disposition", "content-encoding", "content-type", "expires"})
-_ANSWERS = frozenset({"success_action_redirect", "success_action_status"})
+_ANSWERS = frozenset({"success_action_redirect", "redirect", "success_action_status"})
 _NOT_SENT = frozenset({*SIGNING_FIELDS, *_ANSWERS, "key", "acl", "bucket", "x-amz-security-token"})
 _DONE = 300
 
@@ -258,6 +258,11 @@ class _Form:
         self._uploads.require_protection(inbound)
         if not self.fields.get("key"):
             raise _refused("InvalidArgument", "The form needs the field key.")
+        if "tagging" in self.fields:
+            raise _refused(
+                "NotImplemented",
+                "Sentinel passes no tags of a form on (its field tagging). Leave it out, and tag the object afterwards with PutObjectTagging.",
+            )
         return await self._uploads.decode(self, caller)
 
 
@@ -284,7 +289,7 @@ class FormAnswer:
 
 
 def _success(form: FormUpload, etag: str, location: str) -> tuple[int, list[tuple[str, str]], bytes]:
-    target = form.fields.get("success_action_redirect", "")
+    target = form.fields.get("success_action_redirect") or form.fields.get("redirect", "")
     parts = urlsplit(target)
     if parts.scheme in ("http", "https") and target.isascii() and target.isprintable():
         query = urlencode({"bucket": form.bucket, "key": form.key, "etag": etag})

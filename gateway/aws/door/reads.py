@@ -4,16 +4,19 @@ A request is read completely first (the signature covers the body, and the door'
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote
 
 from gateway.aws.door.urls import ReplyUrls, with_aws_queue_url
 from gateway.core.errors import Malformed, UpstreamUnavailable
 from gateway.core.http.asgi import Receive, Send
+from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Call
+from gateway.identity.caller import KEY_SECONDS
 from gateway.identity.signed_body import PayloadKind
 from gateway.identity.sigv4 import AUTH_PARAMETERS, Signature
 
@@ -57,6 +60,10 @@ _NOT_RETURNED = frozenset(
 """Hop-by-hop headers, and the two that our own server sets (`date`, `server`)."""
 
 
+KeyStands: TypeAlias = Callable[[Caller], Awaitable[bool]]
+"""Whether the key of a caller still holds (`identity.caller.still_in`)."""
+
+
 class ReadResponse(Protocol):
     """A reply whose head has arrived and whose body is not read yet."""
 
@@ -90,15 +97,24 @@ class ReadUpstream(Protocol):
 class Reads:
     """Forwards reads."""
 
-    def __init__(self, upstream: ReadUpstream, urls: ReplyUrls | None = None) -> None:
-        """`urls` makes the URLs in replies lead through the gateway; None: they stay as they are."""
+    def __init__(self, upstream: ReadUpstream, urls: ReplyUrls | None = None, *, stands: KeyStands) -> None:
+        """`urls` makes the URLs in replies lead through the gateway; None: they stay as they are. `stands` is asked while a reply lasts."""
         self._upstream = upstream
         self._urls = urls
+        self._stands = stands
 
     async def forward(
-        self, receive: Receive, send: Send, *, inbound: Inbound, target: str, call: Call, signature: Signature
+        self,
+        receive: Receive,
+        send: Send,
+        *,
+        inbound: Inbound,
+        target: str,
+        caller: Caller,
+        call: Call,
+        signature: Signature,
     ) -> None:
-        """Forward one verified read and send AWS's reply.
+        """Forward one verified read and send AWS's reply, as long as the caller's key holds.
 
         `target` is the path and query for AWS: the client's, undecoded, without the prefix `/_svc/<service>`.
 
@@ -130,7 +146,7 @@ class Reads:
         )
         try:
             reply = opened if rewrites is None else await rewritten(opened, rewrites, call, inbound)
-            await send_reply(receive, send, reply)
+            await send_reply(receive, send, reply, partial(self._stands, caller))
         finally:
             opened.abandon()
 
@@ -187,8 +203,10 @@ def _payload(signature: Signature, body: bytes) -> str:
     return signature.payload_hash or sha256(body).hexdigest()
 
 
-async def send_reply(receive: Receive, send: Send, response: ReadResponse) -> None:
-    """Send AWS's reply: in one piece if it is short, else piece by piece. Raises as `Reads.forward`."""
+async def send_reply(
+    receive: Receive, send: Send, response: ReadResponse, stands: Callable[[], Awaitable[bool]]
+) -> None:
+    """Send AWS's reply: in one piece if it is short, else piece by piece as long as `stands` says so. Raises as `Reads.forward`."""
     headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_RETURNED]
     start = {"type": "http.response.start", "status": response.status, "headers": headers}
     if response.length is not None and response.length <= MAX_BUFFERED_BYTES:
@@ -197,7 +215,7 @@ async def send_reply(receive: Receive, send: Send, response: ReadResponse) -> No
         await send({"type": "http.response.body", "body": body})
         return
     await send(start)
-    await _stream(receive, send, response)
+    await _stream(receive, send, response, stands)
 
 
 class _Watch:
@@ -243,14 +261,17 @@ async def _while_there(receive: Receive, opening: Coroutine[Any, Any, ReadRespon
         watch.end()
 
 
-async def _stream(receive: Receive, send: Send, response: ReadResponse) -> None:
-    """Send the body piece by piece, until it ends or the client disconnects."""
-    # A client may hang up while AWS sends nothing.
+async def _stream(receive: Receive, send: Send, response: ReadResponse, stands: Callable[[], Awaitable[bool]]) -> None:
+    """Send the body piece by piece, until it ends, the client disconnects or its key ends."""
+    # A client may hang up, and a key may end, while AWS sends nothing.
     disconnected = asyncio.ensure_future(_disconnected(receive, response.abandon))
+    ended = asyncio.ensure_future(_ended(stands, response.abandon))
     try:
         async for part in response.parts():
             if disconnected.done():
                 return
+            if ended.done():
+                break
             await send({"type": "http.response.body", "body": part, "more_body": True})
     except UpstreamUnavailable as error:
         if disconnected.done():
@@ -258,6 +279,9 @@ async def _stream(receive: Receive, send: Send, response: ReadResponse) -> None:
         raise ConnectionResetError(str(error)) from error
     finally:
         disconnected.cancel()
+        ended.cancel()
+    if ended.done() and not ended.cancelled():
+        raise ConnectionResetError("The key of this reader has ended, so the reply was broken off.")
     await send({"type": "http.response.body", "body": b""})
 
 
@@ -266,3 +290,12 @@ async def _disconnected(receive: Receive, then: Callable[[], None]) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     then()
+
+
+async def _ended(stands: Callable[[], Awaitable[bool]], then: Callable[[], None]) -> None:
+    """Call `then` when the key does not hold any more."""
+    while True:
+        await asyncio.sleep(KEY_SECONDS)
+        if not await stands():
+            then()
+            return

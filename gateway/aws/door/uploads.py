@@ -82,6 +82,8 @@ class UploadBody:
         )
 
 
+EXPECTS = "100-continue"
+"""What a client expects that sends its body only when it is asked to."""
 OBJECT_LIMIT = "server.max_object_bytes"
 """The setting that limits the objects."""
 
@@ -134,7 +136,7 @@ class Uploads:
 
     async def make_room(self, inbound: Inbound, body: RequestBody) -> None:
         """Read the rest of a body that nobody wants, so that its client sees the answer. A client that waits for `100 Continue` sees it anyway."""
-        if (inbound.header("expect") or "").strip().lower() != "100-continue":
+        if (inbound.header("expect") or "").strip().lower() != EXPECTS:
             await body.discard(_DISCARDED)
 
     def check(self, inbound: Inbound, request: Request) -> None:

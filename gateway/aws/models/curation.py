@@ -1,4 +1,4 @@
-"""Reads the reviewed lists, `curated_classes.toml` and `reviewed_reads.toml`, which people keep and the generators judge AWS's models by."""
+"""Reads the reviewed lists, `curated_classes.toml` and `reviewed_members.toml`, which people keep and the generators judge AWS's models by."""
 
 import tomllib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any, Final
 from gateway.core.model.mutation import CallClass
 
 CLASSES: Final = "curated_classes.toml"
-REVIEWS: Final = "reviewed_reads.toml"
+REVIEWS: Final = "reviewed_members.toml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +22,9 @@ class Curation:
     iam_prefix: Mapping[str, str]
     """Service → the prefix of its actions in IAM, where no rule finds it."""
     outputs: Mapping[str, frozenset[str]]
-    """Service, or service and operation (`ssm:DescribeDocument`) → the members of replies that look like secrets and were reviewed."""
+    """Service → the members of replies of changes that look like secrets and were reviewed."""
     statements: Mapping[str, frozenset[str]]
-    """The same for members of requests that look like statements."""
+    """Service, or service and operation → the members of requests that look like statements and were reviewed."""
 
 
 @lru_cache(maxsize=1)

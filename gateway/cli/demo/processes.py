@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -12,8 +13,13 @@ from typing import Self
 
 from gateway.core.errors import SentinelError
 
-GRACE_SECONDS = 20.0
-"""How long a process may take to end after the first signal."""
+TERRAFORM_SECONDS = 3.5
+"""How long Terraform may take to end after the first signal: it saves its state."""
+ALL_SECONDS = 6.0
+"""How long all children together may take, so that one Ctrl-C ends `sentinel up` within 10 seconds. What a killed process left undone, the next
+start finds in the ledger and takes up."""
+_LEAST_SECONDS = 1.0
+"""What each of them gets, however long the others took."""
 
 _LAST_LINES = 8
 
@@ -38,8 +44,10 @@ class Children:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for process in reversed(self._running.values()):
-            await end(process, signal.SIGTERM)
+        deadline = time.monotonic() + ALL_SECONDS
+        for left, process in reversed(list(enumerate(self._running.values()))):
+            grace = deadline - time.monotonic() - left * _LEAST_SECONDS
+            await end(process, signal.SIGTERM, max(grace, _LEAST_SECONDS))
 
     async def start(
         self,
@@ -81,13 +89,13 @@ class Children:
             await asyncio.sleep(0.3)
 
 
-async def end(process: asyncio.subprocess.Process, first: signal.Signals) -> None:
-    """End a process that leads its own session: send `first`, and after the grace time kill its process group."""
+async def end(process: asyncio.subprocess.Process, first: signal.Signals, grace: float) -> None:
+    """End a process that leads its own session: send `first`, and after `grace` seconds kill its process group."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(first)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), GRACE_SECONDS)
+            await asyncio.wait_for(process.wait(), grace)
     with contextlib.suppress(ProcessLookupError):  # usually no process is left in its group
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()

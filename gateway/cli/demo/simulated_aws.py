@@ -11,13 +11,16 @@ import json
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
+from xml.sax.saxutils import escape
 
 from moto.autoscaling.models import FakeScalingPolicy
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import ec2_backends
+from moto.ecs.models import Service
 from moto.moto_api._internal import mock_random
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from moto.s3.responses import S3Response
@@ -47,7 +50,11 @@ class Simulated:
         with self._lock:
             body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             self._number += 1
-            answer = self._answer(self._number, environ, body, start_response)
+            try:
+                answer = self._answer(self._number, environ, body, start_response)
+            except Exception as error:  # noqa: BLE001  moto raises whatever it likes about what it lacks
+                traceback.print_exc()
+                return _refused(environ, body, error, start_response)
             if _may_change(environ, body):
                 self._append_to_journal(environ, body)
             return answer
@@ -96,9 +103,35 @@ def _may_change(environ: Environ, body: bytes) -> bool:
     """Whether a request may change something: true unless it is certainly a read."""
     if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
         return False
+    return not _operation(environ, body).startswith(_READS)
+
+
+def _operation(environ: Environ, body: bytes) -> str:
+    """The operation that a request names; empty where only its path says it."""
     target = str(environ.get("HTTP_X_AMZ_TARGET", "")).rpartition(".")[2]
-    action = next((part[7:] for part in body.decode("latin-1").split("&") if part.startswith("Action=")), "")
-    return not (target or action).startswith(_READS)
+    return target or next((part[7:] for part in body.decode("latin-1").split("&") if part.startswith("Action=")), "")
+
+
+def _refused(environ: Environ, body: bytes, error: Exception, start_response: StartResponse) -> list[bytes]:
+    """The answer to a request that moto cannot handle: an error that no client sends again, as some would for minutes after a 500."""
+    asked = _operation(environ, body) or f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
+    message = f"The simulated AWS cannot answer {asked} ({type(error).__name__}: {error}). The real AWS may."
+    if b"Action=" in body:
+        kind, text = "text/xml", _XML_ERROR.format(code=_NOT_SIMULATED, message=escape(message))
+    else:
+        kind, text = "application/x-amz-json-1.1", json.dumps({"__type": _NOT_SIMULATED, "message": message})
+    answer = text.encode()
+    headers = [("Content-Type", kind), ("Content-Length", str(len(answer))), ("x-amzn-ErrorType", _NOT_SIMULATED)]
+    start_response("400 Bad Request", headers)
+    return [answer]
+
+
+_NOT_SIMULATED = "NotSimulated"
+_XML_ERROR = (
+    "<ErrorResponse><Errors><Error><Code>{code}</Code><Message>{message}</Message></Error></Errors>"
+    "<Error><Type>Sender</Type><Code>{code}</Code><Message>{message}</Message></Error><RequestId>none</RequestId></ErrorResponse>"
+)
+"""The error where the protocol `query` has it, and where EC2's has it."""
 
 
 def _patch_moto() -> None:
@@ -112,6 +145,7 @@ def _patch_moto() -> None:
 
     setattr(FakeScalingPolicy, "__init__", patched)  # noqa: B010  mypy rightly forbids assigning a method
     _patch_bucket_policy()
+    _patch_service()
 
 
 def _patch_bucket_policy() -> None:
@@ -123,6 +157,11 @@ def _patch_bucket_policy() -> None:
         return (204, {}, "") if answer == "True" else answer
 
     setattr(S3Response, "_bucket_response_put", patched)  # noqa: B010  as above
+
+
+def _patch_service() -> None:
+    """Say of each ECS service what AWS always says and moto omits, so that the plan of an applied one is clean: its zones are not rebalanced."""
+    setattr(Service, "availability_zone_rebalancing", "DISABLED")  # noqa: B010  as above
 
 
 def serve(descriptor: int, journal: Path) -> None:

@@ -4,12 +4,16 @@ import asyncio
 import os
 import shutil
 import signal
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from gateway.cli.aws_environment import aws_variables, with_aws_variables
-from gateway.cli.demo.processes import end
+from gateway.cli.demo.processes import TERRAFORM_SECONDS, end
 from gateway.cli.demo.workspace import CannotStart, Workspace
+from gateway.cli.plan_session import HELD
 from gateway.core.ports import Key
 from gateway.core.settings import Settings
 from gateway.terraform.provider_mirror import terraform_environment
@@ -97,32 +101,69 @@ _LAST_LINES = 40
 _REPORT_SECONDS = 0.5
 _DONE = " complete after "
 """What Terraform says of a resource that is created, changed, destroyed or read."""
+_BEGUN = ("Creating...", "Modifying...", "Destroying...", "Reading...", "Still ")
 
 
 async def init_stack(workspace: Workspace, settings: Settings, pipeline: Key) -> None:
     """Run `terraform init`, which needs no running gateway. Raises CannotStart as `apply_stack` does."""
     environment = _environment(workspace, settings, pipeline)
-    await _terraform(workspace, [settings.reconcile.terraform, "init", "-no-color"], environment)
+    command = [settings.reconcile.terraform, "init", "-no-color"]
+    await _terraform(workspace, _Command(name="terraform init", arguments=command), environment)
+
+
+class Progress(Protocol):
+    """Hears how far an apply is."""
+
+    def done(self, line: str) -> None:
+        """Terraform says this of a resource that is done, or Sentinel of a plan that waits for a person."""
+
+    def at_work(self, addresses: Sequence[str]) -> None:
+        """Terraform is at these resources now."""
 
 
 async def apply_stack(
-    workspace: Workspace, settings: Settings, pipeline: Key, *, report: Callable[[str], None] = lambda _: None
+    workspace: Workspace, settings: Settings, pipeline: Key, *, progress: Progress | None = None
 ) -> None:
-    """Run `terraform apply` with the pipeline's key, after `init_stack`. The output goes to `terraform.log`.
+    """Apply the stack with the pipeline's key, after `init_stack`: the example by `terraform apply`, whose calls tables explain, and the user's
+    own stack by `sentinel apply`, whose plan explains them. The output goes to `terraform.log`.
 
-    `report` is called with each line about a resource that is done. After success the stack is marked as applied, so that the
+    `progress` hears of each resource, and of a plan that waits for a person. After success the stack is marked as applied, so that the
     next start does not undo changes that are live but not yet in code. Raises CannotStart with the end of Terraform's output if
     Terraform fails.
     """
-    environment = _environment(workspace, settings, pipeline)
-    apply = [settings.reconcile.terraform, "apply", "-auto-approve", "-no-color"]
-    reporting = asyncio.ensure_future(_report(workspace, report))
+    environment = dict(_environment(workspace, settings, pipeline))
+    apply = _Command(
+        name="terraform apply", arguments=[settings.reconcile.terraform, "apply", "-auto-approve", "-no-color"]
+    )
+    if workspace.own_stack is not None:
+        apply = _apply_of_plan(settings)
+        environment |= {"SENTINEL_URL": workspace.url, "SENTINEL_TOKEN": f"{pipeline.id}.{pipeline.secret}"}
+    reporting = asyncio.ensure_future(_report(workspace, progress)) if progress is not None else None
     try:
         await _terraform(workspace, apply, environment)
     finally:
-        reporting.cancel()
-        await asyncio.gather(reporting, return_exceptions=True)
+        if reporting is not None:
+            reporting.cancel()
+            await asyncio.gather(reporting, return_exceptions=True)
     workspace.applied.touch()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Command:
+    """A program that is run in the stack's directory."""
+
+    name: str
+    """As messages name it."""
+    arguments: Sequence[str]
+    ends_by: signal.Signals = signal.SIGINT
+    """Ends it once what it is at is saved."""
+
+
+def _apply_of_plan(settings: Settings) -> _Command:
+    """`sentinel apply`, which waits while the plan is held. It hands a SIGTERM on to Terraform, and leaves an interrupt to the terminal."""
+    options = ["--yes", "--wait", "--terraform", settings.reconcile.terraform]
+    arguments = [sys.executable, "-P", "-m", "gateway", "apply", *options, "--", "-no-color"]
+    return _Command(name="sentinel apply", arguments=arguments, ends_by=signal.SIGTERM)
 
 
 def _environment(workspace: Workspace, settings: Settings, pipeline: Key) -> Mapping[str, str]:
@@ -140,27 +181,41 @@ def environment_of_terraform(root: Path, settings: Settings, variables: Mapping[
     )
 
 
-async def _report(workspace: Workspace, report: Callable[[str], None]) -> None:
-    """Report what Terraform's log says is done, until cancelled."""
+async def _report(workspace: Workspace, progress: Progress) -> None:
+    """Report what Terraform's log says, until cancelled."""
     path = workspace.root / "logs" / "terraform.log"
     reported = 0
     while True:
         await asyncio.sleep(_REPORT_SECONDS)
         try:
-            done = [line for line in path.read_text(errors="replace").split("\n")[:-1] if _DONE in line]
+            lines = path.read_text(errors="replace").split("\n")[:-1]
         except OSError:
             continue  # not written yet
+        done = [line for line in lines if _DONE in line or line.startswith(HELD)]
         for line in done[reported:]:
-            report(line)
+            progress.done(line)
         reported = len(done)
+        progress.at_work(at_work(lines))
 
 
-async def _terraform(workspace: Workspace, command: Sequence[str], environment: Mapping[str, str]) -> None:
+def at_work(lines: Sequence[str]) -> tuple[str, ...]:
+    """The addresses that Terraform has begun with and not finished, by the lines of its output."""
+    begun: dict[str, None] = {}
+    for line in lines:
+        address, _, said = line.partition(": ")
+        if said.startswith(_BEGUN):
+            begun[address] = None
+        elif _DONE.strip() in said:
+            begun.pop(address, None)
+    return tuple(begun)
+
+
+async def _terraform(workspace: Workspace, command: _Command, environment: Mapping[str, str]) -> None:
     log = workspace.root / "logs" / "terraform.log"
     log.parent.mkdir(exist_ok=True)
     with log.open("wb") as output:
         process = await asyncio.create_subprocess_exec(
-            *command,
+            *command.arguments,
             cwd=workspace.stack,
             env=environment,
             stdin=asyncio.subprocess.DEVNULL,
@@ -171,9 +226,9 @@ async def _terraform(workspace: Workspace, command: Sequence[str], environment: 
     try:
         await process.wait()
     finally:
-        await end(process, signal.SIGINT)
+        await end(process, command.ends_by, TERRAFORM_SECONDS)
     if process.returncode:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-_LAST_LINES:])
         raise CannotStart(
-            f"terraform {command[1]} failed in {workspace.stack}; the next start tries again. Last lines of {log}:\n{tail}"
+            f"{command.name} failed in {workspace.stack}; the next start tries again. Last lines of {log}:\n{tail}"
         )

@@ -27,7 +27,7 @@ def tour(
 
     Exit code 1 if a step does not have the expected result. With --json, what each step observed is printed at the end.
     """
-    fixtures = run(_run_steps(home.resolve(), error_console if as_json else console), as_json=as_json)
+    fixtures = run(_run_steps(home.resolve(), error_console if as_json else console), as_json=as_json, speaks=True)
     if as_json:
         show_json({"steps": fixtures.observations})
     else:

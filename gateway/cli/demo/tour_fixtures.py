@@ -17,6 +17,7 @@ from gateway.cli.demo.stack import environment_of_terraform
 from gateway.cli.output import safe
 from gateway.core.errors import SentinelError
 from gateway.core.settings import Settings
+from gateway.core.waiting import waiting
 
 ASG = "kafka-consumer-processor-asg"
 _RECONCILE_SECONDS = 90.0
@@ -77,12 +78,13 @@ class TourFixtures:
 
     async def reconciliation_of(self, mutation_id: str) -> dict[str, Any]:
         """Wait for the RECONCILED record of a mutation; returns its body. Raises TourFailed after 90 seconds."""
-        for _ in range(int(_RECONCILE_SECONDS / 0.5)):
-            for record in await self.mutation_records(mutation_id):
-                if record["stage"] == "reconciled":
-                    body: dict[str, Any] = record["body"]
-                    return body
-            await asyncio.sleep(0.5)
+        with waiting("Waiting for the reconciler, which proves the change by a plan and commits it"):
+            for _ in range(int(_RECONCILE_SECONDS / 0.5)):
+                for record in await self.mutation_records(mutation_id):
+                    if record["stage"] == "reconciled":
+                        body: dict[str, Any] = record["body"]
+                        return body
+                await asyncio.sleep(0.5)
         raise TourFailed(
             f"{mutation_id} was not written back within {_RECONCILE_SECONDS:.0f} seconds; see the reconciler's log."
         )
@@ -100,7 +102,8 @@ class TourFixtures:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )
-        output, _ = await process.communicate()
+        with waiting(f"Running terraform {arguments[0]} through Sentinel"):
+            output, _ = await process.communicate()
         return process.returncode or 0, output.decode(errors="replace")
 
     def title(self, number: int, text: str) -> None:
@@ -128,7 +131,8 @@ class TourFixtures:
 
 async def in_thread(call: Callable[[], Any]) -> Any:
     """Make a blocking boto3 call in a thread; returns its result."""
-    return await asyncio.to_thread(call)
+    with waiting("Waiting for Sentinel's answer"):
+        return await asyncio.to_thread(call)
 
 
 async def expect_refused(call: Callable[[], Any]) -> Any:

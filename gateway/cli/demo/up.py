@@ -9,13 +9,12 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.status import Status
 
 from gateway.cli.aws_environment import aws_variables
 from gateway.cli.client import UP_DIRECTORY
@@ -35,6 +34,7 @@ from gateway.cli.demo.workspace import (
 from gateway.cli.output import OsCallFailed, console, fail, run, safe
 from gateway.core.ports import Key
 from gateway.core.settings import Settings, read_settings
+from gateway.core.waiting import waiting
 
 _SHOWN = ("agent", "human", "pipeline")
 
@@ -69,18 +69,28 @@ def _print_next_steps(workspace: Workspace, *, applied: bool) -> None:
     console.print(f"\n[bold]what to try next[/bold] (in another shell, {where})")
     if not applied:
         console.print(
-            f"  terraform -chdir={safe(shlex.quote(str(workspace.stack)))} apply\n"
+            f"{_init_line(workspace)}  sentinel apply --chdir {safe(shlex.quote(str(workspace.stack)))}\n"
             "                                 with the pipeline's variables: applies the stack through Sentinel"
         )
     if applied and workspace.own_stack is None and workspace.simulated_port:
         tour = "make tour    " if default and Path("Makefile").is_file() else f"sentinel tour{safe(home_option)}"
-        console.print(f"  {tour:<31}a tour of all features, step by step")
+        console.print(f"  {tour:<30} a tour of all features, step by step")
     console.print("  sentinel records               requests, decisions and outcomes")
     if workspace.own_stack is None:
         console.print(
             "  sentinel session --as agent --intent availability --motivation incident -- aws autoscaling \\\n"
             "      set-desired-capacity --auto-scaling-group-name kafka-consumer-processor-asg --desired-capacity 6"
         )
+
+
+def _init_line(workspace: Workspace) -> str:
+    """The command that a stack needs before its first plan; empty if it was given already."""
+    if (workspace.stack / ".terraform").is_dir():
+        return ""
+    return (
+        f"  terraform -chdir={safe(shlex.quote(str(workspace.stack)))} init\n"
+        "                                 first: nobody has initialised this stack yet\n"
+    )
 
 
 def _not_on_path() -> str:
@@ -97,7 +107,9 @@ def _not_on_path() -> str:
 
 
 _READY_SECONDS = 60.0
-_ANSWER_SECONDS = 5.0
+_ANSWER_SECONDS = 2.0
+"""A probe runs in a thread, and Ctrl-C waits for its end."""
+_MOST_NAMED = 3
 _BACKLOG = 128
 _APPLYING = "Applying the stack with Terraform, through the gateway (about half a minute)"
 _MAX_PORT = 65535
@@ -111,6 +123,7 @@ class UpOptions:
     policies: Path | None
     apply: bool | None
     """None: apply only the example on the simulated AWS, and only until it was applied completely once."""
+    observe: bool = False
 
 
 Port = Annotated[
@@ -157,6 +170,13 @@ Fresh = Annotated[
     ),
 ]
 Home = Annotated[Path, typer.Option(help="Directory for all files of this `sentinel up`.")]
+Observe = Annotated[
+    bool,
+    typer.Option(
+        "--observe",
+        help="Refuse and hold nothing: every call is sent, and `sentinel observe report` says what enforcing would have done.",
+    ),
+]
 Apply = Annotated[
     bool | None,
     typer.Option(
@@ -177,6 +197,7 @@ def up(
     fresh: Fresh = False,
     home: Home = UP_DIRECTORY,
     apply: Apply = None,
+    observe: Observe = False,
 ) -> None:
     """Start gateway, reconciler, simulated AWS and the example stack, and keep them running until Ctrl-C.
 
@@ -185,7 +206,10 @@ def up(
     workspace_options = WorkspaceOptions(port=port, simulated_port=aws_port, real=real, stack=stack, fresh=fresh)
     try:
         with open_workspace(home.resolve(), workspace_options) as workspace:
-            run(_run_until_interrupted(workspace, UpOptions(policies=policies, apply=apply)))
+            run(
+                _run_until_interrupted(workspace, UpOptions(policies=policies, apply=apply, observe=observe)),
+                speaks=True,
+            )
     except CannotStart as error:
         fail(error, as_json=False)
     except OSError as error:
@@ -221,7 +245,7 @@ async def _run(workspace: Workspace, options: UpOptions, children: Children) -> 
     console.print(f"Starting Sentinel in {safe(str(workspace.root))}")
     # What needs nothing of the others starts first, so that the parts load side by side.
     await _start_simulated(workspace, children)
-    with console.status("Preparing the stack"):
+    with _saying("Preparing the stack"):
         await prepare_stack(workspace, example())
         settings, keys = await _write_settings(workspace, options)
     await _start_gateway(workspace, children)
@@ -249,10 +273,10 @@ async def _write_settings(workspace: Workspace, options: UpOptions) -> tuple[Set
     """Write settings and credentials. Raises CannotStart if the environment overrides a setting that this command writes."""
     from gateway.cli.keys import open_keyring
 
-    write_config(workspace, reconciler=None, policies=options.policies)
+    write_config(workspace, reconciler=None, policies=options.policies, observe=options.observe)
     async with open_keyring(read_settings(workspace.config)) as keyring:
         keys = await demo_keys(keyring)
-    write_config(workspace, reconciler=keys["reconciler"], policies=options.policies)
+    write_config(workspace, reconciler=keys["reconciler"], policies=options.policies, observe=options.observe)
     settings = read_settings(workspace.config)
     _check_environment(settings, workspace)
     client_keys = {name: key for name, key in keys.items() if name != "reconciler"}
@@ -309,39 +333,49 @@ async def _wait_and_apply(workspace: Workspace, settings: Settings, pipeline: Ke
 
 async def _init_and_apply(workspace: Workspace, settings: Settings, pipeline: Key, progress: "_Progress") -> None:
     await init_stack(workspace, settings, pipeline)
-    await apply_stack(workspace, settings, pipeline, report=progress.report)
+    await apply_stack(workspace, settings, pipeline, progress=progress)
 
 
 class _Progress:
-    """Shows what Terraform has done: in one line on a terminal, else a line each."""
+    """Shows what Terraform has done, and says what it is at and since when: it may try a call again for minutes."""
 
     def __init__(self) -> None:
-        self._status: Status | None = None
+        self._at_work: Sequence[str] = ()
 
-    def report(self, line: str) -> None:
+    def done(self, line: str) -> None:
         """Show that a resource is done."""
-        if self._status is not None and console.is_terminal:
-            self._status.update(f"{_APPLYING}: {safe(line)}")
-        else:
-            console.print(f"  {safe(line)}")
+        console.print(f"  {safe(line)}")
+
+    def at_work(self, addresses: Sequence[str]) -> None:
+        """Terraform is at these resources now."""
+        self._at_work = addresses
+
+    def _now(self) -> str:
+        return f"at {', '.join(self._at_work[:_MOST_NAMED])}" if self._at_work else ""
 
     async def show(self, applied: Awaitable[None]) -> None:
         """Show what is reported until Terraform has applied the stack. Raises what it raises."""
-        if not console.is_terminal:
-            console.print(_APPLYING)
-        with console.status(_APPLYING) as self._status:
+        console.print(_APPLYING)
+        with waiting("  Terraform works", sys.stdout, now=self._now):
             await applied
+
+
+@contextlib.contextmanager
+def _saying(what: str) -> Iterator[None]:
+    """Say what is done now: at once on a terminal, else when it takes longer."""
+    with console.status(what) if console.is_terminal else waiting(what, sys.stdout):
+        yield
 
 
 async def _wait_for_simulated(workspace: Workspace) -> None:
     if workspace.simulated_port:
-        with console.status("Starting the simulated AWS"):
+        with _saying("Starting the simulated AWS"):
             await _wait_until_ready(f"{workspace.simulated_url}/_ready", workspace)
         console.print(f"[green]✓[/green] simulated AWS on {workspace.simulated_url}")
 
 
 async def _wait_for_gateway(workspace: Workspace) -> None:
-    with console.status("Starting the gateway"):
+    with _saying("Starting the gateway"):
         await _wait_until_ready(f"{workspace.url}/readyz", workspace)
     console.print(f"[green]✓[/green] gateway on {workspace.url}")
 

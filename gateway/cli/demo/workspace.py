@@ -232,16 +232,18 @@ def _empty(root: Path) -> None:
             entry.unlink()
 
 
-def write_config(workspace: Workspace, *, reconciler: Key | None, policies: Path | None) -> None:
+def write_config(workspace: Workspace, *, reconciler: Key | None, policies: Path | None, observe: bool = False) -> None:
     """Write the settings file of gateway and reconciler. It contains the reconciler's key, so its mode is 0600."""
     key = (
         [f"key_id = {_toml_string(reconciler.id)}", f"key_secret = {_toml_string(reconciler.secret)}"]
         if reconciler
         else []
     )
+    mode = ['mode = "observe"'] if observe else []
     lines = [
         "# Written by `sentinel up` at each start.",
         f"data = {_toml_string(workspace.root / 'data')}",
+        *mode,
         "[server]",
         'host = "127.0.0.1"',
         f"port = {workspace.port}",
@@ -250,10 +252,11 @@ def write_config(workspace: Workspace, *, reconciler: Key | None, policies: Path
         "[reconcile]",
         f"endpoint = {_toml_string(workspace.url)}",
         *key,
-        *(["[policy]", f"path = {_toml_string(policies)}"] if policies else []),
+        *(["[policy]", f"path = {_toml_string(policies)}", "green_tests = false"] if policies else []),
         "[[stacks]]",
         f"name = {_toml_string(workspace.stack_name)}",
         f"path = {_toml_string(workspace.stack)}",
+        *mode,
     ]
     write_private(workspace.config, "\n".join(lines) + "\n")
 

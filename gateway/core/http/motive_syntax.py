@@ -3,17 +3,17 @@ r"""Parses the motive that a caller states, by the same rules at every door: int
 At the AWS door the motive is in two signed headers. The second is a structured field similar to RFC 8941:
 
     x-sentinel-intent: availability
-    x-sentinel-motivation: incident; evidence=ALERT-42, https://status.example/7; for=1h; text="queue is 40 minutes behind"
+    x-sentinel-motivation: incident; evidence=ALERT-42, https://status.example/7; wanted_for=1h; text="queue is 40 minutes behind"
 
-`evidence` is a comma-separated list. `for` is `90s`, `30m`, `1h`, `2d`, `1w` or a sequence of them (`1h30m`), at most a year. A value
+`evidence` is a comma-separated list. `wanted_for` (`for`, its old name, is accepted too) is `90s`, `30m`, `1h`, `2d`, `1w` or a sequence of them (`1h30m`), at most a year. A value
 that contains `;` or `"` is quoted, with `\"` and `\\` as escapes. Text outside ASCII is sent as `text*=UTF-8''…` (RFC 8187).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from enum import StrEnum
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import unquote
 
 from gateway.core.errors import Malformed
@@ -29,7 +29,7 @@ MOTIVATION_HEADER = "x-sentinel-motivation"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _DURATION = re.compile(r"(?:[0-9]{1,8}[smhdw])+")
 _PART = re.compile(r"([0-9]{1,8})([smhdw])")
-_PARAMETER = re.compile(r'\s*;\s*([a-z]+\*?)\s*=\s*(?:"((?:[^"\\]|\\["\\])*)"|([^";]*))')
+_PARAMETER = re.compile(r'\s*;\s*([a-z_]+\*?)\s*=\s*(?:"((?:[^"\\]|\\["\\])*)"|([^";]*))')
 _TOKEN = re.compile(r"\s*([^\s;]+)")
 _EXTENDED = "UTF-8''"
 _Enum = TypeVar("_Enum", bound=StrEnum)
@@ -44,23 +44,33 @@ def motive_of(
     wanted_for: str = "",
 ) -> Motive:
     """The motive with these members. Raises `errors.Malformed` with a sentence that lists the allowed values."""
+    mistakes = [*_mistakes_of_texts(text, evidence)]
+    values: list[Any] = []
+    for read in (
+        lambda: _member(Intent, "intent", intent),
+        lambda: _member(Motivation, "motivation", motivation),
+        lambda: duration(wanted_for, "`wanted_for`") if wanted_for else None,
+    ):
+        try:
+            values.append(read())
+        except Malformed as error:
+            mistakes.append(str(error))
+    if mistakes:
+        refuse_motive(" ".join(mistakes))
+    goal, why, wanted = values
+    return Motive(intent=goal, motivation=why, text=text, evidence=tuple(evidence), wanted_for=wanted)
+
+
+def _mistakes_of_texts(text: str, evidence: Sequence[str]) -> Iterator[str]:
     if len(text) > MAX_TEXT:
-        refuse_motive(f"The motive's text has {len(text)} characters; at most {MAX_TEXT} are allowed.")
+        yield f"`text` has {len(text)} characters; at most {MAX_TEXT} are allowed."
     if len(evidence) > MAX_EVIDENCE or any(
         not reference.strip() or len(reference) > MAX_REFERENCE for reference in evidence
     ):
-        refuse_motive(
-            f"A motive names at most {MAX_EVIDENCE} pieces of evidence, each of 1 to {MAX_REFERENCE} characters."
-        )
-    if any(not character.isprintable() and character != "\n" for part in (text, *evidence) for character in part):
-        refuse_motive("The motive's text or evidence contains a control character.")
-    return Motive(
-        intent=_member(Intent, "intent", intent),
-        motivation=_member(Motivation, "motivation", motivation),
-        text=text,
-        evidence=tuple(evidence),
-        wanted_for=duration(wanted_for) if wanted_for else None,
-    )
+        yield f"`evidence` names at most {MAX_EVIDENCE} references, each of 1 to {MAX_REFERENCE} characters."
+    for name, parts in (("text", (text,)), ("evidence", evidence)):
+        if any(not character.isprintable() and character != "\n" for part in parts for character in part):
+            yield f"`{name}` contains a control character."
 
 
 def read_motive(intent: str, motivation: str) -> Motive:
@@ -69,28 +79,33 @@ def read_motive(intent: str, motivation: str) -> Motive:
     if token is None:
         refuse_motive(f"The motivation is empty; it must begin with one of {_alternatives(Motivation)}.")
     given = _parameters(motivation, token.end())
-    if given.keys() - {"text", "evidence", "for"}:
-        refuse_motive("The motivation has a parameter that Sentinel does not know; it knows evidence, for and text.")
+    if unknown := given.keys() - {"text", "evidence", "for", "wanted_for"}:
+        named = ", ".join(f"`{each[:40]}`" for each in sorted(unknown)[:MAX_EVIDENCE])
+        refuse_motive(
+            f"Sentinel does not know the parameter {named} of a motivation; it knows evidence, text and wanted_for."
+        )
+    if {"for", "wanted_for"} <= given.keys():
+        refuse_motive("The motivation states `wanted_for` twice: `for` is its old name.")
     evidence = [part.strip() for part in given["evidence"].split(",")] if "evidence" in given else []
     return motive_of(
         intent=intent.strip(),
         motivation=token[1],
         text=given.get("text", ""),
         evidence=evidence,
-        wanted_for=given.get("for", ""),
+        wanted_for=given.get("wanted_for", given.get("for", "")),
     )
 
 
-def duration(text: str) -> timedelta:
+def duration(text: str, what: str = "A duration") -> timedelta:
     """The duration that `90s`, `30m`, `1h`, `2d`, `1w` or a sequence of them states: more than 0 and at most 365 days.
 
-    Raises `errors.Malformed`.
+    `what` names it in errors. Raises `errors.Malformed`.
     """
     if not _DURATION.fullmatch(text):
-        refuse_motive(f"{text[:40]!r} is not a duration; write 90s, 30m, 1h, 2d, 1w or 1h30m.")
+        refuse_motive(f"{what} cannot be {text[:40]!r}; write 90s, 30m, 1h, 2d, 1w or 1h30m.")
     seconds = sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(text))
     if not 0 < seconds <= MAX_DURATION.total_seconds():
-        refuse_motive("A duration must be more than 0 seconds and at most 365 days.")
+        refuse_motive(f"{what} must be more than 0 seconds and at most 365 days.")
     return timedelta(seconds=seconds)
 
 
@@ -99,7 +114,7 @@ def _parameters(text: str, position: int) -> dict[str, str]:
     while position < len(text.rstrip()):
         found = _PARAMETER.match(text, position)
         if found is None:
-            refuse_motive('The motivation is not of the form `incident; evidence=ALERT-42; for=1h; text="why"`.')
+            refuse_motive('The motivation is not of the form `incident; evidence=ALERT-42; wanted_for=1h; text="why"`.')
         name, quoted, plain = found.groups()
         value = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else plain.strip()
         if name.endswith("*"):

@@ -152,6 +152,11 @@ OPERATOR: Final = "operator"
 """The role of people who may stop and resume."""
 
 
+def is_approver(caller: Caller) -> bool:
+    """Whether the caller is a human with the role `approver`."""
+    return caller.kind is ActorKind.HUMAN and "approver" in caller.roles
+
+
 def objection(person: Caller, rule: ApprovalRule) -> str:
     """Why this caller may not decide under this rule, as a sentence; empty if they may."""
     if person.kind is not ActorKind.HUMAN:
@@ -218,3 +223,5 @@ class Hold:
     state: HoldState
     summary: Mapping[str, Json]
     """`caller`, `call`, `motive`, `effects` and `decision`, as in the DECIDED record, and `cut` if not all effects are kept."""
+    approved_by: tuple[str, ...] = ()
+    """Who has consented to the call in these circumstances, in this order; empty once the call has used it."""

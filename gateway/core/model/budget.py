@@ -14,6 +14,10 @@ SPANS: Final[Mapping[str, int]] = {"minute": 60, "hour": 3600, "day": 86_400}
 """The spans that policies give budgets for, in seconds."""
 
 
+BILLED_READS: Final = "billed reads"
+"""The name of the buckets of reads that AWS charges for, before their span."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
     """What one decision takes out of a bucket that holds `most` and fills in `seconds`."""
@@ -93,10 +97,13 @@ def fair_share_to_json(share: FairShare) -> dict[str, Json]:
         for name, each in share.charges.items()
     }
     rule = share.breaker
-    breaker: dict[str, Json] = (
-        {"breaker": {"in_a_row": rule.in_a_row, "open_seconds": rule.open_seconds}} if rule is not None else {}
-    )
-    return {"budgets": budgets, **breaker}
+    if rule is None:
+        return {"budgets": budgets}
+    within: dict[str, Json] = {} if rule.within_seconds is None else {"within_seconds": rule.within_seconds}
+    return {
+        "budgets": budgets,
+        "breaker": {"in_a_row": rule.in_a_row, "open_seconds": rule.open_seconds, **within},
+    }
 
 
 def fair_share_from_json(obligations: Mapping[str, Any]) -> FairShare:
@@ -128,6 +135,8 @@ def budget_text(name: str) -> str:
     if span == "day":
         return f"added {what} a day"
     per = "an hour" if span == "hour" else f"a {span}"
+    if what == BILLED_READS:
+        return f"reads that AWS charges for {per}"
     return f"{what} mutations {per}" if what else f"mutations {per}"
 
 

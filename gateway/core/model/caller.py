@@ -18,6 +18,10 @@ class ActorKind(StrEnum):
     PIPELINE = "pipeline"
 
 
+RECONCILER: Final = "reconciler"
+"""The role of the reconciler's own key."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """An authenticated actor."""

@@ -15,6 +15,8 @@ class BreakerRule:
 
     in_a_row: int
     open_seconds: int
+    within_seconds: int | None = None
+    """How long after the first refusal of a row the others count; None: until a success."""
 
 
 class BreakerState(StrEnum):
@@ -33,9 +35,9 @@ class Breaker:
 
     state: BreakerState = BreakerState.CLOSED
     in_a_row: int = 0
-    """Refusals and failures since the last success."""
+    """Refusals and failures since the last success, as far back as they count."""
     until: datetime | None = None
-    """While it is open: when the trial may come."""
+    """While it is open: when the trial may come. While it is closed: when the row that is counted ends, and the next refusal begins another."""
     trial: str = ""
     """While it is half open: the mutation that is tried."""
 
@@ -57,17 +59,38 @@ class Breaker:
 
     def refused(self, at: datetime, rule: BreakerRule | None) -> "Breaker":
         """After a refusal: one more in a row. One that comes when the trial is due was the trial."""
-        counted = replace(self, in_a_row=self.in_a_row + 1)
+        counted = self._counted(at, rule)
         if self.state is BreakerState.HALF_OPEN or self.shut(at):
             return counted
         return _opened(counted, at, rule)
 
     def failed(self, at: datetime, mutation: str, rule: BreakerRule | None) -> "Breaker":
         """After a call failed, or its outcome is not known."""
-        counted = replace(self, in_a_row=self.in_a_row + 1)
+        counted = self._counted(at, rule)
         if self.state is BreakerState.OPEN or (self.state is BreakerState.HALF_OPEN and self.trial != mutation):
             return counted
         return _opened(counted, at, rule)
+
+    def _counted(self, at: datetime, rule: BreakerRule | None) -> "Breaker":
+        """With one refusal or failure more. While it is closed, the first one of a row says how long the row lasts."""
+        if self.state is not BreakerState.CLOSED:
+            return replace(self, in_a_row=self.in_a_row + 1)
+        if rule is None or rule.within_seconds is None:
+            return replace(self, in_a_row=self.in_a_row + 1, until=None)
+        ends = at + timedelta(seconds=rule.within_seconds)
+        if self.until is not None and self.until <= at:
+            return replace(self, in_a_row=1, until=ends)
+        return replace(self, in_a_row=self.in_a_row + 1, until=self.until or ends)
+
+    @property
+    def row_until(self) -> datetime | None:
+        """When the row of refusals that is counted ends; None if it does not end by itself."""
+        return self.until if self.state is BreakerState.CLOSED else None
+
+    @property
+    def open_until(self) -> datetime | None:
+        """While it is open: when the trial may come."""
+        return self.until if self.state is BreakerState.OPEN else None
 
     def succeeded(self, mutation: str) -> "Breaker":
         """After a call was applied. While it is not closed, only the trial counts."""

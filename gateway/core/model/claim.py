@@ -96,6 +96,9 @@ class Claim:
     """Whether its mutation is in flight or in doubt. Nobody else sets the attribute meanwhile."""
     proof: tuple[str, ...] = field(default=(), compare=False)
     """Ids of the signals that prove its motive; empty if nothing does, or not any more."""
+    branch: str = field(default="", compare=False)
+    """Branch and commit that propose its value for the code; empty before that, and where nobody asked."""
+    commit: str = field(default="", compare=False)
     undone: Undone | None = field(default=None, compare=False)
     """Since when the live value is another one; None while it is the claimed one, as far as the reconciler looked."""
 

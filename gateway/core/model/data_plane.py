@@ -46,6 +46,8 @@ class Passage:
     treatment: DataTreatment
     call_class: CallClass = CallClass.DATA
     door: Door = Door.AWS
+    durable: bool = False
+    """Whether it is recorded before it is sent, not with the others of its minute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

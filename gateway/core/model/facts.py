@@ -27,6 +27,8 @@ class Dependant:
     """Whether its own contract lets agents change it."""
     source: str = ""
     """`file:line` of its block; empty if it is only in the state."""
+    recorded: bool = True
+    """Whether the state has it; else only the code does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +103,7 @@ class Facts:
 
     now: datetime
     stack: str
-    """Name of the stack that declares the resource. If none does: the only stack, or empty if there are several."""
+    """Name of the stack that declares the resource. If none does: the only one that may be meant, or empty if there are several."""
     mode: Mode
     subjects: tuple[Subject, ...]
     claims: tuple[StandingClaim, ...] = ()
@@ -128,6 +130,8 @@ class Facts:
     """What is put back at the end of a time-boxed change, or why it cannot be; None for a change that is to stay."""
     stacks: tuple[str, ...] = ()
     """Names of all stacks that declare an affected resource."""
+    possible_stacks: tuple[str, ...] = ()
+    """Names of the stacks that may be meant, where no stack declares a resource and the place of the call fits several."""
     stops: tuple[Stop, ...] = ()
     """The standing stops, whatever they are about."""
     used: Used = field(default_factory=Used)

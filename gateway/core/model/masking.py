@@ -74,6 +74,22 @@ def without_digests(value: Json) -> Json:
     return [without_digests(item) for item in value] if isinstance(value, Sequence) else value
 
 
+IN_WORDS: Final = "a secret, not shown"
+"""What people read in place of a mask."""
+_MASK: Final = re.compile(rf'{{\s*\\?"{MEMBER}\\?"\s?:\s?\\?"[0-9a-f]*\\?"\s*}}|{MEMBER}:[0-9a-f]{{16,64}}')
+
+
+def in_words(value: Json) -> Json:
+    """The value for people who compare nothing: each mask, in a text too, is a few words."""
+    if is_masked(value):
+        return IN_WORDS
+    if isinstance(value, str):
+        return _MASK.sub(IN_WORDS, value)
+    if isinstance(value, Mapping):
+        return {key: in_words(item) for key, item in value.items()}
+    return [in_words(item) for item in value] if isinstance(value, Sequence) else value
+
+
 def _text(value: object) -> str:
     """A scalar as Terraform converts it to text, so that `6` and `"6"` have one digest."""
     return value if isinstance(value, str) else canonical(value).decode()

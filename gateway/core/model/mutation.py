@@ -4,12 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import Final
 
 from gateway.core.model.caller import UNKNOWN, Caller, Sender
 from gateway.core.model.inbound import Upload
+from gateway.core.model.invented import renamed, texts_at, without
 from gateway.core.model.json import Json, Parameters, digest
 from gateway.core.model.motive import Motive
 from gateway.core.model.plan_session import PlannedPart, PlanOpening
+
+BY_CALL: Final = "call"
+"""What identifies a resource that AWS will name when it creates it: a digest of the call."""
 
 
 class CallClass(StrEnum):
@@ -18,9 +23,9 @@ class CallClass(StrEnum):
     READ = "read"
     MUTATION = "mutation"
     CREDENTIAL = "credential"
-    """Its reply contains AWS credentials, with which the caller could bypass Sentinel. Always refused."""
+    """Its reply contains credentials or a URL that opens a session, with which the caller could bypass Sentinel. Always refused."""
     SECRET = "secret"  # noqa: S105  the name of a class of calls
-    """A read whose reply is a secret value. Refused for agents (`gateway.line.pipeline`), streamed for all other callers."""
+    """A read whose reply hands out a secret, or was not reviewed. Refused for agents (`gateway.line.pipeline`), streamed for all other callers."""
     EXECUTE = "execute"
     """Runs code, or its parameters contain a document that does. Treated as a mutation."""
     CRYPTO = "crypto"
@@ -71,11 +76,28 @@ class Call:
     default. It does not change what is requested, so the digest leaves it out."""
     digest_key: bytes = field(default=b"", compare=False, repr=False)
     """Key of the digest, which is recorded: without one, a short secret among the parameters could be found by trying."""
+    tokens: tuple[str, ...] = field(default=(), compare=False)
+    """The dotted paths of its idempotency tokens, which a program invents afresh for each attempt."""
+    generated: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """The names that Terraform's provider invented for what the call creates → the place in the code that they were invented for."""
 
     @cached_property
     def digest(self) -> str:
+        """Digest of what the call asks for, 64 hex digits: equal for calls that differ in nothing but what a program invented for them."""
+        return self._digest_of(renamed(without(self.parameters, self.tokens), self.generated))
+
+    @cached_property
+    def exact_digest(self) -> str:
         """Digest of the call, 64 hex digits: equal only for identical calls."""
-        return digest([self.service, self.operation, self.account, self.region, self.parameters], self.digest_key)
+        return self._digest_of(self.parameters)
+
+    def _digest_of(self, parameters: object) -> str:
+        return digest([self.service, self.operation, self.account, self.region, parameters], self.digest_key)
+
+    @property
+    def token_values(self) -> frozenset[str]:
+        """The values of its idempotency tokens."""
+        return texts_at(self.parameters, self.tokens)
 
 
 class EffectAction(StrEnum):
@@ -125,6 +147,8 @@ class Effect:
     """
     sensitive: bool = False
     """Whether the value is a secret, which must not be stored or written into code."""
+    untold: bool = field(default=False, compare=False)
+    """Whether the value is a secret that a plan does not tell, so that no bound can be compared with it."""
     obliged: bool = field(default=False, compare=False)
     """Whether the caller could not leave it out: AWS requires the parameter, or resets what the call omits."""
     unrecorded: tuple[str, ...] = field(default=(), compare=False)
@@ -140,6 +164,10 @@ class Effect:
     """
 
 
+UNREAD = "rights that nobody can tell"
+"""The role of an inner call that stands for calls that cannot be unpacked."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InnerCall:
     """A call that another call makes AWS carry out: an entry of a batch, the target of a schedule, a resource of a template."""
@@ -147,7 +175,9 @@ class InnerCall:
     call: Call
     call_class: CallClass
     role: str = ""
-    """ARN of the role with whose rights AWS makes it; empty if it is made with the rights of the outer call."""
+    """ARN of the role with whose rights AWS makes it; empty if it is made with the rights of the outer call. `UNREAD` if the call stands
+    for others, which nobody can tell.
+    """
     effects: tuple[Effect, ...] = ()
     """Empty if it is not understood, or only reads."""
 

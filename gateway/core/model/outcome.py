@@ -9,7 +9,7 @@ from gateway.core.model.verdict import Decision
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """The reply of AWS, which is passed on byte for byte."""
+    """The reply of AWS, which is passed on byte for byte; to an agent without the secrets that it hands out (`gateway.line.withheld`)."""
 
     status: int
     headers: tuple[tuple[str, str], ...]

@@ -84,6 +84,8 @@ def _put_inside(value: Json, changes: Sequence[tuple[Sequence[str], Json]]) -> J
 
 
 def _step(value: Json, step: str) -> Json:
+    if isinstance(value, (dict, Mapping)):  # a dictionary is told at once, an abstract type takes a search
+        return value.get(step)
     if isinstance(value, Sequence) and not isinstance(value, str):
         if step.isdecimal() and int(step) < len(value):
             return value[int(step)]

@@ -34,6 +34,8 @@ class PlannedChange:
     """The changed attributes whose value is known only after the apply."""
     computed: tuple[str, ...] = ()
     """Attributes that the code does not give: AWS or the provider chooses their value."""
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """Of a secret its digest, of what is known only after the apply that of the code that it comes from, keyed by the client's own secret."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """Tags that the provider adds to those of the code (`default_tags`)."""
     region: str = ""
@@ -56,8 +58,7 @@ class Plan:
     def digest(self) -> str:
         """Digest of the changes without secrets, 64 hex digits; their order does not matter.
 
-        Two plans that differ only in secrets, or in values known after the apply, have one digest. So an approval of a plan is one of every
-        secret in its place, and a session leaves these values free.
+        Plans with other secrets, or other code for what is known only after the apply, differ by their marks, if the client gives any.
         """
         return digest([change_to_json(change) for change in sorted(self.changes, key=lambda each: each.address)])
 
@@ -73,6 +74,7 @@ def change_to_json(change: PlannedChange) -> dict[str, Json]:
         "secrets": list(change.secrets),
         "unknown": list(change.unknown),
         "computed": list(change.computed),
+        "marks": dict(change.marks),
         "tags": dict(change.tags),
         "region": change.region,
     }

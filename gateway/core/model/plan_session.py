@@ -64,7 +64,9 @@ class PlanSession:
     until: datetime
     changes: tuple[SessionChange, ...]
     lifted: frozenset[str] = frozenset()
-    """The rules whose holds a person lifted when they approved the plan, each with the address that it was about."""
+    """The rules whose holds a person lifted when they approved the plan, each with the address that it was about, and once more with the
+    attribute too.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,8 @@ class PlannedPart:
     uses: tuple[PlanUse, ...] = ()
     row: str = ""
     """What explains the call: `hand`, or origin and confidence of a derived row."""
+    untold: frozenset[tuple[str, str]] = frozenset()
+    """Address and attribute of each effect whose value the plan does not tell, so that it was not judged with the plan."""
 
     @property
     def fits(self) -> bool:

@@ -77,6 +77,20 @@ class Signal:
     filed: bool = False
     """Whether a file of this machine says so. Such a signal is recorded when a claim first needs it."""
 
+    def event(self, state: SignalState, at: datetime) -> SignalEvent:
+        """The event after which the signal is in this state."""
+        return SignalEvent(
+            source=self.source,
+            key=self.key,
+            name=self.name,
+            state=state,
+            at=at,
+            service=self.service,
+            labels=self.labels,
+            references=self.references,
+            scopes=self.scopes,
+        )
+
 
 def references_of(event: SignalEvent) -> tuple[str, ...]:
     """All names that evidence may refer to the signal by, in the form of `reference`."""

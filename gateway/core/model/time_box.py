@@ -4,9 +4,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimSpans:
+    """For how many seconds policy grants a claim whose change is wanted for long enough."""
+
+    by_motivation: Mapping[str, float | None] = field(default_factory=dict)
+    """None: without end."""
+    without_motive: float = 0
+    longest: Mapping[str, float] = field(default_factory=dict)
+    """By kind of actor, whatever the motivation."""
+
+    def seconds(self, motivation: str, kind: str) -> float:
+        """The span of a claim with this motivation, empty for none, of an actor of this kind; 0 where policy does not say."""
+        usual = self.by_motivation.get(motivation, 0) if motivation else self.without_motive
+        longest = self.longest.get(kind, 0)
+        return longest if usual is None else min(usual, longest)
+
+
+NO_SPANS: Final = ClaimSpans()
+"""Nothing beyond what the decision granted."""
 
 
 class TimeBoxState(StrEnum):

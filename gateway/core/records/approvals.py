@@ -1,4 +1,4 @@
-"""The bodies of APPROVED, BROKE_GLASS and REJECTED: what people said about a held call. The record's actor is the person."""
+"""The bodies of APPROVED, BROKE_GLASS, REJECTED and WITHDRAWN: what people said about a held call. The record's actor is the person."""
 
 from typing import ClassVar
 
@@ -18,6 +18,8 @@ class ConsentBody(Body, frozen=True, kw_only=True):
     reason: str = ""
     door: str = ""
     """`api`, `console` or `chat`."""
+    keys: tuple[str, ...] = ()
+    """The keys of those who consented, in that order, the approver's last; absent from records of before revocations reached approvals."""
 
     @property
     def others(self) -> tuple[str, ...]:
@@ -60,3 +62,16 @@ class RejectedBody(Body, frozen=True, kw_only=True):
     withdrawn: str
     """The unused approval that it ended, or empty."""
     door: str = ""
+
+
+class WithdrawnBody(Body, frozen=True, kw_only=True):
+    """A key was revoked that an unused approval was given with; the record's actor is the key's. The call waits for people again."""
+
+    stage: ClassVar[Stage] = Stage.WITHDRAWN
+
+    approval: str
+    requester: str
+    approvers: tuple[str, ...]
+    """Who had consented; with other keys they may do so again."""
+    key: str
+    """The revoked key, or the one whose session it was given in."""

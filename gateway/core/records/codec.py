@@ -7,10 +7,10 @@ import msgspec
 
 from gateway.core.errors import LedgerBroken
 from gateway.core.model.json import canonical_text
-from gateway.core.records.approvals import ApprovedBody, BrokeGlassBody, RejectedBody
+from gateway.core.records.approvals import ApprovedBody, BrokeGlassBody, RejectedBody, WithdrawnBody
 from gateway.core.records.claims import DowngradedBody, ExpiredBody, ReleasedBody, UndoneBody, UnneededBody
 from gateway.core.records.decided import DecidedBody
-from gateway.core.records.drift import DriftDecidedBody, DriftedBody, DriftSettledBody
+from gateway.core.records.drift import DriftDecidedBody, DriftedBody, DriftLookedBody, DriftSettledBody
 from gateway.core.records.keys import ChatLinkAskedBody, ChatLinkedBody, KeyIssuedBody, KeyRevokedBody
 from gateway.core.records.notices import NotifiedBody, ResendAskedBody
 from gateway.core.records.operators import BreakerBody, ResumedBody, StoppedBody
@@ -28,10 +28,10 @@ BODIES: Final[Mapping[Stage, type[Body]]] = {
     body.stage: body
     for body in (
         ApprovedBody, BreakerBody, BrokeGlassBody, ChatLinkAskedBody, ChatLinkedBody, DecidedBody, DowngradedBody, DriftDecidedBody,
-        DriftedBody, DriftSettledBody, ExpiredBody, KeyIssuedBody, KeyRevokedBody, NotifiedBody, NotPutBackBody, PassedBody, PlanCheckedBody,
+        DriftedBody, DriftLookedBody, DriftSettledBody, ExpiredBody, KeyIssuedBody, KeyRevokedBody, NotifiedBody, NotPutBackBody, PassedBody, PlanCheckedBody,
         PlanEndedBody,
         ProposedBody, ReconciledBody, RejectedBody, ReleasedBody, RescheduledBody, ResendAskedBody, ResumedBody, SettledBody, SignalledBody,
-        StoppedBody, TurnedAwayBody, UndoneBody, UnneededBody,
+        StoppedBody, TurnedAwayBody, UndoneBody, UnneededBody, WithdrawnBody,
     )
 }  # fmt: skip
 """The type of the body of each stage."""

@@ -196,6 +196,8 @@ class RecordedFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     flips: Mapping[str, int] = {}
     held_before: tuple[str, ...] = ()
     open_claims: int = 0
+    possible_stacks: tuple[str, ...] = ()
+    """The stacks that may be meant, where the record names none."""
 
 
 class RecordedEvidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -285,6 +287,8 @@ class DecidedBody(Body, Generic[Value], frozen=True, kw_only=True):
     """Present if it is carried out."""
     refused_in_a_row: int | None = None
     """How many refusals of the actor in a row this is, if it counts for the breaker."""
+    refusals_until: str | None = None
+    """When that row ends by itself; absent if it does not, or the breaker is open."""
     cut: LeftOut | None = None
     """Present if effects or findings are left out."""
     plan: RecordedSession | None = None

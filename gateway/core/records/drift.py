@@ -1,4 +1,4 @@
-"""The bodies of DRIFTED, DRIFT_DECIDED and DRIFT_SETTLED: a change from outside, the decision about it, and what came of that."""
+"""The bodies of DRIFT_LOOKED, DRIFTED, DRIFT_DECIDED and DRIFT_SETTLED: a look for changes from outside, one of them, and what becomes of it."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -34,6 +34,15 @@ class DriftedBody(Body, frozen=True, kw_only=True):
     """Null for a secret."""
     sensitive: bool
     origin: RecordedOrigin | None
+
+
+class DriftLookedBody(Body, frozen=True, kw_only=True):
+    """The stack of the record was looked through for changes from outside."""
+
+    stage: ClassVar[Stage] = Stage.DRIFT_LOOKED
+
+    found: int
+    """How many values differed, those found before too."""
 
 
 class DriftDecidedBody(Body, frozen=True, kw_only=True):

@@ -31,7 +31,9 @@ class KeyRevokedBody(Body, frozen=True, kw_only=True):
 
     key: str
     sessions: tuple[str, ...]
-    """The session keys that end with it."""
+    """The session keys that end with it: its own, and those of plans that were opened by its consent."""
+    withdrawn: tuple[str, ...] = ()
+    """The unused approvals that ended with it."""
 
 
 class ChatLinkBody(Body, frozen=True, kw_only=True):

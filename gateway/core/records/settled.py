@@ -46,3 +46,5 @@ class SettledBody(Body, frozen=True, kw_only=True):
     claims_reopened: tuple[str, ...] | None = None
     refused_in_a_row: int | None = None
     """Present if it changes that count for the actor's breaker."""
+    refusals_until: str | None = None
+    """When that row ends by itself; absent if it does not, or the breaker is open."""

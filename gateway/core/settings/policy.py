@@ -22,6 +22,8 @@ class PolicySettings(BaseModel):
     engine: PolicyEngineKind = PolicyEngineKind.EMBEDDED
     path: Path | None = None
     """Directory of the policies; default: those shipped with Sentinel."""
+    green_tests: bool = True
+    """Whether the tests beside changed policies must pass before these come into force; `sentinel up` sets it to false."""
     opa_url: str = ""
     """URL of the OPA server, for `engine = "opa"`."""
     deadline_ms: Annotated[int, Field(ge=1, le=10_000)] = 250

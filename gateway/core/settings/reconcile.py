@@ -5,6 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
+from gateway.core.model.adopt import Adopt
 from gateway.core.settings.publish import EventSourceSettings, GitHubSettings
 
 
@@ -71,6 +72,8 @@ class ReconcileSettings(BaseModel):
     """How often, in seconds, each stack's protected code is planned to find changes from outside; 0: never."""
     events: tuple[EventSourceSettings, ...] = ()
     """Where CloudTrail's events are that say who made them; `cloudtrail` is one of them too."""
+    adopt: Adopt = Adopt.LINKED
+    """What is written of the resources that events or the ledger say were created beside the code: `all`, `linked` or `none`."""
     heal_replace: tuple[str, ...] = ()
     """Addresses of resources, with `*`, that may be replaced to heal them, if a human decides so."""
     terraform: str = "terraform"

@@ -70,12 +70,12 @@ async def approve(ports: Ports, request: Request, caller: Authenticated, mutatio
 
 @router.post(
     "/mutations/{mutation_id}/reject",
-    openapi_extra=openapi_body(RejectBody, required=False),
+    openapi_extra=openapi_body(RejectBody),
     summary="Reject a held call permanently",
 )
 async def reject(ports: Ports, request: Request, caller: Authenticated, mutation_id: str) -> dict[str, Any]:
     """The person who rejected the call."""
-    body = await body_of(ports.inbound(request), RejectBody, default=RejectBody())
+    body = await body_of(ports.inbound(request), RejectBody)
     door, at = door_of_scope(request.scope), ports.clock.now()
     await ports.commands.reject(mutation_id, approver=caller, reason=body.reason, at=at, door=door)
     ports.wakeups.wake(mutation_id)

@@ -109,6 +109,7 @@ def _breaker(limits: FairLimits, breaker: Breaker) -> dict[str, Any]:
         "state": breaker.state.value,
         "refused_in_a_row": breaker.in_a_row,
         "opens_at": limits.breaker.in_a_row if limits.breaker else None,
-        "until": time_to_json(breaker.until),
+        "within_seconds": limits.breaker.within_seconds if limits.breaker else None,
+        "until": time_to_json(breaker.open_until),
         "trial": breaker.trial,
     }

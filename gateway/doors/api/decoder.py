@@ -19,6 +19,7 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Call, CallClass, Door
 from gateway.core.off_loop import off_loop
+from gateway.core.partitions import region_refused
 from gateway.core.ports import Request
 from gateway.core.service_models import ServiceModels, Shape
 from gateway.doors.api.problems import MAX_ERRORS
@@ -144,9 +145,7 @@ class ApiDecoder:
         _require_change(body, by_operation)
         region = body.region or self._default_region
         if region not in self._regions:
-            raise Malformed(
-                f"The region {region!r} is not one that this Sentinel may call. It may call {', '.join(sorted(self._regions))}."
-            )
+            raise Malformed(region_refused(region, self._regions))
         shape = await self._models.input_of(body.service, operation)
         size = len(await inbound.read_body())
         given = await off_loop(size, partial(parameters, shape, body.parameters))
@@ -156,6 +155,7 @@ class ApiDecoder:
             parameters=given,
             account=self._account,
             region=region,
+            tokens=self._models.idempotency_tokens(body.service, operation),
         )
         call_class = class_of_call(call, by_operation)
         _require_change(body, call_class)
@@ -171,7 +171,8 @@ class ApiDecoder:
     async def request_of(self, call: Call) -> Request:
         """The request that makes a recorded call again. Raises `errors.Malformed`, `errors.UnknownOperation`."""
         shape = await self._models.input_of(call.service, call.operation)
-        again = replace(call, parameters=parameters(shape, dict(call.parameters)))
+        tokens = self._models.idempotency_tokens(call.service, call.operation)
+        again = replace(call, parameters=parameters(shape, dict(call.parameters)), tokens=tokens)
         by_operation = self._classes.of(call.service, call.operation)
         return Request(call=again, call_class=class_of_call(again, by_operation), door=Door.API)
 

@@ -62,7 +62,7 @@ async def visible_drift(ports: ApiPorts, caller: Caller, query: DriftQuery) -> d
     _refuse_blind(caller)
     await ports.drift.book.read(ports.queries)
     foreign = [drift_to_json(each) for each in ports.drift.book.open.values()]
-    return told(caller, await ports.readers.drift(caller, foreign, query))
+    return told(caller, await ports.readers.drift(caller, foreign, query, ports.drift.book.looked))
 
 
 def drift_to_json(drift: ForeignDrift) -> dict[str, Any]:

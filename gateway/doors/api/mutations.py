@@ -36,10 +36,17 @@ from gateway.identity.caller import active
 from gateway.line.checks.stops import RULE as STOPPED
 from gateway.line.pipeline import MutationResult
 from gateway.line.wakeups import Wakeups
+from gateway.line.withheld import withheld_names
 from gateway.presentation.explanation import explanation_of
 from gateway.presentation.mutation_state import UNDECIDED, mutation_state
 from gateway.presentation.refusal import in_doubt_text, refusal_text
-from gateway.presentation.serialize import decision_to_json, mutation_to_json, outcome_to_json, record_to_json
+from gateway.presentation.serialize import (
+    decision_to_json,
+    mutation_to_json,
+    outcome_to_json,
+    record_to_json,
+    time_to_json,
+)
 
 LONGEST_WAIT = timedelta(seconds=60)
 """The longest that one request waits; proxies often end a request without an answer after a minute."""
@@ -95,10 +102,21 @@ async def explanation(ports: Ports, caller: Authenticated, mutation_id: str) -> 
     summary="Have a change for a time last for this long from now on",
 )
 async def extend(ports: Ports, request: Request, caller: Authenticated, mutation_id: str) -> dict[str, Any]:
-    """The parts of the change with their new end."""
+    """The parts of the change with their new end, and a warning where a claim does not move as far."""
     body = await body_of(ports.inbound(request), ExtendBody)
+    return await extend_change(ports, caller, mutation_id, body)
+
+
+async def extend_change(ports: ApiPorts, caller: Caller, mutation_id: str, body: ExtendBody) -> dict[str, Any]:
+    """The same for every door. Raises what `TimeBoxes.extend` raises, and `errors.Malformed`."""
     parts = await ports.time_boxes.extend(caller, mutation_id, body.duration(), body.reason)
-    return told(caller, {"mutation_id": mutation_id, "time_boxes": [part_to_json(part) for part in parts]})
+    claims = await ports.queries.claims(mutation_id=mutation_id)
+    ends = min((claim.until for claim in claims if claim.until is not None), default=None)
+    warning = ""
+    if ends is not None and parts and ends < parts[0].until:
+        warning = f"Policy grants its claim until {time_to_json(ends)} only: from then on others may change the value, and what they set stays."
+    boxes = [part_to_json(part) for part in parts]
+    return told(caller, {"mutation_id": mutation_id, "time_boxes": boxes, "warning": warning})
 
 
 @router.post(
@@ -109,6 +127,11 @@ async def extend(ports: Ports, request: Request, caller: Authenticated, mutation
 async def end(ports: Ports, request: Request, caller: Authenticated, mutation_id: str) -> dict[str, Any]:
     """The parts of the change, which are due now."""
     body = await body_of(ports.inbound(request), EndBody, default=EndBody())
+    return await end_change(ports, caller, mutation_id, body)
+
+
+async def end_change(ports: ApiPorts, caller: Caller, mutation_id: str, body: EndBody) -> dict[str, Any]:
+    """The same for every door. Raises what `TimeBoxes.end` raises."""
     parts = await ports.time_boxes.end(caller, mutation_id, body.reason)
     return told(caller, {"mutation_id": mutation_id, "time_boxes": [part_to_json(part) for part in parts]})
 
@@ -148,7 +171,11 @@ async def _response(ports: ApiPorts, result: MutationResult) -> JSONResponse:
             return JSONResponse({**members, "dry_run": True})
         case Applied():
             reply = response_to_json(ports, mutation.call, outcome.reply)
-            return JSONResponse({**members, "response": reply, "repeated": decision is None})
+            withheld = withheld_names(outcome.reply)
+            return JSONResponse(
+                {**members, "response": reply, "repeated": decision is None}
+                | ({"withheld": withheld} if withheld else {})
+            )
         case Refused():
             held = outcome.decision.verdict is Verdict.HOLD
             return problem(

@@ -1,12 +1,15 @@
 """The table that maps errors to HTTP statuses, and RFC 9457 problem documents. An error outside the table reveals nothing."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from difflib import get_close_matches
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from gateway.core import errors
@@ -50,6 +53,7 @@ RETRY_SAFE = {
     errors.LedgerUnavailable,
     errors.Overloaded,
     errors.PolicyUnavailable,
+    errors.TooManyHeld,
 }
 """Errors after which the client can safely send the same request again."""
 
@@ -142,8 +146,44 @@ async def on_unexpected_error(request: Request, error: Exception) -> JSONRespons
     return problem(500, "internal", "Sentinel had an internal error; its log says more. Nothing was sent to AWS.")
 
 
-def validation_messages(found: Sequence[Mapping[str, Any]]) -> str:
-    """Pydantic's first errors in one line, each with its location; never with the value, which may be a secret."""
+def validation_messages(found: Sequence[Mapping[str, Any]], model: type[BaseModel] | None = None) -> str:
+    """Pydantic's first errors in one line, each with its location; never with the value, which may be a secret.
+
+    Of an unknown member it names those that the `model` has there, and the one that was meant.
+    """
     return "; ".join(
-        f"{'.'.join(str(part)[:100] for part in one['loc'])}: {one['msg'][:200]}" for one in found[:MAX_ERRORS]
+        f"{'.'.join(str(part)[:100] for part in one['loc'])}: {_message(one, model)[:400]}"
+        for one in found[:MAX_ERRORS]
     )
+
+
+def _message(one: Mapping[str, Any], model: type[BaseModel] | None) -> str:
+    *above, name = one["loc"] or ("",)
+    known = _members(model, above) if model is not None and one["type"] == "extra_forbidden" else ()
+    if not known:
+        return str(one["msg"])[:200]
+    meant = get_close_matches(str(name)[:100], known, 1)
+    guess = f" (did you mean {meant[0]}?)" if meant else ""
+    return f"no such member{guess}; the members are {', '.join(known)}"
+
+
+def _members(model: type[BaseModel], place: Sequence[str | int]) -> Sequence[str]:
+    """The names of the members at a place of a document that the model describes; none where another type is."""
+    kinds: list[Any] = [model]
+    for step in place:
+        inner: list[Any] = []
+        for kind in kinds:
+            if isinstance(step, int):
+                inner += get_args(kind)
+            elif step in getattr(kind, "model_fields", {}):
+                inner.append(kind.model_fields[step].annotation)
+        kinds = [each for kind in inner for each in _alternatives(kind)]
+    fields = [list(kind.model_fields) for kind in kinds if hasattr(kind, "model_fields")]
+    return fields[0] if fields else []
+
+
+def _alternatives(kind: Any) -> Sequence[Any]:
+    """The types of a union, without what annotates them; any other type as it is."""
+    if get_origin(kind) is Annotated:
+        return _alternatives(get_args(kind)[0])
+    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)

@@ -3,7 +3,16 @@
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from gateway.core.errors import Malformed
 from gateway.core.http.motive_syntax import duration, motive_of
@@ -61,12 +70,6 @@ class MutationBody(_Body):
     dry_run: Annotated[bool, Field(description="Only decide; change nothing.")] = False
 
 
-class RejectBody(_Body):
-    """Why a held change is rejected permanently."""
-
-    reason: Annotated[str, Field(max_length=1000)] = ""
-
-
 def _one_line(text: str) -> str:
     if not text.strip() or not text.isprintable():
         message = "must be one line of printable text"
@@ -76,6 +79,12 @@ def _one_line(text: str) -> str:
 
 Reason = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_one_line)]
 """Why something is done: recorded, so it may neither be blank nor steer a terminal."""
+
+
+class RejectBody(_Body):
+    """Why a held change is rejected permanently: the requester is told."""
+
+    reason: Reason
 
 
 class SettleBody(_Body):
@@ -116,6 +125,13 @@ class DriftBody(_Body):
     reason: Annotated[Reason, Field(description="Why.")]
 
 
+def _at_most(asked: timedelta, most: timedelta, limit: str) -> timedelta:
+    """The duration. Raises `errors.Malformed` for a longer one: a shorter one than was asked for would surprise at its end."""
+    if asked > most:
+        raise Malformed(f"{limit} at most, and more was asked for. Nothing was made.")
+    return asked
+
+
 class ApproveBody(_Body):
     """How long an approval waits for the identical call, and why it is given."""
 
@@ -129,19 +145,25 @@ class ApproveBody(_Body):
         return _one_line(reason) if reason else reason
 
     def duration(self) -> timedelta:
-        """The duration, capped at one day. Raises `errors.Malformed`."""
-        return min(duration(self.lasts), timedelta(days=1))
+        """The duration. Raises `errors.Malformed`, also for more than a day."""
+        return _at_most(duration(self.lasts), timedelta(days=1), "An approval waits for its call a day")
 
 
 class ExtendBody(_Body):
     """For how long, from now on, a change for a time is wanted, and why."""
 
-    lasts: Annotated[str, Field(description="From now on, e.g. `30m`, `1h`.")]
+    wanted_for: Annotated[
+        str,
+        Field(
+            validation_alias=AliasChoices("wanted_for", "lasts"),
+            description="From now on, e.g. `30m`, `1h`. `lasts`, its old name, is accepted too.",
+        ),
+    ]
     reason: Annotated[str, Field(max_length=1000)] = ""
 
     def duration(self) -> timedelta:
         """The duration. Raises `errors.Malformed`."""
-        return duration(self.lasts)
+        return duration(self.wanted_for)
 
 
 class EndBody(_Body):
@@ -157,8 +179,8 @@ class SessionBody(_Body):
     lasts: Annotated[str, Field(description="e.g. `1h`; at most twelve hours.")] = "1h"
 
     def duration(self) -> timedelta:
-        """The duration, capped at twelve hours. Raises `errors.Malformed`."""
-        return min(duration(self.lasts), timedelta(hours=12))
+        """The duration. Raises `errors.Malformed`, also for more than twelve hours."""
+        return _at_most(duration(self.lasts), timedelta(hours=12), "A session lasts twelve hours")
 
 
 class LinkBody(_Body):
@@ -194,6 +216,13 @@ class PlannedChangeBody(_Body):
     computed: Annotated[
         tuple[Path, ...], Field(description="Attributes that the code does not give: AWS or the provider chooses.")
     ] = ()
+    marks: Annotated[
+        dict[Path, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]],
+        Field(
+            default_factory=dict,
+            description="Keyed digests of `secrets`, and of the code of what is `unknown`, by attribute. An approval is bound to them.",
+        ),
+    ]
     tags: Annotated[
         dict[Annotated[str, Field(max_length=128)], Annotated[str, Field(max_length=256)]],
         Field(default_factory=dict, max_length=100, description="Tags that the provider adds to those of the code."),
@@ -206,6 +235,10 @@ class PlannedChangeBody(_Body):
             where = parse_address(address)
             if where is None or where.data or where.resource_type != self.type:
                 raise Malformed(f"{address[:200]!r} is not the address of a resource of type {self.type}.")
+        if odd := self.marks.keys() - {*self.secrets, *self.unknown}:
+            raise Malformed(
+                f"{self.address[:200]} has marks of {min(odd)[:200]}, which is neither a secret nor unknown."
+            )
         return PlannedChange(
             address=self.address,
             resource_type=self.type,
@@ -215,6 +248,7 @@ class PlannedChangeBody(_Body):
             secrets=self.secrets,
             unknown=self.unknown,
             computed=self.computed,
+            marks=self.marks,
             tags=self.tags,
             region=self.region,
         )
@@ -274,7 +308,7 @@ def _validated(raw: bytes, model: type[Model], what: str) -> Model:
     try:
         return model.model_validate(json_value(raw))
     except ValidationError as error:
-        raise Malformed(f"The {what} cannot be read: {validation_messages(error.errors())}.") from error
+        raise Malformed(f"The {what} cannot be read: {validation_messages(error.errors(), model)}.") from error
 
 
 IDEMPOTENCY_KEY_LENGTH = 255

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from gateway.core.errors import AttemptInFlight, NotAllowed, NotFound, PolicyUnavailable
-from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.caller import RECONCILER, ActorKind, Caller
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call, PutBack
 from gateway.core.model.path import put_all
-from gateway.core.model.time_box import OPEN, TimeBoxPart, TimeBoxState
+from gateway.core.model.time_box import NO_SPANS, OPEN, ClaimSpans, TimeBoxPart, TimeBoxState
 from gateway.core.ports import Clock, DueChange, PolicyEngine, TimeBoxLedger
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.effects.inventory import Inventory
@@ -24,8 +24,6 @@ from gateway.presentation.serialize import time_to_json
 
 _LONGEST: Final = timedelta(days=365)
 """The longest time for which a change may be wanted, as at every door."""
-RECONCILER: Final = "reconciler"
-"""The role of the key that asks for put-backs: it has looked at the live values before."""
 _DECLARED: Final = "The code has come to declare the value since, so it is left as it is."
 
 
@@ -69,12 +67,17 @@ class TimeBoxes:
         """Have a change last for this long from now on; its parts. Raises `errors.NotFound`, `errors.NotAllowed`."""
         parts = await self.ledger.time_boxes(mutation_id=mutation_id)
         now = self.clock.now()
+        spans = NO_SPANS
         if parts:
-            most = await self._longest(caller, parts[0])
+            numbers = await self._numbers(parts[0])
+            most = _longest(caller, numbers)
+            spans = _claim_spans(numbers)
             if now + lasts > parts[0].since + most:
                 message = f"A change of yours may be wanted for {most} at most, from its beginning. Make the change again, without a time if it is to stay."
                 raise NotAllowed(message)
-        return await self.ledger.extend_time_box(mutation_id, now + lasts, caller=caller, reason=reason, at=now)
+        return await self.ledger.extend_time_box(
+            mutation_id, now + lasts, caller=caller, reason=reason, at=now, spans=spans
+        )
 
     async def end(self, caller: Caller, mutation_id: str, reason: str) -> Sequence[TimeBoxPart]:
         """Let the end of a change come now; its parts. Raises `errors.NotFound`, `errors.NotAllowed`."""
@@ -141,20 +144,41 @@ class TimeBoxes:
     def _recorded(self, address: str) -> Mapping[str, Json]:
         return self.inventory.recorded(address) or {}
 
-    async def _longest(self, caller: Caller, part: TimeBoxPart) -> timedelta:
-        """For how long a change may be wanted that this caller extends. Raises `errors.NotAllowed` if the policies cannot tell."""
-        spans = [_LONGEST]
-        if caller.motive_only and caller.motive is not None and caller.motive.wanted_for is not None:
-            spans.append(caller.motive.wanted_for)
+    async def _numbers(self, part: TimeBoxPart) -> Mapping[str, Json]:
+        """The numbers that policy ranks and limits by in the stack. Raises `errors.NotAllowed` if the policies cannot tell."""
         try:
             numbers = (await priorities_of(self.policy, [part.stack])).numbers
         except PolicyUnavailable as error:
             raise NotAllowed(f"The policies do not say how long a change may last. {error}") from error
-        longest = numbers.get("longest_claim_seconds") if isinstance(numbers, Mapping) else None
-        seconds = longest.get(caller.kind.value) if isinstance(longest, Mapping) else None
-        if isinstance(seconds, int | float):
-            spans.append(timedelta(seconds=seconds))
-        return min(spans)
+        return numbers if isinstance(numbers, Mapping) else {}
+
+
+def _longest(caller: Caller, numbers: Mapping[str, Json]) -> timedelta:
+    """For how long a change may be wanted that this caller extends."""
+    spans = [_LONGEST]
+    if caller.motive_only and caller.motive is not None and caller.motive.wanted_for is not None:
+        spans.append(caller.motive.wanted_for)
+    seconds = _seconds(numbers, "longest_claim_seconds").get(caller.kind.value)
+    if seconds is not None:
+        spans.append(timedelta(seconds=seconds))
+    return min(spans)
+
+
+def _claim_spans(numbers: Mapping[str, Json]) -> ClaimSpans:
+    """For how long policy grants claims."""
+    without = numbers.get("claim_seconds_without_motive")
+    return ClaimSpans(
+        by_motivation=_seconds(numbers, "claim_seconds"),
+        without_motive=without if isinstance(without, int | float) else 0,
+        longest={kind: span for kind, span in _seconds(numbers, "longest_claim_seconds").items() if span is not None},
+    )
+
+
+def _seconds(numbers: Mapping[str, Json], name: str) -> dict[str, float | None]:
+    """The spans of a table of the numbers; what is neither a number nor null is left out."""
+    table = numbers.get(name)
+    given = table.items() if isinstance(table, Mapping) else ()
+    return {key: value for key, value in given if value is None or isinstance(value, int | float)}
 
 
 def part_to_json(part: TimeBoxPart) -> dict[str, Any]:

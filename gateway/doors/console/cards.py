@@ -7,6 +7,8 @@ from typing import Any
 
 from gateway.core.model.approval import ApprovalRule, approval_rule_from_json, glass_objection, objection, own_objection
 from gateway.core.model.caller import Caller
+from gateway.core.model.consequence import consequence
+from gateway.core.model.mutation import EffectAction
 from gateway.doors.console.differences import Difference, difference
 from gateway.doors.console.rendering import duration_text
 
@@ -23,6 +25,13 @@ class ShownChange:
     difference: Difference
     unseen: bool
     """Whether the values are secret, so that only the fact of the change is shown."""
+    consequence: str
+    """What it does that the difference does not show, as a sentence; empty for a new value."""
+
+    @property
+    def destroys(self) -> bool:
+        """Whether something goes."""
+        return self.action == EffectAction.DELETE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +65,11 @@ class MutationCard:
     @property
     def consents(self) -> list[Mapping[str, Any]]:
         """The approvals so far."""
-        return [answer for answer in self.explanation["approval"]["answers"] if answer["stage"] == "approved"]
+        return [
+            answer
+            for answer in self.explanation["approval"]["answers"]
+            if answer["stage"] == "approved" and not answer.get("ended_with")
+        ]
 
     @property
     def as_command(self) -> list[str]:
@@ -64,7 +77,7 @@ class MutationCard:
         motive = self.explanation["motive"] or {}
         options = [("--intent", motive.get("intent")), ("--motivation", motive.get("motivation"))]
         options += [("--why", motive.get("text")), *(("--evidence", each) for each in motive.get("evidence", ()))]
-        options += [("--for", f"{motive['wanted_seconds']}s" if motive.get("wanted_seconds") else "")]
+        options += [("--wanted-for", f"{motive['wanted_seconds']}s" if motive.get("wanted_seconds") else "")]
         options += [("--region", self.call.get("region"))]
         given = [word for name, value in options if value for word in (name, str(value))]
         parameters = json.dumps(self.call["parameters"], sort_keys=True)
@@ -100,6 +113,7 @@ def _change(effect: Mapping[str, Any]) -> ShownChange:
         contract=effect["contract"],
         difference=Difference(lines=()) if secret else difference(effect["before"], effect["value"]),
         unseen=secret,
+        consequence=consequence(EffectAction(effect["action"]), effect["attribute"]),
     )
 
 

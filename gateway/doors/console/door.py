@@ -1,7 +1,7 @@
 """The console as a door of the gateway. Its templates and pages are loaded at the first request: a gateway that nobody visits has none of them."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +12,7 @@ from gateway.core.ports import Authenticator, Clock, KeyRing
 from gateway.core.settings.console import ConsoleSettings
 from gateway.doors.router import App
 from gateway.doors.shutdown import Stopping
+from gateway.ledger.ask.key_ends import EndingKey
 from gateway.line.pipeline import Pipeline
 from gateway.line.wakeups import ChangedMutations
 
@@ -30,6 +31,8 @@ class ConsoleParts:
     rules: Callable[[], Mapping[str, RuleText]]
     revision: Callable[[], str]
     """Of the policies in force."""
+    ending_keys: Callable[[], Sequence[EndingKey]]
+    """The keys that end soon."""
     clock: Clock
     stopping: Stopping
     cookie_key: bytes = field(repr=False)

@@ -52,9 +52,9 @@ class Sessions:
         return answer
 
     async def end(self, request: Request) -> Response:
-        """The answer that signs out: the session key ends, so that a copy of the cookie opens nothing."""
+        """The answer that signs out: the session key ends, so that a copy of the cookie opens nothing. What was approved in it stays."""
         if key_id := self.cookies.text(request.scope):
-            await self.keys.revoke(key_id)
+            await self.keys.revoke(key_id, distrust=False)
         answer = go("/sign-in", done="signed-out")
         answer.headers["set-cookie"] = self.cookies.clear_header(request.scope)
         return answer

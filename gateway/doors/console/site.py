@@ -187,6 +187,7 @@ class Site:
                 templates=self._templates,
                 clock=self._parts.clock,
                 checkouts=self._parts.checkouts,
+                ending_keys=self._parts.ending_keys,
                 still_in=lambda: self._is_in(request),
             )
             try:

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from gateway.core.errors import SentinelError
 from gateway.core.http.asgi import RequestBody, declared_length, inbound_of
-from gateway.core.model.caller import Caller
+from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.ports import Clock
 from gateway.doors.console.api_client import ApiClient, http_status
@@ -20,6 +20,7 @@ from gateway.doors.console.forms import LARGEST, form_of
 from gateway.doors.console.rendering import static_files
 from gateway.doors.console.visitor import Visitor
 from gateway.identity.caller import caller_of
+from gateway.ledger.ask.key_ends import EndingKey
 
 Row = TypeVar("Row")
 
@@ -66,6 +67,8 @@ class Visit:
     clock: Clock
     checkouts: Mapping[str, Path]
     """Where the code of each stack is, by its name."""
+    ending_keys: Callable[[], Sequence[EndingKey]]
+    """The keys that end soon."""
     still_in: Callable[[], Awaitable[bool]]
     """Whether the sign-in still holds: asked by what lasts longer than a page."""
 
@@ -90,6 +93,7 @@ class Visit:
             done=DONE.get(self.query.get("done", ""), ""),
             problem=problem,
             now=self.clock.now(),
+            ending=self.ending_keys() if self.caller.kind is ActorKind.HUMAN else (),
             **values,
         )
 

@@ -88,6 +88,18 @@ class WaitForDecision(OneMutation):
     seconds: _Wait = 30
 
 
+class EndChange(OneMutation):
+    """The change for a time that ends now, and why."""
+
+    reason: Annotated[str, Field(max_length=1000)] = ""
+
+
+class ExtendChange(EndChange):
+    """The change for a time that is to last longer, and for how long from now on."""
+
+    wanted_for: Annotated[str, Field(description="From now on, e.g. `30m`, `1h`, `2d`.")]
+
+
 class DryRunMutation(ToolArguments):
     """A change to be judged. The members are those of `POST /v1/mutations`, which validates them."""
 
@@ -101,6 +113,9 @@ class DryRunMutation(ToolArguments):
     motive: Annotated[
         MotiveBody | None, Field(description="Why: the goal and why now. Without it, the motive of the key counts.")
     ] = None
+    passed_checks: Annotated[
+        bool, Field(description="Whether the answer lists the checks that passed, too, not only the objections.")
+    ] = False
 
 
 class ProposeMutation(DryRunMutation):
@@ -121,4 +136,4 @@ def arguments_of(model: type[Given], given: Mapping[str, Any] | None) -> Given:
     try:
         return model.model_validate(dict(given or {}))
     except ValidationError as error:
-        raise Malformed(f"The arguments cannot be read: {validation_messages(error.errors())}.") from None
+        raise Malformed(f"The arguments cannot be read: {validation_messages(error.errors(), model)}.") from None

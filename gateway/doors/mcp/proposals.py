@@ -20,6 +20,7 @@ from gateway.doors.api.ports import told
 from gateway.doors.mcp.arguments import DryRunMutation, ProposeMutation
 from gateway.doors.mcp.tool_call import McpPorts, ToolAnswer, ToolRequest
 from gateway.line.pipeline import MutationResult
+from gateway.line.withheld import withheld_names
 from gateway.presentation.refusal import in_doubt_text, refusal_text
 from gateway.presentation.serialize import decision_to_json, finding_to_json, mutation_to_json, outcome_to_json
 
@@ -96,7 +97,7 @@ async def _propose(
     try:
         result = await api.pipeline.execute(caller, proposal)
         size = BYTES_OF_AN_EFFECT * len(result.mutation.effects)
-        return await off_loop(size, lambda: _answer(ports, result))
+        return await off_loop(size, lambda: _answer(ports, result, passed=given.passed_checks))
     except SentinelError:
         raise
     except Exception:
@@ -118,7 +119,7 @@ def _inbound(inbound: Inbound, given: DryRunMutation, *, dry_run: bool, key: str
     return replace(inbound, headers=(*kept, *own), read_body=read_body)
 
 
-def _answer(ports: McpPorts, result: MutationResult) -> ToolAnswer:
+def _answer(ports: McpPorts, result: MutationResult, *, passed: bool) -> ToolAnswer:
     mutation, decision, outcome = result.mutation, result.decision, result.outcome
     verdict = decision.verdict.value if decision else "repeated"
     members: dict[str, Any] = {
@@ -127,12 +128,14 @@ def _answer(ports: McpPorts, result: MutationResult) -> ToolAnswer:
         "outcome": "dry_run" if outcome is None else outcome_to_json(outcome)["outcome"],  # type: ignore[index]  # it has one
         "detail": _detail(result),
         "mutation": mutation_to_json(mutation),
-        "decision": None if decision is None else decision_to_json(decision),
+        "decision": None if decision is None else _decision(decision, passed=passed),
         "offers": _offers(decision),
         "url": ports.console_url(mutation.id),
     }
     if isinstance(outcome, Applied):
         members["response"] = response_to_json(ports.api, mutation.call, outcome.reply)
+        if withheld := withheld_names(outcome.reply):
+            members["withheld"] = withheld
     if isinstance(outcome, Refused) and outcome.decision.verdict is Verdict.HOLD:
         members["held"] = {
             "mutation_id": mutation.id,
@@ -140,10 +143,17 @@ def _answer(ports: McpPorts, result: MutationResult) -> ToolAnswer:
             "retry_after_seconds": RETRY_AFTER,
             "next": "A human must decide. Wait with wait_for_decision; once approved, repeat the identical call: it passes once.",
         }
-    failed = isinstance(outcome, Failed | InDoubt) or (
-        verdict == Verdict.DENY.value and not isinstance(outcome, Applied)
-    )
+    # That a change would be denied is what a dry run asks, so it is no error.
+    denied = verdict == Verdict.DENY.value and not isinstance(outcome, Applied | None)
+    failed = isinstance(outcome, Failed | InDoubt) or denied
     return ToolAnswer(content=told(mutation.caller, members), is_error=failed)
+
+
+def _decision(decision: Decision, *, passed: bool) -> dict[str, Any]:
+    """The decision; the findings that allow only if they are asked for, because a model reads each word."""
+    document = decision_to_json(decision)
+    kept = [each for each in document["findings"] if passed or each["verdict"] != Verdict.ALLOW.value]
+    return {**document, "findings": kept}
 
 
 def _detail(result: MutationResult) -> str:

@@ -8,24 +8,23 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp_types import SubscriptionFilter, SubscriptionsListenRequestParams, SubscriptionsListenResult
 
-from gateway.core.errors import Overloaded, SentinelError
+from gateway.core.errors import Overloaded
 from gateway.core.model.caller import Caller
 from gateway.core.ports import RecordQuery
 from gateway.doors.mcp.resources import mutation_of
 from gateway.doors.mcp.tool_call import McpPorts, ToolRequest
+from gateway.identity.caller import KEY_SECONDS, still_in
 
 MOST_MUTATIONS: Final = 20
 """Mutations that one stream can be about."""
 MOST_OF_AN_ACTOR: Final = 8
 """Streams of one actor, so that none takes the room of all."""
-_KEY_SECONDS: Final = 5.0
-"""Between two looks at the key of a stream on which nothing happens."""
 
 
 class Subscriptions:
     """The streams that are open. Each is of one caller, who hears only of mutations that it may see."""
 
-    def __init__(self, ports: McpPorts, *, most: int, key_seconds: float = _KEY_SECONDS) -> None:
+    def __init__(self, ports: McpPorts, *, most: int, key_seconds: float = KEY_SECONDS) -> None:
         """`most` streams may be open at once."""
         self._ports = ports
         self._most = most
@@ -97,10 +96,4 @@ class Subscriptions:
             await asyncio.sleep(self._key_seconds)
 
     async def _is_in(self, caller: Caller) -> bool:
-        """Whether the caller's key still holds. If that cannot be read it counts as ended: the client listens again, and is told why."""
-        api = self._ports.api
-        try:
-            key = await api.keys.find(caller.key_id)
-        except SentinelError:
-            return False
-        return key is not None and not key.ended(api.clock.now())
+        return await still_in(self._ports.api.keys, self._ports.api.clock, caller)

@@ -13,8 +13,9 @@ from gateway.context.reader import DriftQuery
 from gateway.core.errors import NotFound, SentinelError
 from gateway.doors.api.claims import visible_claims
 from gateway.doors.api.drift import visible_drift
-from gateway.doors.api.mutations import explain_mutation
+from gateway.doors.api.mutations import end_change, explain_mutation, extend_change
 from gateway.doors.api.ports import told
+from gateway.doors.api.request_bodies import EndBody, ExtendBody
 from gateway.doors.mcp import arguments as a
 from gateway.doors.mcp.proposals import dry_run, propose, wait_for_decision
 from gateway.doors.mcp.tool_call import McpPorts, ToolAnswer, ToolRequest, error_answer, internal_answer
@@ -143,6 +144,16 @@ async def _release(ports: McpPorts, request: ToolRequest, given: a.OneMutation) 
     return ToolAnswer(content=told(caller, {"mutation_id": given.mutation_id, "released": released}))
 
 
+async def _extend(ports: McpPorts, request: ToolRequest, given: a.ExtendChange) -> ToolAnswer:
+    body = ExtendBody(wanted_for=given.wanted_for, reason=given.reason)
+    return ToolAnswer(content=await extend_change(ports.api, request.caller, given.mutation_id, body))
+
+
+async def _end(ports: McpPorts, request: ToolRequest, given: a.EndChange) -> ToolAnswer:
+    body = EndBody(reason=given.reason)
+    return ToolAnswer(content=await end_change(ports.api, request.caller, given.mutation_id, body))
+
+
 _PROPOSED: Final[Mapping[str, Mapping[str, Any]]] = {
     "mutation_id": _TEXT,
     "verdict": {"type": "string", "enum": ["allow", "hold", "deny", "repeated"]},
@@ -238,6 +249,25 @@ _SPECS: Final = (
         arguments=a.WaitForDecision,
         run=_wait,
         members={"mutation_id": _TEXT, "records": _LIST, "next": _TEXT, "url": _TEXT},
+    ),
+    ToolSpec(
+        name="extend_change",
+        title="Have a change for a time last longer",
+        description="Have one of your changes that is wanted for a time last for this long from now on; a warning says where its claim ends earlier.",
+        arguments=a.ExtendChange,
+        run=_extend,
+        members={"mutation_id": _TEXT, "time_boxes": _LIST, "warning": _TEXT},
+        changes=True,
+    ),
+    ToolSpec(
+        name="end_change",
+        title="Put a change for a time back now",
+        description="End one of your changes that is wanted for a time: what was there before is put back now instead of at its end.",
+        arguments=a.EndChange,
+        run=_end,
+        members={"mutation_id": _TEXT, "time_boxes": _LIST},
+        changes=True,
+        destructive=True,
     ),
     ToolSpec(
         name="release_claims",

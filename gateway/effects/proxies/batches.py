@@ -25,10 +25,10 @@ def split(batch: Batch, context: CallContext) -> Iterator[Parcel]:
     seen: set[str] = set()
     for number, entry in enumerate(entries, 1):
         call = inner_call(context, context.call.service, batch.single, {**common, **_parameters(batch, entry, number)})
-        if call.digest in seen:
+        if call.exact_digest in seen:
             yield Unread(f"entry {number} of {batch.entries} repeats another one")
             continue
-        seen.add(call.digest)
+        seen.add(call.exact_digest)
         yield Carried(call=call, now=True)
 
 

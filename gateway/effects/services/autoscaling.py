@@ -6,10 +6,11 @@ belongs to, so they are not understood. Operations that change the capacity to a
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from gateway.core.model.json import Json, to_json
-from gateway.core.model.mutation import Effect
+from gateway.core.model.mutation import Effect, EffectAction
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.interpreter import attributes
 from gateway.effects.operation import (
@@ -27,6 +28,7 @@ from gateway.effects.translators import added, comma_list, recorded_list, remove
 from gateway.effects.values import NotUnderstood
 
 _GROUP = "aws_autoscaling_group"
+_TAG, _ATTACHMENT = "aws_autoscaling_group_tag", "aws_autoscaling_attachment"
 _CAPACITY = "desired_capacity"
 _on_group = partial(Operation, resource_type=_GROUP, identity={"AutoScalingGroupName": "name"})
 _PROCESSES = (
@@ -60,14 +62,58 @@ def _tags(context: CallContext) -> tuple[Effect, ...]:
             raise NotUnderstood("tags of another kind of resource than a group")
         groups.setdefault(str(tag.get("ResourceId") or ""), []).append(tag)
     deletes = context.call.operation == "DeleteTags"
-    effects = []
-    for name, group_tags in groups.items():
+    effects: list[Effect] = []
+    for name, all_tags in groups.items():
         target = context.target(_GROUP, {"name": name})
+        group_tags = []
+        for tag in all_tags:
+            own = _separate_tag(context, name, str(tag["Key"]))
+            if own is None:
+                group_tags.append(tag)
+            elif deletes:
+                effects.append(own.whole(DELETE))
+            else:
+                effects += _written(own, _tag_blocks(own, [tag]))
+        if not group_tags:
+            continue
         keys = {str(tag["Key"]) for tag in group_tags}
         kept = [tag for tag in recorded_list(target, "tag") if isinstance(tag, Mapping) and tag.get("key") not in keys]
         value = kept if deletes else _tag_blocks(target, group_tags)["tag"]
         effects.append(target.put("tag", value))
     return tuple(effects)
+
+
+def _separate_tag(context: CallContext, group: str, key: str) -> Target | None:
+    """The resource that declares one tag of a group, if there is one."""
+    target = context.target(_TAG, {"autoscaling_group_name": group, "tag.key": key})
+    return target if target.declared else None
+
+
+def _written(target: Target, values: Mapping[str, Json]) -> tuple[Effect, ...]:
+    """The effects that give a resource these values, which the state may not have yet."""
+    if target.recorded:
+        return target.put_all(values)
+    effects = (target.whole(CREATE), *target.put_all(values, action=CREATE))
+    return tuple(replace(effect, upserted=True) for effect in effects)
+
+
+def _attach(action: EffectAction) -> Operation:
+    """A row that attaches a group to target groups, or detaches it: each by the resource that declares it, else in the group's own list."""
+
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("AutoScalingGroupName", "TargetGroupARNs")
+        group, arns = context.text("AutoScalingGroupName"), context.call.parameters.get("TargetGroupARNs")
+        target, effects, others = context.target(_GROUP, {"name": group}), [], []
+        for text in arns if isinstance(arns, (list, tuple)) else ():
+            own = context.target(_ATTACHMENT, {"autoscaling_group_name": group, "lb_target_group_arn": str(text)})
+            if own.declared:
+                effects.append(own.whole(action))
+            else:
+                others.append(text)
+        change = added if action is CREATE else removed
+        return (*effects, *(target.put_all(change("target_group_arns")(target, others)) if others else ()))
+
+    return Operation(resource_type=_GROUP, other_types=(_ATTACHMENT,), handler=handler)
 
 
 def _processes(context: CallContext) -> tuple[Effect, ...]:
@@ -156,8 +202,8 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "SetDesiredCapacity": _on_group(controls=controls("HonorCooldown")),
     "DeleteAutoScalingGroup": _on_group(action=DELETE, arguments={"ForceDelete": any_value}),
-    "CreateOrUpdateTags": Operation(resource_type=_GROUP, handler=_tags),
-    "DeleteTags": Operation(resource_type=_GROUP, handler=_tags),
+    "CreateOrUpdateTags": Operation(resource_type=_GROUP, other_types=(_TAG,), handler=_tags),
+    "DeleteTags": Operation(resource_type=_GROUP, other_types=(_TAG,), handler=_tags),
     "SuspendProcesses": Operation(resource_type=_GROUP, handler=_processes),
     "ResumeProcesses": Operation(resource_type=_GROUP, handler=_processes),
     "EnableMetricsCollection": _on_group(
@@ -167,8 +213,8 @@ OPERATIONS: Mapping[str, Operation] = {
     "DisableMetricsCollection": _on_group(
         constants={"enabled_metrics": []}, attributes={"Metrics": removed("enabled_metrics")}
     ),
-    "AttachLoadBalancerTargetGroups": _on_group(attributes={"TargetGroupARNs": added("target_group_arns")}),
-    "DetachLoadBalancerTargetGroups": _on_group(attributes={"TargetGroupARNs": removed("target_group_arns")}),
+    "AttachLoadBalancerTargetGroups": _attach(CREATE),
+    "DetachLoadBalancerTargetGroups": _attach(DELETE),
     "PutWarmPool": _on_group(
         attributes={
             "InstanceReusePolicy.ReuseOnScaleIn": "warm_pool.instance_reuse_policy.reuse_on_scale_in",

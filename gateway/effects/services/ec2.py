@@ -1,4 +1,4 @@
-"""The operations of EC2 on instances, volumes, launch templates, networks and tags. Those on security groups are in `security_groups`."""
+"""The operations of EC2 on instances, volumes, launch templates, networks and tags. Those on security groups and network ACLs have files of their own."""
 
 import base64
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import AttributePath
 from gateway.effects.call_context import CallContext, Target
-from gateway.effects.interpreter import effects_on
+from gateway.effects.interpreter import effects_on, interpret
 from gateway.effects.operation import (
     CREATE,
     DELETE,
@@ -22,7 +22,7 @@ from gateway.effects.operation import (
     as_recorded,
     controls,
 )
-from gateway.effects.services import security_groups
+from gateway.effects.services import network_acls, security_groups
 from gateway.effects.tags import drop_tags, set_tags, specified_tags, tag_map
 from gateway.effects.values import NotUnderstood
 
@@ -30,6 +30,10 @@ _REQUEST_CONTROLS = controls("ClientToken", "DryRun")
 _on_gateway = partial(
     Operation, resource_type="aws_internet_gateway", identity={"InternetGatewayId": "id"}, controls=_REQUEST_CONTROLS
 )
+_on_vpn_gateway = partial(
+    Operation, resource_type="aws_vpn_gateway", identity={"VpnGatewayId": "id"}, controls=_REQUEST_CONTROLS
+)
+_TAG, _STATE = "aws_ec2_tag", "aws_ec2_instance_state"
 _INSTANCE, _VOLUME, _TEMPLATE = "aws_instance", "aws_ebs_volume", "aws_launch_template"
 _on_instance = partial(Operation, resource_type=_INSTANCE, identity={"InstanceId": "id"})
 _VPC, _SUBNET, _ROUTE = "aws_vpc", "aws_subnet", "aws_route"
@@ -46,13 +50,38 @@ def _tags(context: CallContext) -> tuple[Effect, ...]:
     context.allow_only("Resources", "Tags", "DryRun")
     ids, tags = context.call.parameters.get("Resources"), context.call.parameters.get("Tags")
     change: Translate = set_tags if context.call.operation == "CreateTags" else drop_tags
-    if not isinstance(ids, (list, tuple)) or not tags:
+    if not isinstance(ids, (list, tuple)) or not isinstance(tags, (list, tuple)) or not tags:
         raise NotUnderstood("no list of resources, or no tags")
     effects: list[Effect] = []
     for resource in ids:
-        target = _target_by_id(context, str(resource))
-        effects += target.put_all(change(target, tags))
+        own = {key: target for key in _keys(tags) if (target := _separate_tag(context, str(resource), key))}
+        others = [tag for tag in tags if str(tag.get("Key")) not in own]
+        effects += (effect for key, target in own.items() for effect in _on_tag(target, tag_map(tags)[key], change))
+        if others:
+            target = _target_by_id(context, str(resource))
+            effects += target.put_all(change(target, others))
     return tuple(effects)
+
+
+def _keys(tags: object) -> tuple[str, ...]:
+    if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, Mapping) for tag in tags):
+        raise NotUnderstood("tags that are not a list")
+    return tuple(str(tag.get("Key")) for tag in tags)
+
+
+def _separate_tag(context: CallContext, resource: str, key: str) -> Target | None:
+    """The resource that declares one tag of the resource with this id, if there is one."""
+    target = context.target(_TAG, {"resource_id": resource, "key": key})
+    return target if target.declared else None
+
+
+def _on_tag(target: Target, value: str, change: Translate) -> tuple[Effect, ...]:
+    if change is drop_tags:
+        return (target.whole(DELETE),)
+    if target.recorded:
+        return (target.put("value", value),)
+    effects = (target.whole(CREATE), target.put("value", value, action=CREATE))
+    return tuple(replace(effect, upserted=True) for effect in effects)
 
 
 def _target_by_id(context: CallContext, resource: str) -> Target:
@@ -64,6 +93,21 @@ def _target_by_id(context: CallContext, resource: str) -> Target:
     return context.target(_TYPE_BY_PREFIX[prefix], {"id": resource})
 
 
+def _switched(state: str) -> Operation:
+    """A row that starts or stops instances. Where code declares the state of one, the call sets that, and only implies the rest."""
+
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        effects: list[Effect] = []
+        for effect in interpret(_on_instances(INVOKE, "Force", "Hibernate", "SkipOsShutdown"), context):
+            own = context.target(_STATE, {"instance_id": effect.identity["id"]})
+            if own.recorded:
+                effects.append(own.put("state", state))
+            effects.append(replace(effect, implied=bool(own.recorded)))
+        return tuple(effects)
+
+    return Operation(resource_type=_INSTANCE, other_types=(_STATE,), handler=handler)
+
+
 def _template_tags(_target: Target, value: object) -> Mapping[str, Json]:
     if not isinstance(value, (list, tuple)):
         raise NotUnderstood("tag specifications that are not a list")
@@ -72,6 +116,10 @@ def _template_tags(_target: Target, value: object) -> Mapping[str, Json]:
             {"resource_type": str(entry["ResourceType"]), "tags": tag_map(entry.get("Tags") or [])} for entry in value
         ]
     }
+
+
+def _no_vpc(_target: Target, _value: object) -> Mapping[str, Json]:
+    return {"vpc_id": None}
 
 
 def _user_data(_target: Target, value: object) -> Mapping[str, Json]:
@@ -204,7 +252,7 @@ _METADATA_NAMES = {
 }  # fmt: skip
 _TAGGING = Operation(
     resource_type=_INSTANCE,
-    other_types=(*_TYPE_BY_PREFIX.values(), *security_groups.RULE_BY_DIRECTION.values()),
+    other_types=(_TAG, *_TYPE_BY_PREFIX.values(), *security_groups.RULE_BY_DIRECTION.values()),
     handler=_tags,
 )
 _FORCED: Mapping[str, Argument] = {"Force": as_recorded("force_detach")}
@@ -215,14 +263,26 @@ _on_attachment = partial(
 
 OPERATIONS: Mapping[str, Operation] = {
     **security_groups.OPERATIONS,
+    **network_acls.OPERATIONS,
     "RunInstances": Operation(
         resource_type=_INSTANCE,
         action=CREATE,
         attributes=_INSTANCE_OPTIONS,
         controls=_REQUEST_CONTROLS | controls("MaxCount", "MinCount"),
     ),
-    "StartInstances": _on_instances(INVOKE),
-    "StopInstances": _on_instances(INVOKE, "Force", "Hibernate", "SkipOsShutdown"),
+    "CopyImage": Operation(
+        resource_type="aws_ami_copy",
+        identity={"Name": "name"},
+        action=CREATE,
+        attributes={
+            "SourceImageId": "source_ami_id",
+            "SourceRegion": "source_ami_region",
+            "TagSpecifications": specified_tags("image"),
+        },
+        controls=_REQUEST_CONTROLS,
+    ),
+    "StartInstances": _switched("running"),
+    "StopInstances": _switched("stopped"),
     "RebootInstances": _on_instances(INVOKE),
     "TerminateInstances": _on_instances(DELETE, "Force", "SkipOsShutdown"),
     "MonitorInstances": _on_instances(SET, monitoring=True),
@@ -263,7 +323,9 @@ OPERATIONS: Mapping[str, Operation] = {
     **_create_and_delete("aws_route_table", "RouteTableId", "route-table"),
     **_create_and_delete("aws_internet_gateway", "InternetGatewayId", "internet-gateway"),
     "AttachInternetGateway": _on_gateway(attributes={"VpcId": "vpc_id"}),
-    "DetachInternetGateway": _on_gateway(attributes={"VpcId": lambda _target, _vpc: {"vpc_id": None}}),
+    "DetachInternetGateway": _on_gateway(attributes={"VpcId": _no_vpc}),
+    "AttachVpnGateway": _on_vpn_gateway(attributes={"VpcId": "vpc_id"}),
+    "DetachVpnGateway": _on_vpn_gateway(attributes={"VpcId": _no_vpc}),
     "AssociateRouteTable": Operation(
         resource_type="aws_route_table_association",
         identity={"RouteTableId": "route_table_id", "SubnetId": "subnet_id", "GatewayId": "gateway_id"},

@@ -1,19 +1,22 @@
-"""The operations of Elastic Load Balancing (v2). Registering and deregistering targets is an INVOKE of their target group."""
+"""The operations of Elastic Load Balancing (v2). Registering a target is an INVOKE of its group, and creates the attachment that is declared."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from gateway.core.model.json import Json, to_json
-from gateway.core.model.mutation import Effect
+from gateway.core.model.mutation import Effect, EffectAction
 from gateway.effects.call_context import CallContext, Target
+from gateway.effects.interpreter import interpret
 from gateway.effects.naming import arn
-from gateway.effects.operation import CREATE, DELETE, INVOKE, Operation, Translate, any_value, controls
+from gateway.effects.operation import CREATE, DELETE, INVOKE, Argument, Operation, Translate, any_value, controls
 from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.translators import first_of, keyed, mapped
 from gateway.effects.values import NotUnderstood
 
 _BALANCER = "aws_lb"
 _GROUP = "aws_lb_target_group"
+_ATTACHMENT = "aws_lb_target_group_attachment"
 _LISTENER = "aws_lb_listener"
 _RULE = "aws_lb_listener_rule"
 _TYPE_BY_KIND = {"loadbalancer": _BALANCER, "targetgroup": _GROUP, "listener": _LISTENER, "listener-rule": _RULE}
@@ -142,6 +145,35 @@ def _declared_targets(context: CallContext, _target: Target, value: object) -> J
     return to_json(value)
 
 
+def _switched(action: EffectAction, argument: Argument) -> Operation:
+    """A row that registers or deregisters targets: an effect on each attachment that code declares, and an INVOKE of the group.
+
+    If all are declared, the call only implies the INVOKE.
+    """
+    on_group = _on_group(action=INVOKE, arguments={"Targets": argument})
+
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        group = interpret(on_group, context)
+        targets = context.call.parameters.get("Targets")
+        named = [
+            context.target(_ATTACHMENT, _attachment(context, each))
+            for each in (targets if isinstance(targets, (list, tuple)) else ())
+        ]
+        all_declared = bool(named) and all(target.declared for target in named)
+        return (
+            *(target.whole(action) for target in named if target.declared),
+            *(replace(effect, implied=all_declared) for effect in group),
+        )
+
+    return Operation(resource_type=_GROUP, other_types=(_ATTACHMENT,), handler=handler)
+
+
+def _attachment(context: CallContext, target: Mapping[str, object]) -> dict[str, str]:
+    """The identity of the attachment that registers the target."""
+    identity = {"target_group_arn": context.text("TargetGroupArn"), "target_id": str(target.get("Id") or "")}
+    return {**identity, "port": str(target["Port"])} if target.get("Port") else identity
+
+
 _SCHEME: Mapping[str, Json] = {"internal": True, "internet-facing": False}
 _BALANCER_ATTRIBUTES: Mapping[str, str | Translate] = {
     "Attributes": keyed(_BALANCER_KEYS),
@@ -201,8 +233,8 @@ OPERATIONS: Mapping[str, Operation] = {
     "ModifyTargetGroup": _on_group(attributes=_GROUP_ATTRIBUTES),
     "ModifyTargetGroupAttributes": _on_group(attributes=_GROUP_ATTRIBUTES),
     "DeleteTargetGroup": _on_group(action=DELETE),
-    "RegisterTargets": _on_group(action=INVOKE, arguments={"Targets": _declared_targets}),
-    "DeregisterTargets": _on_group(action=INVOKE, arguments={"Targets": any_value}),
+    "RegisterTargets": _switched(CREATE, _declared_targets),
+    "DeregisterTargets": _switched(DELETE, any_value),
     "CreateListener": _create_in(_LISTENER, "LoadBalancerArn", "load_balancer_arn", "Port", _LISTENER_ATTRIBUTES),
     "ModifyListener": _on_listener(attributes=_LISTENER_ATTRIBUTES),
     "DeleteListener": _on_listener(action=DELETE),

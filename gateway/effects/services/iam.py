@@ -1,16 +1,18 @@
 """The operations of IAM. A policy document is kept as the text in the call. Names are unique in an account, whatever the path."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from gateway.core.model.mutation import Effect
-from gateway.effects.call_context import CallContext
+from gateway.effects.call_context import CallContext, Target
 from gateway.effects.operation import CREATE, DELETE, INVOKE, Operation, Translate, any_value
 from gateway.effects.tags import set_tags, tag_rows
+from gateway.effects.translators import added, as_list, removed
 from gateway.effects.values import NotUnderstood
 
 _POLICY = "aws_iam_policy"
 _PROFILE = "aws_iam_instance_profile"
+_MEMBERS, _MEMBERSHIPS = "aws_iam_group_membership", "aws_iam_user_group_membership"
 
 
 def _policy(context: CallContext, text: str) -> dict[str, str]:
@@ -71,6 +73,32 @@ def _principal(kind: str, parameter: str, name: Mapping[str, str], create: Mappi
     }
 
 
+def _membership(change: Callable[[str], Translate]) -> Operation:
+    """A row that adds a user to a group or removes one, in the resource that declares the memberships of the group, or else of the user."""
+
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("GroupName", "UserName")
+        group, user = context.text("GroupName"), context.text("UserName")
+        forms = (
+            (context.target(_MEMBERS, {"group": group}), "users", user),
+            (_memberships_of(context, user, group), "groups", group),
+        )
+        found = [(target, attribute, name) for target, attribute, name in forms if target.declared]
+        if len(found) != 1:
+            raise NotUnderstood("no code, or more than one block, declares who is in the group")
+        target, attribute, name = found[0]
+        return target.put_all(change(attribute)(target, [name]))
+
+    return Operation(resource_type=_MEMBERS, other_types=(_MEMBERSHIPS,), handler=handler)
+
+
+def _memberships_of(context: CallContext, user: str, group: str) -> Target:
+    """The resource for the user's memberships, of several the one that has the group already."""
+    found = [each for each in context.inventory.find(_MEMBERSHIPS, "user", user) if context.is_here(each)]
+    having = [each for each in found if group in as_list((context.inventory.recorded(each) or {}).get("groups"))]
+    return context.target_among(_MEMBERSHIPS, {"user": user}, tuple(having or found))
+
+
 OPERATIONS: Mapping[str, Operation] = {
     **_principal("role", "RoleName", _ROLE, {"AssumeRolePolicyDocument": "assume_role_policy"}),
     **_principal("user", "UserName", _USER, {}),
@@ -89,11 +117,16 @@ OPERATIONS: Mapping[str, Operation] = {
     "SetDefaultPolicyVersion": _on_policy(action=INVOKE, after_unknown=("policy",), arguments={"VersionId": any_value}),
     "DeletePolicyVersion": _on_policy(action=INVOKE, arguments={"VersionId": any_value}),
     **tag_rows(_POLICY, _BY_ARN, tag="TagPolicy", untag="UntagPolicy"),
+    "AddUserToGroup": _membership(added),
+    "RemoveUserFromGroup": _membership(removed),
     "CreateInstanceProfile": _on_profile(action=CREATE, attributes={"Tags": set_tags}),
     "DeleteInstanceProfile": _on_profile(action=DELETE),
     "AddRoleToInstanceProfile": _on_profile(attributes={"RoleName": "role"}),
     "RemoveRoleFromInstanceProfile": _on_profile(attributes={"RoleName": lambda _target, _role: {"role": None}}),
     **tag_rows(_PROFILE, _PROFILE_NAME, tag="TagInstanceProfile", untag="UntagInstanceProfile"),
+    "DeleteServiceLinkedRole": Operation(
+        resource_type="aws_iam_service_linked_role", identity={"RoleName": "name"}, action=DELETE
+    ),
     "CreateServiceLinkedRole": Operation(
         resource_type="aws_iam_service_linked_role",
         identity={"AWSServiceName": "aws_service_name", "CustomSuffix": "custom_suffix"},

@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import partial
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import EffectAction
+from gateway.core.model.mutation import Effect, EffectAction
 from gateway.effects.call_context import CallContext, Target
+from gateway.effects.interpreter import effects_on
 from gateway.effects.operation import CREATE, DELETE, INVOKE, SET, Operation, Translate, any_value, controls
 from gateway.effects.tags import set_tags, tag_rows
 from gateway.effects.values import NotUnderstood
@@ -127,6 +128,22 @@ def _child_row(
     )
 
 
+_OPENING = {"StatementId": "FunctionURLAllowPublicAccess", "FunctionUrlAuthType": "NONE", "Principal": "*"}
+"""The permission that opens a function's URL to everybody. Terraform's provider sends it with `authorization_type = "NONE"`."""
+
+
+def _add_permission(context: CallContext) -> tuple[Effect, ...]:
+    """AddPermission. If it opens a declared URL and is not declared itself, it is what the URL's authorization type stands for."""
+    effects = tuple(effects_on(_ADDED, context, _child(context, _PERMISSION, _STATEMENT)))
+    opens = all(context.call.parameters.get(name) == value for name, value in _OPENING.items())
+    if not opens or effects[0].declared:
+        return effects
+    url = _child(context, _URL, {})
+    if not url.recorded:
+        return effects
+    return (url.put("authorization_type", "NONE"), *(replace(effect, implied=True) for effect in effects))
+
+
 _on_function = partial(Operation, resource_type=_FUNCTION, identity={"FunctionName": _unqualified})
 _on_version = partial(Operation, resource_type=_FUNCTION, identity={"FunctionName": _function})
 _BY_ARN = {"Resource": _unqualified}
@@ -155,6 +172,8 @@ _CORS: Mapping[str, Json] = {
     "cors.expose_headers": [], "cors.max_age": 0,
 }  # fmt: skip
 
+_ADDED = _child_row(_PERMISSION, CREATE, _STATEMENT)
+
 OPERATIONS: Mapping[str, Operation] = {
     "CreateFunction": _on_function(action=CREATE, attributes=_ATTRIBUTES),
     "UpdateFunctionConfiguration": _on_function(
@@ -178,7 +197,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "InvokeAsync": _INVOKED,
     "InvokeWithResponseStream": _INVOKED,
     **tag_rows(_FUNCTION, _BY_ARN),
-    "AddPermission": _child_row(_PERMISSION, CREATE, _STATEMENT),
+    "AddPermission": Operation(resource_type=_PERMISSION, other_types=(_URL,), handler=_add_permission),
     "RemovePermission": _child_row(_PERMISSION, DELETE, _STATEMENT),
     "CreateAlias": _child_row(_ALIAS, CREATE, _NAME),
     "UpdateAlias": _child_row(_ALIAS, SET, _NAME),

@@ -136,6 +136,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "CreateHostedZone": Operation(
         resource_type=_ZONE,
         identity={"Name": "name"},
+        unique=False,
         action=CREATE,
         attributes={
             "HostedZoneConfig.Comment": "comment",

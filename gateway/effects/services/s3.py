@@ -6,6 +6,7 @@ from urllib.parse import unquote
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
+from gateway.effects.interpreter import effects_on
 from gateway.effects.naming import kms_key, plain
 from gateway.effects.operation import (
     CREATE,
@@ -114,6 +115,20 @@ _OBJECT_ARGUMENTS: Mapping[str, Argument] = {
 }
 
 
+def _create(context: CallContext) -> tuple[Effect, ...]:
+    """The creation of a bucket. Of one that exists, AWS takes the call in us-east-1, where it names no location, as a reset of its access
+    list; elsewhere it refuses the call.
+
+    Source: "CreateBucket", Amazon S3 API Reference (error `BucketAlreadyOwnedByYou`).
+    """
+    target = context.target(_BUCKET, {"bucket": context.text("Bucket")})
+    given = context.call.parameters.get("CreateBucketConfiguration")
+    located = isinstance(given, Mapping) and given.get("LocationConstraint")
+    if target.recorded and not located:
+        raise NotUnderstood("a bucket that exists: its creation resets its access list")
+    return tuple(effects_on(_CREATED, context, target))
+
+
 def _untag(context: CallContext) -> tuple[Effect, ...]:
     context.allow_only("Bucket", "ExpectedBucketOwner")
     target = context.target(_BUCKET, {"bucket": context.text("Bucket")})
@@ -165,14 +180,16 @@ _UNBLOCKED: Mapping[str, Json] = dict.fromkeys(
 )
 """Attribute → its value if `PutPublicAccessBlock` omits it (S3 API reference, PublicAccessBlockConfiguration)."""
 
+_CREATED = Operation(
+    resource_type=_BUCKET,
+    identity=_NAME,
+    action=CREATE,
+    attributes={"ObjectLockEnabledForBucket": "object_lock_enabled"},
+    controls=controls("CreateBucketConfiguration.LocationConstraint"),
+)
+
 OPERATIONS: Mapping[str, Operation] = {
-    "CreateBucket": Operation(
-        resource_type=_BUCKET,
-        identity=_NAME,
-        action=CREATE,
-        attributes={"ObjectLockEnabledForBucket": "object_lock_enabled"},
-        controls=controls("CreateBucketConfiguration.LocationConstraint"),
-    ),
+    "CreateBucket": Operation(resource_type=_BUCKET, action=CREATE, handler=_create),
     "DeleteBucket": _delete(_BUCKET),
     "PutBucketTagging": Operation(
         resource_type=_BUCKET,

@@ -8,6 +8,7 @@ state does not have yet, it carries only the rules of the call.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from gateway.core.errors import Ambiguous
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
@@ -92,11 +93,37 @@ def _group(context: CallContext) -> Target:
     group_id, name = context.call.parameters.get("GroupId"), context.call.parameters.get("GroupName")
     if group_id and name:
         raise NotUnderstood("a group by both id and name")
-    target = context.target(GROUP, {"id": str(group_id)} if group_id else {"name": str(name or "")})
+    target = context.target(GROUP, {"id": str(group_id)}) if group_id else _of_default_vpc(context, str(name or ""))
     if target.declared:
         return target
     # Of a group that nothing declares, Sentinel knows only the values that it applied itself.
     return replace(target, recorded=context.inventory.recorded(target.address) or {})
+
+
+def _of_default_vpc(context: CallContext, name: str) -> Target:
+    """The group with this name in the default VPC: a name alone means none of another VPC (EC2 API reference, DeleteSecurityGroup).
+
+    Raises `NotUnderstood` if no code declares the default VPC, and for a group of it that no state records.
+    """
+
+    def is_in_it(group: Mapping[str, Json]) -> bool:
+        return bool(context.inventory.find("aws_default_vpc", "id", str(group.get("vpc_id") or "-")))
+
+    target = context.target_where(GROUP, {"name": name}, "name", is_in_it)
+    if not target.recorded:
+        raise NotUnderstood(
+            "a security group's name means the one in the default VPC, and no code declares such a group; name it by its GroupId"
+        )
+    return target
+
+
+def _created(context: CallContext) -> Target:
+    """The group that is created: a name is unique in its VPC only. Without one in the call it is in the default VPC, beside any recorded one."""
+    name, vpc = context.text("GroupName"), context.call.parameters.get("VpcId")
+    if vpc:
+        return context.target(GROUP, {"name": name, "vpc_id": str(vpc)})
+    target = context.target(GROUP, {"name": name})
+    return context.beside(target) if target.recorded else target
 
 
 def _rules_of_call(context: CallContext, group_id: str) -> tuple[SingleRule, ...]:
@@ -112,12 +139,26 @@ def _rules_of_call(context: CallContext, group_id: str) -> tuple[SingleRule, ...
 
 
 def _rule_resource_type(context: CallContext, direction: str, group_id: str) -> str:
-    """The resource type that the state records this group's rules as; empty if they are inline."""
+    """The resource type that this group's rules have in the state, or else in the code; empty if they are inline."""
     if not group_id:
         return ""
-    if any(context.inventory.find(kind, "security_group_id", group_id) for kind in RULE_BY_DIRECTION.values()):
-        return RULE_BY_DIRECTION[direction]
-    return LEGACY_RULE if context.inventory.find(LEGACY_RULE, "security_group_id", group_id) else ""
+    for has_rules in (_has_recorded_rules, _has_declared_rules):
+        if any(has_rules(context, kind, group_id) for kind in RULE_BY_DIRECTION.values()):
+            return RULE_BY_DIRECTION[direction]
+        if has_rules(context, LEGACY_RULE, group_id):
+            return LEGACY_RULE
+    return ""
+
+
+def _has_recorded_rules(context: CallContext, kind: str, group_id: str) -> bool:
+    return bool(context.inventory.find(kind, "security_group_id", group_id))
+
+
+def _has_declared_rules(context: CallContext, kind: str, group_id: str) -> bool:
+    try:
+        return context.target(kind, {"security_group_id": group_id}).declared
+    except Ambiguous:
+        return True
 
 
 def _authorize(direction: str) -> Operation:
@@ -127,6 +168,10 @@ def _authorize(direction: str) -> Operation:
         group_id = str(group.recorded.get("id") or context.call.parameters.get("GroupId") or "")
         rules = _rules_of_call(context, group_id)
         resource_type = _rule_resource_type(context, direction, group_id)
+        if context.call.parameters.get("TagSpecifications") and resource_type in ("", LEGACY_RULE):
+            if resource_type or recorded_list(group, direction):
+                raise NotUnderstood("tags of a rule that the code declares in a form without tags")
+            resource_type = RULE_BY_DIRECTION[direction]  # the only form with tags, so this is its first rule
         if resource_type:
             return tuple(
                 effect for rule in rules for effect in _create_rule(context, resource_type, direction, group_id, rule)
@@ -150,7 +195,7 @@ def _create_rule(
     unrecorded = _unrecorded(context, (rule,))
     for effect in target.put_all(values, action=CREATE):
         yield replace(effect, unrecorded=unrecorded)
-    if not legacy and (tags := context.call.parameters.get("TagSpecifications")):
+    if tags := context.call.parameters.get("TagSpecifications"):
         yield from target.put_all(specified_tags("security-group-rule")(target, tags), action=CREATE)
 
 
@@ -320,7 +365,8 @@ OPERATIONS: Mapping[str, Operation] = {
     ),
     "CreateSecurityGroup": Operation(
         resource_type=GROUP,
-        identity={"GroupName": "name"},
+        identity={"GroupName": "name", "VpcId": "vpc_id"},
+        find_target=_created,
         action=CREATE,
         attributes={"TagSpecifications": specified_tags("security-group")},
         controls=frozenset({"DryRun"}),
@@ -328,7 +374,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "DeleteSecurityGroup": Operation(
         resource_type=GROUP,
         identity={"GroupId": "id", "GroupName": "name"},
-        one_of=frozenset({"GroupId", "GroupName"}),
+        find_target=_group,
         action=DELETE,
         controls=frozenset({"DryRun"}),
     ),

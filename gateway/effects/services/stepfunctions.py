@@ -1,11 +1,12 @@
-"""The operations of Step Functions on state machines. The calls of a definition are unpacked in `gateway.effects.proxies.state_machines`."""
+"""The operations of Step Functions on state machines, and on the tags of activities. The calls of a definition are unpacked in `gateway.effects.proxies.state_machines`."""
 
 from collections.abc import Mapping
 
+from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.naming import arn
-from gateway.effects.operation import CREATE, DELETE, INVOKE, SET, Operation, controls
-from gateway.effects.tags import set_tags, tag_rows
+from gateway.effects.operation import CREATE, DELETE, INVOKE, SET, Operation, Translate, controls
+from gateway.effects.tags import drop_tags, set_tags
 from gateway.effects.values import NotUnderstood
 
 _MACHINE = "aws_sfn_state_machine"
@@ -20,6 +21,25 @@ def _declared_machine(context: CallContext) -> Target:
             "no Terraform code declares the state machine, so the calls of its definition are not known"
         )
     return target
+
+
+_TYPE_BY_KIND = {"stateMachine": _MACHINE, "activity": "aws_sfn_activity"}
+"""The kind in an ARN → the resource type."""
+
+
+def _tagging(parameter: str, change: Translate) -> Operation:
+    """A row that changes the tags of a machine or an activity, as the ARN says."""
+
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("resourceArn", parameter)
+        text = context.text("resourceArn")
+        kind = context.arn(text).resource.partition(":")[0]
+        if kind not in _TYPE_BY_KIND:
+            raise NotUnderstood(f"tags of a {kind}")
+        target = context.target(_TYPE_BY_KIND[kind], {"arn": text})
+        return target.put_all(change(target, context.call.parameters.get(parameter)))
+
+    return Operation(resource_type=_MACHINE, other_types=("aws_sfn_activity",), handler=handler)
 
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -42,5 +62,6 @@ OPERATIONS: Mapping[str, Operation] = {
         controls=controls("name", "traceHeader"),
         content=frozenset({"input"}),
     ),
-    **tag_rows(_MACHINE, {"resourceArn": arn}, tags="tags", keys="tagKeys"),
+    "TagResource": _tagging("tags", set_tags),
+    "UntagResource": _tagging("tagKeys", drop_tags),
 }

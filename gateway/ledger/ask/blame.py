@@ -1,8 +1,10 @@
 """Who set a value: the actor, time, motive and approver of the last change of an attribute, and what it replaced."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, select
@@ -14,11 +16,15 @@ from gateway.core.records.decided import DecidedBody, RecordedEffect
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Stage
 from gateway.core.records.write_backs import ReconciledBody
+from gateway.ledger.ask.change_history import changes_it
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import from_text
 
+_LAST_SEQ: Final = 2**63 - 1
+_AT_ONCE: Final = 256
+"""Most records that are read at once."""
 _LAST: Final = (
     select(RESOURCES.c.seq, ATTEMPTS.c.state)
     .distinct()
@@ -26,13 +32,14 @@ _LAST: Final = (
     .where(
         RESOURCES.c.address == bindparam("where"),
         RESOURCES.c.attribute.in_(bindparam("attributes", expanding=True)),
+        RESOURCES.c.seq < bindparam("before"),
         ATTEMPTS.c.state != AttemptState.FAILED.value,
     )
     .order_by(RESOURCES.c.seq.desc())
-    .limit(2)
+    .limit(bindparam("most"))
     .subquery()
 )
-"""The last two changes. One that touches the attribute and also what is around it, as a creation does, counts once."""
+"""The last mutations. One that touches the attribute and also what is around it, as a creation does, counts once."""
 _SETTERS: Final = (
     select(RECORDS, _LAST.c.state)
     .select_from(_LAST.join(RECORDS, RECORDS.c.seq == _LAST.c.seq))
@@ -96,22 +103,21 @@ class Blame:
 def blame(session: Session, address: str, attribute: str) -> Blame | None:
     """Who set the attribute last; None if nobody did through Sentinel.
 
-    Changes of the whole resource (created, deleted) and of an attribute around this one count too.
+    Changes of the whole resource (created, deleted) and of an attribute around this one count too. Calls that only set again what was there
+    do not.
     """
     connection = session.connection
     attributes = _covering(attribute)
-    rows = connection.execute(_SETTERS, {"where": address, "attributes": attributes}).all()
-    if not rows:
+    changes = list(islice(_changes(connection, address, attributes), 2))
+    if not changes:
         return None
-    row = rows[0]
-    body = decode_as(DecidedBody, row.body)
-    effect = _effect(body, address, attributes)
+    row, body, effect = changes[0]
     reconciled = _reconciled(connection, row.mutation_id)
     claim = connection.execute(
         _OPEN_CLAIM, {"mutation": row.mutation_id, "where": address, "attributes": attributes}
     ).first()
     until = from_text(claim.until) if claim is not None and claim.until and not claim.unsettled else None
-    before = rows[1] if len(rows) > 1 else None
+    before = changes[1][0] if len(changes) > 1 else None
     return Blame(
         address=address,
         attribute=effect.attribute,
@@ -138,15 +144,36 @@ def blame(session: Session, address: str, attribute: str) -> Blame | None:
     )
 
 
+def _changes(
+    connection: Connection, address: str, attributes: list[str]
+) -> Iterator[tuple[Any, DecidedBody[Any], RecordedEffect[Any]]]:
+    """The mutations that changed the attribute, newest first, each with its record's body and the effect."""
+    before, most = _LAST_SEQ, 2
+    while True:
+        values = {"where": address, "attributes": attributes, "before": before, "most": most}
+        rows = connection.execute(_SETTERS, values).all()
+        for row in rows:
+            body = decode_as(DecidedBody, row.body)
+            if (effect := _effect(body, address, attributes)) is not None:
+                yield row, body, effect
+        if len(rows) < most:
+            return
+        before, most = rows[-1].seq, min(2 * most, _AT_ONCE)
+
+
 def _covering(attribute: str) -> list[str]:
     """The attribute, those around it (`tags` for `tags.owner`) and the whole resource, nearest first."""
     return [*AttributePath(attribute).enclosing, WHOLE]
 
 
-def _effect(body: DecidedBody[Any], address: str, attributes: list[str]) -> RecordedEffect[Any]:
-    """The nearest effect that covers the attribute. There is one, because the record was found by it."""
-    by_attribute = {effect.attribute: effect for effect in body.effects if effect.address == address}
-    return next(by_attribute[attribute] for attribute in attributes if attribute in by_attribute)
+def _effect(body: DecidedBody[Any], address: str, attributes: list[str]) -> RecordedEffect[Any] | None:
+    """The nearest effect that covers the attribute and changes it; None if the call left it as it was."""
+    by_attribute = {
+        effect.attribute: effect
+        for effect in body.effects
+        if effect.address == address and changes_it(effect, attributes[0])
+    }
+    return next((by_attribute[attribute] for attribute in attributes if attribute in by_attribute), None)
 
 
 def _motive(motive: RecordedMotive | None) -> dict[str, Any]:

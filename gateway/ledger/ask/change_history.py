@@ -1,15 +1,17 @@
-"""The history of a resource: every mutation of it that AWS did not refuse, newest first, and where it was written into the code."""
+"""The history of a resource: every mutation that changed it and that AWS did not refuse, newest first, and where it was written into the code."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
 
 from gateway.context.ports import HistoryQuery, SentChange
 from gateway.core.model.json import canonical_text
+from gateway.core.model.mutation import Basis, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.records.codec import decode_as
-from gateway.core.records.decided import DecidedBody
+from gateway.core.records.decided import DecidedBody, RecordedEffect
 from gateway.core.records.record import Stage, to_members
 from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.store.statements import Among, Query, Session, SqlValue, unindexed
@@ -82,7 +84,27 @@ _APPROVERS: Final = Query.of(APPROVALS, ApproverRow, Among(APPROVALS.c.id, "ids"
 
 
 def changes_of(session: Session, query: HistoryQuery) -> list[SentChange]:
-    """The changes of a resource that AWS did not refuse, newest first."""
+    """The changes of a resource that AWS did not refuse, newest first. Calls that only set again what was there are none."""
+    found: list[tuple[ChangeRow, DecidedBody[Any]]] = []
+    before = query.before_seq
+    while len(found) < query.limit:
+        rows = _rows(session, replace(query, before_seq=before))
+        bodies = ((row, decode_as(DecidedBody, row.body)) for row in rows)
+        found += [(row, body) for row, body in bodies if _shown_effects(body, query)]
+        if len(rows) < query.limit:
+            break
+        before = rows[-1].seq
+    found = found[: query.limit]
+    commits = commits_of(session, [row.mutation_id for row, _ in found])
+    approvers = _approvers(session, [body.decision.approval for _, body in found])
+    return [
+        _change(row, body, query, approvers.get(body.decision.approval, ""), commits.get(row.mutation_id))
+        for row, body in found
+    ]
+
+
+def _rows(session: Session, query: HistoryQuery) -> list[ChangeRow]:
+    """The records of the mutations of the query's resource, newest first; as many as one page has."""
     values: dict[str, SqlValue] = {
         "addresses": canonical_text(list(query.addresses)),
         "after": query.after_seq,
@@ -94,13 +116,26 @@ def changes_of(session: Session, query: HistoryQuery) -> list[SentChange]:
         inside = {"from": f"{query.attribute}.", "to": f"{query.attribute}/"}
         values |= {"attributes": canonical_text(_around(query.attribute)), **inside}
     rows = session.rows(_OF_ATTRIBUTE if query.attribute else _OF_RESOURCE, values)
-    rows.sort(key=lambda row: row.seq, reverse=True)
-    commits = commits_of(session, [row.mutation_id for row in rows])
-    bodies = [decode_as(DecidedBody, row.body) for row in rows]
-    approvers = _approvers(session, [body.decision.approval for body in bodies])
+    return sorted(rows, key=lambda row: row.seq, reverse=True)
+
+
+def changes_it(effect: RecordedEffect[Any], attribute: str) -> bool:
+    """Whether an effect on the attribute, or on what is around it, may have changed its value. To do something with the resource does not,
+    unless nobody knows what that changes.
+    """
+    does_only = (
+        effect.action is EffectAction.INVOKE and effect.attribute == WHOLE and effect.basis is not Basis.RESOURCE
+    )
+    return effect.changes and not (does_only and attribute)
+
+
+def _shown_effects(body: DecidedBody[Any], query: HistoryQuery) -> list[RecordedEffect[Any]]:
     return [
-        _change(row, body, query, approvers.get(body.decision.approval, ""), commits.get(row.mutation_id))
-        for row, body in zip(rows, bodies, strict=True)
+        effect
+        for effect in body.effects
+        if effect.address in query.addresses
+        and _is_about(effect.attribute, query.attribute)
+        and changes_it(effect, query.attribute)
     ]
 
 
@@ -130,8 +165,7 @@ def _change(
         motive=to_members(body.motive),
         changes=tuple(
             {name: to_members(getattr(effect, name)) for name in ("attribute", "action", "value", "before")}
-            for effect in body.effects
-            if effect.address in query.addresses and _is_about(effect.attribute, query.attribute)
+            for effect in _shown_effects(body, query)
         ),
         approver=approver,
         branch=branch,

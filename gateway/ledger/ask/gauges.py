@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final
 
 from sqlalchemy import bindparam, func, select
@@ -13,6 +14,7 @@ from gateway.core.records.notice import DeliveryState
 from gateway.core.records.notices import NotifiedBody
 from gateway.core.records.record import Stage
 from gateway.ledger.ask.exports import last_record, positions
+from gateway.ledger.ask.key_ends import ending_keys
 from gateway.ledger.store.statements import Session, Statement
 from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, HOLDS, IN_DOUBT, RECORDS
 
@@ -67,12 +69,14 @@ class LedgerGauges:
     """Mutations whose outcome is not known."""
     export_lag: Mapping[str, int]
     """How many records each export has not written yet."""
+    keys_ending: int = 0
+    """Standing keys that end within 14 days and that nobody has renewed, counted up to `key_ends.MOST`."""
     deliveries: Mapping[str, DeliveryFigures] = field(default_factory=dict)
     """How the deliveries to each receiver of notices stand."""
 
 
-def ledger_gauges(session: Session, receivers: Sequence[str] = ()) -> LedgerGauges:
-    """The figures now; of deliveries those to these receivers."""
+def ledger_gauges(session: Session, receivers: Sequence[str] = (), at: datetime | None = None) -> LedgerGauges:
+    """The figures at the time `at`, by default now; of deliveries those to these receivers."""
     last = last_record(session).seq
     return LedgerGauges(
         seq=last,
@@ -80,5 +84,6 @@ def ledger_gauges(session: Session, receivers: Sequence[str] = ()) -> LedgerGaug
         claims=int(session.scalar(_CLAIMS, {})),
         in_doubt=int(session.scalar(_IN_DOUBT, {})),
         export_lag={each.sink: last - each.seq for each in positions(session)},
+        keys_ending=len(ending_keys(session, at or datetime.now(UTC))),
         deliveries=delivery_figures(session, receivers),
     )

@@ -3,21 +3,41 @@
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Select, false, func, select, tuple_
+from sqlalchemy import ColumnElement, Select, bindparam, false, func, select, tuple_
 
 from gateway.core.model.approval import Hold, HoldState
 from gateway.core.model.claim import Claim
+from gateway.core.model.json import canonical_text
 from gateway.core.model.signal import Signal, SignalScope, SignalState
 from gateway.core.ports import SignalQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ask.record_search import MAX_PAGE, RecordKind, page_size
 from gateway.ledger.store.rows import ClaimRow, SignalRow
 from gateway.ledger.store.serialize import claim_from_row
-from gateway.ledger.store.statements import Session, columns, unindexed
-from gateway.ledger.store.tables import CLAIMS, HOLDS, RECORDS, SIGNALS
+from gateway.ledger.store.statements import Among, Query, Session, columns, unindexed
+from gateway.ledger.store.tables import APPROVALS, CLAIMS, HOLDS, PARTIAL, RECORDS, SIGNALS, UNUSED
 from gateway.ledger.store.timestamps import from_text, to_text
+
+
+class ConsentRow(NamedTuple):
+    """Who consented to a call."""
+
+    actor: str
+    call_digest: str
+    binding: str
+    approver: str
+    others: str
+
+
+def _consents_in(state: ColumnElement[str]) -> Query[ConsentRow]:
+    """Those of some actors to some calls that have not ended; each state has an index of its own."""
+    whose = Among(APPROVALS.c.actor, "actors"), Among(APPROVALS.c.call_digest, "digests")
+    return Query.of(APPROVALS, ConsentRow, *whose, APPROVALS.c.state == state, APPROVALS.c.until > bindparam("now"))
+
+
+_CONSENTS: Final = (_consents_in(UNUSED), _consents_in(PARTIAL))
 
 
 def changed_since(session: Session, seq: int) -> tuple[int, tuple[str, ...]]:
@@ -80,6 +100,8 @@ def holds(
         found = connection.execute(select(HOLDS.c.at).where(HOLDS.c.mutation_id == before)).scalar()
         earlier = tuple_(HOLDS.c.at, HOLDS.c.mutation_id) < tuple_(found, before)
         statement = statement.where(earlier if found else false())
+    rows = connection.execute(statement).all()
+    consents = _consents(session, {row.actor for row in rows}, {row.call_digest for row in rows})
     return tuple(
         Hold(
             mutation_id=row.mutation_id,
@@ -89,9 +111,26 @@ def holds(
             stack=row.stack,
             state=HoldState(row.state),
             summary=json.loads(row.summary),
+            approved_by=consents.get((row.actor, row.call_digest, row.binding), ()),
         )
-        for row in connection.execute(statement)
+        for row in rows
     )
+
+
+def _consents(session: Session, actors: set[str], digests: set[str]) -> dict[tuple[str, str, str], tuple[str, ...]]:
+    """Who has consented, by actor, call and circumstances, as far as the consent still counts and is not used."""
+    if not digests:
+        return {}
+    values = {
+        "actors": canonical_text(sorted(actors)),
+        "digests": canonical_text(sorted(digests)),
+        "now": to_text(datetime.now(UTC)),
+    }
+    return {
+        (row.actor, row.call_digest, row.binding): (*json.loads(row.others), row.approver)
+        for query in _CONSENTS
+        for row in session.rows(query, values)
+    }
 
 
 _ANY: Final = "*"

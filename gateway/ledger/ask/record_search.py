@@ -158,7 +158,9 @@ def _conditions(query: RecordQuery) -> list[ColumnElement[bool]]:
         conditions.append(exists().where(RESOURCES.c.seq == RECORDS.c.seq, within))
     if query.left:
         later = RECORDS.alias()
-        same = and_(later.c.mutation_id == RECORDS.c.mutation_id, later.c.seq > RECORDS.c.seq)
+        # Of a mutation that may be about several stacks, each of them has a report of its own.
+        own = and_(later.c.mutation_id == RECORDS.c.mutation_id, unindexed(later.c.stack) == RECORDS.c.stack)
+        same = and_(own, later.c.seq > RECORDS.c.seq)
         conditions.append(~exists().where(same, unindexed(later.c.stage) == Stage.RECONCILED.value))
     return conditions
 

@@ -83,9 +83,8 @@ def _event(alias: str = "r") -> dict[str, str]:
 
 def _mutations(on: SqlDialect) -> str:
     body = on.parsed("r.body")
-    ended = (
-        f"CASE WHEN r.verdict = 'hold' AND {on.flag(body, 'decision', 'carried_out')} = 0 THEN 'held' ELSE 'denied' END"
-    )
+    # A plan is carried out by its session, whose calls have attempts of their own.
+    ended = f"CASE WHEN {on.flag(body, 'decision', 'carried_out')} = 1 THEN 'opened' WHEN r.verdict = 'hold' THEN 'held' ELSE 'denied' END"
     columns = {
         **_event(),
         "kind": on.text(body, "caller", "kind"),

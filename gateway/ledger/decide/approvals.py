@@ -25,6 +25,7 @@ from gateway.core.model.stop import Reach
 from gateway.core.records.approvals import ApprovedBody, BrokeGlassBody
 from gateway.core.records.record import Record
 from gateway.ledger.decide.ledger_view import approval_from_row
+from gateway.ledger.decide.revocation import refuse_revoked
 from gateway.ledger.decide.stops import refuse_stopped
 from gateway.ledger.store.rows import ApprovalRow, HoldRow
 from gateway.ledger.store.statements import Query, Statement
@@ -53,6 +54,7 @@ _ADD: Final = Statement(
     .values(
         approver=bindparam("who"),
         others=bindparam("before"),
+        keys=bindparam("given_with"),
         at=bindparam("given_at"),
         until=bindparam("ends"),
         state=bindparam("new_state"),
@@ -109,10 +111,10 @@ def approve(
         missing = rule.people - len(_given(standing)) if standing.state == ApprovalState.PARTIAL else 0
         return replace(approval_from_row(standing), missing=missing)
     approval = _with_consent(standing, hold, mutation_id, approver, rule, until=at + min(lasts, rule.longest))
-    _store(transaction, approval, hold, at, added=standing is not None)
-    body = ApprovedBody(
-        **_consent(approval, hold, reason=reason, door=door), others=approval.others, missing=approval.missing
-    )
+    keys = (*(_keys(standing) if standing is not None else ()), approver.key_id)
+    _store(transaction, approval, hold, at, keys=keys, added=standing is not None)
+    consent = _consent(approval, hold, keys=keys, reason=reason, door=door)
+    body = ApprovedBody(**consent, others=approval.others, missing=approval.missing)
     record = Record(at=at, mutation_id=mutation_id, actor=approval.approver, stack=hold.stack, body=body)
     transaction.append(record)
     return approval
@@ -127,6 +129,7 @@ def break_glass(
     """
     if refused := glass_objection(human):
         raise NotAllowed(refused)
+    refuse_revoked(transaction, human)
     hold = transaction.row(_HOLD, {"mutation": mutation_id})
     if hold is None:
         raise NotFound(f"No mutation {mutation_id} is held.")
@@ -147,8 +150,9 @@ def break_glass(
         binding=binding_from_json(json.loads(hold.binding)),
         broke_glass=True,
     )
-    _store(transaction, approval, hold, at, added=False)
-    body = BrokeGlassBody(**_consent(approval, hold, reason=reason, door=door))
+    keys = (human.key_id,)
+    _store(transaction, approval, hold, at, keys=keys, added=False)
+    body = BrokeGlassBody(**_consent(approval, hold, keys=keys, reason=reason, door=door))
     record = Record(at=at, mutation_id=mutation_id, actor=approval.approver, stack=hold.stack, body=body)
     transaction.append(record)
     return approval
@@ -156,6 +160,7 @@ def break_glass(
 
 def held(transaction: Transaction, mutation_id: str, approver: Caller) -> HoldRow:
     """The hold. Raises `errors.NotAllowed` for a caller who may not decide on it, `errors.NotFound` if there is no such hold."""
+    refuse_revoked(transaction, approver)
     hold = transaction.row(_HOLD, {"mutation": mutation_id})
     if refused := objection(approver, rule_of(hold) if hold else ApprovalRule()):
         raise NotAllowed(refused)
@@ -211,6 +216,11 @@ def _given(standing: ApprovalRow) -> tuple[str, ...]:
     return (*json.loads(standing.others), standing.approver)
 
 
+def _keys(standing: ApprovalRow) -> tuple[str, ...]:
+    """The keys with which they did; empty texts where that was not recorded."""
+    return tuple(json.loads(standing.keys)) if standing.keys is not None else ("",) * len(_given(standing))
+
+
 def _with_consent(
     standing: ApprovalRow | None,
     hold: HoldRow,
@@ -233,13 +243,22 @@ def _with_consent(
     )
 
 
-def _store(transaction: Transaction, approval: Approval, hold: HoldRow, at: datetime, *, added: bool) -> None:
+def _store(
+    transaction: Transaction,
+    approval: Approval,
+    hold: HoldRow,
+    at: datetime,
+    *,
+    keys: tuple[str, ...],
+    added: bool,
+) -> None:
     """Store the approval; once nobody's consent is missing, all holds of the call in these circumstances are approved."""
     state = ApprovalState.PARTIAL if approval.missing else ApprovalState.UNUSED
     others = canonical_text(list(approval.others))
     if added:
         values = {"approval": approval.id, "who": approval.approver, "before": others, "given_at": to_text(at)}
-        transaction.change(_ADD, {**values, "ends": to_text(approval.until), "new_state": state.value})
+        given = {"given_with": canonical_text(keys), "ends": to_text(approval.until), "new_state": state.value}
+        transaction.change(_ADD, {**values, **given})
     else:
         row = {
             "id": approval.id,
@@ -254,6 +273,7 @@ def _store(transaction: Transaction, approval: Approval, hold: HoldRow, at: date
             "binding": hold.binding,
             "others": others,
             "broke_glass": int(approval.broke_glass),
+            "keys": canonical_text(keys),
         }
         transaction.change(_INSERT, row)
     if not approval.missing:
@@ -261,7 +281,7 @@ def _store(transaction: Transaction, approval: Approval, hold: HoldRow, at: date
         transaction.change(_OPEN_ALIKE, alike)
 
 
-def _consent(approval: Approval, hold: HoldRow, *, reason: str, door: str) -> dict[str, Any]:
+def _consent(approval: Approval, hold: HoldRow, *, keys: tuple[str, ...], reason: str, door: str) -> dict[str, Any]:
     """What the record of a consent says: what the approval's row holds, why, and through which door."""
     return {
         "approval": approval.id,
@@ -271,6 +291,7 @@ def _consent(approval: Approval, hold: HoldRow, *, reason: str, door: str) -> di
         "binding": approval.binding,
         "reason": reason[:2_000],
         "door": str(door),
+        "keys": keys,
     }
 
 

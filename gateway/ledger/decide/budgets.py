@@ -49,6 +49,8 @@ class Accounted:
 
     refused_in_a_row: int | None = None
     """How many refusals and failures there are in a row after it, if it changes that count: a member of its record."""
+    refusals_until: str | None = None
+    """When that row ends by itself, if it does: a member of its record too."""
     transition: Record | None = None
     """To be appended after it, if the breaker's state changed."""
 
@@ -99,6 +101,7 @@ def account_decision(transaction: Transaction, write: WriteSet) -> Accounted:
     _store(transaction, actor, before, after)
     return Accounted(
         refused_in_a_row=count,
+        refusals_until=_row_until(breaker) if count is not None else None,
         transition=_transition(actor, before, after, at, write.mutation.id, stack=write.facts.stack),
     )
 
@@ -117,9 +120,10 @@ def account_outcome(transaction: Transaction, attempt: AttemptRow, body: Settled
             breaker = breaker.failed(at, mutation, fair_share_from_json(decided.decision.obligations).breaker)
     after = replace(before, breaker=breaker)
     _store(transaction, attempt.actor, before, after)
-    counted = breaker.in_a_row != before.breaker.in_a_row
+    counted = (breaker.in_a_row, breaker.row_until) != (before.breaker.in_a_row, before.breaker.row_until)
     return Accounted(
         refused_in_a_row=breaker.in_a_row if counted else None,
+        refusals_until=_row_until(breaker) if counted else None,
         transition=_transition(attempt.actor, before, after, at, mutation, stack=attempt.stack),
     )
 
@@ -188,9 +192,13 @@ def _store(transaction: Transaction, actor: str, before: Used, after: Used) -> N
     )
 
 
+def _row_until(breaker: Breaker) -> str | None:
+    return to_text(breaker.row_until) if breaker.row_until is not None else None
+
+
 def _transition(actor: str, before: Used, after: Used, at: datetime, mutation: str, *, stack: str) -> Record | None:
     was, now = before.breaker, after.breaker
-    if (was.state, was.until, was.trial) == (now.state, now.until, now.trial):
+    if (was.state, was.open_until, was.trial) == (now.state, now.open_until, now.trial):
         return None
     return _record(actor, now, at, mutation=mutation, stack=stack)
 

@@ -8,8 +8,8 @@ from msgspec import structs
 from sqlalchemy import bindparam, delete, update
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound
-from gateway.core.model.approval import HoldState
-from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.approval import HoldState, is_approver
+from gateway.core.model.caller import Caller
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.json import canonical_text
 from gateway.core.model.outcome import Resolution, SettledBy
@@ -23,6 +23,7 @@ from gateway.ledger.ask.record_search import MAX_PAGE
 from gateway.ledger.decide.approvals import held, standing_approval, withdraw
 from gateway.ledger.decide.claims import end_claims, open_claims_of, settle_claims
 from gateway.ledger.decide.plan_sessions import session_of_plan
+from gateway.ledger.decide.revocation import refuse_revoked
 from gateway.ledger.decide.settlement import MAX_MESSAGE, append_settled, attempt_of_mutation, settle_resolved
 from gateway.ledger.store.rows import AttemptRow, ClaimRow, DoubtRow, HoldRow
 from gateway.ledger.store.serialize import claim_from_row, ids
@@ -43,11 +44,6 @@ _MARK_HOLDS: Final = Statement(
 )
 _CLAIMS_BY_ID: Final = Query.of(CLAIMS, ClaimRow, Among(CLAIMS.c.id, "ids"), order_by=(CLAIMS.c.id,))
 _MERGED_VALUES: Final = Statement(delete(VALUES).where(VALUES.c.mutation_id == bindparam("mutation")))
-
-
-def is_approver(caller: Caller) -> bool:
-    """Whether the caller is a human with the role `approver`."""
-    return caller.kind is ActorKind.HUMAN and "approver" in caller.roles
 
 
 def reject(
@@ -96,9 +92,11 @@ def release(transaction: Transaction, mutation_id: str, *, caller: Caller, at: d
     return tuple(claim_from_row(row) for row in transaction.rows(_CLAIMS_BY_ID, {"ids": canonical_text(ids(rows))}))
 
 
-def record_reconciliation(transaction: Transaction, mutation_id: str, *, at: datetime, body: ReconciledBody) -> None:
+def record_reconciliation(
+    transaction: Transaction, mutation_id: str, *, at: datetime, body: ReconciledBody, stack: str = ""
+) -> None:
     """Record what the reconciler did about a mutation. If it is merged, the code now declares its values, so its claims and applied
-    values end.
+    values end. The record is of the mutation's stack, or of `stack` where nobody knows which one that is.
     """
     attempt = attempt_of_mutation(transaction, mutation_id)
     if attempt is None:
@@ -109,7 +107,8 @@ def record_reconciliation(transaction: Transaction, mutation_id: str, *, at: dat
         end_claims(transaction, rows, at, ClaimEnd.MERGED)
         transaction.change(_MERGED_VALUES, {"mutation": mutation_id})
     full = structs.replace(body, claims_ended=tuple(ids(rows)))
-    transaction.append(Record(at=at, mutation_id=mutation_id, actor=attempt.actor, stack=attempt.stack, body=full))
+    whose = attempt.stack or stack
+    transaction.append(Record(at=at, mutation_id=mutation_id, actor=attempt.actor, stack=whose, body=full))
 
 
 def _mark_holds(transaction: Transaction, hold: HoldRow, state: HoldState, from_states: Sequence[HoldState]) -> None:
@@ -157,6 +156,7 @@ def settle_by_hand(
     """Settle a mutation in doubt on the word of an approver. Raises as `resolve`, and `errors.Malformed` without a reason."""
     if not is_approver(approver):
         raise NotAllowed("Only a human with the role `approver` may settle a mutation in doubt.")
+    refuse_revoked(transaction, approver)
     if not reason.strip():
         raise Malformed(
             "Settling a mutation by hand needs a reason: how you found out what AWS did. Nothing was changed."

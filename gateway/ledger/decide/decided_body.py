@@ -171,6 +171,7 @@ def recorded_facts(facts: Facts) -> RecordedFacts:
         flips=dict(islice(facts.flips.items(), MOST_NAMED)),
         held_before=tuple(sorted(facts.held_before)[:MOST_NAMED]),
         open_claims=facts.open_claims,
+        possible_stacks=facts.possible_stacks,
     )
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from msgspec import structs
-from sqlalchemy import bindparam, insert, update
+from sqlalchemy import bindparam, func, insert, select, update
 
-from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken
+from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, TooManyHeld
 from gateway.core.model.approval import HoldState
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.json import canonical_text
@@ -52,16 +53,25 @@ _USE_APPROVAL: Final = Statement(
 _INSERT_CLAIM: Final = Statement(insert(CLAIMS))
 _INSERT_ATTEMPT: Final = Statement(insert(ATTEMPTS))
 _INSERT_HOLD: Final = Statement(insert(HOLDS))
+_OPEN_HOLDS: Final = Statement(
+    select(func.count())
+    .select_from(HOLDS)
+    .where(HOLDS.c.actor == bindparam("who"), HOLDS.c.at > bindparam("since"), HOLDS.c.state == HoldState.OPEN.value)
+)
+_WAITING: Final = timedelta(days=1)
+"""A hold that nobody has answered for so long takes no more of people's attention, and no longer counts."""
 
 
 def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     """Store a decision and charge it to its actor; the claims taken.
 
     Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`, `errors.Stopped`,
-    `errors.BudgetSpent`, `errors.BreakerOpen`; the caller must then roll back.
+    `errors.BudgetSpent`, `errors.BreakerOpen`, `errors.TooManyHeld`; the caller must then roll back.
     """
     accounted = account_decision(transaction, write)
-    body = structs.replace(write.body, refused_in_a_row=accounted.refused_in_a_row)
+    body = structs.replace(
+        write.body, refused_in_a_row=accounted.refused_in_a_row, refusals_until=accounted.refusals_until
+    )
     claims = _store(transaction, replace(write, body=body))
     if accounted.transition is not None:
         transaction.append(accounted.transition)
@@ -228,7 +238,18 @@ def _insert_attempt(transaction: Transaction, write: WriteSet, seq: int) -> None
 
 
 def _open_hold(transaction: Transaction, write: WriteSet) -> None:
+    """Raises `errors.TooManyHeld` if as many calls of the actor wait for people as the policies let it."""
     mutation = write.mutation
+    most = write.decision.obligations.get("open_holds")
+    if isinstance(most, int) and mutation.puts_back is None:
+        actor, since = mutation.caller.actor, to_text(write.facts.now - _WAITING)
+        if transaction.scalar(_OPEN_HOLDS, {"who": actor, "since": since}) >= most:
+            raise TooManyHeld(
+                f"{most} calls of {actor} wait for people already, as many as its kind may have, and this call would be held too. It was "
+                "neither sent nor held, and the calls that wait still do (`sentinel holds`). Ask again when people have answered one "
+                "of them; a call no longer counts after a day.",
+                seconds=300,
+            )
     members = unpacked(write.body)
     transaction.change(
         _INSERT_HOLD,

@@ -44,6 +44,7 @@ EVENTS: Final = frozenset(
     {
         Stage.PROPOSED,
         Stage.DRIFTED,
+        Stage.DRIFT_LOOKED,
         Stage.DRIFT_DECIDED,
         Stage.DRIFT_SETTLED,
         Stage.PLAN_CHECKED,

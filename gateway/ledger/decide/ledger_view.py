@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import CTE, Select, and_, bindparam, func, literal_column, or_, select
 
 from gateway.core.model.approval import Answered, Binding, HoldState, Rejection, binding_from_json
-from gateway.core.model.claim import ClaimEnd
+from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.facts import Approval
 from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import EffectAction
@@ -21,6 +21,7 @@ from gateway.core.records.approvals import RejectedBody
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Stage
+from gateway.ledger.ask.change_history import commits_of
 from gateway.ledger.decide.budgets import used_by
 from gateway.ledger.decide.claims import open_claims
 from gateway.ledger.decide.stops import standing_stops
@@ -133,7 +134,7 @@ def view_of(
     approval = session.row(_APPROVAL, {"who": actor, "digest": call_digest, "now": moment})
     claims_held = open_claims(session, actor, now)
     return LedgerView(
-        claims=tuple(claim_from_row(row) for row in claims),
+        claims=_with_commits(session, claims, actor),
         values=values,
         approval=approval_from_row(approval) if approval else None,
         flips=dict(flips),
@@ -142,6 +143,16 @@ def view_of(
         used=replace(used_by(session, actor), claims=claims_held),
         stops=standing_stops(session),
     )
+
+
+def _with_commits(session: Session, rows: Sequence[ClaimRow], actor: str) -> tuple[Claim, ...]:
+    """The claims, those of others with the commit that proposes their value: to merge it is a way to end them."""
+    commits = commits_of(session, [row.mutation_id for row in rows if row.actor != actor])
+    claims = []
+    for row in rows:
+        branch, commit = commits.get(row.mutation_id, ("", ""))
+        claims.append(replace(claim_from_row(row), branch=branch, commit=commit))
+    return tuple(claims)
 
 
 def applied_with(session: Session, attribute: str, values: Sequence[str]) -> Mapping[str, Mapping[str, Json]]:

@@ -19,7 +19,7 @@ from gateway.core.records.record import Record, Stage
 from gateway.core.records.settled import SettledBody
 from gateway.ledger.decide.claims import end_claims, open_claims_of
 from gateway.ledger.decide.settlement import reopen_on
-from gateway.ledger.decide.write_set import WriteSet
+from gateway.ledger.decide.write_set import WriteSet, is_routine_apply
 from gateway.ledger.store.rows import PlanSessionRow, PlanUseRow
 from gateway.ledger.store.serialize import ids
 from gateway.ledger.store.statements import Among, Query, Session, SqlValue, Statement
@@ -247,13 +247,20 @@ def end_session(
     at: datetime,
     exit_code: int | None = None,
 ) -> None:
-    """End a session: what it planned and no call did is free again, and what the plan had ended there stands again."""
+    """End a session: what it planned and no call did is free again, and what the plan had ended there stands again.
+
+    Of a routine apply by a pipeline, what was done is free again too.
+    """
     done = transaction.fetch(_STATES, {"plan": row.mutation_id})
     touched = {str(address) for address, state, _ in done if state != AttemptState.FAILED}
     body = decode_as(DecidedBody, transaction.scalar(_BODY, {"seq": row.seq}))
     planned = [change.address for change in (body.plan.changes if body.plan else ())]
     unused = [address for address in planned if address not in touched]
-    free = [claim for claim in open_claims_of(transaction, row.mutation_id) if claim.address not in touched]
+    kept = touched
+    if is_routine_apply(body.caller.kind, body.motive.motivation if body.motive else None):
+        # What such an apply did is what the code declares. Where an outcome is not known, the claim stays.
+        kept = {str(address) for address, state, _ in done if state not in (AttemptState.FAILED, AttemptState.APPLIED)}
+    free = [claim for claim in open_claims_of(transaction, row.mutation_id) if claim.address not in kept]
     end_claims(transaction, free, at, ClaimEnd.RELEASED)
     reopened = reopen_on(transaction, row.mutation_id, to_text(at), set(unused))
     transaction.change(_END, {"plan": row.mutation_id, "at": to_text(at), "how": end.value})

@@ -359,7 +359,9 @@ def append_settled(transaction: Transaction, at: datetime, attempt: AttemptRow, 
         mutation_id=attempt.mutation_id,
         actor=attempt.actor,
         stack=attempt.stack,
-        body=structs.replace(body, refused_in_a_row=accounted.refused_in_a_row),
+        body=structs.replace(
+            body, refused_in_a_row=accounted.refused_in_a_row, refusals_until=accounted.refusals_until
+        ),
     )
     seq = transaction.append(record)
     if accounted.transition is not None:

@@ -11,7 +11,7 @@ from gateway.core.errors import ClaimTaken, Overloaded
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.facts import Facts
 from gateway.core.model.json import canonical_text
-from gateway.core.model.signal import Signal, SignalEvent, SignalState, references_of
+from gateway.core.model.signal import SignalEvent, SignalState, references_of
 from gateway.core.ports import MOST_OPEN_SIGNALS
 from gateway.core.records.claims import DowngradedBody
 from gateway.core.records.record import Record
@@ -106,7 +106,7 @@ def confirm_proof(transaction: Transaction, claims: Sequence[Claim], facts: Fact
             raise ClaimTaken(
                 f"The signal {signal.name} ({signal.id}), which the evidence names, closed meanwhile. Nothing was sent; try again."
             )
-        _store(transaction, _event_of(signal, facts.now), signal.since, facts.now)
+        _store(transaction, signal.event(SignalState.OPEN, facts.now), signal.since, facts.now)
 
 
 def is_open(session: Session, signal: str) -> bool:
@@ -172,18 +172,4 @@ def _store(transaction: Transaction, event: SignalEvent, since: datetime | str, 
             "id": event.id,
             "heard_at": to_text(at),
         },
-    )
-
-
-def _event_of(signal: Signal, at: datetime) -> SignalEvent:
-    return SignalEvent(
-        source=signal.source,
-        key=signal.key,
-        name=signal.name,
-        state=SignalState.OPEN,
-        at=at,
-        service=signal.service,
-        labels=signal.labels,
-        references=signal.references,
-        scopes=signal.scopes,
     )

@@ -13,6 +13,7 @@ from gateway.core.model.stop import Reach, Stop, StopScope, in_the_way
 from gateway.core.ports import MOST_STOPS
 from gateway.core.records.operators import ResumedBody, StoppedBody
 from gateway.core.records.record import Record
+from gateway.ledger.decide.revocation import refuse_revoked
 from gateway.ledger.store.rows import StopRow
 from gateway.ledger.store.statements import Query, Session, Statement
 from gateway.ledger.store.tables import STOPS
@@ -90,6 +91,7 @@ def resume(transaction: Transaction, stop_id: str, *, by: Caller, reason: str, a
     Raises `errors.NotAllowed`, and `errors.NotFound` if no such stop stands.
     """
     require_operator(by, "resume them")
+    refuse_revoked(transaction, by)
     row = transaction.row(_ONE, {"stop": stop_id})
     if row is None or row.ended_at is not None:
         ended = f"; it was ended by {row.ended_by} at {row.ended_at}" if row is not None else ""

@@ -1,5 +1,6 @@
 """What decisions, outcomes and people do to time-boxed changes. Each function runs in the transaction of its record."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -7,15 +8,16 @@ from typing import Final
 from sqlalchemy import bindparam, func, insert, select, update
 
 from gateway.core.errors import ClaimTaken, NotAllowed, NotFound
+from gateway.core.model.approval import is_approver
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.json import canonical_text
-from gateway.core.model.time_box import OPEN, TO_HUMAN, TimeBoxPart, TimeBoxState
+from gateway.core.model.time_box import NO_SPANS, OPEN, TO_HUMAN, ClaimSpans, TimeBoxPart, TimeBoxState
 from gateway.core.ports import MOST_MOVES
 from gateway.core.records.record import Body, Record, Stage
 from gateway.core.records.time_boxes import AttributeKey, MovedClaim, NotPutBackBody, RescheduledBody
 from gateway.ledger.ask.time_box_queries import fate_of, granted_seconds, part_of, rows_of_mutation
 from gateway.ledger.decide.claims import open_claims_of
-from gateway.ledger.decide.commands import is_approver, release
+from gateway.ledger.decide.commands import release
 from gateway.ledger.decide.settlement import attempt_of_mutation
 from gateway.ledger.decide.stops import refuse_stopped_actor
 from gateway.ledger.decide.write_set import WriteSet
@@ -98,9 +100,16 @@ def begin_time_box(transaction: Transaction, write: WriteSet, seq: int) -> None:
 
 
 def extend(
-    transaction: Transaction, mutation_id: str, until: datetime, *, caller: Caller, reason: str, at: datetime
+    transaction: Transaction,
+    mutation_id: str,
+    until: datetime,
+    *,
+    caller: Caller,
+    reason: str,
+    at: datetime,
+    spans: ClaimSpans = NO_SPANS,
 ) -> Sequence[TimeBoxPart]:
-    """Move the end; the parts. A claim moves with it, but lasts no longer than policy granted. Who is stopped prolongs nothing."""
+    """Move the end; the parts. A claim moves with it, but lasts no longer than policy grants. Who is stopped prolongs nothing."""
     attempt, rows = _of_caller(transaction, mutation_id, caller)
     refuse_stopped_actor(transaction, caller, consequence="The end was not moved.")
     rows = [row for row in rows if row.state == TimeBoxState.STANDING]
@@ -117,7 +126,7 @@ def extend(
         raise NotAllowed(
             f"The end of {mutation_id} was moved {MOST_MOVES} times, which is the most. Make the change again."
         )
-    moved = _move_claims(transaction, attempt, until, at)
+    moved = _move_claims(transaction, attempt, until, at, spans)
     for row in rows:
         _set(transaction, row, TimeBoxState.STANDING, until=until)
     _record_move(transaction, attempt, rows, until, caller=caller, reason=reason, at=at, claims=moved)
@@ -186,12 +195,19 @@ def _of_caller(transaction: Transaction, mutation_id: str, caller: Caller) -> tu
     return attempt, rows
 
 
-def _move_claims(transaction: Transaction, attempt: AttemptRow, until: datetime, at: datetime) -> list[MovedClaim]:
-    """Move the ends of the open claims; what the record says about them."""
+def _move_claims(
+    transaction: Transaction, attempt: AttemptRow, until: datetime, at: datetime, spans: ClaimSpans
+) -> list[MovedClaim]:
+    """Move the ends of the open claims; what the record says about them.
+
+    What the decision granted was no longer than the change was wanted then, so `spans` may grant more.
+    """
     granted = granted_seconds(transaction, attempt.seq)
     moved: list[MovedClaim] = []
     for claim in open_claims_of(transaction, attempt.mutation_id):
-        most = from_text(claim.since) + timedelta(seconds=granted) if granted is not None else until
+        motivation = str(json.loads(claim.motive)["motivation"]) if claim.motive else ""
+        span = max(granted or 0, spans.seconds(motivation, claim.kind))
+        most = from_text(claim.since) + timedelta(seconds=span) if granted is not None else until
         ends = min(until, most)
         if claim.until is not None and (claim.until > to_text(at) or ends > at):
             transaction.change(_MOVE_CLAIM, {"claim": claim.id, "new_until": to_text(ends)})

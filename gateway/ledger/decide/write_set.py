@@ -15,10 +15,12 @@ import msgspec
 from msgspec.structs import replace
 
 from gateway.core.errors import CallTooLarge, PolicyInvalid
+from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Claim
 from gateway.core.model.facts import Facts, Subject, reach
 from gateway.core.model.ids import new_id
 from gateway.core.model.json import Json
+from gateway.core.model.motive import Motivation
 from gateway.core.model.mutation import Effect, EffectAction, Mutation
 from gateway.core.model.path import WHOLE
 from gateway.core.model.stop import Reach
@@ -168,7 +170,8 @@ def _claims(
 ) -> tuple[Claim, ...]:
     """One claim for each attribute that is set, and one on the whole of each deleted resource.
 
-    A call of a plan's session takes none.
+    A call of a plan's session takes none. A routine apply sets what the code declares, so its claims end with the outcome: else two
+    pipelines that apply one after the other would keep each other out.
 
     A claim by which the actor takes its own change back to what the code declares expires with the outcome: nobody needs it. A claim on an attribute that is only restated ends as soon as the outcome is known: it keeps others from
     setting the attribute while this call is under way, and nobody from it afterwards.
@@ -176,6 +179,10 @@ def _claims(
     if mutation.part is not None:
         return ()  # its plan has taken them
     until = _until(mutation, facts.now, decision)
+    motive = mutation.motive
+    lasting = motive is not None and motive.wanted_for is None and mutation.opens is None
+    if motive is not None and lasting and is_routine_apply(mutation.caller.kind, motive.motivation):
+        until = facts.now + _AT_ONCE
     wanted: dict[tuple[str, str], tuple[Effect, datetime | None]] = {}
     for effect, subject in zip(mutation.effects, subjects, strict=True):
         if effect.action is EffectAction.DELETE:
@@ -203,6 +210,11 @@ def _claims(
         )
         for (address, attribute), (effect, ends) in wanted.items()
     )
+
+
+def is_routine_apply(kind: ActorKind, motivation: Motivation | None) -> bool:
+    """Whether a pipeline applies code as it does every day."""
+    return kind is ActorKind.PIPELINE and motivation is Motivation.ROUTINE
 
 
 def _takes_back(mutation: Mutation, facts: Facts, subject: Subject) -> bool:

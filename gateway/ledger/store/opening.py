@@ -2,7 +2,6 @@
 
 from contextlib import closing
 from pathlib import Path
-from typing import Final
 
 from sqlalchemy import inspect, select
 
@@ -12,13 +11,13 @@ from gateway.ledger.chain.checkpoint import Checkpoint, CheckpointFile
 from gateway.ledger.chain.hashes import START, verified_records
 from gateway.ledger.store.database import Store, connect_unprepared, sqlite_file, unavailable
 from gateway.ledger.store.rows import ChainEndRow, LastRecordRow
-from gateway.ledger.store.statements import Query, Session
-from gateway.ledger.store.tables import KEYS, RECORDS
-from gateway.ledger.store.transaction import Transaction
+from gateway.ledger.store.statements import Session
+from gateway.ledger.store.tables import KEYS, LEASES, RECORDS
+from gateway.ledger.store.transaction import LAST_RECORD, Transaction
 
 
 def is_unused(url: str) -> bool:
-    """Whether the database at a SQLAlchemy URL holds no record and no key, or is not there yet.
+    """Whether the database at a SQLAlchemy URL holds no record, no key and no gateway's lease, or is not there yet.
 
     Raises `errors.SettingsInvalid` for an unsupported URL, `errors.LedgerUnavailable` if the database cannot be read.
     """
@@ -29,7 +28,7 @@ def is_unused(url: str) -> bool:
         tables = set(inspect(connection).get_table_names())
         return not any(
             table.name in tables and connection.execute(select(table.c[column]).limit(1)).first() is not None
-            for table, column in ((RECORDS, "seq"), (KEYS, "id"))
+            for table, column in ((RECORDS, "seq"), (KEYS, "id"), (LEASES, "owner"))
         )
 
 
@@ -38,9 +37,6 @@ def _has_content(file: Path) -> bool:
         return file.stat().st_size > 0
     except FileNotFoundError:
         return False
-
-
-_LAST: Final = Query.of(RECORDS, LastRecordRow, order_by=(RECORDS.c.seq.desc(),), limit=1)
 
 
 def prepare(store: Store, key: bytes, file: CheckpointFile | None) -> ChainEndRow:
@@ -55,7 +51,7 @@ def prepare(store: Store, key: bytes, file: CheckpointFile | None) -> ChainEndRo
         transaction = Transaction(connection, key)
         if file is not None:
             agreed_end(transaction, checkpoint, file)
-        last = transaction.row(_LAST, {})
+        last = transaction.row(LAST_RECORD, {})
         if last is not None:
             _check_last(transaction, key, last)
         connection.commit()

@@ -192,6 +192,19 @@ class ApprovalRow(NamedTuple):
     binding: str
     others: str
     broke_glass: int
+    keys: str | None
+
+
+class ApprovalKeysRow(NamedTuple):
+    """Who gave an approval, with which keys, and what used it."""
+
+    id: str
+    mutation_id: str
+    actor: str
+    approver: str
+    others: str
+    keys: str | None
+    used_by: str
 
 
 class KeyRow(NamedTuple):

@@ -23,4 +23,4 @@ class ApprovalState(StrEnum):
     USED = "used"
     EXPIRED = "ended"
     WITHDRAWN = "withdrawn"
-    """Its call was rejected later."""
+    """Its call was rejected later, or a key was revoked that it was given with."""

@@ -250,6 +250,8 @@ class ApprovalTable(LedgerTable, table=True):
     """JSON: the people who consented before `approver`, where more than one must."""
     broke_glass: int
     """1 if a human passed the hold in an emergency."""
+    keys: str | None = Field(sa_type=TEXT)
+    """JSON: the keys with which they consented, `approver`'s last; null where the record is older than this column."""
 
 
 class ValueTable(LedgerTable, table=True):

@@ -1,12 +1,14 @@
 """One write transaction on the ledger, which appends records to the hash chain."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Final
 
 from sqlalchemy import Connection, insert
 
-from gateway.core.errors import LedgerUnavailable
+from gateway.core.errors import LedgerBroken, LedgerUnavailable
 from gateway.core.model.motive import Motive
+from gateway.core.records.approvals import ConsentBody
 from gateway.core.records.codec import encode
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.keys import KeyIssuedBody
@@ -14,12 +16,13 @@ from gateway.core.records.plans import PlanCheckedBody
 from gateway.core.records.record import Body, Record
 from gateway.core.records.requests import PassedBody, TurnedAwayBody
 from gateway.core.records.write_backs import ReconciledBody
-from gateway.ledger.chain.hashes import HASHED, START, VERSION, keyed_hash
-from gateway.ledger.store.rows import ChainEndRow
+from gateway.ledger.chain.hashes import HASHED, START, VERSION, keyed_hash, verified_records
+from gateway.ledger.store.rows import ChainEndRow, LastRecordRow
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
 from gateway.ledger.store.tables import RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import to_text
 
+LAST_RECORD: Final = Query.of(RECORDS, LastRecordRow, order_by=(RECORDS.c.seq.desc(),), limit=1)
 _CHAIN_END: Final = Query.of(RECORDS, ChainEndRow, order_by=(RECORDS.c.seq.desc(),), limit=1)
 _INSERT: Final = Statement(insert(RECORDS))
 _INSERT_RESOURCE: Final = Statement(insert(RESOURCES))
@@ -32,6 +35,8 @@ def queried(body: Body) -> dict[str, str | int]:
             key_id = body.caller.key_id
         case TurnedAwayBody():
             key_id = body.key_id
+        case ConsentBody():
+            key_id = body.keys[-1] if body.keys else ""
         case _:
             key_id = ""
     motive = body.motive if isinstance(body, DecidedBody | KeyIssuedBody | PlanCheckedBody) else None
@@ -100,5 +105,22 @@ class Transaction(Session):
                     "Nothing was stored. Run `sentinel verify`."
                 )
                 raise LedgerUnavailable(message)
+            if self._seen == START != end:
+                self._require_same_key()
             self.end = end
         return self.end
+
+    def _require_same_key(self) -> None:
+        """The ledger was empty when this process opened it: who wrote its first records meanwhile must have had the same master key."""
+        last = self.row(LAST_RECORD, {})
+        if last is None:
+            return
+        try:
+            with closing(verified_records(self, self._key, ChainEndRow(last.seq - 1, last.previous))) as rows:
+                next(rows)
+        except LedgerBroken as error:
+            message = (
+                "Another process wrote to this new ledger with another master key. All of them need the same one: set SENTINEL_MASTER_KEY, "
+                "or give each the same file master.key. Nothing was stored."
+            )
+            raise LedgerBroken(message) from error

@@ -1,14 +1,15 @@
 """Compares a repeated call with what people said about it before: an approval, a hold that still waits, or a rejection."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from gateway.core.model.approval import Answered, Binding, Rejection, approval_rule_to_json, misfits
 from gateway.core.model.facts import Approval, Facts, Subject
-from gateway.core.model.json import Json, digest
+from gateway.core.model.invented import renamed
+from gateway.core.model.json import Json, digest, to_json
 from gateway.core.model.motive import motive_to_json
-from gateway.core.model.mutation import Mutation
+from gateway.core.model.mutation import BY_CALL, Effect, Mutation
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
 from gateway.core.times import utc_seconds
 from gateway.line.checks.rule_titles import titled
@@ -47,44 +48,70 @@ def _held(decision: Decision) -> bool:
 
 
 def binding_of(mutation: Mutation, facts: Facts, decision: Decision, contests: Sequence[str]) -> Binding:
-    """What an approval of this mutation would be bound to."""
+    """What an approval of this mutation would be bound to.
+
+    What a program invents afresh for each attempt is no part of it: idempotency tokens, names that Terraform's provider generates.
+    """
     caller = mutation.caller
+    names = _names(mutation, facts)
+    addresses = {effect.address: _place(effect, names) for effect in (subject.effect for subject in facts.subjects)}
+    held = (finding for finding in decision.findings if finding.verdict is Verdict.HOLD)
     return Binding(
         caller=digest([caller.kind.value, sorted(caller.roles), caller.on_behalf_of]),
         motive=digest(motive_to_json(mutation.motive)),
-        effects=digest([_foreseen(subject) for subject in facts.subjects]),
+        effects=digest([_foreseen(subject, addresses, names) for subject in facts.subjects]),
         code=facts.declared,
         bundle=decision.bundle,
-        reasons=tuple(sorted({_reason(finding) for finding in decision.findings if finding.verdict is Verdict.HOLD})),
+        reasons=tuple(sorted({_reason(finding, addresses) for finding in held})),
         contests=tuple(sorted(contests)),
         approvers=digest(approval_rule_to_json(decision.needs)),
     )
 
 
-def _foreseen(subject: Subject) -> Json:
+def _names(mutation: Mutation, facts: Facts) -> Mapping[str, str]:
+    """What stands for the texts that were invented for this attempt. The digest of the call binds all other texts of it."""
+    call = mutation.call
+    tokens = dict.fromkeys(call.token_values, "(idempotency token)")
+    unnamed = {
+        subject.effect.identity[BY_CALL]: "(this call)"
+        for subject in facts.subjects
+        if BY_CALL in subject.effect.identity
+    }
+    return {**tokens, **unnamed, **call.generated}
+
+
+def _place(effect: Effect, names: Mapping[str, str]) -> str:
+    """The address, without what was invented if no code declares the resource."""
+    if effect.declared or names.keys().isdisjoint(effect.identity.values()):
+        return effect.address
+    return f"{effect.resource_type}{sorted((name, names.get(text, text)) for name, text in effect.identity.items())}"
+
+
+def _foreseen(subject: Subject, addresses: Mapping[str, str], names: Mapping[str, str]) -> Json:
     effect = subject.effect
     return [
-        effect.address,
+        addresses[effect.address],
         effect.attribute,
         effect.action.value,
-        effect.value,
+        to_json(renamed(effect.value, names)),
         # The digest of the old value of a secret would have to be stored; that it is replaced says enough.
         None if effect.sensitive else subject.before,
         subject.changes,
         effect.resource_type,
-        dict(effect.identity),
+        to_json(renamed(effect.identity, names)),
     ]
 
 
-def _reason(finding: Finding) -> str:
+def _reason(finding: Finding, addresses: Mapping[str, str]) -> str:
     holder = finding.offer.holder if finding.offer else ""
-    return " ".join(part for part in (finding.rule, finding.address, finding.attribute, holder) if part)
+    address = addresses.get(finding.address, finding.address)
+    return " ".join(part for part in (finding.rule, address, finding.attribute, holder) if part)
 
 
 def _outdated(approval: Approval, changed: Sequence[str]) -> Finding:
     reason = (
         f"Approval {approval.id} by {approval.approver} no longer fits this call: {_listed(changed)} changed since it was given. "
-        "The call is held again; a human must look at it as it is now."
+        "The call is held again; it needs a new approval, as it is now."
     )
     return Finding(check="approval", verdict=Verdict.HOLD, rule="approval.outdated", reason=reason)
 

@@ -8,6 +8,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import Mutation
 from gateway.core.ports import PolicyEngine
 from gateway.line.checks.chain import Opinion, passed
+from gateway.line.checks.cures import with_cures
 from gateway.line.checks.policy_answer import finding, member, only
 from gateway.line.checks.policy_input import PolicyInputs
 from gateway.line.checks.priorities import PrioritiesRevision
@@ -38,7 +39,9 @@ class ArbitrationCheck:
         found = only(answer, {"evaluated", "findings", "supersedes", "on_approval", "obligations"})
         if found["evaluated"] is not True:
             raise PolicyUnavailable("Arbitration did not evaluate every claim.")
-        objections = tuple(finding(self.name, each) for each in member(found, "findings", list))
+        objections = tuple(
+            with_cures(finding(self.name, each), mutation, facts) for each in member(found, "findings", list)
+        )
         return Opinion(
             findings=objections or passed(self).findings,
             supersedes=_claims_shown(member(found, "supersedes", list), facts),

@@ -14,7 +14,9 @@ from gateway.line.checks.chain import Opinion, passed
 from gateway.terraform.contracts.bounds import CONDITION, breach, nearest, shown
 
 _MAX_NAMED = 5
-GO_ON = "Apply it with its plan (`sentinel apply`), or let a human approve it and keep what it did (`sentinel effects learn`)."
+GO_ON = (
+    "Apply it with its plan (`sentinel apply`), or have it approved and keep what it did (`sentinel effects learn`)."
+)
 """How a call goes on that is held because no row has it."""
 _SETTING = (EffectAction.SET, EffectAction.CREATE)
 
@@ -232,6 +234,9 @@ def _delete_prevented(subject: Subject) -> Finding:
 def _broken_bounds(subject: Subject, judge: _Judge) -> Iterator[Finding]:
     bounds = judge.bounds(subject)
     relevant = [bound for bound in bounds if not bound.attribute or overlaps(bound.attribute, subject.effect.attribute)]
+    if subject.effect.untold and (secret := [bound for bound in relevant if bound.name != CONDITION]):
+        yield _untold(subject, secret[0])
+        relevant = [bound for bound in relevant if bound.name == CONDITION]
     for bound in relevant:
         if problem := judge.problem(bound, subject):
             same_attribute = [
@@ -301,10 +306,24 @@ def _unforeseeable(mutation: Mutation, subject: Subject) -> Finding:
         check="bounds",
         verdict=Verdict.HOLD,
         rule="bounds.unforeseeable",
-        reason=f"{operation} changes {effect.attribute} of {effect.address} to a value that only AWS knows, so its bounds cannot be judged. Set the value itself, or let a human decide.",
+        reason=f"{operation} changes {effect.attribute} of {effect.address} to a value that only AWS knows, so its bounds cannot be judged. Set the value itself, or have it approved.",
         address=effect.address,
         attribute=effect.attribute,
         source=subject.contract.source,
+    )
+
+
+def _untold(subject: Subject, bound: Bound) -> Finding:
+    """The hold of a planned secret: the mask in its place is no value, so to call it illegal would be wrong."""
+    effect = subject.effect
+    return Finding(
+        check="bounds",
+        verdict=Verdict.HOLD,
+        rule="bounds.untold",
+        reason=f"The plan does not tell {effect.attribute} of {effect.address}, which Terraform takes for a secret, so its bounds ({bound.source}) cannot be judged. Let a human decide; in the plan's session the value is judged when it is sent.",
+        address=effect.address,
+        attribute=effect.attribute,
+        source=bound.source,
     )
 
 

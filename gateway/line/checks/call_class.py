@@ -17,7 +17,7 @@ class CallClassCheck:
         if mutation.call_class is not CallClass.CREDENTIAL:
             return self._of_inner(mutation)
         operation = f"{mutation.call.service}:{mutation.call.operation}"
-        reason = f"{operation} hands out AWS credentials, with which the caller could change things past Sentinel. It is refused for every key and in every mode; nothing was sent."
+        reason = f"{operation} hands out AWS credentials or a URL that opens a session, with which the caller could change things past Sentinel. It is refused for every key and in every mode; nothing was sent."
         denial = Finding(check=self.name, verdict=Verdict.DENY, rule="never.credential", reason=reason, absolute=True)
         return Opinion(findings=(denial,))
 

@@ -1,6 +1,6 @@
 """Checks what a change does to the resources that depend on the changed one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from gateway.core.model.caller import ActorKind
@@ -20,11 +20,15 @@ class DependenciesCheck:
 
     async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
         """A finding for each resource whose dependants forbid the change, or one that allows."""
-        remaining = _remaining(facts)
+        remaining, replaced = _remaining(mutation, facts), _replaced(mutation)
+        changed = {effect.address for effect in mutation.effects}
         findings: list[Finding] = []
         for subject in facts.subjects:
-            if subject.changes:
-                findings += _findings(mutation, subject, remaining[subject.effect.address])
+            address = subject.effect.address
+            if subject.changes and subject.effect.action is EffectAction.DELETE and address in replaced:
+                findings += _of_replaced(mutation, subject, remaining[address], changed)
+            elif subject.changes:
+                findings += _findings(mutation, subject, remaining[address])
         return Opinion(findings=tuple(dict.fromkeys(findings))) if findings else passed(self)
 
 
@@ -45,13 +49,33 @@ class _Remaining:
     """The critical ones that agents may not touch."""
 
 
-def _remaining(facts: Facts) -> dict[str, _Remaining]:
-    """The remaining dependants by address, computed once for each resource, however many of its attributes change."""
-    deleted = _deleted(facts)
+def _is_plan(mutation: Mutation) -> bool:
+    """Whether it is a plan of Terraform, which orders its changes by their dependencies, and whose state says what there is."""
+    return (mutation.call.service, mutation.call.operation) == ("terraform", "apply")
+
+
+def _replaced(mutation: Mutation) -> frozenset[str]:
+    """Addresses that a plan deletes and creates again."""
+    if not _is_plan(mutation):
+        return frozenset()
+    made = {effect.address for effect in mutation.effects if effect.action is EffectAction.CREATE}
+    return frozenset(
+        effect.address for effect in mutation.effects if effect.action is EffectAction.DELETE and effect.address in made
+    )
+
+
+def _remaining(mutation: Mutation, facts: Facts) -> dict[str, _Remaining]:
+    """The remaining dependants by address, computed once for each resource, however many of its attributes change.
+
+    What a plan's state does not have was never created, and depends on nothing.
+    """
+    deleted, planned = _deleted(facts), _is_plan(mutation)
     found: dict[str, _Remaining] = {}
     for subject in facts.subjects:
         if subject.effect.address not in found:
-            remaining = [dependant for dependant in subject.dependants if dependant.address not in deleted]
+            remaining = [
+                each for each in subject.dependants if each.address not in deleted and (each.recorded or not planned)
+            ]
             critical = [dependant for dependant in remaining if dependant.critical and not dependant.managed_by_agent]
             found[subject.effect.address] = _Remaining(all=remaining, critical=critical)
     return found
@@ -64,7 +88,18 @@ def _findings(mutation: Mutation, subject: Subject, remaining: _Remaining) -> It
         yield _finding(subject, Verdict.DENY, "in_use", reason)
     agent_sets = effect.action is EffectAction.SET and mutation.caller.kind is ActorKind.AGENT
     if agent_sets and remaining.critical and not _is_bounded(subject):
-        reason = f"Critical resources depend on {effect.address}: {_listed(remaining.critical)}. No contract bounds its {effect.attribute}, so a human decides: `sentinel approve {mutation.id}`, then repeat the identical call."
+        reason = f"Critical resources depend on {effect.address}: {_listed(remaining.critical)}. No contract bounds its {effect.attribute}, so an approver decides: `sentinel approve {mutation.id}`, then repeat the identical call."
+        yield _finding(subject, Verdict.HOLD, "critical", reason)
+
+
+def _of_replaced(
+    mutation: Mutation, subject: Subject, remaining: _Remaining, changed: Collection[str]
+) -> Iterator[Finding]:
+    """What takes its id from the replaced resource, the plan changes too. If it leaves something that a critical resource needs, a human decides."""
+    unchanged = any(dependant.direct and dependant.address not in changed for dependant in remaining.all)
+    left = [dependant for dependant in remaining.critical if dependant.address not in changed]
+    if unchanged and left:
+        reason = f"The plan replaces {subject.effect.address}, on which critical resources depend that it does not change: {_listed(left)}. An approver decides: `sentinel approve {mutation.id}`, then run the same command again."
         yield _finding(subject, Verdict.HOLD, "critical", reason)
 
 

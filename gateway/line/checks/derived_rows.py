@@ -36,13 +36,13 @@ _CHANGES = re.compile(
 )
 """Operations that change what a resource is set to, if the noun is its own. Others start, stop, fail over, restore, purge."""
 _TAGGING = re.compile(r"(?:Tag|Untag)(?![a-z])|(?:Add|Remove|Create|Delete)Tags")
-_DELICATE = re.compile(
+DELICATE = re.compile(
     r"access|account|acl|auth|cidr|credential|cross|delegat|encrypt|federat|grant|ingress|kms|password|peer|permission|polic|principal"
     r"|privilege|public|role|secret|shar(?:e|ing)|token|trust",
     re.IGNORECASE,
 )
 """What is in the names of operations and parameters that say who may reach something, or with which key or rights."""
-NEXT = "Apply it with its plan (`sentinel apply`), or let a human approve it"
+NEXT = "Apply it with its plan (`sentinel apply`), or have it approved"
 
 
 class DerivedRowsCheck:
@@ -133,7 +133,7 @@ def _changes_settings(operation: str, resource_type: str) -> bool:
 def _of_names(mutation: Mutation) -> str:
     """What an operation or a parameter is about that no attribute of the type need show: a policy beside the resource, a new switch."""
     names = (mutation.call.operation, *_names_in(mutation.call.parameters))
-    delicate = sorted({name for name in names if _DELICATE.search(name)})
+    delicate = sorted({name for name in names if DELICATE.search(name)})
     return f"{', '.join(delicate[:3])} may say who can reach it, and with which rights" if delicate else ""
 
 
@@ -148,7 +148,7 @@ def _of_value(mutation: Mutation, subject: Subject) -> str:
     if kind is ActorKind.AGENT or _is_reviewed(subject) or AttributePath(effect.attribute).top == "tags":
         return ""
     names = (mutation.call.operation, effect.attribute, *_names_in(effect.value))
-    delicate = sorted({name for name in names if _DELICATE.search(name)})
+    delicate = sorted({name for name in names if DELICATE.search(name)})
     return f"{', '.join(delicate[:3])} may say who can reach it, and with which rights" if delicate else ""
 
 

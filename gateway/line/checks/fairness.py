@@ -1,17 +1,29 @@
-"""Keeps what one actor does within the share that the policies give its kind: how many mutations and how much in a time, how many claims, and its circuit breaker."""
+"""Keeps what one actor does within the share that the policies give its kind: how many mutations and how much in a time, how many claims and open holds, and its circuit breaker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
-from gateway.core.errors import PolicyUnavailable
-from gateway.core.model.budget import SPANS, Charge, FairShare, fair_share_to_json, refuse_if_spent
-from gateway.core.model.caller import ActorKind
+from gateway.core.errors import BudgetSpent, PolicyUnavailable
+from gateway.core.model.budget import (
+    BILLED_READS,
+    SPANS,
+    Charge,
+    FairShare,
+    Levels,
+    charged,
+    fair_share_to_json,
+    first_misfit,
+    refuse_if_spent,
+)
+from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.circuit_breaker import BreakerRule, refuse_if_shut
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction, Mutation
 from gateway.core.model.verdict import Finding, Mode, Verdict
+from gateway.core.times import moment_text
 from gateway.line.checks.approvers import OptionalEntrypoints
 from gateway.line.checks.chain import Opinion, passed
 from gateway.line.checks.policy_answer import member, only
@@ -22,10 +34,13 @@ WITHOUT_MOTIVE: Final = "none"
 _MEMBERS: Final = {
     "evaluated",
     "mutations",
+    "questions",
     "mutations_by_motivation",
     "added_per_day",
     "sizes",
     "claims_by_motivation",
+    "open_holds",
+    "billed_reads",
     "breaker",
 }
 _WITHOUT_BUNDLE: Final = "opa "
@@ -48,12 +63,18 @@ class FairLimits:
 
     mutations: Mapping[str, Charge] = field(default_factory=dict)
     """By span, one mutation out of its budget."""
+    questions: Mapping[str, Charge] = field(default_factory=dict)
+    """By span, one question out of its budget."""
     by_motivation: Mapping[str, Mapping[str, Charge]] = field(default_factory=dict)
     added: Mapping[str, int] = field(default_factory=dict)
     """By size, how much a day."""
     sizes: Mapping[str, Measure] = field(default_factory=dict)
     claims: Mapping[str, int] = field(default_factory=dict)
     """By motivation, how many claims at once."""
+    open_holds: int | None = None
+    """How many of its calls may wait for people at once."""
+    billed_reads: Mapping[str, Charge] = field(default_factory=dict)
+    """By span, how many reads for which AWS charges."""
     breaker: BreakerRule | None = None
 
     def of_motivation(self, motivation: str) -> Mapping[str, Charge]:
@@ -92,16 +113,21 @@ def _read(answer: Json) -> FairLimits:
     found = only(answer, _MEMBERS)
     if found["evaluated"] is not True:
         raise PolicyUnavailable("The policies did not evaluate the budgets.")
-    rule = found["breaker"]
+    rule, open_holds = found["breaker"], found["open_holds"]
     try:
         return FairLimits(
             mutations=_charges(member(found, "mutations", dict)),
+            questions=_charges(member(found, "questions", dict)),
             by_motivation={
                 str(name): _charges(spans) for name, spans in member(found, "mutations_by_motivation", dict).items()
             },
             added=_counts(member(found, "added_per_day", dict)),
             sizes={str(name): _measure(measure) for name, measure in member(found, "sizes", dict).items()},
             claims=_counts(member(found, "claims_by_motivation", dict)),
+            open_holds=None if open_holds is None else _counts({"open_holds": open_holds})["open_holds"],
+            billed_reads={
+                f"{BILLED_READS}/{span}": each for span, each in _charges(member(found, "billed_reads", dict)).items()
+            },
             breaker=None if rule is None else BreakerRule(**_counts(rule)),
         )
     except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -146,8 +172,9 @@ class FairnessCheck:
         denials = (*_too_large(charges), *_too_many_claims(limits, mutation, facts))
         motivation = motivation_of(mutation)
         claims = {"claims_of_motivation": limits.claims[motivation]} if motivation in limits.claims else {}
+        holds = {"open_holds": limits.open_holds} if limits.open_holds is not None else {}
         share = fair_share_to_json(FairShare(charges=charges, breaker=limits.breaker))
-        return Opinion(findings=denials or passed(self).findings, obligations={**share, **claims})
+        return Opinion(findings=denials or passed(self).findings, obligations={**share, **claims, **holds})
 
 
 class Admission:
@@ -156,6 +183,30 @@ class Admission:
     def __init__(self, limits: FairLimitsOf) -> None:
         """`limits` is shared with the check."""
         self._limits = limits
+        self._asked: dict[str, Levels] = {}
+        """What each actor has used of its budget of questions since the gateway started; absent where it is full."""
+
+    async def admit_question(self, caller: Caller, at: datetime) -> None:
+        """Raise `errors.BudgetSpent` if the caller has asked as often as it may.
+
+        A question (a dry run, a check of a plan, a query) is neither recorded nor charged in the ledger, so each gateway counts its own.
+        """
+        try:
+            charges = (await self._limits.of(caller.kind)).questions
+        except PolicyUnavailable:
+            return
+        levels = self._asked.pop(caller.actor, {})
+        if (misfit := first_misfit(levels, charges, at, sent=False)) is None:
+            levels = charged(levels, charges, at, sent=False)
+        if levels:
+            self._asked[caller.actor] = levels
+        if misfit is not None:
+            span, again = misfit
+            raise BudgetSpent(
+                f"{caller.actor} has asked {charges[span].most} times within {'an' if span == 'hour' else 'a'} {span}, as often as it may "
+                f"(dry runs, checks of plans and queries count). Nothing was done; try again at {moment_text(again)}.",
+                seconds=(again - at).total_seconds(),
+            )
 
     async def admit(self, mutation: Mutation, facts: Facts) -> None:
         """Raise `errors.BreakerOpen` or `errors.BudgetSpent` if the actor must wait. What is only observed is not turned away.

@@ -7,7 +7,7 @@ from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import canonical_text
 from gateway.core.model.mutation import CallClass, Effect, InnerCall, Mutation
-from gateway.line.checks.policy_input import shown_parameters
+from gateway.line.checks.policy_input import told_apart
 
 
 def each_alone(mutation: Mutation, facts: Facts) -> Iterator[tuple[Mutation, Facts]]:
@@ -17,7 +17,7 @@ def each_alone(mutation: Mutation, facts: Facts) -> Iterator[tuple[Mutation, Fac
         # Of a call that is understood only a plan has inner calls without effects: those that it does not show, and that only its roles are about.
         shown = inner.effects or not mutation.understood
         if inner.call_class is not CallClass.READ and shown:
-            key = (inner.name, inner.call_class.value, canonical_text(shown_parameters(inner.call)))
+            key = (inner.name, inner.call_class.value, canonical_text(told_apart(inner.call)))
             alike.setdefault(key, []).append(inner)
     subjects = {(each.effect.address, each.effect.attribute): each for each in facts.subjects}
     for group in alike.values():

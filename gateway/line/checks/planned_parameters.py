@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gateway.core.model.facts import Facts
-from gateway.core.model.mutation import Mutation
+from gateway.core.model.mutation import Basis, Effect, Mutation
 from gateway.core.model.verdict import Verdict
 from gateway.line.checks.chain import Opinion, passed
 from gateway.line.checks.policy import GuardrailsCheck
@@ -24,10 +24,21 @@ class PlannedParametersCheck:
         part = mutation.part
         if part is None or not part.fits or not (mutation.inner or shown_parameters(mutation.call)):
             return passed(self)
-        opinion = await self._guardrails.examine(mutation, facts)
+        opinion = await self._guardrails.examine(*_as_told(mutation, facts))
         new = tuple(
             finding
             for finding in opinion.findings
             if not (finding.verdict is Verdict.HOLD and f"{finding.rule} {finding.address}" in part.session.lifted)
         )
         return replace(opinion, findings=new or passed(self).findings)
+
+
+def _as_told(mutation: Mutation, facts: Facts) -> tuple[Mutation, Facts]:
+    """The call and its facts, with effects of which the plan told what they change: the rule about calls that do not show it is not for them."""
+    effects = tuple(_told(effect) for effect in mutation.effects)
+    subjects = tuple(replace(subject, effect=_told(subject.effect)) for subject in facts.subjects)
+    return replace(mutation, effects=effects), replace(facts, subjects=subjects)
+
+
+def _told(effect: Effect) -> Effect:
+    return replace(effect, basis=Basis.DERIVED) if effect.basis is Basis.RESOURCE else effect

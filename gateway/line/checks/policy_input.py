@@ -1,14 +1,19 @@
 """Builds the input document of the policies. `policies/README.md` documents it field by field."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from gateway.core.model.claim import StandingClaim
+from gateway.core.model.equality import equal
 from gateway.core.model.facts import Dependant, Facts, Subject
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.motive import motive_to_json
-from gateway.core.model.mutation import Call, InnerCall, Mutation
+from gateway.core.model.mutation import Call, CallClass, EffectAction, InnerCall, Mutation
 from gateway.core.model.signal import MotiveProof
+from gateway.effects.attribute_classes import classes_of
+from gateway.effects.call_controls import Given, controls_of
+from gateway.effects.schema import snake
+from gateway.line.checks.dangerous_parts import accounts_in, dangerous_parts
 from gateway.terraform.address import type_of_named
 
 NOTHING_CHECKED = MotiveProof()
@@ -55,9 +60,11 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "operation": mutation.call.operation,
             "account": mutation.call.account or facts.account,
             "parameters": shown_parameters(mutation.call),
+            "controls": [_control(given, facts.subjects) for given in controls_of(mutation.call)],
             "class": mutation.call_class.value,
             "understood": mutation.understood,
-            "effects": [_effect(subject) for subject in facts.subjects],
+            "accounts": _other_accounts(mutation, facts),
+            "effects": [_effect(mutation, subject, facts.account) for subject in facts.subjects],
             "inner": [_inner(inner) for inner in mutation.inner],
         },
         "security_groups": {
@@ -71,6 +78,19 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
     }
 
 
+def _control(given: Given, subjects: Sequence[Subject]) -> Json:
+    """The parameter, and whether the owner of each resource wants it: then Terraform would send it too (`apply_immediately = true`)."""
+    name = snake(given.parameter)
+    as_declared = bool(subjects) and all(subject.attributes_before.get(name) == given.value for subject in subjects)
+    return {"parameter": given.parameter, "class": given.control.value, "as_declared": as_declared}
+
+
+def told_apart(call: Call) -> Json:
+    """All that policies see of a call beside its effects: calls that have it in common and the same effects are judged alike."""
+    controls = [[given.parameter, given.value] for given in controls_of(call)]
+    return [to_json(shown_parameters(call)), controls, accounts_in(call.parameters, "")]
+
+
 def _inner(inner: InnerCall) -> Json:
     return {
         "service": inner.call.service,
@@ -81,7 +101,22 @@ def _inner(inner: InnerCall) -> Json:
     }
 
 
-def _effect(subject: Subject) -> Json:
+def _other_accounts(mutation: Mutation, facts: Facts) -> list[Json]:
+    """The other accounts that the parameters name, where not every parameter is the value of an attribute."""
+    account = mutation.call.account or facts.account
+    whole = (EffectAction.DELETE, EffectAction.INVOKE)
+    shown = mutation.understood and not any(effect.action in whole for effect in mutation.effects)
+    return [] if shown or mutation.call_class is CallClass.DATA else accounts_in(mutation.call.parameters, account)
+
+
+def _is_put_back(mutation: Mutation, subject: Subject) -> bool:
+    """Whether the gateway itself restores what a time-boxed change replaced: nothing of that is new."""
+    bases = mutation.puts_back.bases if mutation.puts_back is not None else {}
+    key = subject.effect.address, subject.effect.attribute
+    return key in bases and equal(bases[key], subject.effect.value)
+
+
+def _effect(mutation: Mutation, subject: Subject, account: str) -> Json:
     effect, contract = subject.effect, subject.contract
     return {
         "address": effect.address,
@@ -99,6 +134,8 @@ def _effect(subject: Subject) -> Json:
         "upserted": effect.upserted,
         "basis": effect.basis.value,
         "may_change": list(effect.may_change),
+        "may_be": [*sorted(classes_of(effect.may_change))],
+        "parts": [] if _is_put_back(mutation, subject) else dangerous_parts(subject, mutation.call.account or account),
         "exists": subject.exists,
         "changes": subject.changes,
         "contract": {

@@ -37,6 +37,7 @@ _BUILT_IN: Mapping[str, str] = {
     "fairness.size": "More than a whole budget",
     "never.by_proxy": "A call that its caller may not make itself",
     "never.credential": "Credentials are not handed out",
+    "never.ground_truth": "What Sentinel decides by is its own",
     "never.stopped": "A person stopped such changes",
     "never.survey": "The facts could not be gathered",
     "never.unsendable": "A call that cannot be sent",

@@ -110,6 +110,61 @@ def state_location(
     return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatePlace:
+    """Where Terraform keeps and locks the state of a stack in AWS, as far as the code and the settings tell it."""
+
+    stack: str
+    bucket: str
+    key: str
+    """Of the workspace's own object; empty if nothing tells it, so that every object of the bucket may be it."""
+    region: str = ""
+    lock_table: str = ""
+    kms_key: str = ""
+    keepers: tuple[str, ...] = ()
+    """The actors that may read and write it through the gateway; empty for every pipeline and every person."""
+
+    @property
+    def object(self) -> StateObject:
+        """The state as an object."""
+        return StateObject(bucket=self.bucket, key=self.key, region=self.region)
+
+
+def state_places(
+    root: Source, stack: str, *, given: Mapping[str, str], workspace: str, keepers: tuple[str, ...] = ()
+) -> tuple[StatePlace, ...]:
+    """Where the code keeps its state in S3, also where Sentinel reads a copy of it. Unlike `state_location` it takes what can be told and
+    refuses nothing: what is not known of a place makes more of its bucket closed.
+    """
+    found = []
+    for document, block in _state_blocks(root):
+        kind, *labels = document.header(block)
+        if kind != "backend" or labels != ["s3"]:
+            continue
+        values = {name: _text(document, node) for name, node in document.attributes(block).items()} | dict(given)
+        if values.get("bucket"):
+            found.append(
+                StatePlace(
+                    stack=stack,
+                    bucket=str(values["bucket"]),
+                    key=_key_of(values, workspace or _DEFAULT_WORKSPACE) if values.get("key") else "",
+                    region=values.get("region") or "",
+                    lock_table=values.get("dynamodb_table") or "",
+                    kms_key=values.get("kms_key_id") or "",
+                    keepers=keepers,
+                )
+            )
+    return tuple(found)
+
+
+def _key_of(values: Mapping[str, str | None], workspace: str) -> str:
+    """The key of the workspace's own object."""
+    key = str(values["key"])
+    if workspace == _DEFAULT_WORKSPACE:
+        return key
+    return posixpath.join(values.get("workspace_key_prefix") or "env:", workspace, key)
+
+
 def _in_bucket(document: Document, block: Node, stack: str, given: Mapping[str, str], workspace: str) -> StateObject:
     values = {name: _text(document, node) for name, node in document.attributes(block).items()} | dict(given)
     names = {*values, *(document.header(inner)[0] for inner in document.blocks(block))}
@@ -123,10 +178,7 @@ def _in_bucket(document: Document, block: Node, stack: str, given: Mapping[str, 
             f"Give what `terraform init -backend-config` gives as `backend_config` of the stack {stack}, e.g. "
             f'{{ {missing[0]} = "…" }}.'
         )
-    key = str(values["key"])
-    if workspace != _DEFAULT_WORKSPACE:
-        key = posixpath.join(values.get("workspace_key_prefix") or "env:", workspace, key)
-    return StateObject(bucket=str(values["bucket"]), key=key, region=str(values["region"]))
+    return StateObject(bucket=str(values["bucket"]), key=_key_of(values, workspace), region=str(values["region"]))
 
 
 def _refused(document: Document, block: Node, stack: str, why: str) -> CodeInvalid:

@@ -79,6 +79,11 @@ def _check(source: str, name: str, types: Sequence[str], seen: Seen) -> None:
     raise CodeInvalid(f"{source}: {' or '.join(dict.fromkeys(types))} has no attribute {name!r}{hint}")
 
 
+def known_types() -> Collection[str]:
+    """The resource types of the shipped schema."""
+    return _lines().keys()
+
+
 @functools.lru_cache(maxsize=256)
 def _matching(patterns: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
     """The types of the shipped schema that fit one of the patterns, each with its attributes."""

@@ -14,6 +14,7 @@ from gateway.terraform.contracts.attribute_names import Seen, check_attributes
 from gateway.terraform.contracts.bounds import limit_problem
 from gateway.terraform.contracts.conditions import CodeConditions, evaluate_condition
 from gateway.terraform.contracts.contract import BoundRule, ConditionRule, ResourceRule
+from gateway.terraform.contracts.targets import MissingTarget, missing_targets
 from gateway.terraform.lang.evaluate import EvaluationScope
 
 Attributes = Mapping[str, Json]
@@ -71,6 +72,17 @@ class Contracts:
         rules = [rule for group in self._rules.values() for rule in group]
         sentences = [sentence for rule in rules for sentence in _warnings(rule, matched.get(rule.source, []))]
         return tuple(dict.fromkeys([*sentences, *_idle_conditions(rules, matched)]))
+
+    def missing(self, addresses: Iterable[str]) -> tuple[MissingTarget, ...]:
+        """The contracts for a type or a resource that is not among the addresses of the code and the state, nor among the code's blocks."""
+        blocks = (
+            f"{module.address}.{name}" if module.address else name
+            for module in self._modules.values()
+            for name in module.source.resources
+        )
+        known = frozenset((*addresses, *blocks))
+        rules = tuple(rule for group in self._rules.values() for rule in group)
+        return missing_targets(rules, known, lambda address: (match.rule for match in self._matches(address)))
 
     def _matches(self, address: str) -> tuple[_Match, ...]:
         where = parse_address(address)

@@ -18,6 +18,7 @@ from gateway.terraform.lang.expression import Expression
 
 _LANGUAGE = Language(tree_sitter_hcl.language())
 _EXPONENT = re.compile(rb"(?<![\w.])\d+(?:\.\d+)?[eE][+-]?\d+(?!\w)")
+_SIGNS_BEFORE_ESCAPE = re.compile(rb"(?<!\$)\$+(?=\$\$\{)|(?<!%)%+(?=%%\{)")
 _PERHAPS_EXPONENT = re.compile(rb"\d[eE][+-]?\d")
 """Found in a quarter of the time; most files have none."""
 _BOM = b"\xef\xbb\xbf"
@@ -165,9 +166,12 @@ def file_bytes(document: Document, source: bytes | None = None) -> bytes:
 
 
 def _parsable(source: bytes) -> bytes:
-    """The source with digits in place of numbers with exponents and spaces in place of a byte order mark; offsets stay the same."""
+    """The source with spaces in place of a byte order mark, digits in place of numbers with exponents, and letters in place of signs before
+    an escaped `${` or `%{`, which the grammar would take in pairs; offsets stay the same.
+    """
     if source.startswith(_BOM):
         source = b"   " + source[3:]
+    source = _SIGNS_BEFORE_ESCAPE.sub(lambda match: b"_" * len(match.group()), source)
     if not _PERHAPS_EXPONENT.search(source):
         return source
     return _EXPONENT.sub(lambda match: b"0" * len(match.group()), source)

@@ -28,14 +28,16 @@ def document_of(source: Source, otherwise: Document) -> Document:
 
 
 def add_variable(source: Source, variable: Variable, otherwise: Document) -> tuple[Document, Splice]:
-    """The file and the change: a block after the last variable, or at the end of `otherwise`."""
+    """The file and the change: a block between blank lines after the last variable, or at the end of `otherwise`."""
     document = document_of(source, otherwise)
     ends = [block.end_byte for holder, block in source.variables.values() if holder is document]
-    block = newline(document).join(_rows(variable, described=_described(source)))
+    block = newline(document).join(_rows(variable))
     gap = newline(document)
     if ends:
         end = line_end(document, max(ends))
-        return document, Splice(end, end, gap + gap + block)
+        following = document.source[end:].decode().removeprefix(gap)
+        after = gap if following and not following.startswith(gap) else ""
+        return document, Splice(end, end, gap + gap + block + after)
     end = len(document.source)
     start = "" if document.source.endswith(b"\n") else gap
     return document, Splice(end, end, f"{start}{gap}{block}{gap}")
@@ -72,15 +74,13 @@ def _of_parts(kind: str, parts: Sequence[Json]) -> str:
     return f"{kind}({types.pop()})" if len(types) == 1 else "any"
 
 
-def _described(source: Source) -> bool:
-    """Whether most variables of the module have a description."""
-    having = [document.attributes(block).keys() for document, block in source.variables.values()]
-    return sum("description" in names for names in having) * 2 > len(having)
-
-
-def _rows(variable: Variable, *, described: bool) -> list[str]:
-    rows = {"description": hcl_text.quoted(f"The {variable.about}.")} if described else {}
-    rows |= {"type": variable.type, "default": variable.default}
+def _rows(variable: Variable) -> list[str]:
+    """The lines of the block. It always says what it is for: nobody who reads the module was there when it was written."""
+    rows = {
+        "description": hcl_text.quoted(f"The {variable.about}."),
+        "type": variable.type,
+        "default": variable.default,
+    }
     width = max(map(len, rows))
     lines = [f"  {name.ljust(width)} = {value}" for name, value in rows.items()]
     return [f'variable "{variable.name}" {{', *lines, "}"]

@@ -21,7 +21,8 @@ _SECONDS: Final = 8.0
 """How long one import or read may take: a provider that waits for something that is not there is not waited for."""
 _NOT_IMPORTED: Final = re.compile(r"support import|Import Not Implemented", re.IGNORECASE)
 _EXPECTED: Final = re.compile(
-    r"\b(?:expected|use:?|must be|in the form(?:at)?(?: of)?:?)\s+(?P<form>[^\n]{3,300}?)(?=\n|$|\s(?:expected|use:|in the form))",
+    r"\b(?:expected|use:?|must be(?! in the form)|in (?:the )?form(?:at)?(?: of)?:?)\s+(?P<form>[^\n]{2,300}?)"
+    r"(?=\n|$|,?\s(?:expected|use:|in (?:the )?form(?:at)?|received|got|but got)\b)",
     re.IGNORECASE,
 )
 _NO_ANSWER: Final = f"The provider gave no answer within {_SECONDS:g} seconds."

@@ -32,13 +32,27 @@ def read_stored(state: Path, targets: Sequence[str]) -> tuple[StoredResource, ..
 
     Raises `errors.PluginUnavailable` if the state is no local file of format 4.
     """
+    return tuple(each for each in _of_file(state) if any(_covers(target, each.address) for target in targets))
+
+
+def identities_in(state: Path) -> frozenset[tuple[str, str]]:
+    """The managed resources of a state: type and id, and type and ARN. Raises `errors.PluginUnavailable` as `read_stored`."""
+    return frozenset(
+        (each.resource_type, value)
+        for each in _of_file(state)
+        for name in ("id", "arn")
+        if isinstance(value := each.attributes.get(name), str) and value
+    )
+
+
+def _of_file(state: Path) -> Iterator[StoredResource]:
     try:
         document: dict[str, Any] = json.loads(state.read_bytes())
     except (OSError, ValueError) as error:
         raise PluginUnavailable.because(f"{state.name} is no state file that can be read.") from error
     if document.get("version") != 4:  # noqa: PLR2004  the format of Terraform since 0.12
         raise PluginUnavailable.because(f"{state.name} has another format than version 4.")
-    return tuple(each for each in _instances(document) if any(_covers(target, each.address) for target in targets))
+    return _instances(document)
 
 
 def _instances(document: Mapping[str, Any]) -> Iterator[StoredResource]:

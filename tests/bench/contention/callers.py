@@ -12,6 +12,8 @@ from tests.bench.contention.wishes import Wish
 _PAUSE_SECONDS: Final = 0.1
 _ANSWER_SECONDS: Final = 300
 _AGAIN: Final = {429, 500, 502, 503}
+_ANSWERS: Final = {"breaker_open", "too_many_held"}
+"""Codes of refusals that ask to come back later, which an actor that was refused so often takes for an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +47,9 @@ class Caller:
         async with asyncio.timeout(_ANSWER_SECONDS):
             while True:
                 status, told = await self._asked(message)
-                if status and status not in _AGAIN and told.get("code") != "concurrent_request":
-                    return status, told.get("code", "")
+                code = told.get("code", "")
+                if status and code != "concurrent_request" and (status not in _AGAIN or code in _ANSWERS):
+                    return status, code
                 await asyncio.sleep(_PAUSE_SECONDS)
 
     async def close(self) -> None:

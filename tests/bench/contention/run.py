@@ -119,7 +119,7 @@ async def _result(
 ) -> ContentionResult:
     async with open_sealed_ledger(settings) as ledger:
         # Every gateway has stopped. One that was killed may have left attempts in flight whose lease still runs.
-        await ledger.recover(datetime.max.replace(tzinfo=UTC))
+        await ledger.recover(datetime(9000, 1, 1, tzinfo=UTC))
         settled = await _settle(ledger, aws)
         records = await _all_records(ledger)
         await ledger.verify()

@@ -50,7 +50,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="bench-drift-") as directory:
         for name in arguments.projects or project_names():
             project = read_project(name, kinds)
-            chosen = [each for each in project.scenarios if fnmatch.fnmatch(each.id, arguments.only)]
+            first, last = arguments.numbers
+            numbered = project.scenarios[first - 1 : last]
+            chosen = [each for each in numbered if fnmatch.fnmatch(each.id, arguments.only)]
             if chosen:
                 play(project, chosen, contestants, workdir=Path(directory) / name, jobs=arguments.jobs, tell=tell)
     print(f"\n{table(results)}\n\nBroken scenarios: {len(broken)}")
@@ -62,10 +64,22 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.drift", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("projects", nargs="*", help=f"of {', '.join(project_names())}; default: all")
     parser.add_argument("--only", default="*", help="pattern of scenario ids, e.g. 'flat/queue-*'")
+    parser.add_argument(
+        "--numbers",
+        type=_numbers,
+        default=(1, None),
+        metavar="FIRST-LAST",
+        help="which scenarios of each project, by their place in its files, e.g. 81-134",
+    )
     parser.add_argument("--contestant", action="append", choices=list(CONTESTANTS), help="may be repeated")
     parser.add_argument("--jobs", type=int, default=2, help="scenarios at a time")
     parser.add_argument("--out", type=Path, help="file that gets each result as one JSON object a line")
     return parser.parse_args()
+
+
+def _numbers(text: str) -> tuple[int, int]:
+    first, _, last = text.partition("-")
+    return int(first), int(last or first)
 
 
 def _line(result: Result | Broken) -> dict[str, Any]:

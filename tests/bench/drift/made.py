@@ -30,6 +30,9 @@ ACTORS: Mapping[str, Mapping[str, Any]] = {
 """Who makes changes, as CloudTrail names them."""
 _SOURCES = {"elbv2": "elasticloadbalancing", "cloudwatch": "monitoring"}
 
+_OF_ZONES = "/hostedzone/"
+"""What Route 53 answers before the id of a zone; neither the import id of Terraform nor an ARN has the sign in front."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
@@ -196,11 +199,12 @@ def _created(change: Change, state: Mapping[str, Mapping[str, Any]], replies: Se
     assert change.kind.creates is not None
     values = _values(change, state, replies)
     import_id = fill(change.kind.creates.import_id, values)
+    names = [import_id, *fill(list(change.kind.creates.names), values)]
     return Created(
         type=change.kind.creates.type,
         where=fill(change.kind.creates.where, values),
         import_id=import_id,
-        names=[import_id, *fill(list(change.kind.creates.names), values)],
+        names=[*names, *(name.removeprefix(_OF_ZONES) for name in names if name.startswith(_OF_ZONES))],
         events=[event_name(service, method) for service, method, *_ in change.kind.calls],
         left=change.left,
         form=change.form,

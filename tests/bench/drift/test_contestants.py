@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.bench.drift.contestants import block_of, generate, read_report, revert, sentinel
+from tests.bench.drift.contestants import Contestant, block_of, generate, read_report, revert, sentinel
 from tests.bench.drift.judge import Grade
 
 DIRECT = "aws_cloudwatch_log_group.direct"
@@ -40,18 +40,16 @@ def test_a_block_is_found_by_its_address() -> None:
 @pytest.mark.terraform
 @pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])
-def test_everyone_plays_as_they_should(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("contestant", "grade"),
+    [(sentinel, Grade.PASS), (generate, Grade.PASS), (revert, Grade.WRONG)],
+)
+def test_everyone_plays_as_they_should(
+    tiny: Any, change: Callable[..., Any], tmp_path: Path, contestant: Contestant, grade: Grade
+) -> None:
     """Sentinel edits the literal; generated configuration is judged like any edit; the revert undoes the drift."""
-    spare = "aws_cloudwatch_log_group.spare"
-    grades = {}
-    for contestant in (sentinel, generate, revert):
-        workdir = tmp_path / contestant.__name__
-        workdir.mkdir()
-        with tiny.drifted(change("log-retention", spare, 30), workdir=workdir) as checkout:
-            played = contestant(checkout.case, checkout.path, workdir / "events.json")
-            said = played.said
-            verdict = checkout.verdict(left=said.left, words=said.words, admits=said.admits)
-            grades[contestant.__name__] = verdict.grade
-            if contestant is sentinel:
-                assert '"/one/spare"\n  retention_in_days = 30' in (checkout.path / "one/main.tf").read_text()
-    assert grades == {"sentinel": Grade.PASS, "generate": Grade.PASS, "revert": Grade.WRONG}
+    with tiny.drifted(change("log-retention", "aws_cloudwatch_log_group.spare", 30), workdir=tmp_path) as checkout:
+        said = contestant(checkout.case, checkout.path, tmp_path / "events.json").said
+        assert checkout.verdict(left=said.left, words=said.words, admits=said.admits).grade is grade
+        if contestant is sentinel:
+            assert '"/one/spare"\n  retention_in_days = 30' in (checkout.path / "one/main.tf").read_text()

@@ -36,6 +36,7 @@ def test_the_right_edit_with_a_refreshed_state_passes(drifted: Any) -> None:
     assert (verdict.grade, verdict.reason, verdict.lines) == (Grade.PASS, "", 2)
 
 
+@pytest.mark.long
 def test_an_output_that_still_has_the_old_value_is_wrong(drifted: Any) -> None:
     _right(drifted)
     verdict = drifted.verdict()
@@ -51,6 +52,7 @@ def test_a_wrong_value_is_wrong(drifted: Any) -> None:
     assert DIRECT in verdict.reason
 
 
+@pytest.mark.long
 def test_another_value_that_moves_too_is_wrong(drifted: Any) -> None:
     _right(drifted)
     drifted.edit(MAIN, '"/one/spare"\n  retention_in_days = 7', '"/one/spare"\n  retention_in_days = 30')
@@ -69,7 +71,6 @@ def test_ignore_changes_is_wrong_although_the_plan_is_clean(drifted: Any) -> Non
 
 def test_code_that_is_not_formatted_is_wrong(drifted: Any) -> None:
     drifted.edit(MAIN, HERE, '"/one/direct"\n  retention_in_days =   30')
-    drifted.refresh()
     verdict = drifted.verdict()
     assert verdict.grade is Grade.WRONG
     assert "not formatted" in verdict.reason
@@ -78,7 +79,6 @@ def test_code_that_is_not_formatted_is_wrong(drifted: Any) -> None:
 def test_a_file_of_another_module_is_wrong(drifted: Any) -> None:
     _right(drifted)
     drifted.edit("modules/log/main.tf", 'variable "name" {', '# a note\nvariable "name" {')
-    drifted.refresh()
     verdict = drifted.verdict()
     assert (verdict.grade, verdict.reason) == (
         Grade.WRONG,
@@ -145,6 +145,7 @@ def test_a_value_that_must_stay_out_passes_only_if_it_stays_out(
 _POLICY = '{"Version":"2012-10-17","Id":"tiny","Statement":[{"Effect":"Allow","Principal":"*","Action":"kms:*","Resource":"*"}]}'
 
 
+@pytest.mark.long
 def test_a_silent_value_has_to_be_in_the_code(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
     """The plan is clean whatever the code says, so a clean plan alone proves nothing here."""
     with tiny.drifted(change("key-policy-unset", "aws_kms_key.main", _POLICY), workdir=tmp_path) as checkout:
@@ -196,6 +197,7 @@ def test_what_has_to_stay_out_is_neither_written_nor_imported(
     assert (verdict.grade, "The state has" in verdict.reason) == (Grade.WRONG, True)
 
 
+@pytest.mark.long
 def test_a_new_resource_has_the_form_of_its_siblings(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
     new = replace(change("log-create", DIRECT, "/one/new", days=3), form="aws_cloudwatch_log_group.day[")
     with tiny.drifted(new, workdir=tmp_path) as checkout:
@@ -207,6 +209,7 @@ def test_a_new_resource_has_the_form_of_its_siblings(tiny: Any, change: Callable
         assert "form of its siblings" in checkout.verdict().reason
 
 
+@pytest.mark.long
 def test_a_partial_edit_is_left_only_if_the_rest_was_named(
     tiny: Any, change: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -74,3 +74,13 @@ def test_a_creation_that_cannot_be_read_breaks_the_scenario(endpoint: str, tmp_p
     )
     with pytest.raises(RuntimeError, match="changed nothing"):
         _events(blind, "blind", endpoint, tmp_path, visibility=30, tags={})
+
+
+def test_a_zone_is_named_by_its_id_with_and_without_what_route_53_writes_before_it(
+    endpoint: str, tmp_path: Path
+) -> None:
+    change = Change(kind=KINDS["zone-create"], on="", value="spare.example.org")
+    scenario = Scenario(id="p/x", root=".", origin="creation", shape="s", changes=[change])
+    (zone,) = make(scenario, {}, endpoint, tmp_path / "events.json").created
+    whole, name, own = zone.names
+    assert (whole, name) == (f"/hostedzone/{own}", "spare.example.org")

@@ -8,9 +8,18 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import parse_qs
 
+from cryptography.x509 import load_pem_x509_certificate
+
 _KNOWN = {"ValidateStateMachineDefinition": b'{"result": "OK", "diagnostics": []}'}
 """Replies of which the provider expects more."""
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+_HEALTH = {
+    f"target_group_health.{block}.minimum_healthy_targets.{unit}": value
+    for block in ("dns_failover", "unhealthy_state_routing")
+    for unit, value in (("count", "1"), ("percentage", "off"))
+}
+"""What AWS returns of a target group for which nobody set it (Elastic Load Balancing user guide, "Target group health")."""
 
 _READS = ("List", "Get", "Describe", "BatchGet")
 
@@ -38,6 +47,45 @@ def answering_reads(application: Application) -> Application:
         return [text]
 
     return answer
+
+
+def return_defaults() -> None:
+    """Have moto return what AWS always returns. Where it is missing, the state has nothing that a call could restate, or be about."""
+    from moto.acmpca.models import CertificateAuthority  # noqa: PLC0415  only the process of the simulated AWS has moto
+    from moto.autoscaling.models import FakeAutoScalingGroup  # noqa: PLC0415  as above
+    from moto.core.models import DEFAULT_ACCOUNT_ID  # noqa: PLC0415  as above
+    from moto.elbv2.models import FakeTargetGroup  # noqa: PLC0415  as above
+    from moto.glue.models import FakePartition  # noqa: PLC0415  as above
+
+    distribution = {"CapacityDistributionStrategy": "balanced-best-effort"}
+    setattr(FakeAutoScalingGroup, "availability_zone_distribution", distribution)  # noqa: B010  mypy rightly forbids a new attribute
+    original = FakeTargetGroup.__init__
+
+    def patched(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        self.attributes |= _HEALTH
+
+    setattr(FakeTargetGroup, "__init__", patched)  # noqa: B010  as above
+    as_dict = FakePartition.as_dict
+
+    def with_catalog(self: Any) -> dict[str, Any]:
+        return {"CatalogId": DEFAULT_ACCOUNT_ID, **as_dict(self)}
+
+    setattr(FakePartition, "as_dict", with_catalog)  # noqa: B010  as above
+    issue = CertificateAuthority.issue_certificate
+
+    def issue_numbered(self: Any, *args: Any, **kwargs: Any) -> str:
+        """The ARN of a certificate ends with its serial number (AWS Private CA user guide, "Revoke a private certificate")."""
+        made = issue(self, *args, **kwargs)
+        content = self.issued_certificates.pop(made)
+        serial = load_pem_x509_certificate(content).serial_number
+        arn = f"{made.rpartition('/')[0]}/{serial.to_bytes((serial.bit_length() + 7) // 8).hex()}"
+        self.issued_certificates[arn] = content
+        if made in self.issued_certificates_certificate_chains:
+            self.issued_certificates_certificate_chains[arn] = self.issued_certificates_certificate_chains.pop(made)
+        return arn
+
+    setattr(CertificateAuthority, "issue_certificate", issue_numbered)  # noqa: B010  as above
 
 
 def _empty(environ: dict[str, Any], body: bytes) -> tuple[str, bytes] | None:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from tests.bench.drift.unknown_reads import answering_reads
+from tests.bench.drift.unknown_reads import answering_reads, return_defaults
 
 ROOT = Path(__file__).parents[3]
 
@@ -86,7 +86,10 @@ def simulated_aws(log: Path, *, empty_reads: bool = False) -> Iterator[World]:
 
 
 def _main() -> None:
-    application = answering_reads(_moto()) if "--empty-reads" in sys.argv else _moto()
+    application = _moto()
+    if "--empty-reads" in sys.argv:
+        application = answering_reads(application)
+        return_defaults()
     server = _server(application, 0)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from gateway.terraform.forms import PARTS, TWINS, Holding
 from tests.bench.effects_truth.truth import ALSO, Planned
 
 
@@ -118,7 +119,9 @@ def judge(
         wrong: dict[str, Mistake] = {}
         for effect in call.effects:
             target = _target(effect, planned, call)
-            if target is None:
+            if form := _other_form(effect, planned, call):
+                foreseen.add((form.address, "*"))
+            elif target is None:
                 if effect.changes:
                     wrong.setdefault(effect.address, _mistake(phase, "resource", call, effect, "nothing there"))
             elif effect.attribute == "*" or effect.action == "invoke":
@@ -181,6 +184,39 @@ def _target(effect: Foreseen, planned: Mapping[str, Planned], call: Seen) -> Pla
     return max(fitting, key=lambda change: _likeness(beside, change), default=None)
 
 
+def _other_form(effect: Foreseen, planned: Mapping[str, Planned], call: Seen) -> Planned | None:
+    """The new resource that declares what the effect is on in another form, by the table that the gateway itself resolves calls with.
+
+    Only of the type that sent the call, and only if no state records the effect's resource: else the gateway had to name it.
+    """
+    at = planned.get(effect.address)
+    if effect.type == call.sender or (at is None and "{" not in effect.address) or (at and not at.creates):
+        return None
+    known = {**at.before, **at.after, **at.made, **effect.identity} if at else effect.identity
+    for change in planned.values():
+        if change.type == call.sender and change.creates:
+            for named in _named_as(change.type, effect, known):
+                if named and _fits(named, change):
+                    return change
+    return None
+
+
+def _named_as(form: str, effect: Foreseen, known: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The identity of what an effect is on, by the attributes of another form of it."""
+    for twin in TWINS.get(effect.type, ()):
+        if twin.resource_type == form:
+            yield {twin.names.get(name, name): value for name, value in known.items()}
+    for part in PARTS:
+        owners = {part.owner_type, *(twin.resource_type for twin in TWINS.get(part.owner_type, ()))}
+        if part.resource_type == effect.type and form in owners:
+            yield {own: known[name] for name, own in part.owner.items() if known.get(name) is not None}
+        if (part.owner_type, part.resource_type) == (effect.type, form) and effect.name in (part.attribute, "*"):
+            entry = effect.attribute.removeprefix(f"{part.attribute}.")
+            key = {"key": entry} if part.holding is Holding.ENTRY and entry != effect.attribute else {}
+            named = {name: known[own] for name, own in part.owner.items() if known.get(own) is not None}
+            yield {**named, **key} if named else {}
+
+
 def _fits(identity: Mapping[str, Any], change: Planned) -> bool:
     known = {**change.before, **change.after, **change.made}
     return all(
@@ -194,9 +230,11 @@ def _names(arn: str, name: str) -> bool:
     return arn.endswith((f"/{name}", f":{name}")) or arn[:-7].endswith(f":secret:{name}")
 
 
-def _likeness(effects: Sequence[Foreseen], change: Planned) -> int:
+def _likeness(effects: Sequence[Foreseen], change: Planned) -> tuple[int, int]:
+    """How many values contradict the plan, below zero, and how many are those of the plan."""
     values = [(_at(change.after, each.attribute), each.value) for each in effects if each.attribute != "*"]
-    return sum(expected is not _UNKNOWN and _same(expected, value) for expected, value in values)
+    same = [_same(expected, value) for expected, value in values if expected is not _UNKNOWN]
+    return same.count(False) * -1, same.count(True)
 
 
 def _attribute_mistake(phase: str, call: Seen, effect: Foreseen, target: Planned) -> Mistake | None:

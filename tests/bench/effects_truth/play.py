@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from gateway.core.derived_rows import Confidence, derived_rows
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import RecordQuery
 from gateway.core.records.decided import DecidedBody, RecordedEffect
 from gateway.core.records.record import Record
 from gateway.core.records.settled import SettledBody
 from gateway.core.settings import StackSettings
-from gateway.effects.derived_rows import Confidence, derived_rows
 from gateway.effects.registry import SERVICES
 from tests.bench.drift.terraform import Tool, environment_for, warm_provider
 from tests.bench.drift.world import World

@@ -10,13 +10,12 @@ import re
 import sys
 from collections import defaultdict
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from botocore import xform_name
 
+from gateway.core.derived_rows import DIRECTORY, Origin, derived_rows, services
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.derived_rows import Origin, derived_rows, services
 from gateway.effects.schema import Schemas
 from tests.bench.effects_truth.seeds import SEEDS, read_seed, seed_names
 
@@ -44,7 +43,7 @@ def _creating() -> dict[str, set[tuple[str, str]]]:
     """(botocore service, operation) of what creates each type, by the traced rows."""
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for service in services():
-        text = (files("gateway.effects") / "derived" / f"{service}.json").read_text()
+        text = (DIRECTORY / f"{service}.json").read_text()
         for operation in set(re.findall(r'"operation": "(\w+)"', text)):
             for row in derived_rows(service, operation):
                 if row.origin is Origin.TRACED and EffectAction.CREATE in row.actions:

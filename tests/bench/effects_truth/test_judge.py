@@ -166,3 +166,86 @@ def test_a_secret_is_found_by_its_name_though_its_arn_has_a_suffix() -> None:
         "*", None, type="aws_secretsmanager_secret_version", address="x{secret_id=bare}", identity={"secret_id": "bare"}
     )
     assert kinds(judge("create", planned, [replace(call(effect), sender="aws_secretsmanager_secret_version")])) == []
+
+
+VPC = "aws_default_vpc.seed"
+
+
+def other_form(address: str, **planned: Any) -> Judged:
+    """The judgement of a call by `aws_default_vpc` that the gateway took for one on `aws_vpc`."""
+    effect = Foreseen(
+        address=address, type="aws_vpc", attribute="tags.a", action="set", value="b", identity={"id": "vpc-1"}
+    )
+    sent = Seen(
+        operation="ec2:CreateTags", parameters=("Tags",), row=Row.HAND, sender="aws_default_vpc", effects=(effect,)
+    )
+    return judge("create", {VPC: Planned(address=VPC, **planned)}, [sent])
+
+
+def test_what_a_new_resource_declares_in_another_form_is_right() -> None:
+    assert kinds(other_form("aws_vpc{id=vpc-1}", creates=True, made={"id": "vpc-1"})) == []
+
+
+def test_another_form_counts_for_the_same_thing_only() -> None:
+    assert ("resource", "tags.a") in kinds(other_form("aws_vpc{id=vpc-1}", creates=True, made={"id": "vpc-2"}))
+
+
+def test_what_the_state_records_in_another_form_had_to_be_named() -> None:
+    before = {"id": "vpc-1", "tags": {}}
+    judged = other_form("aws_vpc{id=vpc-1}", before=before, after={**before, "tags": {"a": "b"}})
+    assert kinds(judged) == [("resource", "tags.a"), ("missed", "tags")]
+
+
+def test_a_new_part_is_what_its_owner_was_said_to_get() -> None:
+    tag = "aws_dynamodb_tag.seed"
+    arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/t"
+
+    def said(attribute: str) -> list[tuple[str, str]]:
+        table = {"aws_dynamodb_table.t": Planned(address="aws_dynamodb_table.t", creates=True, made={"arn": arn})}
+        planned = {**table, tag: Planned(address=tag, creates=True, after={"key": "k"}, made={"resource_arn": arn})}
+        effect = Foreseen(
+            address="aws_dynamodb_table.t", type="aws_dynamodb_table", attribute=attribute, action="set", value="v"
+        )
+        sent = Seen(
+            operation="dynamodb:TagResource", parameters=(), row=Row.HAND, sender="aws_dynamodb_tag", effects=(effect,)
+        )
+        return kinds(judge("create", planned, [sent]))
+
+    assert said("tags.k") == []
+    assert said("tags.other") == [("missed", "*")]
+
+
+def test_of_two_new_resources_the_one_that_no_value_contradicts_was_meant() -> None:
+    full = Planned(address="aws_sqs_queue.full", creates=True, after={"delay_seconds": 5, "max_message_size": 9})
+    bare = Planned(address="aws_sqs_queue.bare", creates=True)
+    effects = [
+        Foreseen(address="aws_sqs_queue{call=1}", type="aws_sqs_queue", attribute=name, action="create", value=value)
+        for name, value in (("delay_seconds", 5), ("max_message_size", 8))
+    ]
+    judged = judge("create", {each.address: each for each in (full, bare)}, [call(*effects)])
+    assert [mistake.kind for mistake in judged.mistakes] == ["missed"]
+
+
+def test_a_part_that_a_new_twin_of_its_owner_takes_is_right() -> None:
+    acl = "aws_default_network_acl.seed"
+    rule = {"network_acl_id": "acl-1", "rule_number": "100", "egress": "true"}
+
+    def said(own: str) -> list[tuple[str, str]]:
+        effect = Foreseen(
+            address="aws_network_acl_rule{…}",
+            type="aws_network_acl_rule",
+            attribute="*",
+            action="delete",
+            identity=rule,
+        )
+        sent = Seen(
+            operation="ec2:DeleteNetworkAclEntry",
+            parameters=(),
+            row=Row.HAND,
+            sender="aws_default_network_acl",
+            effects=(effect,),
+        )
+        return kinds(judge("create", {acl: Planned(address=acl, creates=True, made={"id": own})}, [sent]))
+
+    assert said("acl-1") == []
+    assert ("resource", "*") in said("acl-2")

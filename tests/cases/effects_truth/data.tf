@@ -138,12 +138,6 @@ resource "aws_media_store_container" "seed" {
   tags = { team = "one" } # then { team = "two" }
 }
 
-resource "aws_media_package_channel" "seed" {
-  channel_id  = "seed"
-  description = "first"
-  tags        = { team = "one" } # then { team = "two" }
-}
-
 resource "aws_ivs_channel" "seed" {
   name         = "seed"
   latency_mode = "LOW"
@@ -192,20 +186,6 @@ resource "aws_subnet" "b" {
   vpc_id            = aws_vpc.seed.id
   cidr_block        = "10.1.2.0/24"
   availability_zone = "eu-west-1b"
-}
-
-resource "aws_bedrockagent_agent" "seed" {
-  agent_name                  = "seed"
-  agent_resource_role_arn     = aws_iam_role.seed.arn
-  foundation_model            = "anthropic.claude-v2"
-  idle_session_ttl_in_seconds = 500
-  prepare_agent               = false
-  tags                        = { team = "one" } # then { team = "two" }
-}
-
-resource "aws_dsql_cluster" "seed" {
-  deletion_protection_enabled = false # then true
-  tags                        = { team = "one" } # then { team = "two" }
 }
 
 resource "aws_s3tables_table_bucket" "seed" {

@@ -43,6 +43,11 @@ resource "aws_iam_role" "third" {
   assume_role_policy = aws_iam_role.seed.assume_role_policy
 }
 
+resource "aws_iam_role" "fourth" {
+  name               = "fourth"
+  assume_role_policy = aws_iam_role.seed.assume_role_policy
+}
+
 resource "aws_iam_policy" "seed" {
   name        = "seed"
   description = "seed"
@@ -53,6 +58,11 @@ resource "aws_iam_policy" "seed" {
 resource "aws_iam_policy" "second" {
   name   = "second"
   policy = jsonencode({ Version = "2012-10-17", Statement = [{ Effect = "Allow", Action = "sqs:SendMessage", Resource = "*" }] })
+}
+
+resource "aws_iam_policy" "third" {
+  name   = "third"
+  policy = aws_iam_policy.second.policy
 }
 
 resource "aws_iam_role_policy" "seed" {
@@ -92,7 +102,7 @@ resource "aws_iam_policy_attachment" "seed" {
   name       = "seed"
   policy_arn = aws_iam_policy.second.arn
   users      = [aws_iam_user.second.name] # then [aws_iam_user.third.name]
-  roles      = [aws_iam_role.second.name] # then [aws_iam_role.third.name]
+  roles      = [aws_iam_role.second.name] # then [aws_iam_role.fourth.name]
   groups     = [aws_iam_group.second.name] # then []
 }
 
@@ -173,7 +183,7 @@ resource "aws_iam_role_policies_exclusive" "seed" {
 
 resource "aws_iam_role_policy_attachments_exclusive" "seed" {
   role_name   = aws_iam_role.third.name
-  policy_arns = [aws_iam_policy.seed.arn] # then [aws_iam_policy.seed.arn, aws_iam_policy.second.arn]
+  policy_arns = [aws_iam_policy.seed.arn] # then [aws_iam_policy.seed.arn, aws_iam_policy.third.arn]
 }
 
 resource "aws_iam_saml_provider" "seed" {

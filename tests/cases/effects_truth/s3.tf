@@ -91,7 +91,7 @@ resource "aws_s3_bucket_lifecycle_configuration" "seed" {
     id     = "first"
     status = "Enabled" # then "Disabled"
     filter {
-      prefix = "a/" # then "b/"
+      prefix = "first/" # then "second/"
     }
     expiration {
       days = 30 # then 60
@@ -160,7 +160,7 @@ resource "aws_s3_bucket_notification" "seed" {
     id            = "first"
     queue_arn     = aws_sqs_queue.seed.arn
     events        = ["s3:ObjectCreated:*"] # then ["s3:ObjectRemoved:*"]
-    filter_prefix = "a/" # then "b/"
+    filter_prefix = "first/" # then "second/"
     filter_suffix = ".a" # then ".b"
   }
   topic {
@@ -189,7 +189,7 @@ resource "aws_s3_bucket_replication_configuration" "seed" {
     status = "Enabled" # then "Disabled"
     priority = 1 # then 2
     filter {
-      prefix = "a/" # then "b/"
+      prefix = "first/" # then "second/"
     }
     delete_marker_replication {
       status = "Disabled" # then "Enabled"

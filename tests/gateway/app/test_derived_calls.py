@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from gateway.core import derived_rows
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, file_text
 from gateway.core.model.mutation import EffectAction
 from gateway.core.records.record import Stage
-from gateway.effects import derived_rows
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, file_text
 from tests.kit.gate import Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])

@@ -120,7 +120,7 @@ async def test_a_broken_policy_prevents_the_start(tmp_path: Path, text: str, nam
     policies = tmp_path / "policies"
     await asyncio.to_thread(shutil.copytree, Path(__file__).parents[3] / "policies", policies)
     (policies / "guardrails" / "mine.rego").write_text(text)
-    settings = Settings(data=tmp_path / "data", policy=PolicySettings(path=policies))
+    settings = Settings(data=tmp_path / "data", policy=PolicySettings(path=policies, green_tests=False))
     with pytest.raises(PolicyInvalid, match=names):
         async with running(settings):
             pass

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -208,3 +209,58 @@ def test_an_approval_is_for_one_session(gate: Gate) -> None:
         assert httpx.post(url, headers=gate.bearer(person), json={}, timeout=300).status_code == 200
     assert ask(gate, "pipeline", table)[1]["session"] is not None
     assert ask(gate, "pipeline", table)[1]["session"] is None
+
+
+@pytest.mark.parametrize("member", ["secrets", "unknown"])
+def test_an_approval_is_for_these_secrets_and_this_code(gate: Gate, member: str) -> None:
+    database = planned("aws_db_instance.fresh", "create", values={"identifier": "fresh", "publicly_accessible": True})
+    one, other = ({**database, member: ["password"], "marks": {"password": digit * 64}} for digit in "ab")
+    _, report = ask(gate, "pipeline", one)
+    assert report["decision"]["verdict"] == "hold", report
+    for person in ("human", gate.issue("second", kind=ActorKind.HUMAN, roles=("approver",))):
+        url = f"{gate.url}/v1/mutations/{report['mutation']}/approve"
+        assert httpx.post(url, headers=gate.bearer(person), json={}, timeout=300).status_code == 200
+    assert ask(gate, "pipeline", other)[1]["session"] is None
+    assert ask(gate, "pipeline", one)[1]["session"] is not None
+
+
+def test_a_mark_is_of_a_secret_or_of_what_is_unknown(gate: Gate) -> None:
+    status, report = ask(gate, "pipeline", {**QUEUE, "marks": {"name": "a" * 64}})
+    assert (status, "neither a secret nor unknown" in json.dumps(report)) == (400, True)
+
+
+def test_the_destruction_of_a_resource_sets_nothing_in_it(gate: Gate) -> None:
+    applying = opened(gate, planned("aws_cognito_identity_pool.old", "delete"))
+    identity = applying.client("cognito-identity")
+    given = {"IdentityPoolId": "us-east-1:1", "IdentityPoolName": "old", "AllowUnauthenticatedIdentities": True}
+    refused(identity.update_identity_pool, **given)
+    applying = opened(gate, planned("aws_kinesis_stream_consumer.old", "delete"))
+    monitor = applying.client("kinesis").enable_enhanced_monitoring
+    refused(monitor, StreamName="events", ShardLevelMetrics=["IncomingBytes"])
+    assert sent(gate) == []
+
+
+def test_what_makes_aws_call_others_is_the_planned_one(gate: Gate) -> None:
+    values = {"api_id": "a1", "integration_type": "MOCK", "connection_type": "INTERNET"}
+    applying = opened(gate, planned("aws_apigatewayv2_integration.fresh", "create", values=values))
+    create = applying.client("apigatewayv2").create_integration
+    given = {"ApiId": "a1", "IntegrationType": "MOCK"}
+    role = "arn:aws:iam::123456789012:role/admin"
+    refused(
+        create, **given | {"IntegrationType": "AWS_PROXY"}, IntegrationSubtype="SQS-SendMessage", CredentialsArn=role
+    )
+    refused(create, **given, CredentialsArn=role)
+    refused(create, **given, IntegrationUri="INTERNET")
+    refused(create, **given, Description="a1")
+    assert sent(gate) == []
+    with suppress(ClientError):  # the scripted AWS has no reply to it
+        create(**given, ConnectionType="INTERNET")
+    assert sent(gate) == ["POST /v2/apis/a1/integrations"]
+
+
+def test_a_planned_update_takes_nobody_else_out_of_a_group(gate: Gate) -> None:
+    members = planned("aws_iam_group_membership.fresh", "update", values={"users": ["a"]})
+    applying = opened(gate, members)
+    refused(applying.client("iam").remove_user_from_group, GroupName="fresh", UserName="a")
+    refused(applying.client("iam").remove_user_from_group, GroupName="admins", UserName="b")
+    assert sent(gate) == []

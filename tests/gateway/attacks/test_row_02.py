@@ -2,7 +2,8 @@
 
 A (an incident) sets 8, and the call is in flight or in doubt. A rival sends the old value 4: by the last known value that is no
 change, so no claim is weighed, it is applied, and the claim still says 8. What must hold: a SET on an attribute under another
-actor's claim is a contest whatever the known value, and while a change is not settled nobody else sets the attribute.
+actor's claim is a contest unless it asks for exactly the settled value that the claim wants; who agrees gets no claim, and the holder
+keeps its own. While a change is not settled, one that agrees too, nobody else sets the attribute.
 """
 
 from collections.abc import Callable
@@ -120,14 +121,54 @@ def _wait_for_the_first(gate: Gate) -> None:
         pass
 
 
-@pytest.mark.parametrize("attack", RESTATED.values(), ids=RESTATED.keys())
-def test_a_weaker_rival_does_not_set_what_another_holds(gate: Gate, attack: Attack) -> None:
+@pytest.mark.parametrize("attack", [name for name in RESTATED if name != "the claimed value"])
+def test_a_weaker_rival_does_not_set_what_another_holds(gate: Gate, attack: str) -> None:
     _capacity(gate, "agent", INCIDENT, 8)
     gate.upstream.asked.clear()
     with pytest.raises(ClientError) as caught:
-        attack(gate, "rival", COST)
+        RESTATED[attack](gate, "rival", COST)
     assert "held by agent" in caught.value.response["Error"]["Message"]
     assert gate.upstream.asked == []
+
+
+@pytest.mark.parametrize(("actor", "motive"), ACTORS.values(), ids=ACTORS.keys())
+def test_who_asks_for_exactly_the_settled_value_agrees_and_takes_no_claim(
+    gate: Gate, actor: str, motive: tuple[str, str]
+) -> None:
+    _capacity(gate, "agent", INCIDENT, 8)
+    before = _claims(gate)
+    mutation = _capacity(gate, actor, motive, 8)["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
+    assert _claims(gate) == before
+    assert gate.upstream.asked == ["SetDesiredCapacity"] * 2
+    assert [record.stage.value for record in gate.records(mutation_id=mutation)] == ["decided", "settled"]
+    with pytest.raises(ClientError, match="held by agent"):
+        _capacity(gate, "rival", COST, 7)
+
+
+def test_while_the_agreement_is_in_flight_its_holder_waits_and_then_has_the_claim_again(gate: Gate) -> None:
+    _capacity(gate, "agent", INCIDENT, 8)
+    before = _claims(gate)
+    gate.upstream.asked.clear()
+    gate.upstream.behaviour = "slow"
+    with ThreadPoolExecutor(1) as pool:
+        agreeing = pool.submit(_capacity, gate, "rival", COST, 8)
+        _wait_for_the_first(gate)
+        with pytest.raises(ClientError, match="rival is changing desired_capacity"):
+            _capacity(gate, "agent", INCIDENT, 9)
+        agreeing.result()
+    gate.upstream.behaviour = "ok"
+    assert _claims(gate) == before
+    _capacity(gate, "agent", INCIDENT, 9)
+    assert [(claim.actor, claim.value) for claim in _claims(gate)] == [("agent", 9)]
+
+
+def test_an_agreement_that_aws_refuses_leaves_the_claim_where_it_was(gate: Gate) -> None:
+    _capacity(gate, "agent", INCIDENT, 8)
+    before = _claims(gate)
+    gate.upstream.behaviour = "refuse"
+    with pytest.raises(ClientError):
+        _capacity(gate, "rival", COST, 8)
+    assert _claims(gate) == before
 
 
 def test_a_stronger_actor_restates_without_taking_the_claim(gate: Gate) -> None:
@@ -160,23 +201,24 @@ def test_a_value_that_the_claim_disputes_is_a_change_even_if_the_code_declares_i
 def test_a_part_of_a_claimed_map_is_contested_too(gate: Gate) -> None:
     gate.client("sqs", "pipeline", INCIDENT).tag_queue(QueueUrl=QUEUE, Tags={"owner": "streaming", "tier": "1"})
     gate.upstream.asked.clear()
-    for tags in ({"owner": "streaming"}, {"owner": "thief"}):
-        with pytest.raises(ClientError) as caught:
-            gate.client("sqs", "agent", COST).tag_queue(QueueUrl=QUEUE, Tags=tags)
-        assert "held by pipeline" in caught.value.response["Error"]["Message"]
+    with pytest.raises(ClientError) as caught:
+        gate.client("sqs", "agent", COST).tag_queue(QueueUrl=QUEUE, Tags={"owner": "thief"})
+    assert "held by pipeline" in caught.value.response["Error"]["Message"]
     assert gate.upstream.asked == []
 
 
-def test_an_operation_that_sends_every_member_again_contests_each_of_them(gate: Gate) -> None:
+def test_an_operation_that_sends_every_member_again_contests_each_that_it_changes(gate: Gate) -> None:
     gate.client("cloudwatch", "human", INCIDENT).put_metric_alarm(**ALARM, Threshold=200000)
+    before = _claims(gate)
     gate.upstream.asked.clear()
-    for threshold in (100000, 200000):
+    routine = gate.client("cloudwatch", "pipeline", ("consistency", "routine"))
+    for periods, threshold in ((1, 100000), (2, 200000)):
         with pytest.raises(ClientError) as caught:
-            gate.client("cloudwatch", "pipeline", ("consistency", "routine")).put_metric_alarm(
-                **{**ALARM, "EvaluationPeriods": 2}, Threshold=threshold
-            )
+            routine.put_metric_alarm(**{**ALARM, "EvaluationPeriods": periods}, Threshold=threshold)
         assert "held by human" in caught.value.response["Error"]["Message"]
     assert gate.upstream.asked == []
+    routine.put_metric_alarm(**ALARM, Threshold=200000)
+    assert _claims(gate) == before
 
 
 def test_a_dry_run_says_the_same(gate: Gate) -> None:

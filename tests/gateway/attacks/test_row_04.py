@@ -292,7 +292,8 @@ def test_people_see_all_that_is_held_and_an_agent_its_own(gate: Gate) -> None:
 def test_what_was_decided_on_is_no_longer_in_the_list(gate: Gate) -> None:
     approved, rejected = _held(lambda: _replay(gate, "good")), _held(lambda: _replay(gate, "bad"))
     assert _approve(gate, approved).status_code == 200
-    httpx.post(f"{gate.url}/v1/mutations/{rejected}/reject", headers=gate.bearer("human"))
+    said = {"reason": "Not now."}
+    httpx.post(f"{gate.url}/v1/mutations/{rejected}/reject", headers=gate.bearer("human"), json=said)
     assert not {approved, rejected} & {hold["mutation_id"] for hold in _holds(gate)}
     assert approved in {hold["mutation_id"] for hold in _holds(gate, state="approved")}
     assert {approved, rejected} <= {hold["mutation_id"] for hold in _holds(gate, state="all")}

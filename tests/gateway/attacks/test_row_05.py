@@ -258,21 +258,19 @@ def _gateway(settings: Settings, *command: str) -> Iterator[tuple[subprocess.Pop
         process.wait()
 
 
-async def _propose(url: str, key: Key) -> httpx.Response:
+async def _propose(client: httpx.AsyncClient, key: Key) -> httpx.Response:
     headers = {"Authorization": f"Bearer {key.id}.{key.secret}", "Idempotency-Key": "k1"}
-    async with httpx.AsyncClient(timeout=300) as client:
-        return await client.post(f"{url}/v1/mutations", json=PROPOSAL, headers=headers)
+    return await client.post("/v1/mutations", json=PROPOSAL, headers=headers)
 
 
-async def _ready(process: subprocess.Popen[bytes], url: str) -> None:
-    async with httpx.AsyncClient() as client:
-        while True:
-            assert process.poll() is None, "the gateway ended"
-            try:
-                if (await client.get(f"{url}/readyz")).status_code == 200:
-                    return
-            except httpx.TransportError:
-                await asyncio.sleep(0.1)
+async def _ready(process: subprocess.Popen[bytes], client: httpx.AsyncClient) -> None:
+    while True:
+        assert process.poll() is None, "the gateway ended"
+        try:
+            if (await client.get("/readyz")).status_code == 200:
+                return
+        except httpx.TransportError:
+            await asyncio.sleep(0.1)
 
 
 @asynccontextmanager
@@ -283,18 +281,23 @@ async def _killed(settings: Settings, point: str) -> AsyncIterator[Key]:
         ring = SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
         key = await ring.issue(actor="agent", kind=ActorKind.AGENT, lasts=timedelta(days=1))
     with _gateway(settings, str(HERE / "gateway_child.py"), point) as (process, url):
-        await _ready(process, url)
-        with pytest.raises(httpx.TransportError):
-            await _propose(url, key)
+        async with httpx.AsyncClient(base_url=url, timeout=300) as client:
+            await _ready(process, client)
+            with pytest.raises(httpx.TransportError):
+                await _propose(client, key)
         assert await asyncio.to_thread(process.wait, 300) == -signal.SIGKILL
     yield key
 
 
 SENT = {"deciding": 0, "decided": 0, "sending": 0, "sent": 1, "settling": 1, "settled": 1}
+TWINS = {"decided", "settling"}
+"""Points after which the ledger and AWS are as after the next or the last one."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(
+    "point", [pytest.param(each, marks=pytest.mark.long if each in TWINS else ()) for each in POINTS]
+)
 async def test_a_gateway_killed_anywhere_sends_once_at_most_and_the_truth_is_found(
     point: str, upstream: UpstreamStub, tmp_path: Path
 ) -> None:
@@ -319,9 +322,10 @@ async def test_a_gateway_killed_anywhere_sends_once_at_most_and_the_truth_is_fou
             :1
         ] == expected
         await ledger.verify()
-        with _gateway(settings, "-m", "gateway", "serve") as (process, url):
-            await _ready(process, url)
-            again = await _propose(url, key)
+        async with running(settings) as app:
+            transport = httpx.ASGITransport(app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=300) as client:
+                again = await _propose(client, key)
         assert again.status_code == (200 if point in {"deciding", "settled"} else 409)
         assert upstream.asked.count("SetDesiredCapacity") == max(SENT[point], point == "deciding")
 

@@ -1,8 +1,8 @@
 """Row 6: an agent reads what hands out a secret, a session or a URL, or sends a statement that writes, because the gateway took it for a read.
 
 What must hold: an operation whose reply holds a secret, or configuration that people put secrets into, never reaches AWS for an agent; one
-whose reply opens a session, for nobody; one with a side effect is decided and recorded as a change. The generator of the table refuses an
-operation that nobody reviewed, so a newer botocore cannot bring one in.
+whose reply opens a session, for nobody; one with a side effect is decided and recorded as a change. What nobody reviewed is refused to agents,
+so a newer botocore cannot bring one in.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """An agent reads what Sentinel's own lists call attributes that people put secrets into: parameters of stacks, targets of rules, stage variables.
 
-What must hold: agents are refused every read that returns such a member, and a new one ends the generation of the table until it is reviewed.
+What must hold: agents are refused every read that returns such a member, and a new one until it is reviewed.
 """
 
 import pytest

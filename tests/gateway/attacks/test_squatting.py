@@ -57,6 +57,7 @@ def test_who_claims_all_gets_no_more_than_its_share_and_others_get_theirs(wide: 
             if hide(wide, number, "squatter", motivation).status_code == 200:
                 taken[number] = motivation
                 break
+        wide.close_breakers()
     assert list(taken.values()).count("experiment") == 20, "an experiment gets its own, smaller share"
     refused = hide(wide, QUEUES - 1, "squatter", "experiment")
     assert "[fairness.claims] squatter holds 20 claims for the motivation experiment" in refused.json()["detail"]

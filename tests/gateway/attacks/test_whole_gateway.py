@@ -206,7 +206,7 @@ def test_no_actor_approves_its_own_call(gate: Gate, own: str) -> None:
 def test_only_an_approver_may_approve_or_reject(gate: Gate, actor: str) -> None:
     mutation = _held(gate)
     for act in ("approve", "reject"):
-        assert _post(gate, f"mutations/{mutation}/{act}", actor).status_code == 403
+        assert _post(gate, f"mutations/{mutation}/{act}", actor, {"reason": "Mine."}).status_code == 403
     assert _post(gate, f"mutations/{mutation}/approve", _session(gate, actor)).status_code == 403
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from gateway.cli.apply import with_patience
 from gateway.core.model.caller import ActorKind
 from gateway.core.records.record import Stage
 from gateway.core.settings import StackSettings
@@ -44,7 +45,8 @@ def initialised(tmp_path_factory: pytest.TempPathFactory, code: Path) -> Path:
 @pytest.fixture(scope="module")
 def roots(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     """The stacks by name."""
-    return {code.name: initialised(tmp_path_factory, code) for code in (PLANS / "ordinary", PLANS / "small")}
+    codes = (PLANS / "ordinary", PLANS / "small", PLANS / "unknown")
+    return {code.name: initialised(tmp_path_factory, code) for code in codes}
 
 
 @pytest.fixture(scope="module")
@@ -67,11 +69,37 @@ def pipeline(moto: Gate, monkeypatch: pytest.MonkeyPatch, speak_as: Run, tmp_pat
 
 
 @pytest.fixture
-def apply(pipeline: None, roots: Mapping[str, Path], sentinel: Run) -> Run:
-    """Run `sentinel apply` as the pipeline."""
+def checked(moto: Gate, pipeline: None, roots: Mapping[str, Path], sentinel: Run, tmp_path: Path) -> Run:
+    """Run `sentinel plan-check` on the plan that Terraform makes with these options."""
+
+    def run(stack: str, *options: str) -> Any:
+        key = moto.keys["pipeline"]
+        aws = {"AWS_ENDPOINT_URL": moto.url, "AWS_ACCESS_KEY_ID": key.id, "AWS_SECRET_ACCESS_KEY": key.secret}
+        plan = tmp_path / "plan.bin"
+        for arguments in (["plan", "-input=false", f"-out={plan}", *options], ["show", "-json", str(plan)]):
+            command = ["terraform", *arguments]
+            done = subprocess.run(
+                command, cwd=roots[stack], env={**os.environ, **aws}, capture_output=True, check=False
+            )
+            assert done.returncode == 0, done.stderr.decode()
+        (tmp_path / "plan.json").write_bytes(done.stdout)
+        return sentinel("plan-check", str(tmp_path / "plan.json"), "--stack", stack)
+
+    return run
+
+
+@pytest.fixture
+def apply(moto: Gate, roots: Mapping[str, Path], checked: Run, sentinel: Run) -> Run:
+    """Run `sentinel apply` as the pipeline. Whatever it is about, `plan-check` says the same before."""
 
     def run(stack: str, *arguments: str) -> Any:
-        return sentinel("apply", "--stack", stack, "--chdir", str(roots[stack]), *arguments)
+        said = checked(stack, *(each for each in arguments if each.startswith("-") and each != "--"))
+        since = moto.records()[-1].seq if moto.records() else 0
+        done = sentinel("apply", "--stack", stack, "--chdir", str(roots[stack]), *arguments)
+        # What AWS itself refuses, no plan can tell.
+        stopped = done.exit_code == 2 or bool(held(moto, since))
+        assert (said.exit_code == 2) == stopped, f"{said.output}\n{done.output}\n{held(moto, since)}"
+        return done
 
     return run
 
@@ -117,6 +145,29 @@ def test_an_ordinary_stack_is_applied_and_destroyed_without_a_hold_of_a_call(
     assert moto.run(moto.ledger.verify())
 
 
+@pytest.mark.parametrize("own", ["-lock=false", "--lock=false", "-lock-timeout=1s"])
+def test_terraform_waits_for_the_lock_of_the_state_unless_told_otherwise(own: str) -> None:
+    """The reconciler takes it for a moment after each merge."""
+    assert with_patience(("-no-color",)) == ("-no-color", "-lock-timeout=5m")
+    assert with_patience((own,)) == (own,)
+
+
+def test_a_resource_whose_calls_nobody_understands_is_named_before_the_apply(
+    moto: Gate, apply: Run, checked: Run, capfd: Any
+) -> None:
+    said = checked("unknown")
+    assert (said.exit_code, "would not pass" in said.output) == (2, True), said.output
+    assert "Nobody understands the calls that change aws_ami_from_instance.main" in said.output
+    since = moto.records()[-1].seq
+
+    done = apply("unknown")
+    printed = capfd.readouterr()
+
+    assert done.exit_code != 0, printed.err
+    assert [each.partition(":")[0] for each in held(moto, since)] == ["ec2"]
+    assert "CreateImage" in held(moto, since)[0]
+
+
 def ends(gate: Gate) -> list[Any]:
     """What the records of ended sessions say, oldest first."""
     return [record.body.members for record in gate.records(stage=Stage.PLAN_ENDED)]
@@ -128,15 +179,23 @@ def resources(root: Path) -> list[str]:
     return done.stdout.split()
 
 
-def test_a_stack_lives_by_its_plans(moto: Gate, apply: Run, roots: Mapping[str, Path], capfd: Any) -> None:
+@pytest.fixture
+def passes(moto: Gate, apply: Run, capfd: Any) -> Run:
+    """Apply the small stack with these options of Terraform's; it succeeds, and no call is held."""
     since = moto.records()[-1].seq if moto.records() else 0
-    first = len(ends(moto))
 
-    def passes(*options: str) -> None:
+    def run(*options: str) -> None:
         done = apply("small", "--", *options)
         said = capfd.readouterr()
         assert (done.exit_code, held(moto, since)) == (0, []), done.output + said.err[-4000:]
 
+    return run
+
+
+def test_an_apply_that_failed_is_done_by_the_next_one(
+    moto: Gate, apply: Run, passes: Run, roots: Mapping[str, Path]
+) -> None:
+    first = len(ends(moto))
     passes("-target=aws_sns_topic.alerts")
     assert resources(roots["small"]) == ["aws_sns_topic.alerts"]
     # Somebody else has made the repository: the apply fails, and the next one does the rest.
@@ -152,11 +211,19 @@ def test_a_stack_lives_by_its_plans(moto: Gate, apply: Run, roots: Mapping[str, 
     )
     ecr.delete_repository(repositoryName="small/app")
     passes()
+    assert len(ends(moto)) == first + 3
+
+
+@pytest.mark.long
+def test_a_stack_lives_by_its_plans(moto: Gate, passes: Run) -> None:
+    upstream: Any = moto.upstream
+    first = len(ends(moto))
+    passes()
     passes("-var=delay=9")
     passes("-var=delay=9", "-var=name=other")
     topics = [each["TopicArn"].rpartition(":")[2] for each in upstream.client("sns").list_topics()["Topics"]]
     assert [name for name in topics if name.startswith("small-")] == ["small-other"]
     passes("-refresh-only", "-var=delay=9", "-var=name=other")
     assert (ends(moto)[-1]["calls"], ends(moto)[-1]["unused"]) == ({}, [])
-    assert len(ends(moto)) == first + 6
+    assert len(ends(moto)) == first + 4
     assert moto.run(moto.ledger.verify())

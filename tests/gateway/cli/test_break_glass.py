@@ -19,12 +19,30 @@ def test_it_passes_a_hold_and_shows_in_the_records(
     held = mutation_of(cancel_replay(gate, "glass"))
     speak_as(gate, "oncall")
     assert sentinel("break-glass", held).exit_code == 2
-    done = sentinel("break-glass", held, "--reason", "Orders are lost, INC-7")
+    done = sentinel("break-glass", held, "--reason", "Orders are lost, INC-7", "--yes")
     assert done.exit_code == 0, done.output
     assert f"Passed {held} until " in done.stdout
     (line,) = [line for line in sentinel("records").stdout.splitlines() if "broke_glass" in line]
     assert "oncall" in line
     assert "Orders are lost, INC-7" in line
-    assert "oncall broke the glass and passed it" in sentinel("explain", held).stdout
+    told = sentinel("explain", held).stdout
+    assert "oncall broke the glass and passed it" in told
+    assert "Repeat the identical call before 2" in told
+    assert "once a human has approved it" not in told
+    passed = mutation_of(cancel_replay(gate, "glass"))
+    assert passed != held
+    told = " ".join(sentinel("explain", passed).stdout.split())
+    assert f"passed in an emergency by oncall (held as {held}; `sentinel explain {held}` says why)" in told
     assert document("holds", held)[1]["state"] == "approved"
-    assert document("break-glass", held, "--reason", "again")[1]["code"] == "not_allowed"
+    assert document("break-glass", held, "--reason", "again", "--yes")[1]["code"] == "not_allowed"
+
+
+def test_what_was_rejected_is_explained_so(
+    gate: Gate, speak_as: Callable[..., None], sentinel: Callable[..., Any]
+) -> None:
+    held = mutation_of(cancel_replay(gate, "no"))
+    speak_as(gate, "human")
+    assert sentinel("reject", held, "--reason", "Not now.").exit_code == 0
+    told = sentinel("explain", held).stdout
+    assert "It was rejected: ask for something else" in told
+    assert "once a human has approved it" not in told

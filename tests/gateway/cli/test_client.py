@@ -1,9 +1,15 @@
 """The API client, including errors, no response, and responses of other servers."""
 
 import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -12,6 +18,7 @@ import pytest
 from gateway.cli.client import ApiRefused, ApiUnreachable, CliIdentity, call_api, mutation_path
 from gateway.core.errors import Malformed
 from tests.kit.gate import Gate
+from tests.kit.up import ROOT
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -142,3 +149,20 @@ def test_without_a_gateway_a_command_says_so(document: Callable[..., Any], monke
     monkeypatch.setenv("SENTINEL_TOKEN", "a.b")
     code, reply = document("records")
     assert (code, reply["code"]) == (1, "api_unreachable")
+
+
+def test_one_interrupt_ends_a_command_though_the_gateway_does_not_answer(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        command = subprocess.Popen(
+            [sys.executable, "-m", "gateway", "records"],
+            cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "SENTINEL_TOKEN": "a.b",
+                 "SENTINEL_URL": f"http://127.0.0.1:{silent.getsockname()[1]}"},
+        )  # fmt: skip
+        asked, _ = silent.accept()
+        with asked:
+            asked.recv(1)
+            command.send_signal(signal.SIGINT)
+            out, err = command.communicate(timeout=60)  # the gateway's answer is awaited for sixteen minutes
+    assert (out, "Traceback" in err) == ("", False)
+    assert command.returncode not in {0, -signal.SIGINT}

@@ -1,6 +1,7 @@
 """A command imports only what it needs. What is imported decides how long it takes, and unlike a time it is the same on every machine."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -197,7 +198,7 @@ def test_a_usage_error_is_printed_on_standard_error(typed: tuple[str, ...], sent
 
 ON_A_MUTATION = {
     "approve": ("--yes",),
-    "break-glass": ("--reason", "Orders are lost"),
+    "break-glass": ("--reason", "Orders are lost", "--yes"),
     "end": (),
     "explain": (),
     "extend": ("--for", "1h"),
@@ -249,6 +250,24 @@ def test_every_option_has_a_help_text() -> None:
         assert command.help, path
         for parameter in command.params:
             assert getattr(parameter, "help", None), f"{path} {parameter.name}"
+
+
+def test_no_help_text_has_what_rich_takes_for_markup(sentinel: Callable[..., Any]) -> None:
+    shown = " ".join(sentinel("export", "--help").stdout.split())
+    assert "[]" not in shown
+    found, _ = commands(dict(PLACES))
+    for name in PLACES:
+        command = found[name]
+        for each in (command, *getattr(command, "commands", {}).values()):
+            texts = [each.help or "", *(getattr(option, "help", None) or "" for option in each.params)]
+            assert not [text for text in texts if re.search(r"\[[a-z\[/]", text)], name
+
+
+def test_the_options_that_install_completion_are_not_in_the_help(sentinel: Callable[..., Any]) -> None:
+    groups = [name for name, each in commands(dict(PLACES))[0].items() if getattr(each, "commands", None)]
+    assert {"policy", "key", "contract"} <= set(groups)
+    for command in ((), *((name,) for name in groups)):
+        assert "completion" not in sentinel(*command, "--help").stdout, command
 
 
 def test_json_after_two_dashes_belongs_to_the_users_command(sentinel: Callable[..., Any]) -> None:

@@ -1,12 +1,16 @@
 """`sentinel config`, the settings of a command, and the origin of each."""
 
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from rich.console import Console
+from typer.testing import CliRunner
 
+from gateway.__main__ import app
 from gateway.cli.client import UP_DIRECTORY
 from gateway.cli.config import (
     SettingOrigin,
@@ -118,7 +122,18 @@ def test_config_as_a_table(elsewhere: Path, sentinel: Callable[..., Any], monkey
     shown = sentinel("config").stdout
     assert shown.startswith("Settings file: none")
     line = next(line for line in shown.splitlines() if line.startswith("account"))
-    assert line.split() == ["account", "[red]1[/red]", "environment", "SENTINEL_ACCOUNT"]
+    assert line.split() == ["account", "[red]1[/red]", "environment"]
+
+
+def test_the_table_fits_a_terminal(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = StringIO()
+    shown = Console(file=screen, width=80, force_terminal=True, color_system=None, highlight=False)
+    monkeypatch.setattr("gateway.cli.output.console", shown)
+    assert CliRunner().invoke(app, ["config"]).exit_code == 0
+    lines = screen.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    names = {line.split()[0] for line in lines if line.strip() and not line.startswith(" ")}
+    assert {"server.port", "reconcile.put_back_patience_seconds"} <= names
 
 
 def test_config_says_whether_evidence_is_checked(

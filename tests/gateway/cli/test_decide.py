@@ -54,6 +54,22 @@ def test_an_allowed_change_is_applied_and_the_same_key_only_once(
     assert gate.upstream.asked == asked
 
 
+@pytest.mark.parametrize("verdict", ["hold", "deny"])
+def test_what_is_only_observed_is_applied_whatever_the_verdict(
+    verdict: str, monkeypatch: pytest.MonkeyPatch, sentinel: Callable[..., Any], propose: Sequence[str]
+) -> None:
+    async def observed(*_: object, **__: object) -> dict[str, Any]:
+        finding = {"verdict": verdict, "rule": "bounds.max", "reason": "Too much."}
+        decision = {"verdict": verdict, "mode": "observe", "findings": [finding]}
+        return {"mutation": {"id": UNKNOWN}, "decision": decision, "outcome": {"outcome": "applied"}}
+
+    monkeypatch.setattr("gateway.cli.decisions.call_api_as", observed)
+    done = sentinel(*propose)
+    assert (done.exit_code, done.stdout.startswith(f"Applied (mutation {UNKNOWN})")) == (0, True), done.output
+    assert "only observes" in done.stdout
+    assert "Too much." in done.stdout
+
+
 def test_a_refusal_is_exit_code_1_and_says_why(
     gate: Gate, speak_as: Speak, sentinel: Callable[..., Any], document: Document
 ) -> None:
@@ -90,7 +106,7 @@ def test_a_human_approves_and_the_identical_call_is_applied_once(
     gate: Gate, held: str, speak_as: Speak, document: Document, request: pytest.FixtureRequest
 ) -> None:
     speak_as(gate, "human")
-    code, reply = document("approve", held, "--lasts", "10m")
+    code, reply = document("approve", held, "--lasts", "10m", "--yes")
     assert (code, reply["approver"]) == (0, "human"), reply
     speak_as(gate, "agent")
     assert document(*with_unknown_effects(request.node.name[:50]))[0] == 0
@@ -98,7 +114,7 @@ def test_a_human_approves_and_the_identical_call_is_applied_once(
 
 
 def test_an_agent_does_not_approve_its_own_call(gate: Gate, held: str, document: Document) -> None:
-    code, reply = document("approve", held)
+    code, reply = document("approve", held, "--yes")
     assert (code, reply["code"]) == (1, "not_allowed")
 
 
@@ -108,7 +124,17 @@ def test_a_rejected_call_cannot_be_approved(
     speak_as(gate, "human")
     done = sentinel("reject", held, "--reason", "[bold]not now[/bold]")
     assert (done.exit_code, done.stdout) == (0, f"Rejected {held}.\n")
-    assert sentinel("approve", held).exit_code == 1
+    assert "rejected" in sentinel("approve", held, "--yes").stderr
+
+
+def test_a_rejection_needs_a_reason(gate: Gate, held: str, speak_as: Speak, document: Document) -> None:
+    speak_as(gate, "human")
+    code, reply = document("reject", held)
+    assert (code, reply["code"]) == (2, "usage")
+    assert "--reason" in reply["detail"]
+    code, reply = document("reject", held, "--reason", " ")
+    assert (code, reply["code"]) == (1, "malformed")
+    assert document("holds", held)[1]["state"] == "open"
 
 
 def test_released_claims_are_counted(
@@ -122,14 +148,14 @@ def test_released_claims_are_counted(
     assert (done.exit_code, done.stdout) == (0, f"Released 1 claim(s) of {reply['mutation']['id']}.\n"), done.output
 
 
-@pytest.mark.parametrize("act", ["approve", "reject", "release"])
+@pytest.mark.parametrize("act", [("approve", "--yes"), ("reject", "--reason", "no"), ("release",)])
 @pytest.mark.parametrize("unknown", [(UNKNOWN, "not_found"), ("nonsense", "malformed"), ("../claims", "malformed")])
 def test_an_unknown_mutation_is_an_error(
-    act: str, unknown: tuple[str, str], gate: Gate, speak_as: Speak, document: Document
+    act: tuple[str, ...], unknown: tuple[str, str], gate: Gate, speak_as: Speak, document: Document
 ) -> None:
     given, expected = unknown
     speak_as(gate, "human")
-    code, reply = document(act, given)
+    code, reply = document(act[0], given, *act[1:])
     assert (code, reply["code"]) == (1, expected)
 
 
@@ -143,7 +169,7 @@ BAD = {
     "half a motive": ("propose", "sqs", "CreateQueue", "{}", "--intent", "cost"),
     "words without a motive": ("propose", "sqs", "CreateQueue", "{}", "--why", "because"),
     "a bad duration": ("propose", "sqs", "CreateQueue", '{"QueueName": "q"}', "--intent", "cost", "--motivation", "budget", "--for", "soon"),
-    "a consent of a bad duration": ("approve", UNKNOWN, "--lasts", "for ever"),
+    "a consent of a bad duration": ("approve", UNKNOWN, "--lasts", "for ever", "--yes"),
 }  # fmt: skip
 
 

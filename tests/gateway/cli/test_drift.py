@@ -46,6 +46,22 @@ def test_it_is_listed_decided_and_reported(
     assert reply["report"]["found"] >= 1
 
 
+def test_that_nothing_is_known_is_told_from_nobody_looked(
+    gate: Gate, speak_as: Speak, sentinel: Callable[..., Any], document: Document
+) -> None:
+    speak_as(gate, "human")
+    _, reply = document("drift", "list", "--json")
+    if reply["looked"] == {"kafka": None}:  # another test of this gateway may have looked
+        assert "Nothing drifted" not in sentinel("drift", "list").stdout
+        assert "Nobody has ever looked" in sentinel("drift", "list").stdout
+    look = sample_record(stage=Stage.DRIFT_LOOKED, at=datetime.now(UTC), mutation_id="look_1", stack="kafka", body={})
+    gate.run(gate.ledger.record_event(look, repeat=True))
+    listed = sentinel("drift", "list").stdout
+    assert "Nothing drifted, as far as was looked: kafka at 2" in listed
+    assert "Nothing looks for changes from outside any more" in listed
+    assert document("drift", "list", "--json")[1]["looked"]["kafka"] is not None
+
+
 def test_a_refusal_is_a_sentence(drift: str, gate: Gate, speak_as: Speak, document: Document) -> None:
     speak_as(gate, "pipeline")
     code, reply = document("drift", "decide", drift, "revert", "--reason", "x", "--json")

@@ -1,6 +1,7 @@
 """`sentinel effects learn`, `list` and `accept`, without anything live: what there is to learn from, and who may say so."""
 
 import asyncio
+import getpass
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -8,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from gateway.core.model.mutation import Call, EffectAction, Mutation
 from gateway.core.settings import Settings
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from gateway.effects.learning import RowProposal
 from gateway.effects.proposals import Proposals
 from gateway.ledger.sealed_ledger import open_sealed_ledger
@@ -87,7 +88,8 @@ def test_an_accepted_row_is_in_the_directory_of_the_settings(
     (elsewhere / "sentinel.toml").write_text('[effects]\nlearned = "rows"\n')
     assert document("effects", "accept", "eff_nothing")[0] == 1
     code, done = document("effects", "accept", stored.id, "--by", "alice")
-    assert (code, done) == (0, {"proposal": stored.id, "file": "rows/braket.json", "by": "alice"})
+    who = f"alice (signed in as {getpass.getuser()})"
+    assert (code, done) == (0, {"proposal": stored.id, "file": "rows/braket.json", "by": who})
     written = json.loads((elsewhere / "rows" / "braket.json").read_text())
-    assert written["sources"] == {"ResizeJob aws_braket_job": "accepted by alice, from mut_1"}
+    assert written["sources"] == {"ResizeJob aws_braket_job": f"accepted by {who}, from mut_1"}
     assert "accepted by" in sentinel("effects", "accept", stored.id).stdout

@@ -118,6 +118,7 @@ def test_a_policy_rule_names_its_title_and_its_line(gate: Gate, speak_as: Speak,
     source = (shipped() / file).read_text().splitlines()
     assert "findings contains" in source[int(line) - 1]
     assert [check["check"] for check in told["checks"]] == [
+        "ground_truth",
         "classes",
         "stops",
         "bounds",

@@ -98,8 +98,8 @@ COMMANDS = {
     "claims": ("claims",),
     "blame": ("blame", "aws_instance.web.ami"),
     "propose": ("propose", "sqs", "CreateQueue", "{}"),
-    "approve": ("approve", "mut_" + "0" * 26),
-    "reject": ("reject", "mut_" + "0" * 26),
+    "approve": ("approve", "mut_" + "0" * 26, "--yes"),
+    "reject": ("reject", "mut_" + "0" * 26, "--reason", "no"),
     "release": ("release", "mut_" + "0" * 26),
     "session": ("session", "--intent", "cost", "--motivation", "budget"),
 }

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,32 @@ def test_a_key_may_be_bound_to_its_motive(sentinel: Callable[..., Any], document
     assert "consistency/routine only" in sentinel("key", "list").stdout
 
 
+def test_a_renewed_key_is_like_the_old_one_which_still_works(document: Document) -> None:
+    _, old = document(
+        *("key", "create", "ana", "--kind", "human", "--role", "approver", "--on-behalf-of", "team", "--lasts", "1h"),
+        *("--intent", "consistency", "--motivation", "routine", "--only"),
+    )
+    code, new = document("key", "renew", old["access_key_id"], "--lasts", "2h")
+    assert (code, new["actor"]) == (0, "ana"), new
+    one, two = found(old["access_key_id"]), found(new["access_key_id"])
+    assert one is not None
+    assert two is not None
+    assert replace(two, id=one.id, secret=one.secret, expires_at=one.expires_at) == one
+    assert (two.id != one.id, two.secret == new["secret_access_key"], one.revoked) == (True, True, False)
+    assert one.expires_at is not None
+    assert two.expires_at is not None
+    assert two.expires_at > one.expires_at
+
+
+@pytest.mark.parametrize("ended", ["unknown", "revoked"])
+def test_what_cannot_be_renewed_is_said(ended: str, document: Document) -> None:
+    key = document("key", "create", "ana")[1]["access_key_id"]
+    document("key", "revoke", key)
+    code, reply = document("key", "renew", key if ended == "revoked" else "SNTLNOSUCH")
+    assert (code, reply["code"]) == (1, "malformed")
+    assert "No key was made" in reply["detail"]
+
+
 def test_create_prints_nothing_but_lines_for_a_shell(sentinel: Callable[..., Any]) -> None:
     lines = sentinel("key", "create", "agent-scaler").stdout.splitlines()
     assert [line.partition("=")[0] for line in lines] == [
@@ -74,7 +101,7 @@ def test_keys_are_listed_without_secrets(sentinel: Callable[..., Any], document:
 
 def test_a_revoked_key_says_so(sentinel: Callable[..., Any], document: Document) -> None:
     made = document("key", "create", "agent-scaler")[1]["access_key_id"]
-    assert document("key", "revoke", made) == (0, {"revoked": made})
+    assert document("key", "revoke", made) == (0, {"revoked": made, "sessions": [], "approvals": []})
     assert "revoked" in sentinel("key", "list").stdout
     key = found(made)
     assert key is not None

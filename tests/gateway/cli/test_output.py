@@ -1,8 +1,11 @@
 """Output of commands: text, JSON and errors."""
 
+import asyncio
 import json
+from functools import partial
 
 import pytest
+import structlog
 import typer
 
 from gateway.cli.client import ApiRefused
@@ -19,6 +22,7 @@ from gateway.cli.output import (
     show_table,
 )
 from gateway.core.errors import Malformed, SentinelError
+from gateway.core.waiting import waiting
 
 
 async def _raises(error: Exception) -> None:
@@ -38,6 +42,34 @@ def test_with_json_an_error_is_one_document_on_standard_output(capsys: pytest.Ca
     out, err = capsys.readouterr()
     assert json.loads(out) == {"code": "malformed", "detail": "It cannot be read."}
     assert err == ""
+
+
+async def _talks() -> str:
+    print("a line of a library")
+    structlog.get_logger().warning("a log line")
+    return "done"
+
+
+def test_with_json_nothing_else_is_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    structlog.reset_defaults()
+    show_json({"reply": run(_talks(), as_json=True)})
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"reply": "done"}
+    assert "a line of a library" in err
+    assert "a log line" in err
+
+
+async def _takes_long(capsys: pytest.CaptureFixture[str]) -> str:
+    said = ""
+    while "\n" not in said:
+        await asyncio.sleep(0.01)
+        said += capsys.readouterr().err
+    return said
+
+
+def test_a_long_wait_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.cli.output.waiting", partial(waiting, every=0.05))
+    assert run(_takes_long(capsys)).startswith("Waiting for Sentinel: 0 s so far")
 
 
 def test_the_apis_own_document_is_shown_whole(capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,6 +67,12 @@ def test_a_plan_that_would_undo_a_hotfix_exits_with_2_in_every_format(
         gate.release_all()
 
 
+def test_an_objection_names_its_resource(sentinel: Run, piped: Run) -> None:
+    text = sentinel("plan-check", piped(capacity(99)))
+    assert text.exit_code == plan_check.BROKEN, text.output
+    assert f"denied: {ASG}: desired_capacity = 99 is over max = 16" in " ".join(text.stdout.split())
+
+
 def test_a_plan_that_passes_exits_with_0(gate: Gate, speak_as: Run, sentinel: Run, plan: Run) -> None:
     speak_as(gate, "pipeline")
     done = sentinel("plan-check", plan(capacity(5)), "--stack", "kafka")

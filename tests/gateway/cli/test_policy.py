@@ -41,7 +41,7 @@ def test_a_mistake_is_shown_and_the_old_bundle_stays(policies: Path) -> None:
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        ("findings contains time.now_ns() if input.never", "time.now_ns"),
+        ("findings contains time.now_ns() if input.flips.never", "time.now_ns"),
         ("findings contains 7 if input.mutation", "does not have the members"),
         ("finding contains 7 if input.mutation", "guardrails/bad.rego:1"),
     ],
@@ -95,11 +95,21 @@ def test_eval_of_invalid_json_fails(tmp_path: Path, text: str) -> None:
     assert "is not JSON" in done.output
 
 
-def test_without_opa_build_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_opa_build_takes_data_and_says_how_to_get_it_for_rules(
+    policies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(opa_command, "find_opa", lambda: None)
-    done = RUN.invoke(policy_app, ["build"])
+    numbers = policies / "data" / "approvals.json"
+    numbers.write_text(numbers.read_text().replace('"people_for_stores": 2', '"people_for_stores": 3'))
+    done = RUN.invoke(policy_app, ["build", "--path", str(policies)])
+    assert done.exit_code == 0, done.output
+    assert b'"people_for_stores":3' in (policies / "bundle" / "data.json").read_bytes()
+    rule = policies / "guardrails" / "motive.rego"
+    rule.write_text(f"{rule.read_text()}\n")
+    done = RUN.invoke(policy_app, ["build", "--path", str(policies)])
     assert done.exit_code == 1
     assert "no `opa` on PATH" in done.output
+    assert "make opa" in done.output
 
 
 @pytest.mark.opa

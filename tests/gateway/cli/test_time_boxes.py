@@ -27,6 +27,10 @@ def test_it_is_shown_extended_ended_and_left(
     assert document("extend", mutation, "--for", "2h")[1]["time_boxes"][0]["state"] == "standing"
     done = sentinel("extend", mutation, "--for", "3h", "--reason", "not over")
     assert f"{mutation} goes back at " in done.stdout
+    assert "Policy grants" not in done.stdout, "an incident's claim may last four hours, so it moved with the change"
+    far = document("extend", mutation, "--wanted-for", "6d")[1]
+    assert far["warning"].startswith("Policy grants its claim until 2"), far
+    assert "Policy grants its claim until" in sentinel("extend", mutation, "--wanted-for", "6d").stdout
     assert sentinel("extend", mutation, "--for", "soon").exit_code == 1
     assert "not over" in sentinel("records", "--stage", "rescheduled").stdout
     assert "has ended" in sentinel("end", mutation, "--reason", "done").stdout

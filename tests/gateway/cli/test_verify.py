@@ -74,8 +74,24 @@ def test_without_a_checkpoint_it_says_what_would_not_show(
     ledger: Path, document: Document, sentinel: Callable[..., Any]
 ) -> None:
     (ledger.parent / FILE_NAME).unlink()
-    assert document("verify")[1]["checkpoint"] is None
-    assert "removed from the end would not show" in sentinel("verify").stdout
+    code, said = document("verify")
+    assert (code, said["checkpoint"]) == (3, None)
+    done = sentinel("verify")
+    assert (done.exit_code, done.stdout.startswith("What is in the ledger is intact: 5")) == (3, True)
+    assert "removed from the end would not show" in done.stdout
+
+
+def test_an_emptied_ledger_without_its_checkpoint_is_not_called_intact(ledger: Path, document: Document) -> None:
+    """The attack: empty every table and remove the checkpoint; monitoring that looks at the exit code saw nothing."""
+    (ledger.parent / FILE_NAME).unlink()
+    connection = sqlite3.connect(ledger)
+    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        connection.execute(f"DROP TRIGGER {name}")
+    connection.execute("DELETE FROM records")
+    connection.commit()
+    connection.close()
+    code, said = document("verify")
+    assert (code, said.get("verified"), said.get("checkpoint")) == (3, 0, None)
 
 
 def test_without_the_master_key_nothing_is_verified(ledger: Path, document: Document) -> None:

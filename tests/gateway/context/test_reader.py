@@ -1,6 +1,9 @@
 """Answers about resources: every member, capped lists with a sentence, health on each, nothing to agents that others alone may see."""
 
-from datetime import timedelta
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -123,6 +126,24 @@ async def test_drift_is_filtered_by_cause_and_stack_and_says_that_nobody_looks()
     assert {each["name"]: each["status"] for each in health["sources"]}["drift"] == "not_read"
 
 
+@pytest.mark.parametrize(
+    ("seeks", "looked", "says"),
+    [
+        (False, {}, "Nobody has ever looked for changes from outside of kafka, and nothing looks"),
+        (True, {}, "the reconciler has not finished its first look"),
+        (False, {"kafka": NOW}, "Nothing looks for changes from outside any more"),
+        (True, {"kafka": NOW}, ""),
+    ],
+)
+async def test_no_drift_is_told_from_nobody_looked(seeks: bool, looked: dict[str, datetime], says: str) -> None:
+    given = replace(reader(), seeks_drift=seeks)
+    answer = await given.drift(HUMAN, [], DriftQuery(), looked)
+    [source] = [each for each in answer["data_health"]["sources"] if each["name"] == "drift"]
+    assert says in source["error"]
+    assert (source["error"] == "") is (source["status"] == "ok") is (says == "")
+    assert answer["looked"] == {"kafka": "2026-11-21T00:00:00Z" if looked else None}
+
+
 def test_the_health_of_the_ledger_alone() -> None:
     assert [each["name"] for each in reader().ledger_health()["sources"]] == ["ledger"]
 
@@ -155,6 +176,30 @@ async def test_only_what_the_code_does_not_declare_is_drift(stacks: Stacks) -> N
         "proposal": {"branch": "sentinel/kafka", "commit": "c0ffee"},
     }
     assert (await find_applied_drift(stacks, ContextLedgerDouble(values=values), DriftQuery(stack="other")))[0] == []
+
+
+async def test_what_the_provider_adds_at_a_clean_apply_is_no_difference(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text('resource "aws_sqs_queue" "jobs" {\n  name = "jobs"\n}\n')
+    resource = {
+        "mode": "managed",
+        "type": "aws_sqs_queue",
+        "name": "jobs",
+        "provider": 'provider["registry.terraform.io/hashicorp/aws"]',
+        "instances": [{"attributes": {"name": "jobs", "delay_seconds": 0, "tags": None, "max_message_size": 2048}}],
+    }
+    state = {"version": 4, "serial": 1, "lineage": "l", "resources": [resource]}
+    (tmp_path / "terraform.tfstate").write_text(json.dumps(state))
+    loaded = load(Source(path=tmp_path))
+    queue = "aws_sqs_queue.jobs"
+    values = [
+        applied("delay_seconds", 0, queue),
+        applied("fifo_queue", True, queue),
+        applied("max_message_size", 1024, queue),
+        applied("policy", "", queue),
+        applied("tags", {}, queue),
+    ]
+    found, _ = await find_applied_drift(loaded, ContextLedgerDouble(values=values), DriftQuery())
+    assert [each.applied.attribute for each in found] == ["fifo_queue", "max_message_size"]
 
 
 async def test_a_long_list_is_cut_and_says_so(stacks: Stacks) -> None:

@@ -1,6 +1,7 @@
 """The book of changes from outside follows from the ledger's records alone, in whatever pieces they are read."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,17 @@ def _record(stage: Stage, actor: str = "", drift: str = "fgn_1", **body: Json) -
 
 
 FOUND = _record(Stage.DRIFTED, address=KEY[1], attribute=KEY[2], live=5, declared=0, resource_type="aws_sqs_queue", origin={"actor": "bob", "at": NOW.isoformat()})  # fmt: skip
+
+
+def test_the_last_look_at_each_stack_is_known() -> None:
+    book = DriftBook()
+    assert book.looked == {}
+    book.add(FOUND)
+    assert book.looked == {"shop": NOW}, "who found something has looked"
+    later = NOW + timedelta(hours=2)
+    book.add(replace(_record(Stage.DRIFT_LOOKED, drift="look_1", found=0), at=later))
+    book.add(_record(Stage.DRIFT_LOOKED, drift="look_1", found=0))
+    assert (book.looked, list(book.open)) == ({"shop": later}, ["fgn_1"])
 
 
 async def test_a_life_from_found_to_reverted(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from gateway.core.off_loop import SMALL, WORKERS, apart, off_loop, size_of
+from gateway.core.off_loop import SMALL, WORKERS, apart, off_loop, size_of, work_for
 from tests.kit.growth import work
 
 
@@ -78,3 +78,40 @@ def test_large_parameters_are_told_from_small_ones(parameters: dict[str, object]
 
 def test_counting_stops_early() -> None:
     assert work(lambda: size_of({"A": ["x"] * 1_000_000})) < 5_000
+
+
+async def test_who_sends_much_large_work_holds_up_others_by_one_piece_at_most() -> None:
+    busy, go, order = threading.Semaphore(0), threading.Event(), list[str]()
+
+    async def send(actor: str) -> None:
+        work_for(actor)
+
+        def piece() -> None:
+            busy.release()
+            go.wait(300)
+            order.append(actor)
+
+        await off_loop(SMALL + 1, piece)
+
+    flood = [asyncio.ensure_future(send("flood")) for _ in range(24)]
+    for _ in range(WORKERS):
+        assert await asyncio.to_thread(busy.acquire, timeout=300)
+    others = [asyncio.ensure_future(send(actor)) for actor in ("ada", "bob")]
+    await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(*flood, *others)
+    assert {"ada", "bob"} <= set(order[: WORKERS + 4]), order
+
+
+async def test_what_nobody_waits_for_any_more_is_not_done() -> None:
+    go, done = threading.Event(), list[int]()
+    blocking = [asyncio.ensure_future(off_loop(SMALL + 1, lambda: go.wait(300))) for _ in range(WORKERS)]
+    await asyncio.sleep(0)
+    given_up = asyncio.ensure_future(off_loop(SMALL + 1, lambda: done.append(1)))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(*blocking)
+    await off_loop(SMALL + 1, lambda: None)
+    assert done == []

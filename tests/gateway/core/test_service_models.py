@@ -98,3 +98,28 @@ def test_the_domains_are_those_of_the_partitions() -> None:
     domains = ServiceModels().domains
     assert {".amazonaws.com", ".api.aws", ".amazonaws.com.cn"} <= set(domains)
     assert all(domain.startswith(".") and domain.count(".") >= 2 for domain in domains)
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "tokens"),
+    [
+        ("ecs", "CreateService", ("clientToken",)),
+        ("ec2", "RunInstances", ("ClientToken",)),
+        ("cloudfront", "CreateDistribution", ("DistributionConfig.CallerReference",)),
+        ("cloudformation", "CreateStackSet", ("ClientRequestToken",)),
+        ("cloudformation", "DeleteStackInstances", ("OperationId",)),
+        ("sqs", "CreateQueue", ()),
+        ("lambda", "AddPermission", ()),
+    ],
+)
+def test_idempotency_tokens_are_known_whether_botocore_marks_them_or_not(
+    service: str, operation: str, tokens: tuple[str, ...]
+) -> None:
+    assert ServiceModels().idempotency_tokens(service, operation) == tokens
+
+
+@pytest.mark.parametrize(
+    ("service", "operation"), [("athena", "DeleteNamedQuery"), ("athena", "StopQueryExecution"), ("s3", "ListBuckets")]
+)
+def test_what_says_which_resource_is_meant_is_no_token_although_botocore_marks_it(service: str, operation: str) -> None:
+    assert ServiceModels().idempotency_tokens(service, operation) == ()

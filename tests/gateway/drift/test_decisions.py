@@ -157,6 +157,8 @@ async def test_only_an_approver_decides_and_only_about_what_is_open(ledger: SqlL
         ({"sensitive": True, "live": None}, "human", "SEN-F001"),
         ({"origin": None, "resource_type": "aws_security_group"}, "revert", "SEN-F009"),
         ({"resource_type": "aws_iam_role"}, "human", "SEN-F008"),
+        ({"attribute": "*", "live": {"created": "arn:s", "adopt": True, "of": "aws_sns_topic.a"}}, "codify", "SEN-F013"),
+        ({"attribute": "*", "live": {"created": "arn:s", "adopt": False, "why": "It belongs to nothing."}}, "human", "SEN-F005"),
         ({"origin": {"actor": "autoscaling.amazonaws.com", "event": "x:Y", "at": NOW.isoformat(), "service": True}}, "leave", "SEN-F004"),
     ],
 )  # fmt: skip

@@ -44,6 +44,17 @@ class FakeInventory:
             raise Ambiguous(f"several resources match: {found}")
         return found[0] if found else None
 
+    def differing_in_case(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> tuple[str, ...]:
+        return tuple(
+            address
+            for address, known in self._resources.items()
+            if address.split(".")[0] == resource_type
+            and all(str(known.get(name, "")).casefold() == text.casefold() for name, text in identity.items())
+            and self.place(address).may_be(account, region)
+        )
+
     def recorded(self, address: str) -> Mapping[str, Json] | None:
         return self._resources.get(address)
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from gateway.core import derived_rows
+from gateway.core.derived_rows import Confidence, DerivedRow, Origin, file_text
 from gateway.core.model.mutation import EffectAction
-from gateway.effects import coverage, derived_rows
+from gateway.effects import coverage
 from gateway.effects.coverage import HAND, Understanding, service_coverage, type_coverage, understanding
-from gateway.effects.derived_rows import Confidence, DerivedRow, Origin, file_text
 from gateway.effects.registry import SERVICES
 
 

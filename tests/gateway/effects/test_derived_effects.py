@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Basis, Call, EffectAction
 from gateway.core.model.path import WHOLE
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
 from gateway.effects.operation import Operation
 from gateway.effects.registry import SERVICES
 from gateway.effects.resolver import EffectResolver, Explanation
@@ -36,6 +36,8 @@ STATE: Mapping[str, Mapping[str, Json]] = {
         "tags": {"team": "a"},
     },
     "aws_api_gateway_stage.prod": {"id": "ags-a1-prod", "rest_api_id": "a1", "stage_name": "prod"},
+    "aws_guardduty_ipset.s": {"id": "d1:s1", "detector_id": "d1", "name": "s"},
+    "aws_guardduty_ipset.odd": {"id": "d1:s:2", "detector_id": "d1", "name": "odd"},
     "aws_glue_job.j": {"id": "j", "name": "j", "default_arguments": {"--a": "1", "--b": "2"}},
 }
 
@@ -127,6 +129,20 @@ ROWS = (
 )
 
 
+_PART = AttributeSource(attribute="id", form=ValueForm.PART)
+_IP_SET: dict[str, Any] = {"service": "guardduty", "id_form": "{DetectorId}:{IpSetId}"}
+PARTS = (
+    row(
+        "DeleteIPSet",
+        "aws_guardduty_ipset",
+        DELETE,
+        identity={"DetectorId": AttributeSource(attribute="detector_id"), "IpSetId": _PART},
+        **_IP_SET,
+    ),
+    row("UpdateIPSet", "aws_guardduty_ipset", DELETE, SET, identity={"DetectorId": _PART, "IpSetId": _PART}, **_IP_SET),
+)
+
+
 def rows_of(rows: Sequence[DerivedRow] = ROWS) -> Callable[[str, str], Sequence[DerivedRow]]:
     return lambda service, operation: [each for each in rows if (each.service, each.operation) == (service, operation)]
 
@@ -190,6 +206,34 @@ def test_a_resource_is_found_by_every_form_that_is_certain(text: str, *, underst
     found = explained("ModifyUser", {"UserId": text, "AccessString": "off"})
 
     assert [each.address for each in found.effects] == ([USER] if understood else [])
+
+
+@pytest.mark.parametrize(
+    ("detector", "ip_set", "address"),
+    [
+        ("d1", "s1", "aws_guardduty_ipset.s"),
+        ("d1", "s:2", "aws_guardduty_ipset.odd"),
+        ("s1", "d1", ""),
+        ("d1:s", "2", ""),
+        ("d1", "s2", ""),
+        ("d1", "", ""),
+        ("", "s1", ""),
+        ("", "d1:s1", ""),
+    ],
+)
+def test_a_resource_is_found_by_the_parts_of_its_id_in_their_places(detector: str, ip_set: str, address: str) -> None:
+    found = explained("DeleteIPSet", {"DetectorId": detector, "IpSetId": ip_set}, "guardduty", rows=PARTS)
+
+    assert [each.address for each in found.effects] == ([address] if address else [])
+
+
+def test_parts_of_an_id_that_could_be_divided_in_another_way_name_nothing() -> None:
+    def named(detector: str, ip_set: str) -> Explanation:
+        return explained("UpdateIPSet", {"DetectorId": detector, "IpSetId": ip_set}, "guardduty", rows=PARTS)
+
+    assert named("d1", "s1").effects
+    assert not named("d1", "s:2").effects
+    assert not named("d1:s", "2").effects
 
 
 def test_the_id_of_one_that_is_the_name_of_another_is_ambiguous() -> None:
@@ -347,6 +391,23 @@ def test_a_name_that_may_mean_resources_of_two_types_is_not_understood() -> None
 
     assert explained("Touch", {"Name": "app"}, rows=rows).effects[0].address == USER
     assert "may be about" in explained("Touch", {"Name": "app"}, rows=rows, state=state).reason
+
+
+def test_a_part_that_is_a_resource_of_its_own_is_meant_and_not_its_owner() -> None:
+    options = {"identity": same(Id="vpc_peering_connection_id"), "service": "ec2", "confidence": Confidence.RESOURCE}
+    connection = {**options, "identity": same(Id="id")}
+    rows = (
+        row("Touch", "aws_vpc_peering_connection", SET, **connection),
+        row("Touch", "aws_vpc_peering_connection_options", SET, **options),
+    )
+    state: Mapping[str, Mapping[str, Json]] = {"aws_vpc_peering_connection.c": {"id": "pcx-1"}}
+    own = {"aws_vpc_peering_connection_options.o": {"id": "pcx-1", "vpc_peering_connection_id": "pcx-1"}}
+
+    def touched(declared: Mapping[str, Mapping[str, Json]]) -> list[str]:
+        return [each.address for each in explained("Touch", {"Id": "pcx-1"}, "ec2", declared, rows).effects]
+
+    assert touched(state) == ["aws_vpc_peering_connection.c"]
+    assert touched({**state, **own}) == ["aws_vpc_peering_connection_options.o"]
 
 
 def test_a_creation_that_may_be_of_several_types_needs_a_declared_one() -> None:

@@ -1,15 +1,17 @@
 """A row of a table accounts for every parameter, or the call is not understood."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import EffectAction
+from gateway.core.model.mutation import Call, EffectAction
 from gateway.core.model.path import AttributePath
 from gateway.effects.interpreter import interpret
 from gateway.effects.operation import Operation, any_value, controls
+from gateway.effects.schema import read_schemas
 from gateway.effects.values import NotUnderstood
 
 QUEUE = "aws_sqs_queue"
@@ -66,6 +68,19 @@ def test_what_a_call_cannot_leave_out_is_marked(context: Callable[..., Any], mem
     row = Operation(resource_type=QUEUE, identity={"Name": "name"}, **members)
     given = {"Name": "q", "DelaySeconds": 3, "Policy": "{}"}
     assert _marked(interpret(row, context(given, {"aws_sqs_queue.q": {"name": "q"}})), "obliged") == obliged
+
+
+def test_a_block_of_which_a_call_gives_members_is_not_reset(context: Callable[..., Any]) -> None:
+    kind, block = "aws_scheduler_schedule", "target.retry_policy"
+    row = Operation(resource_type=kind, identity={"Name": "name"}, overwrites={"Target": {block: []}})
+    recorded = {f"{kind}.s": {"name": "s", "target": [{"retry_policy": [{"maximum_retry_attempts": 1}]}]}}
+
+    def changed(**target: Any) -> set[str]:
+        asked = replace(context({"Name": "s", "Target": target}, recorded), schemas=read_schemas({kind}))
+        return {each.attribute for each in interpret(row, asked)}
+
+    assert changed(RetryPolicy={"MaximumRetryAttempts": 2}) == {f"{block}.maximum_retry_attempts"}
+    assert changed(Arn="a") == {"target.arn", block}
 
 
 def test_an_upsert_switches_off_what_it_omits_and_proves_nothing(context: Callable[..., Any]) -> None:
@@ -243,3 +258,32 @@ def test_what_an_overwriting_call_leaves_out_falls_back_to_its_default(
     }
     changed.pop("container_definitions", None)  # the call must have it, and its form is masked
     assert changed == reset
+
+
+def test_a_default_of_a_structure_is_not_set_where_the_call_has_a_member_of_it(
+    resolver_for: Callable[..., Any],
+) -> None:
+    target = {
+        "Arn": "arn:aws:sqs:eu-west-1:123456789012:q", "RoleArn": "arn:aws:iam::123456789012:role/r",
+        "RetryPolicy": {"MaximumRetryAttempts": 2}, "Input": "x",
+    }  # fmt: skip
+    schedule = {
+        "Name": "s",
+        "GroupName": "default",
+        "ScheduleExpression": "rate(1 hour)",
+        "FlexibleTimeWindow": {"Mode": "OFF"},
+    }
+    recorded = {"target": [{"retry_policy": [{"maximum_retry_attempts": 1}], "dead_letter_config": [{"arn": "a"}]}]}
+    declared = {"aws_scheduler_schedule.s": {"name": "s", "group_name": "default", **recorded}}
+    call = Call(
+        service="scheduler",
+        operation="UpdateSchedule",
+        parameters={**schedule, "Target": target},
+        account="123456789012",
+        region="eu-west-1",
+    )
+    effects = resolver_for(declared).effects(call)
+    found = {effect.attribute: effect.value for effect in effects}
+    assert found["target.retry_policy.maximum_retry_attempts"] == 2
+    assert "target.retry_policy" not in found
+    assert found["target.dead_letter_config"] == []

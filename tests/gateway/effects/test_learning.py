@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from gateway.core.derived_rows import AttributeSource, Confidence, Origin, ValueForm
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.derived_rows import AttributeSource, Confidence, Origin, ValueForm
 from gateway.effects.learning import Observed, RowProposal, may_concern, merged, propose, types_of
 
 BEFORE: dict[str, Json] = {
@@ -66,6 +66,15 @@ def test_what_does_not_fit_is_unexplained_and_only_the_resource_is_known(
     assert found is not None
     assert found.row.unexplained == unexplained
     assert found.row.confidence is Confidence.RESOURCE
+
+
+def test_equal_values_under_other_names_may_be_chosen_by_the_caller() -> None:
+    """An agent may set an attribute in an allowed way to what it says in another call, so that a row takes the one for the other."""
+    found = learned({"JobName": "orders", "Retries": 7}, observed(size=7))
+    assert found is not None
+    assert found.row.attributes == {"Retries": AttributeSource(attribute="size")}
+    assert found.row.confidence is Confidence.RESOURCE
+    assert any("may be chance" in sentence for sentence in found.evidence)
 
 
 def test_a_change_that_no_parameter_explains_makes_it_less_sure() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, derived_rows, file_text
 from gateway.core.errors import NotFound, SettingsInvalid
 from gateway.core.model.mutation import Call, EffectAction
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, derived_rows, file_text
 from gateway.effects.learned_rows import accept, check_learned, learned_rows
 from gateway.effects.learning import RowProposal
 from gateway.effects.proposals import Proposals

@@ -85,6 +85,11 @@ def test_an_inventory_that_raises_means_not_understood() -> None:
         ) -> str | None:
             raise RuntimeError("hush")
 
+        def differing_in_case(
+            self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+        ) -> tuple[str, ...]:
+            raise RuntimeError("hush")
+
         def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
             raise RuntimeError("hush")
 
@@ -152,7 +157,12 @@ class _OneGroup:
     def locate(
         self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
     ) -> str | None:
-        return f"{resource_type}.{identity['name']}"
+        return "aws_autoscaling_group.a" if resource_type == "aws_autoscaling_group" else None
+
+    def differing_in_case(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> tuple[str, ...]:
+        return ()
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         return ()

@@ -11,6 +11,7 @@ from gateway.exports.columns import open_duckdb
 from gateway.exports.formats import FORMATS
 from gateway.ledger.ask.exports import ExportedRecord
 from reconciler.changes.cloudtrail import read_events
+from reconciler.changes.creating_events import Place, told
 from tests.kit.exports import record
 
 FORM = FORMATS[ExportFormatName.CLOUDTRAIL]
@@ -82,3 +83,14 @@ def test_a_decision_that_is_carried_out_has_its_event_with_the_outcome() -> None
     assert not is_call(record(Stage.DECIDED, {"decision": {"verdict": "allow", "carried_out": True}}))
     assert is_call(record(Stage.DECIDED, {"decision": {"verdict": "deny", "carried_out": False}}))
     assert not is_call(record(Stage.APPROVED, {}))
+
+
+def test_what_the_ledger_says_was_created_is_found_as_what_a_trail_says(tmp_path: Path) -> None:
+    """`sentinel reconcile --events` reads the export: nobody's creation is passed over because it went through the gateway."""
+    call = {"service": "elbv2", "operation": "CreateTargetGroup", "account": "", "region": "", "parameters": {"Name": "spare"}}  # fmt: skip
+    settled = record(Stage.SETTLED, {"outcome": "applied", "made": "arn:tg/spare"}, decided={"call": call})
+    (creation,) = told(read_events(_file([settled], tmp_path)).events, Place(accounts=frozenset({"1"}))).creations
+    assert creation.event.origin.event == "elasticloadbalancing:CreateTargetGroup"
+    assert creation.values.texts >= {"spare", "arn:tg/spare"}
+    assert creation.elsewhere == "", "an account and a region that the record does not say are no other ones"
+    assert "aws_lb_target_group" in creation.types

@@ -10,7 +10,7 @@ from gateway.core.errors import NotFound
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Motive
-from gateway.core.ports import Key
+from gateway.core.ports import Key, Revoked
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -53,10 +53,11 @@ class Ring:
             expires_at=NOW + lasts if lasts else None,
         )
 
-    async def revoke(self, key_id: str) -> None:
+    async def revoke(self, key_id: str, *, distrust: bool = True) -> Revoked:
         if key_id not in self.held:
             raise NotFound(f"There is no key {key_id}.")
         self.held[key_id] = replace(self.held[key_id], revoked=True)
+        return Revoked()
 
     async def all(self) -> Sequence[Key]:
         return tuple(self.held.values())

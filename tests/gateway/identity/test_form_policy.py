@@ -51,6 +51,9 @@ async def _ask(form: dict[str, str], bucket: str = "b", ring: Ring | None = None
         _form([["starts-with", "$key", ""], ["content-length-range", 1, 9]]),
         _form([["starts-with", "$key", "k"], {"Content-Type": "text/plain"}], {"content-type": "text/plain"}),
         _form(None, {"x-ignore-me": "1"}),
+        _form([{"key": "k"}, {"success_action_status": 201}], {"success_action_status": "201"}),
+        _form([{"key": "k"}, ["eq", "$success_action_status", 201]], {"success_action_status": "201"}),
+        _form([{"key": "k"}, ["starts-with", "$Content-Type", "image/"]], {"content-type": "image/png, image/gif"}),
         _form(expiration="2026-11-21T14:00:00+01:00"),
     ],
 )
@@ -69,6 +72,11 @@ async def test_a_form_that_meets_its_policy_is_its_signers(form: dict[str, str])
         (_form([["eq", "$key"]]), "AccessDenied"),
         (_form([["content-length-range", -1, "x"], {"key": "k"}]), "AccessDenied"),
         (_form(None, {"acl": "public-read"}), "AccessDenied"),
+        (
+            _form([{"key": "k"}, ["starts-with", "$Content-Type", "image/"]], {"content-type": "image/png, text/html"}),
+            "AccessDenied",
+        ),
+        (_form([{"key": True}]), "AccessDenied"),
         (_form(expiration="2026-11-21T12:00:00Z"), "AccessDenied"),
         (_form(expiration="soon"), "AccessDenied"),
         (_form(expiration=None), "AccessDenied"),

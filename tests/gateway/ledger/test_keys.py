@@ -1,13 +1,16 @@
 """Issuing and revoking a key are records, without the secret, in the same transaction as the row."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from gateway.core.errors import NotFound
+from gateway.core.errors import NotFound, Overloaded
+from gateway.core.model.caller import ActorKind
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
-from gateway.ledger.keyring import issue_key, revoke_key
+from gateway.ledger.keyring import MOST_SESSIONS, issue_key, revoke_key
+from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
 ROW = {
@@ -77,3 +80,28 @@ async def test_an_unknown_key_leaves_no_record(scene: Any) -> None:
     with pytest.raises(NotFound):
         await scene.ledger.write(lambda transaction: revoke_key(transaction, "SNTLNO", scene.now))
     assert await scene.ledger.verify() == 0
+
+
+async def test_a_key_has_only_so_many_sessions_open(scene: Any) -> None:
+    """Third audit: an agent made 300 session keys in a row, each of which would have had to be found had its key been stolen."""
+    most = MOST_SESSIONS[ActorKind.AGENT]
+    standing = {**ROW, "kind": "agent", "roles": "[]"}
+    soon = to_text(scene.now + timedelta(hours=1))
+
+    def session(number: int) -> Any:
+        row = {**standing, "id": f"SNTS{number}", "session_of": "SNTLA", "expires_at": soon}
+        return lambda transaction: issue_key(transaction, row, scene.now)
+
+    def work(transaction: Transaction) -> None:
+        issue_key(transaction, standing, scene.now)
+        for number in range(most):
+            session(number)(transaction)
+
+    await scene.ledger.write(work)
+    with pytest.raises(Overloaded, match=f"{most} sessions open"):
+        await scene.ledger.write(session(most))
+    await scene.ledger.write(lambda transaction: revoke_key(transaction, "SNTS0", scene.now))
+    await scene.ledger.write(session(most))
+    later = scene.now + timedelta(hours=2)
+    row = {**standing, "id": "SNTSlater", "session_of": "SNTLA"}
+    await scene.ledger.write(lambda transaction: issue_key(transaction, row, later))

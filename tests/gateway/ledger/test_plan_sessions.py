@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from gateway.core.errors import NotFound, Overloaded, PlanUsed
+from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import EffectAction
-from gateway.core.model.outcome import Failed
+from gateway.core.model.outcome import Failed, InDoubt, Sent
 from gateway.core.model.path import WHOLE
 from gateway.core.model.plan_session import PlanSessionEnd
 from gateway.core.model.verdict import Verdict
@@ -112,6 +113,27 @@ async def test_the_end_frees_what_was_not_done(plans: PlanScene) -> None:
     found = await plans.keys.find(session.key_id)
     assert found is not None
     assert found.revoked
+
+
+@pytest.mark.parametrize(
+    ("motivation", "outcome", "stands"),
+    [
+        (Motivation.ROUTINE, nouns.APPLIED, False),
+        (Motivation.ROUTINE, InDoubt(reason="silence"), True),
+        (Motivation.LAUNCH, nouns.APPLIED, True),
+    ],
+)
+async def test_the_end_of_a_routine_apply_frees_what_was_done_too(
+    plans: PlanScene, motivation: Motivation, outcome: Sent, stands: bool
+) -> None:
+    """Else two pipelines that apply every day would keep each other out for an hour."""
+    motive = Motive(intent=Intent.CONSISTENCY, motivation=motivation)
+    plan, key = await plans.plan(motive=motive)
+    await plans.call(await plans.session(key), outcome=outcome)
+    await plans.sessions.end(plan.id, by=await plans.standing(), at=plans.now, exit_code=0)
+
+    [claim] = (await plans.claims()).values()
+    assert (claim.end is None) == stands
 
 
 async def test_what_the_plan_ended_stands_again_if_nothing_was_done(plans: PlanScene, scene: Any) -> None:

@@ -12,11 +12,13 @@ from gateway.core.settings import Settings
 from gateway.ledger.sealed_ledger import checkpoint_path, ledger_keys, master_key_of, open_sealed_ledger
 from tests.kit.bodies import sample_record
 
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+RECORD = sample_record(stage=Stage.TURNED_AWAY, at=AT)
+
 
 async def write(settings: Settings) -> None:
     async with open_sealed_ledger(settings) as ledger:
-        record = sample_record(stage=Stage.TURNED_AWAY, at=datetime(2026, 3, 1, tzinfo=UTC))
-        await ledger.write(lambda transaction: transaction.append(record))
+        await ledger.write(lambda transaction: transaction.append(RECORD))
 
 
 async def test_closing_leaves_a_checkpoint_beside_the_master_key(tmp_path: Path) -> None:

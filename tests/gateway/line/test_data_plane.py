@@ -7,17 +7,26 @@ from typing import Any
 
 import pytest
 
-from gateway.core.errors import Ambiguous, LedgerUnavailable
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
+from gateway.core.errors import Ambiguous, LedgerUnavailable, Overloaded, SignatureSpent
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.data_plane import DEFAULT_TREATMENTS, DataTreatment, Passage, PassedCalls
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Basis, Call, CallClass, EffectAction
 from gateway.core.ports import Request
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from gateway.effects.resolver import EffectResolver
-from gateway.line.data_plane import MOST_COUNTERS, MOST_RESOURCES, DataPlane, PassedCounts
+from gateway.line.data_plane import (
+    MOST_COUNTERS,
+    MOST_RESOURCES,
+    SAME_SECOND,
+    DataPlane,
+    DataSignature,
+    DataSignatures,
+    PassedCounts,
+)
+from gateway.line.ground_truth import GroundTruth
 from gateway.terraform.aws_location import AwsLocation
-from gateway.terraform.config.backend import StateObject
+from gateway.terraform.config.backend import StatePlace
 
 PASS, RECORD, POLICY = DataTreatment
 ADDRESSES = {
@@ -53,6 +62,11 @@ class World:
             ),
             None,
         )
+
+    def differing_in_case(
+        self, resource_type: str, identity: Mapping[str, str], account: str = "", region: str = ""
+    ) -> tuple[str, ...]:
+        return ()
 
     def find(self, resource_type: str, attribute: str, value: str) -> tuple[str, ...]:
         return ()
@@ -322,6 +336,14 @@ async def test_nothing_passes_while_nothing_can_be_recorded(
     assert (passed.count, passed.errors, passed.resources) == (1, 1, {"aws_dynamodb_table.a": 1})
 
 
+async def test_a_durable_call_is_recorded_before_it_is_sent(counts: PassedCounts, ledger: Recorder) -> None:
+    await counts.add_durably(RECORDED)
+    assert [each.count for each in ledger.passed] == [1]
+    ledger.fails.append(LedgerUnavailable("The disk is full."))
+    with pytest.raises(LedgerUnavailable, match="nothing was sent"):
+        await counts.add_durably(RECORDED)
+
+
 async def test_what_is_counted_while_the_ledger_fails_is_added(ledger: Recorder) -> None:
     counts = PassedCounts(ledger, Ticking())
 
@@ -347,10 +369,16 @@ async def test_the_number_of_counters_is_limited(counts: PassedCounts) -> None:
 
 
 async def test_in_the_session_of_a_plan_only_calls_on_states_pass() -> None:
-    state = StateObject(bucket="states", key="shop.tfstate", region="us-east-1")
+    state = StatePlace(stack="shop", bucket="states", key="shop.tfstate", region="us-east-1", lock_table="locks")
     world: Any = World()
-    world.state_objects = (state,)
-    plane = DataPlane(resolver=EffectResolver(world), stacks=world, treatments=DEFAULT_TREATMENTS, by_stack={})
+    world.state_places, world.generation, world.recorded_of = (state,), world, lambda _: iter(())
+    plane = DataPlane(
+        resolver=EffectResolver(world),
+        stacks=world,
+        treatments=DEFAULT_TREATMENTS,
+        by_stack={},
+        ground=GroundTruth((), world),
+    )
     caller = replace(_caller(ActorKind.PIPELINE), plan="mut_1")
 
     async def passes(service: str, operation: str, parameters: dict[str, Any]) -> bool:
@@ -360,3 +388,77 @@ async def test_in_the_session_of_a_plan_only_calls_on_states_pass() -> None:
     locked = {"TableName": "locks", "Item": {"LockID": {"S": "states/shop.tfstate"}}}
     assert await passes("dynamodb", "PutItem", locked)
     assert not await passes("dynamodb", "PutItem", {"TableName": "orders", "Item": {"id": {"S": "1"}}})
+
+
+# Signatures ------------------------------------------------------------------------------------------------------------
+
+
+class Minutes:
+    """A clock that is set."""
+
+    def __init__(self) -> None:
+        self.at = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.at
+
+    def later(self, seconds: float) -> None:
+        self.at += timedelta(seconds=seconds)
+
+
+def made(clock: Minutes, value: str = "a", nonce: str = "n", *, signed: bool = True) -> DataSignature:
+    return DataSignature(value=value, at=clock.now(), nonce=nonce, signed_nonce=signed)
+
+
+def test_a_signature_is_remembered_as_long_as_it_is_valid_and_no_longer() -> None:
+    clock = Minutes()
+    spent = DataSignatures(clock, skew=timedelta(minutes=5))
+    ahead = DataSignature(value="b", at=clock.now() + timedelta(minutes=5), nonce="n", signed_nonce=True)
+    early = made(clock)
+    for each in (early, ahead):
+        spent.spend(each)
+    clock.later(299)
+    for each in (early, ahead):
+        with pytest.raises(SignatureSpent):
+            spent.spend(each)
+    clock.later(300)
+    with pytest.raises(SignatureSpent):
+        spent.spend(ahead)
+    clock.later(200)
+    spent.spend(made(clock, "c"))
+    assert sum(map(len, spent._by_end.values())) == 1
+
+
+def test_a_shared_signature_is_not_given_back_by_one_of_its_calls() -> None:
+    """Of two equal calls AWS refused one; the other was carried out."""
+    clock = Minutes()
+    spent = DataSignatures(clock, skew=timedelta(minutes=5))
+    one, other = made(clock, nonce="1", signed=False), made(clock, nonce="2", signed=False)
+    spent.spend(one)
+    spent.spend(other)
+    clock.later(SAME_SECOND + 0.1)
+    spent.free(other)
+    for each in (one, other):
+        with pytest.raises(SignatureSpent):
+            spent.spend(each)
+
+
+def test_what_lasts_for_a_second_is_forgotten_with_it() -> None:
+    clock = Minutes()
+    spent = DataSignatures(clock, skew=timedelta(minutes=5))
+    for number in range(1_000):
+        spent.spend(made(clock, str(number), signed=False))
+        clock.later(0.01)
+    assert len(spent._first) <= 201 >= len(spent._sent)
+
+
+def test_too_many_signatures_are_not_forgotten_but_refused() -> None:
+    clock = Minutes()
+    spent = DataSignatures(clock, skew=timedelta(minutes=5), most=2)
+    for value in "ab":
+        spent.spend(made(clock, value))
+    clock.later(60)
+    with pytest.raises(Overloaded):
+        spent.spend(made(clock, "c"))
+    clock.later(400)
+    spent.spend(made(clock, "c"))

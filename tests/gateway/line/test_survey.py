@@ -214,6 +214,9 @@ _OBSERVED = (_A, "eu-west-1", Mode.OBSERVE)
         ([_OBSERVED, (_A, "eu-west-1", Mode.ENFORCE)], Mode.ENFORCE),
         ([_OBSERVED, (_A, "", Mode.ENFORCE)], Mode.ENFORCE),
         ([_OBSERVED, ("", "eu-west-1", Mode.ENFORCE)], Mode.ENFORCE),
+        ([("", "eu-west-1", Mode.OBSERVE)], Mode.OBSERVE),
+        ([("", "us-east-1", Mode.OBSERVE)], Mode.ENFORCE),
+        ([("", "eu-west-1", Mode.OBSERVE), (_B, "eu-west-1", Mode.OBSERVE)], Mode.ENFORCE),
         ([(_A, "us-east-1", Mode.OBSERVE)], Mode.ENFORCE),
         ([(_A, "", Mode.OBSERVE)], Mode.ENFORCE),
         ([(_B, "eu-west-1", Mode.OBSERVE)], Mode.ENFORCE),
@@ -224,6 +227,32 @@ async def test_what_is_not_understood_is_observed_where_every_stack_that_may_be_
     tmp_path: Path, places: list[tuple[str, str, Mode]], mode: Mode
 ) -> None:
     assert await _unknown(_at(tmp_path, *places)) is mode
+
+
+async def test_what_is_not_understood_belongs_to_the_one_stack_that_is_there(tmp_path: Path) -> None:
+    survey = _at(tmp_path, _OBSERVED, (_A, "us-east-1", Mode.ENFORCE))
+
+    async def stack(region: str) -> tuple[str, tuple[str, ...]]:
+        call = Call(service="sqs", operation="Odd", account=_A, region=region)
+        facts = await survey.of(nouns.mutation(call=call))
+        return facts.stack, facts.possible_stacks
+
+    assert [await stack(region) for region in ("eu-west-1", "us-east-1")] == [("s0", ()), ("s1", ())]
+    assert [await stack(region) for region in ("us-west-2", "")] == [("", ("s0", "s1"))] * 2
+
+
+async def test_what_is_not_understood_may_be_about_each_stack_in_its_place(tmp_path: Path) -> None:
+    survey = _at(tmp_path, _OBSERVED, (_A, "us-east-1", Mode.ENFORCE), _OBSERVED)
+    facts = await survey.of(nouns.mutation(call=Call(service="sqs", operation="Odd", account=_A, region="eu-west-1")))
+    assert (facts.stack, facts.possible_stacks) == ("", ("s0", "s2"))
+
+
+async def test_a_stack_that_was_never_applied_observes_where_no_setting_names_the_account(tmp_path: Path) -> None:
+    """The first apply of a new stack: neither the settings nor a state say in which account it is."""
+    assert await _unknown(_at(tmp_path, ("", "eu-west-1", Mode.OBSERVE)), account="") is Mode.OBSERVE
+    (tmp_path / "two").mkdir()
+    two = _at(tmp_path / "two", ("", "eu-west-1", Mode.OBSERVE), ("", "eu-west-1", Mode.ENFORCE))
+    assert await _unknown(two, account="") is Mode.ENFORCE
 
 
 async def test_an_agents_call_that_is_not_understood_is_observed_only_if_the_whole_gateway_observes(

@@ -14,8 +14,19 @@ def _call(**parameters: object) -> RecordedCall:
 def test_each_effect_has_a_line() -> None:
     made = change_lines([effect(), effect(action="delete"), effect(value={"a": "ü"}, sensitive=False)])
     where = "aws_sqs_queue.jobs.delay_seconds"
-    assert made.text.splitlines() == [f"{where}: 0 → 9", f"delete {where}", f'{where}: 0 → {{"a": "ü"}}']
+    assert made.text.splitlines() == [
+        f"{where}: 0 → 9",
+        f"delete {where}: This attribute goes, with its value.",
+        f'{where}: 0 → {{"a": "ü"}}',
+    ]
     assert made.whole
+
+
+def test_a_deletion_says_what_goes() -> None:
+    made = change_lines([effect(attribute="*", action="delete", value=None)])
+    assert made.text.startswith(
+        "delete aws_sqs_queue.jobs.*: This resource goes, with everything that is stored in it."
+    )
 
 
 def test_secrets_are_named_and_not_shown() -> None:

@@ -7,13 +7,18 @@ from typing import Any
 import pytest
 
 from gateway.aws.models.call_classes import class_of_call, shipped
+from gateway.core.derived_rows import Origin, derived_rows
+from gateway.core.errors import CallTooLarge
 from gateway.core.model.json import Json
-from gateway.core.model.mutation import CallClass
+from gateway.core.model.mutation import UNREAD, CallClass
 from gateway.core.model.plan import Plan, PlannedAction, PlannedChange
 from gateway.core.model.verdict import Mode
 from gateway.core.settings import StackSettings
+from gateway.effects.proxies.carriers import CARRIERS, HELD
 from gateway.effects.resolver import EffectResolver
-from gateway.plans.carried_calls import carried_calls
+from gateway.effects.schema import read_schemas
+from gateway.plans.carried_calls import MAKERS, carried_calls
+from gateway.plans.held_types import HELD_BODIES, HELD_DELETIONS, HELD_TYPES
 from gateway.terraform.stacks import Stacks
 
 STACK = Path(__file__).parents[2] / "cases" / "stacks" / "kafka"
@@ -59,12 +64,25 @@ def stacks() -> Stacks:
 
 
 def found(
-    stacks: Stacks, resource_type: str, values: dict[str, Json], action: PlannedAction = PlannedAction.CREATE
+    stacks: Stacks,
+    resource_type: str,
+    values: dict[str, Json],
+    action: PlannedAction = PlannedAction.CREATE,
+    *,
+    secrets: tuple[str, ...] = (),
+    unknown: tuple[str, ...] = (),
 ) -> list[tuple[str, str, CallClass]]:
     resolver = EffectResolver(
         stacks, class_of=lambda call: class_of_call(call, shipped().of(call.service, call.operation))
     )
-    change = PlannedChange(address=f"{resource_type}.new", resource_type=resource_type, action=action, values=values)
+    change = PlannedChange(
+        address=f"{resource_type}.new",
+        resource_type=resource_type,
+        action=action,
+        values=values,
+        secrets=secrets,
+        unknown=unknown,
+    )
     calls = carried_calls(Plan(changes=(change,)), stacks.all[0], resolver, "123456789012", "eu-west-1")
     return [(each.name, each.role, each.call_class) for each in calls]
 
@@ -84,7 +102,8 @@ def test_the_inner_calls_of_what_a_plan_makes_are_found(
     stacks: Stacks, resource_type: str, values: dict[str, Any], call: str, role: str
 ) -> None:
     assert [(name, by) for name, by, _ in found(stacks, resource_type, values)] == [(call, role)]
-    assert found(stacks, resource_type, {}, PlannedAction.DELETE) == []
+    gone = [name for name, _, _ in found(stacks, resource_type, {}, PlannedAction.DELETE)]
+    assert gone == (["cloudformation:DeleteStack"] if resource_type == "aws_cloudformation_stack" else [])
 
 
 def test_what_cannot_be_read_is_left_out_but_for_what_nobody_may_call(stacks: Stacks) -> None:
@@ -101,3 +120,55 @@ def test_what_cannot_be_read_is_left_out_but_for_what_nobody_may_call(stacks: St
 
 def test_a_plan_without_such_resources_has_none(stacks: Stacks) -> None:
     assert found(stacks, "aws_sqs_queue", {"name": "q"}) == []
+
+
+def test_every_type_whose_calls_are_held_is_in_the_table() -> None:
+    """Derived rows say which type an operation makes; the table is what plans are judged by."""
+    known = {*HELD_TYPES, *HELD_BODIES, *MAKERS}
+    for service, operation in HELD:
+        rows = derived_rows(service, operation)
+        types = {
+            row.resource_type for row in rows if row.origin is Origin.TRACED and row.resource_type.startswith("aws_")
+        }
+        assert not types - known, (service, operation)
+    named = [*HELD_TYPES.values(), *(each for _, each in HELD_BODIES.values()), *HELD_DELETIONS.values()]
+    assert {*named} <= {*HELD, *CARRIERS}
+    assert not read_schemas({*HELD_TYPES, *HELD_BODIES, *HELD_DELETIONS}).keys() & MAKERS.keys()
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "values", "call"),
+    [
+        ("aws_pipes_pipe", {"name": "p"}, "pipes:CreatePipe"),
+        ("aws_cloudformation_stack_set", {"name": "s"}, "cloudformation:CreateStackSet"),
+        ("aws_cloudcontrolapi_resource", {"type_name": "AWS::IAM::User", "desired_state": "{}"}, "cloudcontrol:CreateResource"),
+        ("aws_cloudformation_stack", {"name": "s", "template_url": "https://b.s3.amazonaws.com/t"}, "cloudformation:CreateStack"),
+        ("aws_api_gateway_rest_api", {"name": "a", "body": "{}"}, "apigateway:PutRestApi"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_unpacked_is_told(
+    stacks: Stacks, resource_type: str, values: dict[str, Json], call: str
+) -> None:
+    for action in (PlannedAction.CREATE, PlannedAction.UPDATE):
+        assert (call, UNREAD, CallClass.MUTATION) in found(stacks, resource_type, values, action)
+    assert found(stacks, resource_type, {"tags.team": "shop"}, PlannedAction.UPDATE) == []
+
+
+def test_a_definition_that_the_plan_does_not_tell_is_not_the_recorded_one(stacks: Stacks) -> None:
+    values: dict[str, Json] = {"name": "m", "role_arn": ROLE}
+    unread = [("stepfunctions:CreateStateMachine", UNREAD, CallClass.MUTATION)]
+    assert found(stacks, "aws_sfn_state_machine", values, secrets=("definition",)) == unread
+    assert found(stacks, "aws_sfn_state_machine", values, unknown=("definition",)) == unread
+    assert found(stacks, "aws_sfn_state_machine", values, unknown=("description",)) == []
+
+
+@pytest.mark.parametrize("resource_type", sorted(HELD_DELETIONS))
+def test_what_goes_with_a_resource_is_told(stacks: Stacks, resource_type: str) -> None:
+    ((name, role, _),) = found(stacks, resource_type, {}, PlannedAction.DELETE)
+    assert (name, role) == (":".join(HELD_DELETIONS[resource_type]), UNREAD)
+
+
+def test_calls_are_limited(stacks: Stacks) -> None:
+    pipe = PlannedChange(address="aws_pipes_pipe.p", resource_type="aws_pipes_pipe", action=PlannedAction.CREATE)
+    with pytest.raises(CallTooLarge, match="more than 1000 calls"):
+        carried_calls(Plan(changes=(pipe,) * 1_001), stacks.all[0], EffectResolver(stacks), "", "")

@@ -1,7 +1,7 @@
 """A plan's changes as effects."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -26,6 +26,7 @@ from gateway.plans.check import (
     plan_record,
     planned_effects,
 )
+from gateway.plans.unknown_calls import UnknownCalls
 from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
 from tests.kit import nouns
@@ -234,3 +235,20 @@ async def test_a_large_plan_is_judged_in_a_thread() -> None:
     )
     verdict = await check_of(Events()).check(PIPELINE, Plan(changes=changes))
     assert (len(verdict.mutation.effects), verdict.passes) == (800, True)
+
+
+@pytest.mark.parametrize(("mode", "passes"), [(Mode.ENFORCE, False), (Mode.OBSERVE, True)])
+async def test_a_plan_with_a_change_that_nobody_understands_passes_only_where_it_is_observed(
+    mode: Mode, passes: bool
+) -> None:
+    unknown = UnknownCalls(address=QUEUE, resource_type="aws_sqs_queue", action=PlannedAction.CREATE, with_plan=False)
+    verdict = PlanVerdict(
+        id="pln_1",
+        stack="kafka",
+        plan=Plan(changes=()),
+        mutation=nouns.mutation(),
+        decision=nouns.decision(mode=mode),
+        unknown=(unknown,),
+    )
+    assert verdict.passes is passes
+    assert replace(verdict, unknown=(replace(unknown, with_plan=True),)).passes

@@ -266,3 +266,37 @@ def test_a_replacement_is_given_every_value_again(actions: list[str]) -> None:
     before, after = {"name": "old", "delay_seconds": 5}, {"name": "new", "delay_seconds": 5}
     [change] = read_plan(document(entry("aws_sqs_queue.a", actions, before, after))).changes
     assert (change.action, change.values) == (PlannedAction.REPLACE, after)
+
+
+def marked(password: str, code: str, key: bytes = b"k") -> dict[str, str]:
+    """The marks of a database with this password and a name that only the apply knows."""
+    change = {
+        "actions": ["create"],
+        "before": None,
+        "after": {"password": password},
+        "after_unknown": {"identifier": True},
+    }
+    entry = {"address": "aws_db_instance.a", "type": "aws_db_instance", "mode": "managed", "change": change}
+    expressions = {"password": {"references": ["var.p"]}, "identifier": {"references": [code]}}
+    block = {"address": "aws_db_instance.a", "expressions": expressions}
+    source = {
+        "format_version": "1.2",
+        "resource_changes": [entry],
+        "configuration": {"root_module": {"resources": [block]}},
+    }
+    [found] = read_plan(json.dumps(source).encode(), mark_key=key).changes
+    assert (found.secrets, found.unknown) == (("password",), ("identifier",))
+    assert password not in repr(found)
+    return dict(found.marks)
+
+
+def test_what_is_not_told_has_marks_that_only_the_key_can_make() -> None:
+    usual = marked("hunter2-plain", "random_id.a.hex")
+    assert usual == marked("hunter2-plain", "random_id.a.hex")
+    assert {len(mark) for mark in usual.values()} == {64}
+    assert usual["password"] != marked("hunter3-plain", "random_id.a.hex")["password"]
+    assert usual["identifier"] != marked("hunter2-plain", "random_id.b.hex")["identifier"]
+    assert usual["password"] == marked("hunter2-plain", "random_id.b.hex")["password"]
+    other = marked("hunter2-plain", "random_id.a.hex", b"other")
+    assert not set(other.values()) & set(usual.values())
+    assert marked("hunter2-plain", "random_id.a.hex", b"") == {}

@@ -192,3 +192,38 @@ def test_only_its_own_session_is_ended_with_its_key(gate: Gate) -> None:
     reply = httpx.request("DELETE", f"{gate.url}/v1/plans/{other.plan}/session", headers=headers, json={}, timeout=300)
     assert reply.status_code == 403
     assert other.end().json() == {"ended": True}
+
+
+LOGIN = planned(
+    "aws_iam_user_login_profile.ops",
+    "create",
+    values={"user": "ops", "password_reset_required": True},
+    computed=["password", "id", "encrypted_password", "key_fingerprint"],
+)
+
+
+def test_a_credential_is_made_by_a_plan_that_a_person_approved_and_not_beside_it(gate: Gate) -> None:
+    made = {"UserName": "ops", "Password": "a-long-Passw0rd!", "PasswordResetRequired": True}
+    outside = gate.client("iam", "pipeline").create_login_profile
+    refused(outside, **made)
+    body: Any = last_decision(gate).body
+    assert body.decision.verdict == "hold", "a pipeline's own call"
+
+    status, held = ask(gate, "pipeline", LOGIN)
+    assert (status, held.get("session")) == (200, None)
+    assert "SEN-I014" in json.dumps(held)
+    url = f"{gate.url}/v1/mutations/{held['mutation']}/approve"
+    assert httpx.post(url, headers=gate.bearer("human"), json={}, timeout=300).status_code == 200
+    applying = opened(gate, LOGIN)
+    create = applying.client("iam").create_login_profile
+    assert "fits no change" in refused(create, **{**made, "UserName": "admin"})
+    create(**made)
+    assert "fits no change" in refused(create, **made), "once"
+    assert "fits no change" in refused(applying.client("iam").update_login_profile, **made)
+
+
+def test_a_stolen_session_of_a_plan_without_credentials_makes_none(gate: Gate) -> None:
+    user = planned("aws_iam_user.ops", "create", values={"name": "ops"})
+    applying = opened(gate, user)
+    made = {"UserName": "ops", "Password": "a-long-Passw0rd!"}
+    assert "fits no change" in refused(applying.client("iam").create_login_profile, **made)

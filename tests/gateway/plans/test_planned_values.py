@@ -1,15 +1,16 @@
 """What an apply may give to an attribute."""
 
+import hashlib
 import json
 from typing import Any
 
 import pytest
 
+from gateway.core.derived_rows import ValueForm
 from gateway.core.model.json import Json
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import SessionChange
-from gateway.effects.derived_rows import ValueForm
-from gateway.plans.planned_values import PlannedResource, as_map, same, same_in_form
+from gateway.plans.planned_values import PlannedResource, as_map, fits_body, is_body, same, same_in_form
 
 
 def resource(
@@ -149,3 +150,21 @@ def test_a_replacement_gets_again_what_the_plan_does_not_change() -> None:
     assert change.fits("tags", {"team": "shop"})
     assert not change.fits("display_name", "other")
     assert not change.fits("name", "old")
+
+
+def test_an_upload_is_what_plan_or_state_say_of_its_content() -> None:
+    def head(text: str, digest: str | None = "") -> dict[str, Json]:
+        said = hashlib.sha256(text.encode()).hexdigest() if digest == "" else digest
+        return {"bytes": len(text.encode()), "sha256": said}
+
+    assert is_body(head("a"))
+    assert not is_body({"Bytes": 1})
+    made = resource(PlannedAction.CREATE, values={"content": "first"})
+    assert fits_body(made, head("first"))
+    assert fits_body(made, head("first", None)), "the client signs no digest"
+    assert not fits_body(made, head("other"))
+    assert not fits_body(made, head("longer", None))
+    assert fits_body(resource(recorded={"content": "first"}, values={"cache_control": "x"}), head("first"))
+    assert fits_body(resource(PlannedAction.CREATE, values={"content_base64": "Zmlyc3Q="}), head("first"))
+    assert fits_body(resource(PlannedAction.CREATE, values={"source": "file.txt"}), head("what no plan tells"))
+    assert not fits_body(resource(PlannedAction.CREATE, values={"key": "k"}), head("x")), "an object without content"

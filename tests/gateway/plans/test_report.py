@@ -194,3 +194,23 @@ def test_the_schema_notices_what_is_missing(missing: str) -> None:
     del document[missing]
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(document, LOG)
+
+
+UNKNOWN = {"address": "aws_x.a", "type": "aws_x", "action": "create", "with_plan": False}
+
+
+def test_changes_that_nobody_understands_are_named() -> None:
+    document = report(
+        passes=False, claims=[], not_understood=[UNKNOWN, {**UNKNOWN, "address": "aws_y.b", "with_plan": True}]
+    )
+    document["decision"]["findings"] = []
+
+    assert plan_headline(document) == (
+        "The plan of stack kafka (2 resources) would not pass: 1 change with calls that nobody understands."
+    )
+    text = plan_markdown(document)
+    assert "Nobody understands the calls that change aws\\_x.a" in text
+    assert "`sentinel apply`: aws\\_y.b" in text.replace("\\`", "`")
+    [result] = plan_sarif(document, plan_file="plan.json")["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("plan.not_understood", "warning")
+    assert result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "aws_x.a"

@@ -1,21 +1,24 @@
 """Calls that no hand-made row explains, matched with a plan by derived rows."""
 
+import base64
+import hashlib
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
 from gateway.core.model.mutation import Call, CallClass, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import PlanRules, PlanSession, SessionChange
 from gateway.core.model.verdict import Mode
 from gateway.core.settings import StackSettings
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
 from gateway.plans.call_match import CallMatch, SessionCall, by_effects
 from gateway.plans.row_match import by_rows
 from gateway.plans.session_calls import match_of
+from gateway.terraform.forms import Twin
 from gateway.terraform.stacks import Stacks
 from tests.kit import nouns
 from tests.kit.gate import STACK
@@ -24,6 +27,11 @@ from tests.kit.nouns import NOW
 REPOSITORY = "aws_ecr_repository"
 C, S, D = EffectAction.CREATE, EffectAction.SET, EffectAction.DELETE
 STACKS = Stacks.load([StackSettings(name="kafka", path=STACK)], default_mode=Mode.ENFORCE)
+OLD = "aws_ecr_repository.old"
+"""A recorded repository. What no state records is neither changed nor deleted."""
+_STATE = STACKS.all[0].state
+_OLD = replace(next(iter(_STATE.resources.values())), address=OLD, attributes={})
+KAFKA = replace(STACKS.all[0], state=replace(_STATE, resources={**_STATE.resources, OLD: _OLD}))
 
 
 def change(
@@ -82,7 +90,7 @@ def session_call(
         call_class=call_class,
         effects=(),
         rows=rows,
-        stack=STACKS.all[0],
+        stack=KAFKA,
         rules=rules or PlanRules(),
         used=used or {},
         made=made or {},
@@ -109,10 +117,20 @@ def test_a_row_of_the_type_passes_in_its_direction() -> None:
         ("aws_ecr_repository.app", "create")
     ]
     assert match(row(D)).objection == "the plan changes no aws_ecr_repository in this way"
-    deleted = (change(action=PlannedAction.DELETE),)
+    deleted = (change("old", PlannedAction.DELETE),)
     assert match(row(C, S), changes=deleted).objection
-    assert used_of(match(row(D), changes=deleted)) == [("aws_ecr_repository.app", "delete")]
+    assert used_of(match(row(D), changes=deleted)) == [(OLD, "delete")]
     assert match(row(C, resource_type="aws_ecr_registry_policy")).objection
+
+
+@pytest.mark.parametrize("action", [PlannedAction.UPDATE, PlannedAction.DELETE, PlannedAction.REPLACE])
+def test_what_no_state_records_is_neither_changed_nor_deleted(action: PlannedAction) -> None:
+    """Whatever the client says about its identity: nobody knows which resource it is."""
+    planned = (change("ghost", action, values={"name": "app"}, free=frozenset({"arn", "id"})),)
+    for row_actions in ((S,), (D,)):
+        known = row(*row_actions, confidence=Confidence.ATTRIBUTES, identity={"repositoryName": source("name")})
+        found = match(known, changes=planned, repositoryName="app")
+        assert bool(found.uses) is (action is PlannedAction.REPLACE and S in row_actions)
 
 
 def test_it_passes_as_often_as_the_plan_has_such_changes() -> None:
@@ -123,6 +141,30 @@ def test_it_passes_as_often_as_the_plan_has_such_changes() -> None:
     assert used_of(match(created, changes=both, used=spent)) == [("aws_ecr_repository.b", "create")]
     spent |= {("aws_ecr_repository.b", "create", "ecr:CreateRepository"): 1}
     assert "as often" in match(created, changes=both, used=spent).objection
+
+
+@pytest.mark.parametrize(
+    ("parameters", "passes"),
+    [
+        ({"PublicPolicy": "x"}, False),
+        ({"AccessRules": [{"Principal": "*"}]}, False),
+        ({"AccessRules": [{"Principal": "known"}]}, True),
+        ({"AccessPolicy": '{"a":  [1]}'}, True),
+        ({"SharedWith": "123456789012"}, True),
+        ({"PermissionRole": "role-made"}, True),
+        ({"PublicAccess": False}, True),
+        ({"Rules": "x"}, True),
+        ({"AuthorizationToken": "x"}, True),
+    ],
+)
+def test_what_may_say_who_reaches_it_is_planned_whatever_it_is_called(
+    parameters: dict[str, Any], *, passes: bool
+) -> None:
+    """By the class of the name, not by a list: a sibling of a guarded attribute passes no more than that."""
+    planned = (change(values={"other": "known", "document": '{"a": [1]}'}),)
+    weak = row(C, confidence=Confidence.TYPE, origin=Origin.MODEL)
+    found = match(weak, changes=planned, made={"aws_iam_role.x": "role-made"}, **parameters)
+    assert bool(found.uses) is passes, found.objection
 
 
 def test_the_named_resource_is_chosen_and_no_other() -> None:
@@ -149,6 +191,16 @@ def test_what_was_created_is_known_by_the_id_that_aws_chose() -> None:
     assert match(settings, id="r-1", made=made, used=created).uses
     assert match(settings, id="arn:aws:ecr:us-east-1:123456789012:repository/r-1", made=made).uses
     assert match(settings, id="somebody-elses", made=made).objection
+
+
+def test_parts_of_an_id_name_the_resource_in_their_places() -> None:
+    part = source("id", ValueForm.PART)
+    deletes = row(D, identity={"registry": part, "name": part}, id_form="{registry}/{name}")
+    deleted = (change("old", PlannedAction.DELETE, values={"id": "r/app"}),)
+    assert match(deletes, changes=deleted, registry="r", name="app").uses
+    assert match(deletes, changes=deleted, registry="app", name="r").objection
+    assert match(deletes, changes=deleted, registry="r").objection
+    assert match(row(S, identity={"name": part}, id_form="{name}"), name="app").objection, "nothing was created yet"
 
 
 def test_an_arn_elsewhere_is_another_resource() -> None:
@@ -221,7 +273,7 @@ def test_a_deletion_is_forced_only_as_the_state_says() -> None:
 
 def test_a_store_is_deleted_by_its_name_only() -> None:
     rules = PlanRules(stores=frozenset({REPOSITORY}))
-    deleted = (change(action=PlannedAction.DELETE),)
+    deleted = (change("old", PlannedAction.DELETE),)
     assert "does not say which" in match(row(D), changes=deleted, rules=rules).objection
     assert match(row(D), changes=deleted).uses
 
@@ -379,7 +431,9 @@ def test_what_has_no_more_changes_of_one_type_may_be_planned_as_another() -> Non
     asked = session_call(attaches, changes=(one, every), used=used, PolicyArn="p", UserName="u")
     asked = replace(asked, effects=(made,))
     assert used_of(match_of(asked)) == [("aws_iam_policy_attachment.b", "set")]
-    assert "no more such" in match_of(replace(asked, rows=())).objection
+    assert used_of(match_of(replace(asked, rows=()))) == [("aws_iam_policy_attachment.b", "set")], "it is in its list"
+    others = replace(asked, session=replace(asked.session, changes=(one, replace(every, values={"policy_arn": "p"}))))
+    assert "no more such" in match_of(replace(others, rows=())).objection
     assert match_of(replace(asked, effects=(replace(made, address=f"{kind}.a"),))).objection, "it is that resource"
 
 
@@ -402,7 +456,7 @@ def test_a_map_may_be_given_as_pairs() -> None:
 
 
 def test_a_call_that_says_nothing_at_all_is_explained_by_a_sure_row_only() -> None:
-    updated = (change(action=PlannedAction.UPDATE, values={"state": "block"}),)
+    updated = (change("old", PlannedAction.UPDATE, values={"state": "block"}),)
     assert match(row(S, confidence=Confidence.TYPE), changes=updated).objection
     assert match(row(S, confidence=Confidence.ATTRIBUTES), changes=updated).uses
 
@@ -426,7 +480,205 @@ def test_identity_and_code_need_a_row_that_knows_everything(members: dict[str, A
 
 
 def test_a_change_is_recorded_as_one_of_its_planned_attributes() -> None:
-    updated = (change(action=PlannedAction.UPDATE, values={"image_tag_mutability": "IMMUTABLE"}),)
+    updated = (change("old", PlannedAction.UPDATE, values={"image_tag_mutability": "IMMUTABLE"}),)
     found = match(row(S), changes=updated)
     assert [(each.attribute, each.action.value) for each in found.effects] == [("image_tag_mutability", "invoke")]
     assert found.row == "traced resource"
+
+
+def test_a_part_is_made_with_the_planned_resource_that_holds_it() -> None:
+    """A route of a new route table, which no state records yet."""
+    kind, block = "aws_route_table", {"cidr_block": "10.1.0.0/16", "gateway_id": "igw-1", "ipv6_cidr_block": ""}
+    table = change("new", kind=kind, values={"vpc_id": "vpc-1", "route": [block]})
+
+    def found(made: str = "rtb-1", planned: SessionChange = table, **said: str) -> CallMatch:
+        route = {"route_table_id": "rtb-1", "destination_cidr_block": "10.1.0.0/16"}
+        effects = tuple(
+            nouns.effect(
+                "aws_route.x", name, value, resource_type="aws_route", identity=route, declared=False, action=C
+            )
+            for name, value in ({WHOLE: None, **route, "gateway_id": "igw-1"} | said).items()
+        )
+        asked = session_call(changes=(planned,), made={f"{kind}.new": made} if made else None)
+        return match_of(replace(asked, effects=effects))
+
+    assert used_of(found()) == [(f"{kind}.new", "set")]
+    assert used_of(found(planned=replace(table, values={"vpc_id": "vpc-1"}, free=frozenset({"route"})))), "told later"
+    assert found(gateway_id="igw-2").objection
+    assert found(made="rtb-2").objection, "another table's"
+    assert found(made="").objection
+    assert found(transit_gateway_id="tgw-1").objection, "more than the plan has"
+    assert found(planned=replace(table, values={"vpc_id": "vpc-1"})).objection, "a table without routes"
+
+
+def test_what_the_provider_sends_where_the_code_says_nothing() -> None:
+    kind, cpu = "aws_instance", "credit_specification.cpu_credits"
+    planned = change(kind=kind, values={"instance_type": "t3.micro"})
+    assert by_hand(planned, values={cpu: "unlimited"}).uses
+    assert by_hand(planned, values={cpu: "other"}).objection
+    assert by_hand(replace(planned, values={cpu: "standard"}), values={cpu: "unlimited"}).objection
+
+
+def test_an_instance_stops_for_what_is_changed_while_it_is_stopped_only() -> None:
+    kind = "aws_launch_template"  # recorded in the example's state
+    address = f"{kind}.kafka_consumer"
+    stops = nouns.effect(address, WHOLE, None, resource_type=kind, action=EffectAction.INVOKE)
+
+    def found(*operations: str, force: bool = False, **values: Any) -> CallMatch:
+        planned = change("kafka_consumer", PlannedAction.UPDATE, kind, values=values)
+        asked = replace(session_call(changes=(planned,), Force=force), effects=(stops,))
+        with pytest.MonkeyPatch.context() as patch:
+            of_it = (frozenset(operations), frozenset({"instance_type"}))
+            patch.setattr("gateway.plans.call_match.CHANGED_WHILE_STOPPED", {kind: of_it})
+            return match_of(asked)
+
+    assert used_of(found("ecr:CreateRepository", instance_type="m5.large")) == [(address, "set")]
+    assert found("ecr:CreateRepository", description="d").objection
+    assert found("ecr:CreateRepository", instance_type="m5.large", force=True).objection
+    assert found("ecr:Stop", instance_type="m5.large").objection
+
+
+def test_what_is_in_a_deleted_resource_goes_before_it_but_not_out_of_a_store() -> None:
+    kind = "aws_launch_template"
+    address = f"{kind}.kafka_consumer"
+    version = nouns.effect(address, WHOLE, None, resource_type=kind, action=EffectAction.INVOKE)
+
+    def found(operation: str, action: PlannedAction, rules: PlanRules | None = None) -> CallMatch:
+        asked = session_call(changes=(change("kafka_consumer", action, kind),), rules=rules)
+        return match_of(replace(asked, call=replace(asked.call, operation=operation), effects=(version,)))
+
+    assert used_of(found("DeletePolicyVersion", PlannedAction.DELETE)) == [(address, "set")]
+    assert found("DeletePolicyVersion", PlannedAction.UPDATE).objection
+    assert found("SetDefaultPolicyVersion", PlannedAction.DELETE).objection
+    assert found("DeleteObject", PlannedAction.DELETE, PlanRules(stores=frozenset({kind}))).objection
+
+
+def test_the_old_value_is_taken_out_before_the_planned_one_is_set() -> None:
+    kind, name = "aws_launch_template", "name"
+    recorded = (session_call().stack.recorded(f"{kind}.kafka_consumer") or {})[name]
+    planned = change("kafka_consumer", PlannedAction.UPDATE, kind, values={name: "next"})
+    effect = nouns.effect(f"{kind}.kafka_consumer", name, None, resource_type=kind)
+    assert by_effects(replace(session_call(changes=(planned,), Old=recorded), effects=(effect,))).uses
+    assert by_effects(replace(session_call(changes=(planned,), Old="other"), effects=(effect,))).objection
+    kept = replace(planned, values={"description": "d"})
+    assert by_effects(replace(session_call(changes=(kept,), Old=recorded), effects=(effect,))).objection
+
+
+def test_what_nobody_says_is_what_aws_sets() -> None:
+    period = "rotation_period_in_days"
+    planned = change(kind=KEY, values={"description": "d"})
+    usual: dict[str, Any] = {"defaults": {period: 365}}
+    assert by_hand(planned, values={"description": "d", period: 365}, **usual).uses
+    assert by_hand(planned, values={period: 90}, **usual).objection
+    assert by_hand(planned, values={period: 365}).objection
+    guarded = PlanRules(guarded=frozenset({period}))
+    assert by_hand(planned, values={period: 365}, rules=guarded, **usual).objection
+    said = replace(planned, values={period: 90})
+    assert by_hand(said, values={period: 365}, **usual).objection
+
+
+def test_of_identity_what_goes_with_a_deleted_resource_needs_no_attributes() -> None:
+    kind, name = "aws_launch_template", "kafka_consumer"
+    exact = PlanRules(exact_services=frozenset({"ecr"}))
+    recorded = session_call().stack.recorded(f"{kind}.{name}") or {}
+    goes = row(S, resource_type=kind, identity={"Name": source("name")})
+
+    def found(action: PlannedAction, known: DerivedRow = goes, operation: str = "DeleteLoginProfile") -> CallMatch:
+        asked = session_call(known, changes=(change(name, action, kind),), rules=exact, Name=recorded["name"])
+        return by_rows(replace(asked, call=replace(asked.call, operation=operation)))
+
+    assert used_of(found(PlannedAction.DELETE)) == [(f"{kind}.{name}", "set")]
+    assert found(PlannedAction.UPDATE).objection
+    assert found(PlannedAction.DELETE, operation="DisableTrustAnchor").objection
+    assert found(PlannedAction.DELETE, replace(goes, unexplained=frozenset({"KeyId"}))).objection
+
+
+def test_a_row_holds_for_the_other_types_of_the_same_resource() -> None:
+    takes = row(D, resource_type="aws_launch_template")
+    with pytest.MonkeyPatch.context() as patch:
+        twins = {"aws_launch_template": (Twin(resource_type=REPOSITORY), Twin(resource_type="aws_default_template"))}
+        patch.setattr("gateway.plans.row_match.TWINS", twins)
+        assert used_of(match(takes, changes=(change("old", PlannedAction.DELETE),))) == [(OLD, "delete")]
+        adopted = change("old", PlannedAction.DELETE, "aws_default_template")
+        assert match(takes, changes=(adopted,)).objection
+
+
+def test_a_call_gives_some_of_the_planned_blocks_each_as_a_whole() -> None:
+    """Listeners of a classic load balancer are added one by one."""
+    blocks = [{"port": 80, "to": 8080}, {"port": 443, "to": 8443}]
+    planned = change(values={"listener": blocks})
+    adds = row(C, attributes={"Listeners.Port": source("listener.port"), "Listeners.To": source("listener.to")})
+    assert match(adds, changes=(planned,), Listeners=[{"Port": 443, "To": 8443}]).uses
+    assert match(adds, changes=(planned,), Listeners=[{"Port": 443, "To": 8443}, {"Port": 80, "To": 8080}]).uses
+    assert match(adds, changes=(planned,), Listeners=[{"Port": 443, "To": 8080}]).objection, "halves of two blocks"
+    assert match(adds, changes=(planned,), Listeners=[{"Port": 22, "To": 22}]).objection
+
+
+def test_tags_of_what_an_arn_names_need_no_row_of_the_type() -> None:
+    arn = "arn:aws:ecr:us-east-1:123456789012:repository/app"
+    tagging = row(
+        S,
+        resource_type="aws_ecr_other",
+        confidence=Confidence.ATTRIBUTES,
+        identity={"ResourceName": source("arn")},
+        attributes={"Tags": source("tags")},
+    )
+    planned = change(values={"arn": arn, "tags": {"team": "shop"}})
+
+    def tagged(name: str = arn, team: str = "shop", known: DerivedRow = tagging) -> CallMatch:
+        return match(known, changes=(planned,), ResourceName=name, Tags=[{"Key": "team", "Value": team}])
+
+    assert used_of(tagged()) == [("aws_ecr_repository.app", "set")]
+    assert tagged(team="other").objection
+    assert tagged(name=f"{arn}2").objection
+    more = replace(tagging, attributes={**tagging.attributes, "Policy": source("policy")})
+    assert tagged(known=more).objection, "it does more than tag"
+    assert tagged(known=replace(tagging, confidence=Confidence.TYPE)).objection
+
+
+def test_user_data_is_what_the_plan_has_the_digest_of() -> None:
+    kind, content = "aws_instance", b"#!/bin/sh\necho second\n"
+    digest = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+    planned = change(kind=kind, values={"user_data": digest})
+    effect = nouns.effect(f"{kind}.app", "user_data_base64", "masked", resource_type=kind, declared=False, action=C)
+
+    def given(user_data: object, **values: Any) -> CallMatch:
+        one = replace(planned, values=values) if values else planned
+        return by_effects(replace(session_call(changes=(one,), UserData=user_data), effects=(effect,)))
+
+    assert given(base64.b64encode(content).decode()).uses
+    assert given({"Value": content}).uses
+    assert given({"Value": b"#!/bin/sh\ncurl evil\n"}).objection
+    assert given({"Value": content}, instance_type="t3.micro").objection
+
+
+def test_what_is_kept_encrypted_only_is_in_no_plan() -> None:
+    makes = row(C, confidence=Confidence.ATTRIBUTES, attributes={"Password": source("password")})
+    planned = change(values={"user": "ops"}, free=frozenset({"encrypted_password"}))
+    assert match(makes, changes=(planned,), Password="generated").uses
+    assert match(makes, changes=(replace(planned, free=frozenset()),), Password="generated").objection
+    told = replace(planned, values={"user": "ops", "password": "another"})
+    assert match(makes, changes=(told,), Password="generated").objection
+
+
+def test_a_secret_of_the_plan_may_have_a_longer_name_in_the_call() -> None:
+    made = row(C, confidence=Confidence.RESOURCE)
+    planned = change(values={"name": "app"}, free=frozenset({"master_password"}))
+    assert match(made, changes=(planned,), MasterUserPassword="s").uses
+    assert match(made, changes=(planned,), OtherPassword="s").objection
+    assert match(made, changes=(planned,), MasterUserPolicy="s").objection
+    assert match(made, changes=(replace(planned, free=frozenset()),), MasterUserPassword="s").objection
+
+
+def test_a_call_gives_the_entries_of_a_map_that_change() -> None:
+    sets = row(C, attributes={"UserAttributes": source("attributes")})
+    planned = change(values={"attributes": {"email": "b@example.com", "name": "Ada"}})
+
+    def given(**entries: str) -> CallMatch:
+        pairs = [{"Name": name, "Value": value} for name, value in entries.items()]
+        return match(sets, changes=(planned,), UserAttributes=pairs)
+
+    assert given(email="b@example.com").uses
+    assert given(email="b@example.com", name="Ada").uses
+    assert given(email="c@example.com").objection
+    assert given(email="b@example.com", role="admin").objection

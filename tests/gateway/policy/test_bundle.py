@@ -122,10 +122,35 @@ def test_every_shipped_rule_is_in_the_manifest_with_its_line(shipped_bundle: Bun
 
 
 def test_rules_of_your_own_are_read_too(tmp_path: Path, opa_tool: Path) -> None:
-    rule = '# METADATA\n# title: Mine\n# custom:\n#   id: ACME-1\nfindings contains "x" if input.a\n'
+    rule = '# METADATA\n# title: Mine\n# custom:\n#   id: ACME-1\nfindings contains "x" if input.flips.a\n'
     (tmp_path / "mine.rego").write_text(f"package sentinel.rules.mine\n\n{rule}\nother := 1\n")
     found = rule_texts(tmp_path, opa_tool)
     assert {name: (text.title, text.source) for name, text in found.items()} == {"ACME-1": ("Mine", "mine.rego:7")}
+
+
+def test_two_rules_with_one_id_are_refused(tmp_path: Path, opa_tool: Path) -> None:
+    """Nobody could tell their findings apart, and only the first had a title."""
+    rule = '# METADATA\n# title: {}\n# custom:\n#   id: ACME-1\nfindings contains "x" if input.flips.a\n'
+    text = f"package sentinel.rules.mine\n\n{rule.format('One')}\n{rule.format('Two')}"
+    (tmp_path / "mine.rego").write_text(text)
+    with pytest.raises(PolicyInvalid, match=r"mine.rego:13: The rule at mine.rego:7 has the id ACME-1 already"):
+        rule_texts(tmp_path, opa_tool)
+
+
+@pytest.mark.opa
+def test_a_red_test_keeps_the_bundle_out(policies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _edit(policies)
+    for path in policies.rglob("*_test.rego"):
+        path.unlink()
+    red = policies / "guardrails" / "red_test.rego"
+    red.write_text("package sentinel.red_test\n\ntest_red if 1 == 2\n")
+    cache = tmp_path / "cache"
+    with pytest.raises(PolicyInvalid, match="tests fail"):
+        select_bundle(policies, cache, tested=True)
+    assert not cache.exists()
+
+    red.write_text("package sentinel.red_test\n\ntest_green if 1 == 1\n")
+    assert select_bundle(policies, cache, tested=True).built_from(read_sources(policies))
 
 
 def _edit(policies: Path) -> None:
@@ -144,6 +169,68 @@ def test_changed_sources_without_opa_are_refused(
     monkeypatch.setattr(chooser, "find_opa", lambda: None)
     _edit(policies)
     with pytest.raises(PolicyInvalid, match=r"policies/guardrails/motive\.rego changed.*no `opa` on PATH"):
+        select_bundle(policies, tmp_path / "cache")
+
+
+def _change_number(policies: Path, people: int = 3) -> None:
+    path = policies / "data" / "approvals.json"
+    data = json.loads(path.read_text())
+    data["approvals"]["people_for_stores"] = people
+    path.write_text(json.dumps(data, indent=4))
+
+
+def test_a_changed_number_needs_no_opa(
+    policies: Path, tmp_path: Path, shipped_bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chooser, "find_opa", lambda: None)
+    _change_number(policies)
+    taken = select_bundle(policies, tmp_path / "cache")
+    assert json.loads(taken.data)["data"]["approvals"]["people_for_stores"] == 3
+    assert taken.wasm == shipped_bundle.wasm
+    assert taken.revision != shipped_bundle.revision
+    assert taken.built_from(read_sources(policies))
+    assert read_bundle(tmp_path / "cache") == taken
+    _change_number(policies, 4)
+    assert json.loads(select_bundle(policies, tmp_path / "cache").data)["data"]["approvals"]["people_for_stores"] == 4
+
+
+def test_a_changed_number_whose_tests_must_pass_needs_opa_to_run_them(
+    policies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chooser, "find_opa", lambda: None)
+    _change_number(policies)
+    with pytest.raises(PolicyInvalid, match=r"no `opa` on PATH to run them\. `make opa`.*Or set `green_tests = false`"):
+        select_bundle(policies, tmp_path / "cache", tested=True)
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.opa
+def test_data_that_are_taken_give_the_bundle_that_opa_would_build(
+    policies: Path, tmp_path: Path, opa_tool: Path
+) -> None:
+    _change_number(policies)
+    taken, built = select_bundle(policies, tmp_path / "cache"), build(read_sources(policies), opa_tool)
+    assert (taken.data, taken.manifest_bytes) == (built.data, built.manifest_bytes)
+
+
+@pytest.mark.parametrize("text", ['{"approvals": {"people": 0}}', "{", '{"budgets": {}}'])
+def test_bad_data_are_refused_whether_there_is_an_opa_or_not(
+    policies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr(chooser, "find_opa", lambda: None)
+    (policies / "data" / "approvals.json").write_text(text)
+    with pytest.raises(PolicyInvalid):
+        select_bundle(policies, tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_changed_rule_beside_a_changed_number_needs_opa_and_says_how_to_get_it(
+    policies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chooser, "find_opa", lambda: None)
+    _change_number(policies)
+    _edit(policies)
+    with pytest.raises(PolicyInvalid, match=r"no `opa` on PATH.*`make opa`"):
         select_bundle(policies, tmp_path / "cache")
 
 

@@ -3,7 +3,9 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import wasmtime
@@ -26,7 +28,7 @@ QUIET: Json = {
 RUNAWAY = """evaluated := true
 
 findings contains "x" if {
-	input.loop
+	input.flips.loop
 	some a in numbers.range(1, 5000)
 	some b in numbers.range(1, 5000)
 	a * b == 0 - 1
@@ -34,19 +36,19 @@ findings contains "x" if {
 GREEDY = """evaluated := true
 
 findings contains "x" if {
-	input.loop
+	input.flips.loop
 	count(numbers.range(1, 50000000)) == 1
 }"""
 CONTRADICTION = """evaluated := true
 
 findings contains "x" if verdict == 3
 
-verdict := 1 if input.loop
+verdict := 1 if input.flips.loop
 
-verdict := 2 if input.loop"""
+verdict := 2 if input.flips.loop"""
 UNKNOWN_VERB = """evaluated := true
 
-findings contains sprintf("%e", [input.loop]) if input.loop"""
+findings contains sprintf("%e", [input.flips.loop]) if input.flips.loop"""
 
 
 @pytest.fixture
@@ -75,16 +77,30 @@ async def test_a_policy_that_breaks_is_a_denial_and_the_next_answer_is_right(
         before = await engine.ask(GUARDRAILS, QUIET)
         assert isinstance(QUIET, dict)
         with pytest.raises(PolicyUnavailable):
-            await engine.ask(GUARDRAILS, {**QUIET, "loop": 1.5})
+            await engine.ask(GUARDRAILS, {**QUIET, "flips": {"loop": 1.5}})
         assert await engine.ask(GUARDRAILS, QUIET) == before
     finally:
         await engine.close()
 
 
+@pytest.mark.parametrize(("late", "answered"), [(1, True), (2, False)])
+async def test_an_evaluation_that_was_late_once_is_tried_again(
+    shipped_bundle: Bundle, monkeypatch: pytest.MonkeyPatch, late: int, answered: bool
+) -> None:
+    """A virtual machine that is paused is charged with the pause as CPU time."""
+    engine = Embedded(shipped_bundle, deadline_ms=100, memory_mb=32)
+    readings = iter([*(0.0, 0.2) * late, 0.0, 0.0])
+    monkeypatch.setattr("gateway.policy.embedded.time", SimpleNamespace(thread_time=lambda: next(readings)))
+    with nullcontext() if answered else pytest.raises(PolicyUnavailable, match="longer than 100 ms"):
+        assert await engine.ask(GUARDRAILS, QUIET)
+    assert len(list(readings)) == (0 if answered else 2)
+    await engine.close()
+
+
 @pytest.mark.opa
 async def test_a_built_in_we_do_not_supply_is_refused_by_name(with_rule: Callable[[str], Bundle]) -> None:
     bundle = with_rule(
-        'evaluated := true\n\nfindings contains "x" if http.send({"method": "GET", "url": input.u}).status_code == 1'
+        'evaluated := true\n\nfindings contains "x" if http.send({"method": "GET", "url": input.flips.u}).status_code == 1'
     )
     with pytest.raises(PolicyInvalid, match=r"http\.send"):
         Embedded(bundle, deadline_ms=100, memory_mb=32)

@@ -42,7 +42,7 @@ async def test_a_server_that_does_not_answer_is_refused(tmp_path: Path) -> None:
 
 
 GUARDRAILS = "sentinel/guardrails/result"
-EXTRA = "package sentinel.rules.extra\n\nfindings contains found if some found in input.extra\n"
+EXTRA = "package sentinel.rules.extra\n\nfindings contains found if some found in input.flips.extra\n"
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ async def test_the_thread_polls_by_itself(policies: Path, tmp_path: Path) -> Non
     try:
         before = engine.revision
         (policies / "guardrails" / "extra.rego").write_text(EXTRA)
-        for _ in range(200):
+        for _ in range(4_000):
             if engine.revision != before:
                 break
             await asyncio.sleep(0.05)

@@ -19,10 +19,8 @@ def test_the_shipped_data_name_what_guardrails_judge() -> None:
     assert rules.counted["aws_instance"] == "MaxCount"
     assert "aws_dynamodb_table" in rules.stores
     assert rules.is_guarded("aws_sqs_queue", "policy")
-    assert rules.is_guarded("aws_lambda_function", "role")
-    assert rules.is_guarded("aws_lambda_function", "s3_key")
-    assert rules.is_guarded("aws_sns_topic_subscription", "endpoint")
-    assert rules.is_guarded("aws_x", "block.kms_key_id")
+    assert rules.is_guarded("aws_x", "block.publicly_accessible")
+    assert rules.is_guarded("aws_api_gateway_method", "authorization")
     assert not rules.is_guarded("aws_sqs_queue", "delay_seconds")
     assert not rules.is_guarded("aws_sqs_queue", "endpoint")
 

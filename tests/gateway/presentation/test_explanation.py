@@ -164,7 +164,9 @@ def test_a_hold_names_who_may_approve_it() -> None:
 
 def test_a_used_approval_says_who_gave_it_and_whether_the_glass_was_broken() -> None:
     used = {"approval": "apr_1", "held": "mut_0", "approvers": ["alice", "bob"], "broke_glass": False}
-    assert "It was approved by alice, bob (held as mut_0)." in text(finding("allow"), verdict="allow", consent=used)
+    assert "It was approved by alice, bob (held as mut_0; `sentinel explain mut_0` says why)." in text(
+        finding("allow"), verdict="allow", consent=used
+    )
     glass = {**used, "approvers": ["oncall"], "broke_glass": True}
     assert "passed in an emergency by oncall" in text(finding("allow"), verdict="allow", consent=glass)
 

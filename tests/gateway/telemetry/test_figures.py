@@ -5,7 +5,9 @@ from gateway.ledger.ask.gauges import DeliveryFigures, LedgerGauges
 from gateway.telemetry.figures import Figures
 
 OPS = DeliveryFigures(waiting=2, totals=dict(zip(DeliveryState, (7, 1, 0), strict=True)))
-GAUGES = LedgerGauges(seq=9, holds=2, claims=3, in_doubt=1, export_lag={"ocsf /x": 4}, deliveries={"ops": OPS})
+GAUGES = LedgerGauges(
+    seq=9, holds=2, claims=3, in_doubt=1, keys_ending=6, export_lag={"ocsf /x": 4}, deliveries={"ops": OPS}
+)
 
 
 def test_the_ledger_s_figures_are_shown() -> None:
@@ -20,6 +22,7 @@ def test_the_ledger_s_figures_are_shown() -> None:
         "sentinel_claims_open 3.0",
         "sentinel_in_doubt 1.0",
         "sentinel_ledger_seq 9.0",
+        "sentinel_keys_ending 6.0",
         'sentinel_export_lag_records{sink="ocsf /x"} 4.0',
         'sentinel_policy_info{revision="abc"} 1.0',
         "sentinel_ledger_readable 1.0",

@@ -63,3 +63,41 @@ def test_one_hit_is_the_answer_and_none_is_none() -> None:
 )
 def test_only_scalars_are_identities(value: Json, text: str) -> None:
     assert as_text(value) == text
+
+
+GENERATED = "20261123080912345600000001"
+PENDING: Mapping[str, Mapping[str, Json]] = {
+    "aws_iam_role.jobs": {"name_prefix": "jobs-"},
+    "aws_iam_role.named": {"name": "named"},
+    "aws_lambda_permission.events": {"function_name": "resize"},
+    "aws_lambda_permission.other": {"function_name": "other"},
+    "aws_cloudwatch_event_target.t": {"arn": "a"},
+}
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "identity", "expected"),
+    [
+        ("aws_iam_role", {"name": f"jobs-{GENERATED}"}, ("aws_iam_role.jobs",)),
+        ("aws_iam_role", {"name": f"other-{GENERATED}"}, ()),
+        ("aws_iam_role", {"name": f"terraform-{GENERATED}"}, ()),
+        ("aws_iam_role", {"name": "jobs-1"}, ()),
+        (
+            "aws_lambda_permission",
+            {"statement_id": f"terraform-{GENERATED}", "function_name": "resize"},
+            ("aws_lambda_permission.events",),
+        ),
+        ("aws_lambda_permission", {"statement_id": f"terraform-{GENERATED}", "function_name": "third"}, ()),
+        (
+            "aws_cloudwatch_event_target",
+            {"target_id": f"terraform-{GENERATED}", "event_bus_name": "default"},
+            ("aws_cloudwatch_event_target.t",),
+        ),
+    ],
+)
+def test_a_generated_name_leads_to_the_resource_that_leaves_its_name_to_the_provider(
+    resource_type: str, identity: Mapping[str, str], expected: tuple[str, ...]
+) -> None:
+    pending = ResourceIndex([(each.partition(".")[0], each) for each in PENDING], lambda address: PENDING[address])
+    assert pending.named_by_prefix(resource_type, identity) == expected
+    assert pending.matching(resource_type, identity) == ()

@@ -1,7 +1,9 @@
 """One stack: lookup by address and identity, contracts in the context of their module, dependants."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,3 +152,19 @@ def test_a_stack_knows_its_resources_by_address_and_by_name(kafka: Stack) -> Non
     assert twin.contract(name) == kafka.contract(GROUP)
     assert [each.direct for each in twin.dependants(name)] == [each.direct for each in kafka.dependants(GROUP)]
     assert name in {each.address for each in twin.dependants("aws_security_group.kafka_consumer")}
+
+
+def test_a_new_resource_is_located_by_what_it_refers_to_in_the_state(tmp_path: Path) -> None:
+    url = "https://sqs.eu-west-1.amazonaws.com/123456789012/q"
+    (tmp_path / "main.tf").write_text(
+        'resource "aws_sqs_queue" "q" {\n  name = "q"\n}\n'
+        'resource "aws_sqs_queue_policy" "p" {\n  queue_url = aws_sqs_queue.q.url\n  policy    = "{}"\n}\n'
+        'resource "aws_sqs_queue" "new" {\n  name = "new"\n}\n'
+        'resource "aws_sqs_queue_policy" "n" {\n  queue_url = aws_sqs_queue.new.url\n  policy    = "{}"\n}\n'
+    )
+    queue = {"mode": "managed", "type": "aws_sqs_queue", "name": "q", "instances": [{"attributes": {"name": "q", "url": url}}]}  # fmt: skip
+    (tmp_path / "terraform.tfstate").write_text(json.dumps({"version": 4, "serial": 1, "resources": [queue]}))
+    stack = load(Source(path=tmp_path)).all[0]
+    assert stack.locate("aws_sqs_queue_policy", {"queue_url": url}) == "aws_sqs_queue_policy.p"
+    assert stack.recorded("aws_sqs_queue_policy.p") is None
+    assert stack.declared("aws_sqs_queue_policy.p", "queue_url") is None

@@ -222,6 +222,7 @@ def test_a_state_that_appears_is_seen(copy: Path) -> None:
         ("modules/worker/worker.sentinel.hcl", "oops = 1\n", "kafka: modules/worker/worker.sentinel.hcl:1"),
         ("main.tf", 'resource "a" {\n', "kafka: main.tf:"),
         ("terraform.tfstate", '{"version": 4,', "kafka: terraform.tfstate:1"),
+        ("terraform.tfstate", "", "kafka: terraform.tfstate:1: The state file is empty"),
         ("new.sentinel.hcl", 'contract "kafka" {\n  resource "a" "b" {\n  }\n}\n', "kafka: new.sentinel.hcl:2: The contract 'kafka' is already in kafka.sentinel.hcl."),
     ],
 )  # fmt: skip
@@ -311,3 +312,71 @@ def test_a_stack_that_moves_its_state_away_keeps_its_last_version(copy: Path) ->
     stacks.refresh()
     assert 'keeps its state in backend "gcs"' in stacks.problems[0]
     assert stacks.all[0].recorded(GROUP) is not None
+
+
+CREATING = """
+provider "aws" { region = "eu-west-1" }
+module "shop" {
+  source   = "./service"
+  for_each = toset(["web", "api"])
+  name     = each.key
+}
+"""
+SERVICE = """
+variable "name" {}
+resource "aws_ecs_cluster" "main" {
+  name = "cluster-${var.name}"
+}
+resource "aws_ecs_service" "main" {
+  name    = var.name
+  cluster = aws_ecs_cluster.main.id
+}
+resource "aws_cloudwatch_event_rule" "nightly" {
+  name                = "nightly-${var.name}"
+  schedule_expression = "rate(1 day)"
+}
+resource "aws_cloudwatch_event_target" "nightly" {
+  rule      = aws_cloudwatch_event_rule.nightly.name
+  target_id = "jobs"
+  arn       = "arn:aws:sqs:eu-west-1:123456789012:jobs"
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "identity", "address"),
+    [
+        ("aws_ecs_service", {"name": "web", "cluster": "cluster-web"}, 'module.shop["web"].aws_ecs_service.main'),
+        ("aws_ecs_service", {"name": "web", "cluster": "cluster-api"}, None),
+        ("aws_ecs_service", {"name": "web", "cluster": "another"}, None),
+        ("aws_ecs_service", {"name": "another", "cluster": "cluster-web"}, None),
+        (
+            "aws_cloudwatch_event_target",
+            {"rule": "nightly-api", "event_bus_name": "default", "target_id": "jobs"},
+            'module.shop["api"].aws_cloudwatch_event_target.nightly',
+        ),
+        (
+            "aws_cloudwatch_event_target",
+            {"rule": "nightly-api", "event_bus_name": "orders", "target_id": "jobs"},
+            None,
+        ),
+    ],
+)
+def test_a_resource_of_a_module_is_known_while_it_is_created(
+    tmp_path: Path, resource_type: str, identity: dict[str, str], address: str | None
+) -> None:
+    """A part of its name is that of another resource, which AWS has not made yet."""
+    (tmp_path / "service").mkdir()
+    (tmp_path / "main.tf").write_text(CREATING)
+    (tmp_path / "service" / "main.tf").write_text(SERVICE)
+
+    assert load(Source(path=tmp_path)).locate(resource_type, identity) == address
+
+
+def test_two_that_leave_their_names_to_the_provider_are_not_told_apart(tmp_path: Path) -> None:
+    role = 'resource "aws_iam_role" "{}" {{\n  name_prefix        = "jobs-"\n  assume_role_policy = "{{}}"\n}}\n'
+    generated = {"name": "jobs-20261123080912345600000001"}
+    (tmp_path / "main.tf").write_text(role.format("one"))
+    assert load(Source(path=tmp_path)).locate("aws_iam_role", generated) == "aws_iam_role.one"
+    (tmp_path / "main.tf").write_text(role.format("one") + role.format("two"))
+    assert load(Source(path=tmp_path)).locate("aws_iam_role", generated) is None

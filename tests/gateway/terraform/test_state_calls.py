@@ -1,34 +1,34 @@
-"""Which calls keep or lock a stack's own state."""
+"""Which locks are a stack's own."""
 
 from typing import Any
 
 import pytest
 
 from gateway.core.model.mutation import Call
-from gateway.terraform.config.backend import StateObject
-from gateway.terraform.state_calls import keeps_state
+from gateway.terraform.config.backend import StatePlace
+from gateway.terraform.state_calls import lock_id_of, locked_state
 
-STATE = StateObject(bucket="states", key="shop/terraform.tfstate", region="us-east-1")
+STATE = StatePlace(stack="shop", bucket="states", key="shop/terraform.tfstate", region="us-east-1", lock_table="locks")
 NAME = "states/shop/terraform.tfstate"
 
 
 @pytest.mark.parametrize(
-    ("service", "operation", "parameters", "expected"),
+    ("operation", "parameters", "expected"),
     [
-        ("s3", "PutObject", {"Bucket": "states", "Key": STATE.key}, True),
-        ("s3", "PutObject", {"Bucket": "states", "Key": f"{STATE.key}.tflock"}, True),
-        ("s3", "PutObject", {"Bucket": "states", "Key": "other/terraform.tfstate"}, False),
-        ("s3", "PutObject", {"Bucket": "others", "Key": STATE.key}, False),
-        ("s3", "DeleteObject", {"Bucket": "states", "Key": f"{STATE.key}.tflock"}, True),
-        ("s3", "DeleteObject", {"Bucket": "states", "Key": STATE.key}, False),
-        ("s3", "DeleteBucket", {"Bucket": "states"}, False),
-        ("dynamodb", "PutItem", {"Item": {"LockID": {"S": NAME}}}, True),
-        ("dynamodb", "PutItem", {"Item": {"LockID": {"S": f"{NAME}-md5"}}}, True),
-        ("dynamodb", "DeleteItem", {"Key": {"LockID": {"S": NAME}}}, True),
-        ("dynamodb", "PutItem", {"Item": {"LockID": {"S": "states/other"}}}, False),
-        ("dynamodb", "PutItem", {"Item": "x"}, False),
-        ("sqs", "SendMessage", {}, False),
+        ("PutItem", {"Item": {"LockID": {"S": NAME}}}, NAME),
+        ("GetItem", {"Key": {"LockID": {"S": NAME}}}, NAME),
+        ("DeleteItem", {"Key": {"LockID": {"S": NAME}}}, NAME),
+        ("UpdateItem", {"Key": {"LockID": {"S": NAME}}}, ""),
+        ("PutItem", {"Item": "x"}, ""),
+        ("PutItem", {"Item": {"LockID": "x"}}, ""),
     ],
 )
-def test_a_call_keeps_a_state(service: str, operation: str, parameters: dict[str, Any], expected: bool) -> None:
-    assert keeps_state(Call(service=service, operation=operation, parameters=parameters), (STATE,)) is expected
+def test_the_name_of_a_lock(operation: str, parameters: dict[str, Any], expected: str) -> None:
+    assert lock_id_of(Call(service="dynamodb", operation=operation, parameters=parameters)) == expected
+
+
+def test_a_lock_and_a_digest_are_of_their_state() -> None:
+    assert locked_state(NAME, STATE)
+    assert locked_state(f"{NAME}-md5", STATE)
+    assert not locked_state("states/other", STATE)
+    assert not locked_state("", STATE)

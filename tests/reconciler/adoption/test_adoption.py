@@ -1,16 +1,21 @@
 """Everything that events say was created is written, recognised or named: nothing is passed over."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from gateway.core.model.adopt import Adopt
 from gateway.core.model.json import Json
-from reconciler.adoption.adoption import DeclaredStack, adopt, left_without_looking
-from reconciler.adoption.extent import Adopt
+from reconciler.adoption.adoption import MOST, DeclaredStack, adopt, adopt_told, left_without_looking
 from reconciler.adoption.model import Adoption, left_creation_to_json
 from reconciler.changes.cloudtrail import Event
+from reconciler.changes.creating_events import Creation, KnownCreation, Told
+from reconciler.changes.event_values import EventValues
 from reconciler.errors import PluginUnavailable
+from reconciler.model import DriftOrigin
 from reconciler.terraform.plugin.imports import NotImported
 from reconciler.terraform.plugin.type_schemas import BlockSchema
 from tests.reconciler.adoption.conftest import POLICY, QUEUE, ProviderDouble, attribute, event, schema
@@ -97,6 +102,15 @@ async def test_a_call_that_no_table_knows_is_named_and_never_passed_over(stack: 
     assert "No table knows this call" in left.why
 
 
+async def test_what_the_provider_cannot_read_is_named_as_the_call_names_it_not_by_an_id_of_the_reply(
+    stack: Given,
+) -> None:
+    asked, answered = {"repositoryName": "spare"}, {"repositoryMetadata": {"repositoryId": "b44622d3-1dc3"}}
+    provider = ProviderDouble({"aws_codecommit_repository": QUEUE}, {})
+    adoption = await _adopted(provider, [event("codecommit:CreateRepository", asked, answered)], stack())
+    assert [(each.resource_type, each.identity) for each in adoption.left] == [("aws_codecommit_repository", "spare")]
+
+
 async def test_a_part_that_is_gone_with_what_it_belonged_to_is_accounted_for(stack: Given) -> None:
     put = event("iam:PutRolePolicy", {"roleName": "worker", "policyName": "read", "policyDocument": "{}"})
     deleted = event("iam:DeleteRole", {"roleName": "worker"})
@@ -161,9 +175,12 @@ async def test_events_of_another_account_are_told_once_and_those_of_another_regi
     declared = stack("", aws_sqs_queue__a={"arn": "arn:aws:sqs:eu-west-1:123456789012:a"})
     theirs = event("kinesis:CreateStream", {"streamName": "x"}, recipientAccountId="999999999999")
     far = event("kinesis:CreateStream", {"streamName": "far"}, awsRegion="us-east-1")
-    adoption = await _adopted(_provider(), [theirs, theirs, far], declared)
+    gone = event("kinesis:CreateStream", {"streamName": "gone"}, awsRegion="us-east-1")
+    deleted = event("kinesis:DeleteStream", {"streamName": "gone"}, awsRegion="us-east-1")
+    odd = event("newthing:FrobnicateGadget", {"gadgetName": "odd"}, awsRegion="us-east-1")
+    adoption = await _adopted(_provider(), [theirs, theirs, far, gone, deleted, odd], declared)
     assert adoption.noted == ("2 × events of the account 999999999999, which is not the stack's.",)
-    assert [(each.identity, "us-east-1" in each.why) for each in adoption.left] == [("far", True)]
+    assert [(each.identity, "us-east-1" in each.why) for each in adoption.left] == [("far", True), ("odd", True)]
 
 
 async def test_what_an_aws_service_made_by_itself_is_a_controllers(stack: Given) -> None:
@@ -275,3 +292,78 @@ async def test_a_second_one_that_the_reply_names_is_not_taken_for_the_first(stac
     made = event("iam:CreateAccessKey", {"userName": "annette"}, {"accessKey": {"accessKeyId": "AKIASECOND"}})
     ((created, _),) = (await _adopted(provider, [made], declared)).created
     assert created.import_id == "AKIASECOND"
+
+
+_URL = schema(function_name="required", function_url="computed", url_id="computed")
+_FUNCTION_ARN = "arn:aws:lambda:eu-west-1:123456789012:function:mail"
+
+
+@pytest.mark.parametrize(("url", "written"), [("https://abc.example", 1), ("https://other.example", 0)])
+async def test_one_resource_that_is_imported_by_its_name_and_by_its_arn_is_one(
+    stack: Given, url: str, written: int
+) -> None:
+    """The provider keeps the id as it was given. Another resource differs in more than that."""
+    names = {"mail": "https://abc.example", _FUNCTION_ARN: url}
+    provider = ProviderDouble(
+        {"aws_lambda_function_url": _URL},
+        {
+            ("aws_lambda_function_url", name): {"id": name, "function_name": name, "function_url": own}
+            for name, own in names.items()
+        },
+    )
+    made = event("lambda:CreateFunctionUrlConfig", {"functionName": "mail"}, {"functionArn": _FUNCTION_ARN})
+    adoption = await _adopted(provider, [made], stack(), Adopt.ALL)
+    assert len(adoption.created) == written
+    assert [each.import_id for each, _ in adoption.created] == ["mail"] * written
+    assert len(adoption.left) == 1 - written
+
+
+async def test_what_was_identified_before_is_read_again_and_written_whatever_the_call_was(stack: Given) -> None:
+    origin = DriftOrigin(actor="ada", event="kinesis:CreateStream", at=datetime(2026, 11, 20, tzinfo=UTC))
+    values = EventValues(service="", operation="")
+    for import_id, outcome in (("a-stream", (1, 0)), ("gone", (0, 1))):
+        known = KnownCreation(resource_type="aws_kinesis_stream", import_id=import_id, given=frozenset({"kms_key_id"}))
+        told = Told(creations=(Creation(event=Event(origin=origin, names=frozenset()), values=values, known=known),))
+        provider = _provider()
+
+        async def opened(provider: Any = provider) -> Any:
+            return provider
+
+        adoption = await adopt_told(opened, told, stack(), Adopt.ALL)
+        assert (len(adoption.created), len(adoption.left)) == outcome
+        assert provider.tried == [("aws_kinesis_stream", import_id)]
+        assert all("finds no aws_kinesis_stream gone any more" in each.why for each in adoption.left)
+        assert all(each.attributes.keys() == {"name", "kms_key_id"} for each, _ in adoption.created)
+
+
+async def test_what_another_stack_declares_is_recognised(stack: Given) -> None:
+    theirs = replace(stack(), others=frozenset({("aws_kinesis_stream", _ARN)}))
+    assert (await _adopted(_provider(), [_CREATED], theirs, Adopt.ALL)) == Adoption()
+    of_another_type = replace(stack(), others=frozenset({("aws_kinesis_firehose_delivery_stream", _ARN)}))
+    assert len((await _adopted(_provider(), [_CREATED], of_another_type)).left) == 1
+
+
+async def test_ten_thousand_creations_are_all_accounted_for(stack: Given) -> None:
+    """Only so many are looked at, and what was deleted again takes no place among them."""
+    provider = _provider()
+    passing = [event(f"kinesis:{verb}Stream", {"streamName": f"s{n}"}) for n in range(3_000) for verb in ("Create", "Delete")]  # fmt: skip
+    staying = [event("kinesis:CreateStream", {"streamName": f"t{n}"}) for n in range(4_000)]
+    adoption = await _adopted(provider, [*passing, *staying], stack(), Adopt.ALL)
+    assert len({each.identity for each in adoption.left}) == 4_000
+    assert sum("creations of one run" in each.why for each in adoption.left) == 4_000 - MOST
+    assert ("aws_kinesis_stream", f"t{MOST - 1}") in provider.tried
+    assert not any(f"t{MOST}" in name for _, name in provider.tried)
+
+
+async def test_once_the_provider_names_a_form_it_comes_before_ids_of_other_things(stack: Given) -> None:
+    """The provider takes the ARN of a cluster for the id of a service, and waits for that one in vain."""
+    provider = ProviderDouble(
+        {"aws_ecs_service": schema(name="required", cluster="required", task_definition="optional")},
+        {("aws_ecs_service", "main/web"): {"id": "arn:service/main/web", "name": "web", "cluster": "main"}},
+        refusals={"aws_ecs_service": NotImported(form="cluster-name/service-name")},
+    )
+    asked = {"cluster": "main", "serviceName": "web", "taskDefinition": "arn:aws:ecs:eu-west-1:1:task-definition/web:1"}
+    answered = {"service": {"serviceArn": "arn:service/main/web", "clusterArn": "arn:aws:ecs:eu-west-1:1:cluster/main"}}
+    adoption = await _adopted(provider, [event("ecs:CreateService", asked, answered)], stack(), Adopt.ALL)
+    assert [each.import_id for each, _ in adoption.created] == ["main/web"]
+    assert [name for _, name in provider.tried][1] == "main/web"

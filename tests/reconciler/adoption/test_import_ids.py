@@ -37,8 +37,25 @@ def test_a_form_is_filled_by_the_names_of_its_parts(form: str, first: str) -> No
     assert ids_of_form(form, _ALIAS)[0] == first
 
 
+def test_a_name_that_the_call_gives_as_an_arn_of_the_account_is_the_name() -> None:
+    def put(account: str) -> str:
+        bus = f"arn:aws:events:eu-west-1:{account}:event-bus/shop"
+        asked = {"rule": "placed", "eventBusName": bus, "targets": [{"id": "orders", "arn": "arn:aws:sqs:::orders"}]}
+        values = event_values(event("events:PutTargets", asked).call)
+        return ids_of_form("EVENTBUSNAME/RULENAME/TARGETID or RULENAME/TARGETID", values)[0]
+
+    assert put("123456789012") == "shop/placed/orders"
+    assert put("210987654321") == "arn:aws:events:eu-west-1:210987654321:event-bus/shop/placed/orders"
+
+
 def test_a_form_whose_parts_nobody_knows_is_not_filled_by_guessing() -> None:
     assert ids_of_form("ZONE/RECORD", _ALIAS) == ()
+
+
+def test_the_account_is_a_part_that_the_call_need_not_say() -> None:
+    made = {"databaseName": "shop", "tableInput": {"name": "orders"}}
+    values = event_values(event("glue:CreateTable", made).call)
+    assert ids_of_form("catalog-id:database-name:table-name", values)[0] == "123456789012:shop:orders"
 
 
 def test_a_last_part_that_may_be_left_out_is() -> None:

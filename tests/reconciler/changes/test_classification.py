@@ -15,6 +15,7 @@ from reconciler.terraform.plan import PlannedValue, ResourceChange, TerraformPla
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 GROUP = "aws_autoscaling_group.web"
+GENERATED = "web-20261123080912345600000001"
 
 
 def _applied(*effects: Effect, **changes: Any) -> AppliedMutation:
@@ -50,6 +51,11 @@ def test_what_was_set_is_wanted() -> None:
         (_effect("suspended_processes"), {}, "controller owns"),
         (_effect(action=EffectAction.CREATE, attribute="*"), {"kind": "pipeline"}, "Terraform itself"),
         (_effect(declared=False), {"kind": "pipeline"}, "Terraform itself"),
+        (
+            _effect("name", value=GENERATED, identity={"name": GENERATED}, action=EffectAction.CREATE),
+            {"kind": "human"},
+            "generated the name",
+        ),
     ],
 )
 def test_what_does_not_belong_in_code_stays_out(effect: Effect, changes: dict[str, Any], reason: str) -> None:

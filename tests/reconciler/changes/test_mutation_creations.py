@@ -75,13 +75,26 @@ def test_a_policy_is_written_as_a_document() -> None:
     assert created.attributes["policy"] == {"json": {"Version": "2012-10-17"}}
 
 
+@pytest.mark.parametrize(
+    ("region", "topic", "queue"),
+    [
+        ("cn-north-1", "arn:aws-cn:sns:cn-north-1:", "https://sqs.cn-north-1.amazonaws.com.cn/"),
+        ("us-gov-west-1", "arn:aws-us-gov:sns:us-gov-west-1:", "https://sqs.us-gov-west-1.amazonaws.com/"),
+    ],
+)
+def test_an_id_names_the_partition(region: str, topic: str, queue: str) -> None:
+    for kind, begins in (("aws_sns_topic", topic), ("aws_sqs_queue", queue)):
+        ((_, created),) = creations_of(replace(_mutation(kind, {"name": "jobs"}), region=region))
+        assert created.import_id.startswith(begins)
+
+
 def test_what_is_not_certain_is_not_created() -> None:
     queue = _mutation("aws_sqs_queue", {"name": "jobs"}, delay_seconds=5)
     secret = tuple(replace(each, sensitive=each.attribute != WHOLE) for each in queue.effects)
     declared = tuple(replace(each, declared=True) for each in queue.effects)
     assert creations_of(queue)
     assert not creations_of(replace(queue, account=""))
-    assert not creations_of(replace(queue, region="cn-north-1"))
+    assert not creations_of(replace(queue, region=""))
     assert not creations_of(replace(queue, effects=secret))
     assert not creations_of(replace(queue, effects=declared))
     assert not creations_of(replace(queue, wanted_seconds=60.0))
@@ -121,3 +134,23 @@ def test_a_document_that_is_nested_too_deeply_stays_text() -> None:
     mutation = _mutation("aws_iam_role_policy", {"role": "worker", "name": "read"}, policy=deep)
     ((_, created),) = creations_of(mutation)
     assert created.attributes["policy"] == deep
+
+
+@pytest.mark.parametrize(
+    ("other", "written"),
+    [
+        ({"cidr_blocks": ["10.0.0.0/8"]}, "10.0.0.0/8"),
+        ({"source_security_group_id": "sg-2"}, "sg-2"),
+        ({"self": True}, "self"),
+        ({"cidr_blocks": ["10.0.0.0/8", "10.1.0.0/16"]}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_rule_of_the_older_kind_is_imported_by_all_that_tells_it_from_others(
+    other: dict[str, Any], written: str
+) -> None:
+    rule = {"type": "ingress", "protocol": "tcp", "from_port": 22, "to_port": 23, **other}
+    mutation = _mutation("aws_security_group_rule", {"security_group_id": "sg-1"}, **rule)
+    found = creations_of(mutation)
+    assert [created.import_id for _, created in found] == ([f"sg-1_ingress_tcp_22_23_{written}"] if written else [])
+    assert all((created.parent, created.name) == ("sg-1", "22") for _, created in found)

@@ -6,16 +6,22 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import Json
+from gateway.core.model.mutation import EffectAction
+from gateway.core.model.path import WHOLE
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.applied_mutation import AppliedMutation, applied_mutation
 from reconciler.changes.backlog import Backlog
 from reconciler.changes.cloudtrail import Event, events_of
-from reconciler.drift.foreign_drift import OutsideChange, outside_changes, replaced_by_events, with_replacements
+from reconciler.changes.outside_changes import OutsideChange, outside_changes
+from reconciler.drift.foreign_drift import replaced_by_events, with_replacements
 from reconciler.model import DriftOrigin
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
+from tests.kit import nouns
+from tests.kit.mutations import record_mutation
 
 Apply = Callable[..., Awaitable[str]]
 QUEUE = "aws_sqs_queue.a"
@@ -73,6 +79,17 @@ async def test_what_a_mutation_set_is_ours_also_if_only_for_a_time(
     await applied((QUEUE, "delay_seconds", 0, 5), wanted_for=wanted_for)
     assert await _found(_plan(5), ledger) == []
     assert await _found(_plan(6), ledger) == [(QUEUE, "delay_seconds", 6)], "somebody changed it since"
+
+
+@pytest.mark.parametrize("attributes", [(), (("delay_seconds", 0),)], ids=["by default", "by the call"])
+async def test_what_was_changed_since_terraform_created_it_came_from_outside(
+    ledger: SqlLedger, attributes: tuple[tuple[str, Json], ...]
+) -> None:
+    """The whole stack may have been created through the gate: that explains none of its later changes."""
+    made = ((WHOLE, None), ("name", "a"), *attributes)
+    effects = [(nouns.effect(QUEUE, name, value, action=EffectAction.CREATE), None) for name, value in made]
+    await record_mutation(ledger, effects, caller=nouns.caller("terraform", ActorKind.PIPELINE))
+    assert await _found(_plan(5), ledger) == [(QUEUE, "delay_seconds", 5)]
 
 
 async def test_what_may_be_being_set_is_not_judged(ledger: SqlLedger, applied: Apply) -> None:

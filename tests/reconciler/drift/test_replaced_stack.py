@@ -1,7 +1,7 @@
 """A resource that was deleted outside and created again keeps its address: real Terraform, simulated AWS, state in a file or elsewhere."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from reconciler.line.loop import Line
 from reconciler.line.merged_state import update_merged_state
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.terraform.cli import Terraform
-from tests.bench.drift.terraform import Tool, warm_tool
+from tests.bench.drift.terraform import Tool
 
 CODE = """\
 terraform {
@@ -70,14 +70,6 @@ output "group" {
 }
 """
 BACKEND = '\n  backend "local" {\n    path = "TOP/elsewhere.tfstate"\n  }'
-
-
-@pytest.fixture
-def tool(fleet: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tool]:
-    with warm_tool(fleet.endpoint, tmp_path / "work") as tool:
-        for name, value in tool.environment.items():
-            monkeypatch.setenv(name, value)
-        yield tool
 
 
 def _applied(tool: Tool, root: Path, name: str, backend: str) -> str:
@@ -143,8 +135,15 @@ def _ids(root: Path, file: str) -> list[str]:
 
 
 @pytest.mark.terraform
+@pytest.mark.long
 @pytest.mark.allow_hosts(["127.0.0.1"])
-@pytest.mark.parametrize(("backend", "file"), [("", "terraform.tfstate"), (BACKEND, "../elsewhere.tfstate")])
+@pytest.mark.parametrize(
+    ("backend", "file"),
+    [
+        pytest.param("", "terraform.tfstate", id="beside"),
+        pytest.param(BACKEND, "../elsewhere.tfstate", id="elsewhere"),
+    ],
+)
 def test_the_code_keeps_the_address_and_the_state_gets_the_new_one(
     tool: Tool, fleet: Any, tmp_path: Path, backend: str, file: str
 ) -> None:
@@ -165,6 +164,7 @@ def test_the_code_keeps_the_address_and_the_state_gets_the_new_one(
 
 
 @pytest.mark.terraform
+@pytest.mark.long
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_after_a_merge_the_state_gets_the_new_one(tool: Tool, fleet: Any, tmp_path: Path) -> None:
     root, events = tmp_path / "stack", tmp_path / "events.json"
@@ -202,31 +202,35 @@ def _kill_at(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
 
 @pytest.mark.terraform
 @pytest.mark.allow_hosts(["127.0.0.1"])
+@pytest.mark.parametrize(
+    ("count", "left"),
+    [
+        pytest.param(1, True, id="the code is written, the state as it was", marks=pytest.mark.long),
+        pytest.param(2, False, id="without the old resource and before the import"),
+    ],
+)
 def test_a_pass_that_was_killed_ends_as_the_next_one_does(
-    tool: Tool, fleet: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tool: Tool, fleet: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, *, left: bool
 ) -> None:
-    """Killed with the code written and the state as it was, or without the old resource and before the import; the events are gone then."""
+    """The events are gone then."""
     root, events = tmp_path / "stack", tmp_path / "events.json"
-    code = _applied(tool, root, "killed", "")
-    new, rule = _replace(fleet, "killed", events)
-    state = (root / "terraform.tfstate").read_bytes()
+    name = f"killed-{count}"
+    code = _applied(tool, root, name, "")
+    new, rule = _replace(fleet, name, events)
     imported = _import("aws_security_group.web", new) + _import("aws_vpc_security_group_ingress_rule.ssh", rule)
-    for count, left in ((1, True), (2, False)):
-        (root / "main.tf").write_text(code)
-        (root / "terraform.tfstate").write_bytes(state)
-        with monkeypatch.context() as killing:
-            _kill_at(killing, count)
-            with pytest.raises(_Killed):
-                CliRunner().invoke(app, ["reconcile", str(root), "--write", "--events", str(events)])
-        assert bool(_ids(root, "terraform.tfstate")) is left, "the old one is in the state, or none"
-        assert (root / "main.tf").read_text() == code.replace('"first"', '"second"') + imported
+    with monkeypatch.context() as killing:
+        _kill_at(killing, count)
+        with pytest.raises(_Killed):
+            CliRunner().invoke(app, ["reconcile", str(root), "--write", "--events", str(events)])
+    assert bool(_ids(root, "terraform.tfstate")) is left, "the old one is in the state, or none"
+    assert (root / "main.tf").read_text() == code.replace('"first"', '"second"') + imported
 
-        result = CliRunner().invoke(app, ["reconcile", str(root), "--write", "--json"])
+    result = CliRunner().invoke(app, ["reconcile", str(root), "--write", "--json"])
 
-        assert result.exit_code == 0, result.stdout
-        assert (root / "main.tf").read_text() == code.replace('"first"', '"second"') + imported
-        assert _ids(root, "terraform.tfstate") == [new]
-        assert tool.plan(root).clean
+    assert result.exit_code == 0, result.stdout
+    assert (root / "main.tf").read_text() == code.replace('"first"', '"second"') + imported
+    assert _ids(root, "terraform.tfstate") == [new]
+    assert tool.plan(root).clean
 
 
 def _drifting(root: Path, terraform: Terraform, ledger: SqlLedger, events: Path) -> DriftScan:

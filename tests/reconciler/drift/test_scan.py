@@ -22,7 +22,7 @@ from reconciler.changes.applied_mutation import AppliedMutation, mutation_of_dri
 from reconciler.changes.backlog import Backlog
 from reconciler.changes.cloudtrail import Event
 from reconciler.changes.event_sources import EventSources
-from reconciler.drift.foreign_drift import OutsideChange
+from reconciler.changes.outside_changes import OutsideChange
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
 from reconciler.drift.scan import DriftScan
@@ -186,6 +186,16 @@ async def test_claimed_values_are_compared_with_what_is_live_after_each_look(
     [claim] = await ledger.claims()
     assert claim.undone is not None
     assert claim.undone.live == 0
+
+
+async def test_looks_are_recorded_at_most_once_an_hour_also_those_that_find_nothing(
+    drifting: DriftScan, ledger: SqlLedger
+) -> None:
+    _line(drifting).live.clear()
+    await drifting.scan()
+    await drifting.scan()
+    [look] = await _records(ledger, Stage.DRIFT_LOOKED)
+    assert (look.stack, look.body.members) == ("shop", {"found": 0})
 
 
 async def test_what_is_right_again_is_gone_and_may_come_again(drifting: DriftScan, ledger: SqlLedger) -> None:
@@ -437,11 +447,11 @@ async def test_the_state_follows_what_the_protected_branch_took_in_once(
 
 
 class Creations:
-    """One resource that somebody created, until the state has it."""
+    """One resource that somebody created, until it is accounted for."""
 
     def __init__(self) -> None:
         self.found = True
-        self.declared = False
+        self.accounted = False
 
     async def find(self, events: Sequence[Event]) -> tuple[OutsideChange, ...]:
         origin = DriftOrigin(actor="ada", event="s3:CreateBucket", at=NOW)
@@ -449,8 +459,8 @@ class Creations:
         change = ResourceChange(address="aws_s3_bucket{data}", attribute="*", live=live, actions=("create",))
         return (OutsideChange(change=change, origin=origin),) if self.found else ()
 
-    async def is_declared(self, drift: ForeignDrift) -> bool:
-        return self.declared
+    async def is_accounted(self, drift: ForeignDrift) -> bool:
+        return self.accounted
 
 
 async def test_what_somebody_created_is_named_until_the_state_has_it(drifting: DriftScan, ledger: SqlLedger) -> None:
@@ -462,11 +472,11 @@ async def test_what_somebody_created_is_named_until_the_state_has_it(drifting: D
     creations.found = False
     await drifting.scan()
     assert await _records(ledger, Stage.DRIFT_SETTLED) == [], "its events are gone, and it is still there"
+    assert record.body.members["resource_type"] == "aws_s3_bucket", "policy decides by the type"
     drift = await _decide(ledger, "codify")
     await drifting.carry_out(drift)
-    [failed] = await _records(ledger, Stage.DRIFT_SETTLED)
-    assert "--adopt all" in str(failed.body.members["reason"])
-    creations.declared = True
+    assert _line(drifting).proved == [drift]
+    creations.accounted = True
     await drifting.scan()
     outcomes = [each.body.members["outcome"] for each in await _records(ledger, Stage.DRIFT_SETTLED)]
-    assert outcomes == ["failed", "gone"]
+    assert outcomes == ["codified", "gone"]

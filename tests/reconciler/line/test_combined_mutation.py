@@ -1,6 +1,6 @@
 """What was deleted and created again through the gate is one change of its block: real Terraform, simulated AWS, real git."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.proof.proved_edit import DeclaredCache
-from tests.bench.drift.terraform import Tool, warm_tool
+from tests.bench.drift.terraform import Tool
 from tests.kit import nouns
 
 pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
@@ -51,14 +51,6 @@ resource "aws_cloudwatch_log_group" "l" {
 }
 """
 GROUP, LOGS = "aws_security_group.web", "aws_cloudwatch_log_group.l"
-
-
-@pytest.fixture
-def tool(fleet: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tool]:
-    with warm_tool(fleet.endpoint, tmp_path / "work") as tool:
-        for name, value in tool.environment.items():
-            monkeypatch.setenv(name, value)
-        yield tool
 
 
 @pytest.fixture
@@ -127,6 +119,7 @@ async def test_both_waiting_are_one_commit_and_the_id_may_be_the_same(
     assert tool.plan(again.source).clean
 
 
+@pytest.mark.long
 async def test_one_that_comes_after_the_deletion_was_written_takes_that_back(
     again: Line, tool: Tool, fleet: Any, carried_out: CarryOut, git: Callable[..., str]
 ) -> None:

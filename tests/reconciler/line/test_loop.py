@@ -23,6 +23,7 @@ from reconciler.publish.branch import Branch, open_branch
 from reconciler.terraform.cli import Terraform
 from tests.kit.bodies import written_back
 from tests.kit.growth import count_parses
+from tests.kit.mutations import record_mutation
 
 pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
 
@@ -234,7 +235,7 @@ def _interrupted(committed: Any, *happens: Callable[[], Awaitable[None]]) -> Int
     )
 
 
-@pytest.mark.parametrize("settle", [True, False])
+@pytest.mark.parametrize("settle", [True, pytest.param(False, marks=pytest.mark.long)])
 async def test_a_change_of_another_resource_during_the_proof_is_known(
     line: Line, ledger: SqlLedger, applied: Apply, committed: Any, *, settle: bool
 ) -> None:
@@ -479,4 +480,43 @@ async def test_what_is_created_beside_the_stack_is_left_to_a_human(
     backlog = await _backlog(ledger)
     body = await line.reconcile(backlog.decided[mutation], backlog)
     assert "commit" not in body.members
-    assert "a new resource's block is written by a human" in str(body.members["left"])
+    assert "aws_kinesis_stream elsewhere was created by agent-builder (kinesis:CreateStream) and is not written" in str(
+        body.members["left"]
+    )
+
+
+async def test_a_call_that_nobody_understood_is_written_as_what_differs_since(
+    line: Line, committed: Any, ledger: SqlLedger
+) -> None:
+    """Six machines are live, and the code declares two."""
+    call = Call(service="autoscaling", operation="ResizeOfTomorrow", parameters={"AutoScalingGroupName": "web"})
+    mutation = (await record_mutation(ledger, [], call=call)).id
+    backlog = await _backlog(ledger)
+    assert line.without_code(backlog.decided[mutation], backlog) is None
+
+    body = await line.reconcile(backlog.decided[mutation], backlog)
+
+    assert body.members["files"] == ["terraform.tfvars"], body.members
+    assert "-desired = 2\n+desired = 6" in str(body.members["diff"])
+
+
+async def test_a_call_that_nobody_understood_and_that_shows_nothing_is_left_until_a_commit_names_it(
+    line: Line, committed: Any, ledger: SqlLedger
+) -> None:
+    mutation = (await record_mutation(ledger, [], call=Call(service="braket", operation="CreateJob"))).id
+    backlog = await _backlog(ledger)
+
+    body = await line.reconcile(backlog.decided[mutation], backlog)
+
+    assert [(each.address, each.attribute) for each in body.left] == [("braket:CreateJob", "*")]
+    await backlog.read(ledger)
+    [left] = backlog.left_over()
+    _commit_nothing(committed.path, f"The job is declared elsewhere\n\nSentinel-Mutation: {mutation}")
+    assert (await line.reconcile(left, backlog)).nothing_to_do == "A commit of the protected branch names it."
+    await backlog.read(ledger)
+    assert mutation not in backlog.decided
+
+
+def _commit_nothing(path: Path, message: str) -> None:
+    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    subprocess.run(["git", *identity, "commit", "--allow-empty", "-qm", message], cwd=path, check=True)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from gateway.core.model.json import Json
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.model import Edit, Wanted
-from reconciler.publish.commit_message import commit_message, one_line, value_text
+from reconciler.publish.commit_message import commit_message, value_text
+from reconciler.publish.inert_text import one_line
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
 WANTED = Wanted(address="aws_autoscaling_group.web", attribute="desired_capacity", value=6)

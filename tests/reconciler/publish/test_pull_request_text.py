@@ -1,16 +1,21 @@
 """Texts that others chose have no effect in a pull request: no mention, link, image, marker or broken section."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from msgspec import structs
 
 from gateway.core.model.ids import digest_id
 from gateway.core.model.json import Json
+from gateway.core.model.masking import IN_WORDS, Masker
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.publish.pull_request_text import (
     LONGEST,
     WriteBack,
+    _summary,
     asked_in,
     code_span,
     comments_of,
@@ -81,7 +86,21 @@ def test_texts_of_others_stay_in_code_spans() -> None:
     [comment] = comments_of([_written(0, text=EVIL)])
     assert keys_in([comment]) == {IDS[0]}
     assert comment.count("<!--") == 1
-    assert "```` @everyone" in comment
+    assert "```` @ everyone" in comment
+
+
+def test_a_secret_is_told_in_words_and_not_as_a_digest() -> None:
+    one = _written(1)
+    assert one.applied is not None
+    masked: dict[str, Any] = {"password": Masker(key=b"k").mask("hunter2"), "port": 5432}
+    text = f"lag grows, see {Masker(key=b'k').short('hunter2')} and {json.dumps(masked)}"
+    body = structs.replace(one.body, edits=tuple(structs.replace(edit, value=masked) for edit in one.body.edits))
+    written = replace(one, applied=replace(one.applied, text=text), body=body)
+    [comment] = comments_of([written])
+    said = comment + title_of("shop", [written]) + "".join(map(_summary, [written]))
+    assert "hmac_sha256" not in said
+    assert f'{{"password": "{IN_WORDS}", "port": 5432}}' in said
+    assert f"lag grows, see {IN_WORDS} and" in said
 
 
 @pytest.mark.parametrize(
@@ -163,7 +182,7 @@ def test_the_words_are_marked_as_a_models_and_mean_nothing() -> None:
     comment = intent_comment("<!-- sentinel:intent prp_x -->", 2, words)
     assert comment.startswith("<!-- sentinel:intent prp_x -->\n")
     assert comment.count("<!--") == 1
-    assert "``@ada" in comment or "`` @ada" in comment
+    assert "`` @ ada" in comment
     assert keys_in([comment]) == frozenset()
     assert "a language model's words" in comment
     assert "`cost`: " in comment

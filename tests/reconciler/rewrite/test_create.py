@@ -3,9 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gateway.core.model.json import Json
+from gateway.terraform.config.module import declared, load_module
 from reconciler.changes.event_creations import Created
 from reconciler.rewrite.create import create_resources, import_id_of, wanted_creations
+from reconciler.rewrite.imports import imported_ids
 from reconciler.rewrite.surroundings import Surroundings, surroundings
 
 _CODE = """resource "aws_sqs_queue" "jobs" {
@@ -186,3 +190,78 @@ def test_a_name_that_looks_like_code_stays_text(tmp_path: Path) -> None:
     assert "${file" not in after.replace("$${file", "")
     assert "%{ if" not in after.replace("%%{ if", "")
     assert after.count("resource ") == _CODE.count("resource ") + 1
+
+
+HOSTILE = (
+    '${file("/etc/passwd")}',
+    "%{ for x in [1] }",
+    'a"\n}\nresource "null_resource" "x" {\n  provisioner "local-exec" {\n    command = "id"\n  }\n}\n#',
+    "../../../etc/cron.d/x",
+    "EOT\n}\n",
+    '\\${file("x")}',
+    "$${a}",
+    "a\u2028b\tc",
+)
+_KEYED = """locals {
+  hosts = {
+    www = "192.0.2.1"
+  }
+}
+
+resource "aws_route53_zone" "main" {
+  name = "example.org"
+}
+
+resource "aws_route53_record" "host" {
+  for_each = local.hosts
+
+  zone_id = aws_route53_zone.main.zone_id
+  name    = "${each.key}.example.org"
+  type    = "A"
+  records = [each.value]
+}
+"""
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_no_name_value_or_id_of_an_event_becomes_code(tmp_path: Path, hostile: str) -> None:
+    """Whatever somebody calls what is created: the code has one block and one import more, and their texts are these names."""
+    made = _queue(f"shop-{hostile}")
+    (tmp_path / "main.tf").write_text(_CODE)
+    edited = create_resources(tmp_path, wanted_creations(tmp_path, [made], _LIVE))
+    assert set(edited.files) == {Path("main.tf")}
+    (tmp_path / "main.tf").write_bytes(edited.files[Path("main.tf")])
+    module = load_module(tmp_path)
+    (new,) = {key for key in module.source.resources if key.startswith("aws_sqs_queue.")} - {"aws_sqs_queue.jobs"}
+    instance = module.instance(new)
+    assert instance is not None
+    assert declared(instance, "name") == made.name
+    assert imported_ids(module) == {new: made.import_id}
+    assert len(module.source.resources) == _CODE.count("resource ") + 1
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_no_key_of_an_event_becomes_code(tmp_path: Path, hostile: str) -> None:
+    (tmp_path / "main.tf").write_text(_KEYED)
+    live: dict[str, dict[str, Json]] = {
+        "aws_route53_zone.main": {"id": "Z1", "zone_id": "Z1", "name": "example.org"},
+        'aws_route53_record.host["www"]': {"id": "Z1_www", "name": "www.example.org", "zone_id": "Z1", "type": "A", "records": ["192.0.2.1"]},
+    }  # fmt: skip
+    name = f"{hostile}.example.org"
+    made = Created(
+        resource_type="aws_route53_record", import_id=f"Z1_{name}_A", name=name, parent="Z1", owner="aws_route53_zone.main",
+        attributes={"zone_id": "Z1", "name": name, "type": "A", "records": ["192.0.2.2"]},
+    )  # fmt: skip
+    (wanted,) = wanted_creations(tmp_path, [made], live)
+    edited = create_resources(tmp_path, [wanted])
+    assert edited.left == ()
+    for path, content in edited.files.items():
+        (tmp_path / path).write_bytes(content)
+    module = load_module(tmp_path)
+    keyed = "${" not in hostile and "%{" not in hostile
+    assert (wanted.address.startswith("aws_route53_record.host[")) == keyed
+    assert len(module.source.resources) == _KEYED.count("resource ") + (not keyed)
+    instance = module.instance(wanted.address)
+    assert instance is not None
+    assert declared(instance, "name") == name
+    assert imported_ids(module) == {wanted.address: made.import_id}

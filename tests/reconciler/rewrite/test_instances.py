@@ -110,6 +110,15 @@ def test_an_index_more_is_the_next() -> None:
     assert (address, like.old, like.new) == ("aws_log.all[2]", "a", "c")
 
 
+def test_what_belongs_to_another_and_is_named_by_a_key_gets_the_same_part_of_its_name_as_key() -> None:
+    made = {"name": "blog.example.org", "zone": "Z1", "records": ["192.0.2.2"]}
+    record = Created(resource_type="aws_r", import_id="r", attributes=made, name="blog.example.org", parent="Z1")
+    live = {'aws_r.host["www"]': {"name": "www.example.org", "zone": "Z1", "records": ["192.0.2.1"], "id": "Z1_www"}}
+    (first, like), (second, _) = siblings_of(record, live)
+    assert (first, second) == ('aws_r.host["blog"]', 'aws_r.host["blog_example_org"]')
+    assert ("192.0.2.1", "192.0.2.2") in like.values, "items of a list are values too"
+
+
 def test_what_belongs_to_another_is_called_after_itself() -> None:
     rule = Created(resource_type="aws_rule", import_id="r", attributes={}, name="8080", parent="sg-1")
     live = {

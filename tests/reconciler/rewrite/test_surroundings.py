@@ -51,7 +51,10 @@ def test_another_root_keeps_its_value_and_the_call_gets_its_own(top: Path) -> No
     result = _edit(top)
     assert not result.left
     assert b"delay_seconds = var.delay_seconds" in result.files[SHARED]
-    assert b'variable "delay_seconds" {\n  type    = number\n  default = 0\n}' in result.files[SHARED]
+    assert (
+        b'variable "delay_seconds" {\n  description = "The delay_seconds of aws_sqs_queue.this."\n  type        = number\n  default     = 0\n}'
+        in result.files[SHARED]
+    )
     assert b"  delay_seconds = 5\n" in result.files[Path("main.tf")]
 
 

@@ -94,4 +94,4 @@ def test_what_a_call_did_becomes_a_row_that_a_person_accepts(
     assert "90" not in " ".join(proposal["evidence"])
     accepted = learning("effects", "accept", proposal["id"], "--by", "alice")
     assert Path(accepted["file"]) == tmp_path / "learned" / "logs.json"
-    assert learning("effects", "list")["proposals"][0]["accepted_by"] == "alice"
+    assert learning("effects", "list")["proposals"][0]["accepted_by"].startswith("alice (signed in as ")

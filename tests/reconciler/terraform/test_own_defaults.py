@@ -31,6 +31,19 @@ def test_such_a_plan_is_clean_and_may_be_applied_to_the_state() -> None:
     assert read_plan(document).imports == ("aws_sns_topic_subscription.a",)
 
 
+def test_what_the_code_says_of_them_is_applied_to_the_state_too() -> None:
+    entry = _entry({"confirmation_timeout_in_minutes": 5, "endpoint_auto_confirms": True})
+    assert sets_own_defaults(entry)
+    assert imported_in({"resource_changes": [entry]}) == {"aws_sns_topic_subscription.a"}
+
+
+def test_a_value_that_is_live_is_never_such_a_default() -> None:
+    """What can be read was set by somebody: a plan that would change it is a change."""
+    entry = _entry(_DEFAULTS)
+    entry["change"]["before"] = {**_BEFORE, "confirmation_timeout_in_minutes": 5}
+    assert not sets_own_defaults(entry)
+
+
 @pytest.mark.parametrize(
     "entry",
     [

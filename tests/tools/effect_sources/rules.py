@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from tests.tools.effect_sources.cloudformation import Phase
 from tests.tools.effect_sources.iam import Action
 from tests.tools.effect_sources.identities import NOTHING, Identity, identity
@@ -199,7 +199,10 @@ class _Evidence:
                 *(("handler",) if kind in self.listed else ()),
                 *(("identity",) if identified.sources else ()),
             }
-            found = self._finding(kind, frozenset({SET}), signs, sure=len(kinds) == 1, identified=identified)
+            # An ARN is that of one resource: of several types, it is certain by itself which one is meant.
+            by_arn = any(fold(each.attribute).endswith("arn") for each in identified.sources.values())
+            sure = by_arn or len(kinds) == 1
+            found = self._finding(kind, frozenset({SET}), signs, sure=sure, identified=identified)
             if found:
                 yield found
 

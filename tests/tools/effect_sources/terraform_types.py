@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from gateway.aws.models import routing_index
+from gateway.core.derived_rows import Origin, derived_rows, operations_of, services
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.derived_rows import Origin, derived_rows, operations_of, services
 from gateway.effects.registry import SERVICES
 from tests.tools.effect_sources.all_services import service_kinds, terraform_attributes
 from tests.tools.effect_sources.cloudformation import CloudFormationType, Phase, cloudformation_types

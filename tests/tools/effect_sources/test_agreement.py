@@ -1,7 +1,7 @@
 """Rows are compared with what is known point by point; a name, an id and an ARN of the same resource agree."""
 
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from tests.tools.effect_sources.agreement import Known, compare, hand_made
 
 SET, DELETE = EffectAction.SET, EffectAction.DELETE

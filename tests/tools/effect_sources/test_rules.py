@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from gateway.core.derived_rows import Confidence, DerivedRow
 from gateway.core.model.mutation import CallClass, EffectAction
-from gateway.effects.derived_rows import Confidence, DerivedRow
 from tests.tools.effect_sources.cloudformation import read_type
 from tests.tools.effect_sources.counterpart import Counterpart
 from tests.tools.effect_sources.iam import read_service
@@ -217,7 +217,7 @@ def test_tags_have_a_row_for_each_kind_that_they_may_be_on() -> None:
     rows = _rows("TagResource")
 
     assert {row.resource_type for row in rows} == {"AWS::Bread::Bakery", "bread:crumb"}
-    assert {row.confidence for row in rows} == {Confidence.TYPE}
+    assert {row.confidence for row in rows} == {Confidence.RESOURCE}, "the ARN says which"
     assert all(row.identity["ResourceArn"].attribute == "Arn" for row in rows)
 
 

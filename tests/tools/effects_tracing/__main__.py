@@ -8,14 +8,16 @@ from pathlib import Path
 
 import botocore
 
+from gateway.core.derived_rows import DerivedRow, Origin, rows_of_text
 from gateway.core.service_models import ServiceModels
-from gateway.effects.derived_rows import DerivedRow, Origin, rows_of_text
 from gateway.effects.schema import Schemas, known_schemas
 from tests.tools.effects_tracing.called_operations import called_operations
 from tests.tools.effects_tracing.derivation import rows_of_type
 from tests.tools.effects_tracing.exam import examine, report
 from tests.tools.effects_tracing.figures import figures_of_calls, figures_of_rows, figures_of_traces
 from tests.tools.effects_tracing.provider import find_executable, version_of
+from tests.tools.effects_tracing.renewal import renewed
+from tests.tools.effects_tracing.renewal import report as report_of_renewal
 from tests.tools.effects_tracing.row_files import DERIVED, replace_rows
 from tests.tools.effects_tracing.trace_all import Selection, trace_all
 from tests.tools.effects_tracing.traces import read_traces
@@ -37,7 +39,7 @@ def main(arguments: list[str]) -> int:
             given.traces.mkdir(parents=True, exist_ok=True)
             asyncio.run(trace_all(given.traces, selection))
         case "derive":
-            derive(given.traces)
+            derive(given.traces, whole=given.whole)
         case "exam":
             exam = examine(row for row in written_rows() if row.origin is Origin.TRACED)
             sys.stdout.write(report(exam))
@@ -49,16 +51,23 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def derive(traces: Path) -> None:
-    """Derive the rows of all traces and write them into the files of the gateway."""
-    found = read_traces(traces)
+def derive(traces: Path, *, whole: bool = False) -> None:
+    """Derive the rows of the traces that are there, and write them in place of those of the same types; the rows of all other types stay.
+
+    `whole`: every type was traced, so that a type or an operation that no trace shows has no row any more.
+    """
+    found = {name: each for name, each in read_traces(traces).items() if any(trace.summary.reached for trace in each)}
     schemas = known_schemas(set(found))
     models = ServiceModels()
     rows = [row for name, each in found.items() for row in rows_of_type(each, schemas[name], models)]
+    types = None if whole else frozenset(found)
+    before = [row for row in written_rows() if row.origin is Origin.TRACED and (whole or row.resource_type in found)]
+    renewal = renewed(before, rows, whole=whole)
     sources = {"terraform-provider-aws": version_of(find_executable()), "botocore": botocore.__version__}
-    replace_rows(Origin.TRACED, rows, sources)
-    confidence = Counter(row.confidence.value for row in rows)
-    sys.stdout.write(f"{len(rows)} rows of {len(found)} types: {dict(sorted(confidence.items()))}\n")
+    replace_rows(Origin.TRACED, renewal.rows, sources, types=types)
+    confidence = Counter(row.confidence.value for row in renewal.rows)
+    sys.stdout.write(report_of_renewal(renewal))
+    sys.stdout.write(f"{len(renewal.rows)} rows of {len(found)} types: {dict(sorted(confidence.items()))}\n")
 
 
 def written_rows() -> list[DerivedRow]:
@@ -76,7 +85,12 @@ def _parser() -> argparse.ArgumentParser:
     trace.add_argument("--again", choices=("failed", "cut", "all"), default="", help="trace these once more")
     trace.add_argument("--share", default="0/1", help="the part of this process, of several: 0/2, 1/2")
     trace.add_argument("--patience", type=float, default=1.0, help="factor of all times")
-    commands.add_parser("derive", help="derive rows from the traces, and write them")
+    derives = commands.add_parser(
+        "derive", help="derive rows from the traces, and write them; rows of types without traces stay"
+    )
+    derives.add_argument(
+        "--whole", action="store_true", help="every type was traced: what no trace shows has no row any more"
+    )
     commands.add_parser("exam", help="compare the written rows with those by hand")
     commands.add_parser("figures", help="count")
     return parser

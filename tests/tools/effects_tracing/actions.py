@@ -1,6 +1,7 @@
 """Tells what an operation does to a resource as a whole, by the phases in which the provider calls it and by its name."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final
 
@@ -15,10 +16,12 @@ _DELETES: Final = re.compile(
 )
 """How the names of operations begin that take away."""
 _CREATES: Final = re.compile(
-    r"^(Batch)?(Create|Allocate|Request|Run|Register|Import|Copy|Publish|Provision|Generate|Purchase)"
+    r"^(Batch)?(Create|Allocate|Request|Run|Register|Import|Copy|Publish|Provision|Generate|Purchase|Restore)"
 )
 _LOOSENS: Final = re.compile(r"^(Batch)?(Detach|Disassociate|Untag|Unassign|Disable|Revoke|Unlink)")
 """Those that only loosen one resource from another; where the create begins with `Create`, they end nothing."""
+_BESIDE: Final = re.compile(rf"{_DELETES.pattern}|Tag(?![a-z])|\w*Tags(?![a-z])")
+"""What a create may call before it creates anything."""
 _VERB: Final = re.compile(r"^(?:Batch)?[A-Z][a-z]+")
 
 Key = tuple[str, str]
@@ -27,15 +30,15 @@ Key = tuple[str, str]
 
 def actions_of(found: Mapping[Key, Evidence]) -> Mapping[Key, frozenset[EffectAction]]:
     """The actions of each operation that was seen with a type."""
-    creator, deleter = _creator(found), _deleter(found)
-    return {key: frozenset(_actions(key, each, creator, deleter)) for key, each in found.items()}
+    creators, deleter = _creators(found), _deleter(found)
+    return {key: frozenset(_actions(key, each, creators, deleter)) for key, each in found.items()}
 
 
-def _actions(key: Key, evidence: Evidence, creator: Key | None, deleter: Key | None) -> set[EffectAction]:
+def _actions(key: Key, evidence: Evidence, creators: frozenset[Key], deleter: Key | None) -> set[EffectAction]:
     in_place = bool(evidence.phases & {Phase.UPDATE, Phase.EACH, Phase.OMIT})
     takes_away = bool(_DELETES.match(key[1]))
     actions = set()
-    if key == creator:
+    if key in creators:
         actions.add(CREATE)
         if in_place and not _CREATES.match(key[1]):
             actions.add(SET)
@@ -49,13 +52,27 @@ def _actions(key: Key, evidence: Evidence, creator: Key | None, deleter: Key | N
 
 def _creator(found: Mapping[Key, Evidence]) -> Key | None:
     """The operation that the provider calls first to create; None if a create calls nothing."""
-    first = [
-        (each.variant, each.run, each.place, key)
-        for key, evidence in found.items()
-        for each in evidence.of(Phase.CREATE)
-    ]
-    named = [entry for entry in first if entry[2] == 0]
-    return min(named)[3] if named else None
+    first = _first_of_creates(found)
+    return first[min(first)] if first else None
+
+
+def _creators(found: Mapping[Key, Evidence]) -> frozenset[Key]:
+    """All operations that create: the first one, and those that other values of the configuration lead to instead of it."""
+    first, creator = _first_of_creates(found), _creator(found)
+    if creator is None:
+        return frozenset()
+    with_it = {(each.variant, each.run) for each in found[creator].of(Phase.CREATE)}
+    instead = {key for run, key in first.items() if run not in with_it and _CREATES.match(key[1])}
+    return frozenset({creator, *instead})
+
+
+def _first_of_creates(found: Mapping[Key, Evidence]) -> Mapping[tuple[int, str], Key]:
+    """(Variant, run) of each create → the operation that it calls first; one that takes away, or tags, counts only if there is no other."""
+    calls: dict[tuple[int, str], list[tuple[bool, int, Key]]] = defaultdict(list)
+    for key, evidence in found.items():
+        for each in evidence.of(Phase.CREATE):
+            calls[each.variant, each.run].append((bool(_BESIDE.match(key[1])), each.place, key))
+    return {run: min(each)[2] for run, each in calls.items()}
 
 
 def _deleter(found: Mapping[Key, Evidence]) -> Key | None:
@@ -78,4 +95,7 @@ def _deleter(found: Mapping[Key, Evidence]) -> Key | None:
         same = [key for key in named if _VERB.sub("", key[1]) == noun and key[0] == creator[0]]
         if same:
             return same[0]
-    return max(named or places, key=lambda key: places[key])
+        # What another service takes away is something else, also where nothing but that ends the resource.
+        places = {key: place for key, place in places.items() if key[0] == creator[0]}
+        named = {key: place for key, place in named.items() if key[0] == creator[0]}
+    return max(named or places, key=lambda key: places[key], default=None)

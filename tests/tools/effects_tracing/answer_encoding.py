@@ -113,7 +113,7 @@ def _text(value: Any, shape: Any) -> str:
     moment = datetime.fromtimestamp(value, UTC)
     if style == "unixTimestamp":
         return str(value)
-    if style == "rfc822" or shape.serialization.get("location") == "header":
+    if style == "rfc822" or (style is None and shape.serialization.get("location") == "header"):
         return moment.strftime("%a, %d %b %Y %H:%M:%S GMT")
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 

@@ -249,6 +249,13 @@ def _plain(kind: str, low: str, known: Any) -> Any:
     return None
 
 
+_PREFIXES: Final[Mapping[tuple[str, str], str]] = {
+    ("ec2", "allocationid"): "eipalloc",
+    ("ec2", "associationid"): "eipassoc",
+}
+"""Service and member → how its ids begin, where the provider reads something from that."""
+
+
 def _made_up(service: str, low: str) -> str:
     if low in _OWNERS:
         return ACCOUNT
@@ -258,6 +265,8 @@ def _made_up(service: str, low: str) -> str:
         return "https://stub.example.com/x"
     if low.endswith(("policy", "document")):
         return "{}"
+    if prefix := _PREFIXES.get((service, low)):
+        return f"{prefix}-{_marker(f'{service}/{low}')}"
     # The same in every answer of the service, so that the provider finds again what it created; like a marker, so that it is known again.
     return _marker(f"{service}/{low}")
 
@@ -273,7 +282,8 @@ def _asked(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if low in ("filters", "filter") and isinstance(item, list):
             for each in item:
                 if isinstance(each, dict) and each.get("Values"):
-                    yield str(each.get("Name", "")).replace("-", "").lower(), each["Values"][0]
+                    # A filter names what is inside another thing after a point: `association.subnet-id`.
+                    yield str(each.get("Name", "")).rpartition(".")[2].replace("-", "").lower(), each["Values"][0]
         elif isinstance(item, list) and item and isinstance(item[0], str):
             yield low.removesuffix("s"), item[0]
         elif isinstance(item, str):

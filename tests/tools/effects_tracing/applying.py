@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tests.tools.effects_tracing.provider import Applied, Broken, Plan, Provider, answer_of
@@ -57,6 +57,8 @@ class Setting:
 
     status: str = ""
     """What every status is, if its enumeration allows it."""
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    """Members of answers by their folded names, with their values."""
     absent: bool = False
     """Whether reads find nothing before the first change of a create."""
     finds_deleted: bool = False
@@ -68,6 +70,7 @@ async def apply(provider: Provider, stub: Stub, way: Way, patience: Patience, se
     deleting = way.config is None and not setting.finds_deleted
     plain = (str, int, float, bool)
     echo = {name.replace("_", ""): value for name, value in (way.prior or {}).items() if isinstance(value, plain)}
+    echo |= setting.answers
     absent = setting.absent and way.prior is None
     stub.begin(echo, status=setting.status, deleting=deleting, absent=absent)
     began = time.monotonic()

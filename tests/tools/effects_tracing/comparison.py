@@ -7,7 +7,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any, Final
 
-from gateway.effects.derived_rows import ValueForm
+from gateway.core.derived_rows import ValueForm
 from tests.tools.effects_tracing.forms import MARKER
 
 _LONGEST_COMPARED: Final = 200_000
@@ -16,7 +16,10 @@ _DATE: Final = re.compile(r"20\d\d-")
 
 
 class Way(IntEnum):
-    """The ways, the most certain first. Those after `ARN` say only that the parameter was made of the attribute, not how."""
+    """The ways, the most certain first. Those after `ARN` say only that the parameter was made of the attribute, not how.
+
+    Rows have a form for `PART` all the same: of the id, whose whole form tells how.
+    """
 
     SAME = 0
     TEXT = 1

@@ -40,7 +40,7 @@ class Configuration:
         self._collect(schema, (), _DEEPEST)
         self._number(_CODES_APART * (variant - 1))
         self._prefer_whole_names()
-        self._seed(seeds().get(resource_type, Seed()))
+        self._seed(seeds(variant).get(resource_type, Seed()))
 
     def is_off(self, path: Path) -> bool:
         """Whether the path, or a block that it is in, is left out."""

@@ -7,14 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
 from gateway.core.model.json import Json, is_document
 from gateway.core.model.mutation import EffectAction
 from gateway.core.service_models import ServiceModels
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm
 from gateway.effects.schema import TypeSchema, match
 from tests.tools.effects_tracing.actions import actions_of
+from tests.tools.effects_tracing.by_name import blocks_beside, explain_by_name
 from tests.tools.effects_tracing.columns import ITEM, KEY, leaf, top
 from tests.tools.effects_tracing.comparison import Way, is_unique
+from tests.tools.effects_tracing.composition import composed_id
 from tests.tools.effects_tracing.evidence import Evidence, Observation, evidence_of
 from tests.tools.effects_tracing.explanation import (
     SELF,
@@ -27,7 +29,7 @@ from tests.tools.effects_tracing.explanation import (
     folded,
     state_of,
 )
-from tests.tools.effects_tracing.forms import MARKER
+from tests.tools.effects_tracing.forms import MARKER, is_own
 from tests.tools.effects_tracing.seeds import Seed, seeds
 from tests.tools.effects_tracing.traces import Phase, Trace
 
@@ -36,16 +38,37 @@ _CONFIGURED: Final = (Phase.CREATE, Phase.UPDATE, Phase.EACH)
 _WITH_STATE: Final = (Phase.UPDATE, Phase.EACH, Phase.OMIT, Phase.DELETE)
 _CONTROLS: Final = re.compile(
     r"(client_?token|client_?request_?token|idempotency_?token|caller_?reference|creator_?request_?id|dry_?run|if_?match|lock_?token|"
-    r"change_?token|current_?version|current_?application_?version_?id|update_?token)"
+    r"change_?token|policy_?exists_?condition|current_?version|current_?application_?version_?id|update_?token)"
 )
 """Parameters that only control how a call is made, or refuse it if the resource is not the expected version; in lower case."""
-_LOCKS: Final = frozenset({"etag", "lock_token", "revision_id", "update_token", "if_match", "version_number"})
+_OF_THE_BODY: Final = re.compile(r"content-(length|md5)|x-amz-checksum-(crc|md5|sha|xxhash)\w*")
+"""Headers, in lower case, that the SDK computes of the request's body: they say nothing that the body does not."""
+_HOW_COMPUTED: Final = re.compile(r"x-amz-sdk-checksum-algorithm")
+"""The header, in lower case, that says how it computed them: the SDK's choice, unless an attribute says it."""
+_LOCKS: Final = frozenset(
+    {
+        "checksum",
+        "config_version",
+        "create_timestamp",
+        "etag",
+        "if_match",
+        "lock_token",
+        "policy_update_token",
+        "policy_version",
+        "revision_id",
+        "update_token",
+        "version_number",
+    }
+)
 """Attributes that only say which version of the resource a change was made for."""
 _NAMES: Final = re.compile(r"(^|_)(id|ids|arn|arns|url|name|identifier|key|path)$")
 """How the attributes end that AWS makes and that name a resource."""
+_FEWEST_MADE: Final = 3
+"""In how many runs a value that the provider makes was another one and stood in the state."""
 _PAIR_KEYS: Final = frozenset({"key", "tagkey"})
 """How the key is named in a list of pairs."""
 _REMOVES: Final = re.compile(r"(Remove|Delete|Detach|Disassociate|Deregister|Untag|Unassign|Revoke|Unsubscribe|Reset)")
+_DESTROYS: Final = re.compile(r"(Batch)?(Delete|Terminate|Purge|Destroy)(?![a-z])")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,6 +78,7 @@ class Draft:
     evidence: Evidence
     actions: frozenset[EffectAction]
     identity: dict[str, Explanation] = field(default_factory=dict)
+    id_form: str = ""
     attributes: dict[str, Explanation] = field(default_factory=dict)
     removes: dict[str, Explanation] = field(default_factory=dict)
     constants: dict[str, Json] = field(default_factory=dict)
@@ -98,10 +122,16 @@ def rows_of_type(traces: Sequence[Trace], schema: TypeSchema, models: ServiceMod
     facts = TypeFacts(name=name, schema=schema, create_only=frozenset(create_only), changeable=changeable - create_only)
     actions = actions_of(found)
     drafts = [_draft(each, actions[key], facts, models) for key, each in sorted(found.items())]
+    for draft in drafts:
+        _name_the_rest(draft, facts)
+        _take_single_values(draft, models)
     _check_across(drafts)
     _take_over_constants(drafts)
     _identify_alike(drafts, models)
+    _identify_as_the_delete(drafts)
     _identify_creates(drafts)
+    for draft in drafts:
+        _compose_id(draft)
     if _is_only_one(drafts):
         facts = replace(facts, is_only_one=True)
     return tuple(_row(draft, facts) for draft in drafts)
@@ -109,43 +139,96 @@ def rows_of_type(traces: Sequence[Trace], schema: TypeSchema, models: ServiceMod
 
 def _draft(evidence: Evidence, actions: frozenset[EffectAction], facts: TypeFacts, models: ServiceModels) -> Draft:
     draft = Draft(evidence=evidence, actions=actions)
-    tokens = _idempotency_tokens(evidence, models)
     shape = models.shape(evidence.service, evidence.operation)
+    computed = _in_headers(shape, _OF_THE_BODY)
+    controls = _idempotency_tokens(evidence, models) | _in_headers(shape, _HOW_COMPUTED)
     for path in evidence.parameters:
         named = _modelled(shape, path)
-        if named == path:
-            _place(draft, path, facts, is_token=path in tokens)
+        if path in computed:
+            draft.controls.add(path)
+        elif named == path:
+            _place(draft, path, facts, is_control=path in controls)
         elif named:  # a member of a JSON document, which no model describes
             draft.unexplained.add(named)
     return draft
 
 
+def _name_the_rest(draft: Draft, facts: TypeFacts) -> None:
+    """Explain by their whole names the parameters that nothing else explains, and those of which only a column says something else."""
+    certain = {**draft.attributes, **draft.identity}
+    for path in [*sorted(draft.unexplained), *sorted(draft.attributes)]:
+        column = draft.attributes.get(path)
+        if column is not None and column.sureness is not Sureness.CODE:
+            continue
+        found = _named(path, draft, facts, certain)
+        if found is not None:
+            draft.unexplained.discard(path)
+            draft.attributes[path] = found
+
+
+def _named(path: str, draft: Draft, facts: TypeFacts, certain: Mapping[str, Explanation]) -> Explanation | None:
+    """What the names say: of the configuration, or of the state where the operation ends the resource, which then has to have the value."""
+    configured = draft.evidence.of(*_CONFIGURED)
+    blocks = blocks_beside(path, certain)
+    if any(path in each.parameters for each in configured):
+        return explain_by_name(path, configured, config_of, facts.schema, blocks)
+    if draft.actions != {DELETE}:
+        return None
+    return explain_by_name(path, draft.evidence.of(Phase.DELETE), state_of, facts.schema, blocks)
+
+
+def _take_single_values(draft: Draft, models: ServiceModels) -> None:
+    """A parameter for which the model has one value alone says nothing: it is a constant, whatever attribute has the value too."""
+    shape = models.shape(draft.evidence.service, draft.evidence.operation)
+    for path in sorted(draft.unexplained):
+        known, member = _described(shape, path)
+        values = getattr(member, "enum", None) or []
+        sent = [each.parameters[path] for each in draft.evidence.observations if path in each.parameters]
+        if known == path and len(values) == 1 and sent and all(each == [*values] for each in sent):
+            draft.unexplained.discard(path)
+            draft.constants[path] = values[0]
+
+
 def _modelled(shape: Any, path: str) -> str:
     """The path as far as the operation's model describes it."""
+    return _described(shape, path)[0]
+
+
+def _described(shape: Any, path: str) -> tuple[str, Any]:
+    """The path as far as the operation's model describes it, and the shape of its end."""
     steps = path.split(".")
     for at, step in enumerate(steps):
-        while shape is not None and shape.type_name == "list":
-            shape = shape.member
+        shape = _of_items(shape)
         if shape is not None and shape.type_name == "map":
             shape = shape.value
         elif shape is not None and shape.type_name == "structure" and step in shape.members:
             shape = shape.members[step]
         else:
-            return ".".join(steps[:at])
-    return path
+            return ".".join(steps[:at]), shape
+    return path, _of_items(shape)
 
 
-def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None:
+def _of_items(shape: Any) -> Any:
+    while shape is not None and shape.type_name == "list":
+        shape = shape.member
+    return shape
+
+
+def _place(draft: Draft, path: str, facts: TypeFacts, *, is_control: bool) -> None:
     """Find out what one parameter carries."""
     evidence = draft.evidence
     named = explain(path, evidence.of(*_WITH_STATE), state_of)
     carried = _carried(path, evidence)
     identifying = _identifying(path, named, carried, evidence, facts)
+    if identifying is None and carried is None:
+        identifying = _self_throughout(path, evidence, facts)
     if identifying is not None:
         draft.identity[path] = identifying
     elif carried is not None:
         draft.attributes[path] = carried
-    elif is_token or _CONTROLS.fullmatch(leaf(path).lower()) or (named is not None and leaf(named.attribute) in _LOCKS):
+    elif (
+        is_control or _CONTROLS.fullmatch(leaf(path).lower()) or (named is not None and leaf(named.attribute) in _LOCKS)
+    ):
         draft.controls.add(path)
     elif named is not None and _is_removal(path, named, evidence, facts):
         draft.removes[path] = named
@@ -153,8 +236,27 @@ def _place(draft: Draft, path: str, facts: TypeFacts, *, is_token: bool) -> None
         draft.attributes[path] = named
     elif (constant := _constant(path, evidence)) is not None:
         draft.constants[path] = constant
+    elif (made := _made_by_the_provider(path, evidence, facts)) is not None:
+        draft.attributes[path] = made
     else:
         draft.unexplained.add(path)
+
+
+def _made_by_the_provider(path: str, evidence: Evidence, facts: TypeFacts) -> Explanation | None:
+    """The attribute that no code sets and that every state had this value of after its create, under the parameter's whole name: a password.
+
+    The first call only, since before it AWS has answered nothing that the provider could have the value from.
+    """
+    seen = [each for each in evidence.observations if path in each.parameters]
+    values = {str(value) for each in seen for value in each.parameters[path]}
+    first = all(each.phase is Phase.CREATE and each.place == 0 and each.state for each in seen)
+    if not first or len(seen) < _FEWEST_MADE or len(values) != len(seen) or "." in path:
+        return None
+    same = candidates(path, seen, state_of)
+    names = [name for name, way in same.items() if way is Way.SAME and folded(name) == folded(path)]
+    if len(names) != 1 or facts.is_settable(names[0]) or names[0] in SELF:
+        return None
+    return Explanation(attribute=names[0], way=Way.SAME, sureness=Sureness.MARKER)
 
 
 def _carried(path: str, evidence: Evidence) -> Explanation | None:
@@ -202,6 +304,24 @@ def _identifying(
         # The old value of what changes: the name of what is renamed, or what is taken away.
         return None if _takes_away(path, evidence) else named
     return named
+
+
+def _self_throughout(path: str, evidence: Evidence, facts: TypeFacts) -> Explanation | None:
+    """The id, if the parameter was it in every run, also in the same create after the resource was made."""
+    runs = [each for each in evidence.observations if path in each.parameters and each.state.get("id")]
+    if not runs or any(each.phase is Phase.CREATE and each.place == 0 for each in runs):
+        return None
+    same = candidates(path, runs, state_of)
+    if same.get("id") is not Way.SAME or not all(is_unique(value) for each in runs for value in each.parameters[path]):
+        return None
+    named = [name for name in same if folded(name) == folded(leaf(path)) and name not in SELF]
+    created = [each for each in runs if each.phase is Phase.CREATE]
+    for name in named:
+        # The stub may give the id of something else the same value; then the configuration says another one.
+        if facts.is_settable(name) and (not created or candidates(path, created, config_of).get(name) is not Way.SAME):
+            return None
+    own = next((name for name in named if not facts.is_settable(name)), "id")
+    return Explanation(attribute=own, way=Way.SAME, sureness=Sureness.MARKER)
 
 
 def _identifying_what_was_made(
@@ -266,13 +386,14 @@ def _constant(path: str, evidence: Evidence) -> Json:
     """The value that the parameter had in every run, if no attribute had it too.
 
     An empty text and a document are none: the provider wrote them of something that it could not read or that a marker left out.
+    Nor is what the tracer made up, such as its region: another caller's has another value.
     """
     seen = [each for each in evidence.observations if path in each.parameters]
     values = {json.dumps(each.parameters[path], default=str, sort_keys=True) for each in seen}
     if len(values) != 1 or len(seen) < 2:
         return None
     items = seen[0].parameters[path]
-    if len(items) != 1 or MARKER.search(str(items[0])) or is_unique(items[0]) or items[0] == "":
+    if len(items) != 1 or is_own(str(items[0])) or is_unique(items[0]) or items[0] == "":
         return None
     if isinstance(items[0], str) and is_document(items[0]):
         return None
@@ -288,6 +409,18 @@ def _idempotency_tokens(evidence: Evidence, models: ServiceModels) -> frozenset[
     if shape is None:
         return frozenset()
     return frozenset(name for name, member in shape.members.items() if member.metadata.get("idempotencyToken"))
+
+
+def _in_headers(shape: Any, pattern: re.Pattern[str]) -> frozenset[str]:
+    """The parameters that an operation sends in headers of such names."""
+    if shape is None:
+        return frozenset()
+    sent = {
+        name: member.serialization["name"].lower()
+        for name, member in shape.members.items()
+        if member.serialization.get("location") == "header"
+    }
+    return frozenset(name for name, header in sent.items() if pattern.fullmatch(header))
 
 
 def _check_across(drafts: Sequence[Draft]) -> None:
@@ -341,13 +474,41 @@ def _identify_alike(drafts: Sequence[Draft], models: ServiceModels) -> None:
         for path, each in [*draft.attributes.items()]:
             if each.sureness is not Sureness.MARKER:
                 continue
-            alike = each.attribute in known and not _is_carried_anew(path, each.attribute, draft.evidence)
+            anew = _is_carried_anew(path, each.attribute, draft.evidence)
+            alike = each.attribute in known and (not anew or _is_renamed_before(path, each.attribute, draft.evidence))
             if (
                 alike
                 or path in required
                 or (not draft.identity and _is_self_unchanged(path, each.attribute, draft.evidence))
             ):
                 draft.identity[path] = draft.attributes.pop(path)
+
+
+def _identify_as_the_delete(drafts: Sequence[Draft]) -> None:
+    """A parameter that is the id in the delete is the id elsewhere too, where the stub gave another attribute the same value."""
+    ends = {
+        path: each
+        for draft in drafts
+        if draft.actions == {DELETE}
+        for path, each in draft.identity.items()
+        if each.attribute in SELF and each.way is Way.SAME
+    }
+    for draft in drafts:
+        for path, each in draft.identity.items():
+            end = ends.get(path, each)
+            runs = draft.evidence.of(*_WITH_STATE)
+            if end.attribute != each.attribute and candidates(path, runs, state_of).get(end.attribute) is Way.SAME:
+                draft.identity[path] = end
+
+
+def _is_renamed_before(path: str, attribute: str, evidence: Evidence) -> bool:
+    """Whether no change of the attribute alone sends the operation, and every other change alone has the name as it stays: it has the new
+    name only where another call has renamed the resource before.
+    """
+    alone = [each for each in evidence.of(Phase.EACH) if path in each.parameters]
+    if not alone or any(attribute in each.changed for each in alone):
+        return False
+    return candidates(path, alone, state_of).get(attribute) is Way.SAME
 
 
 def _is_carried_anew(path: str, attribute: str, evidence: Evidence) -> bool:
@@ -410,6 +571,19 @@ def _made_id(draft: Draft) -> set[str]:
     return set()
 
 
+def _compose_id(draft: Draft) -> None:
+    """Identify the resource by the parts of its id that the parameters are, where nothing else says all of it."""
+    runs = [each for each in draft.evidence.observations if each.state.get("id")]
+    if draft.actions == {CREATE} or not runs or (draft.identity and all(_names_id(draft, each) for each in runs)):
+        return
+    form = composed_id(draft.evidence.observations)
+    for path in re.findall(r"\{([^{}]+)\}", form):
+        draft.id_form = form
+        draft.unexplained.discard(path)
+        draft.attributes.pop(path, None)
+        draft.identity.setdefault(path, Explanation(attribute="id", way=Way.PART, sureness=Sureness.MARKER))
+
+
 def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
     evidence = draft.evidence
     identity = _sources(draft.identity)
@@ -425,7 +599,7 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
     unexplained = draft.unexplained | lost | lost_too | doubted
     clears = _cleared(draft.evidence) if not attributes and not removes and draft.actions == {SET} else frozenset()
     ends_the_only_one = DELETE in draft.actions and not attributes and not unexplained and not evidence.is_unread
-    is_identified = (
+    is_identified = not _empties(draft) and (
         (bool(identity) and _is_whole(draft, facts))
         or draft.actions == {CREATE}
         or facts.is_only_one
@@ -445,6 +619,7 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
         origin=Origin.TRACED,
         confidence=confidence,
         identity=identity,
+        id_form=draft.id_form if any(each.way is Way.PART for each in draft.identity.values()) else "",
         attributes=attributes,
         removes={path: source.attribute for path, source in removes.items()},
         clears=clears,
@@ -453,6 +628,12 @@ def _row(draft: Draft, facts: TypeFacts) -> DerivedRow:
         controls=frozenset(draft.controls),
         unexplained=frozenset(_without_marker_keys(unexplained)),
     )
+
+
+def _empties(draft: Draft) -> bool:
+    """Whether the operation destroys what is inside the resource before its delete: that is no change of the resource, and has a name of its own."""
+    only_then = draft.actions == {SET} and draft.evidence.phases == {Phase.DELETE}
+    return only_then and bool(draft.unexplained) and _DESTROYS.match(draft.evidence.operation) is not None
 
 
 def _is_whole(draft: Draft, facts: TypeFacts) -> bool:
@@ -465,6 +646,8 @@ def _is_whole(draft: Draft, facts: TypeFacts) -> bool:
     runs = [each for each in draft.evidence.observations if each.state.get("id")]
     if runs and all(_names_id(draft, each) for each in runs):
         return True
+    if any(_names_part_of_id(draft, each) for each in runs):
+        return False
     fixed = (each for each in draft.attributes.values() if each.sureness is Sureness.MARKER)
     others = {path for each in runs for path in draft.unexplained if any(map(is_unique, each.parameters.get(path, ())))}
     return not others and not any(top(each.attribute) in facts.create_only for each in fixed)
@@ -482,6 +665,18 @@ def _names_id(draft: Draft, run: Observation) -> bool:
     for value in given:
         rest = rest.replace(value, " ")
     return bool(given) and not MARKER.search(rest) and not re.search(r"[0-9a-f]{6}", rest)
+
+
+def _names_part_of_id(draft: Draft, run: Observation) -> bool:
+    """Whether the identity of a call stands in the id of the resource beside another marker, which the call does not give."""
+    own = str(run.state["id"][0])
+    if own.startswith("arn:"):
+        return False
+    given = [str(value) for path in draft.identity for value in run.parameters.get(path, ())]
+    rest = own
+    for value in sorted(given, key=len, reverse=True):
+        rest = rest.replace(value, " ")
+    return rest != own and MARKER.search(rest) is not None
 
 
 def _is_named_otherwise(path: str, attribute: str, schema: TypeSchema) -> bool:
@@ -515,7 +710,10 @@ def _resets(evidence: Evidence, attributes: Mapping[str, AttributeSource]) -> fr
 
 def _sources(explanations: Mapping[str, Explanation]) -> dict[str, AttributeSource]:
     return {
-        path: AttributeSource(attribute=each.attribute, form=each.way.form or ValueForm.SAME)
+        path: AttributeSource(
+            attribute=each.attribute,
+            form=ValueForm.PART if each.way is Way.PART else each.way.form or ValueForm.SAME,
+        )
         for path, each in explanations.items()
     }
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from gateway.core.derived_rows import DerivedRow
 from gateway.core.model.mutation import EffectAction
-from gateway.effects.derived_rows import DerivedRow
 from gateway.effects.operation import Operation
 from gateway.effects.registry import SERVICES
 from gateway.effects.schema import TypeSchema, match, read_schemas

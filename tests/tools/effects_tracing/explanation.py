@@ -31,6 +31,8 @@ class Sureness(StrEnum):
     """The value is finite and followed the attribute's code over the runs, and the names are alike."""
     CAUSE = "cause"
     """The parameter came or changed only when this attribute alone was changed."""
+    NAME = "name"
+    """The whole name of the parameter is the attribute's, and so was its value in every run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

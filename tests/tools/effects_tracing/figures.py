@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gateway.aws.models import call_classes
+from gateway.core.derived_rows import Confidence, DerivedRow
 from gateway.core.model.mutation import CallClass
-from gateway.effects.derived_rows import Confidence, DerivedRow
 from gateway.effects.registry import SERVICES
 from tests.tools.effects_tracing.traces import Trace
 

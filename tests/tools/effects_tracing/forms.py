@@ -15,6 +15,13 @@ MARKER: Final = re.compile(r"mk[0-9a-f]{6}")
 _DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri")
 _REGIONS: Final = ("us-east-1", "us-west-2", "eu-west-1", "eu-central-1", "ap-south-1", "sa-east-1")
 
+_OWN: Final = re.compile(rf"{MARKER.pattern}|mk[a-p]{{8}}|{'|'.join(_REGIONS)}|{ACCOUNT}")
+
+
+def is_own(text: str) -> bool:
+    """Whether the text has something that the tracer made up: a marker, its account, a region."""
+    return _OWN.search(text) is not None
+
 
 def token(path: tuple[str, ...], run: int) -> str:
     """The marker of an attribute in a run: eight characters that no other attribute has."""

@@ -26,22 +26,33 @@ class Seed:
     """Blocks and lists that need several members."""
     minimal: bool = False
     """Whether only what is required and seeded is set."""
+    id: str = ""
+    """How the provider makes the id, e.g. `{account_id}:{name}`, for a create that is broken off before it says so."""
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    """Member of answers, in lower case without underscores → its value, where the provider takes no other."""
+    status: str = ""
+    """The status that the answers have from the beginning, where another lets the provider leave a call out."""
 
 
 @cache
-def seeds() -> Mapping[str, Seed]:
-    """The seeds by type."""
+def seeds(variant: int = 1) -> Mapping[str, Seed]:
+    """The seeds by type. What `second` says of a type is taken from the second variant on, beside the rest."""
     entries = tomllib.loads(_FILE.read_text())
-    return {
-        name: Seed(
-            values=entry.get("values", {}),
-            same=entry.get("same", {}),
-            off=tuple(entry.get("off", ())),
-            count=entry.get("count", {}),
-            minimal=entry.get("minimal", False),
-        )
-        for name, entry in entries.items()
-    }
+    return {name: _seed(entry, entry.get("second", {}) if variant > 1 else {}) for name, entry in entries.items()}
+
+
+def _seed(entry: Mapping[str, Any], second: Mapping[str, Any]) -> Seed:
+    first = {name: each for name, each in entry.get("values", {}).items() if name not in second.get("off", ())}
+    return Seed(
+        values={**first, **second.get("values", {})},
+        same=entry.get("same", {}),
+        off=(*entry.get("off", ()), *second.get("off", ())),
+        count=entry.get("count", {}),
+        minimal=second.get("minimal", entry.get("minimal", False)),
+        id=entry.get("id", ""),
+        answers=entry.get("answers", {}),
+        status=second.get("status", entry.get("status", "")),
+    )
 
 
 def filled_in(text: str, marker: str) -> str:

@@ -66,7 +66,8 @@ class Slot:
     def _scalar(self, run: int) -> Any:
         marker = token(self.same or self.path, run)
         if self.seed is not None:
-            return filled_in(self.seed, marker)
+            text = filled_in(self.seed, marker)
+            return int(text) if self.kind == "number" else text
         if self.enumeration:
             return self.enumeration[self._digit(run, len(self.enumeration))]
         if self.kind == "bool":

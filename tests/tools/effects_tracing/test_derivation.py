@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import msgspec
+import pytest
+
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, ValueForm
 from gateway.core.model.mutation import CallClass, EffectAction
 from gateway.core.model.path import AttributePath
 from gateway.core.service_models import ServiceModels
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, ValueForm
 from gateway.effects.schema import TypeSchema
 from tests.tools.effects_tracing.actions import actions_of
 from tests.tools.effects_tracing.derivation import rows_of_type
@@ -24,6 +27,8 @@ class AnyParameters:
     type_name = "map"
     members: Mapping[str, Any] = {}
     required_members: Sequence[str] = ()
+
+    enum: Sequence[str] = ()
 
     @property
     def value(self) -> "AnyParameters":
@@ -128,10 +133,10 @@ def test_a_call_whose_resource_is_not_seen_is_certain_of_the_type_only() -> None
     assert row.unexplained == {"FileSystemId"}
 
 
-def test_a_constant_is_recorded_and_a_constant_attribute_is_none() -> None:
+def test_a_constant_is_recorded_and_what_an_attribute_has_too_is_none() -> None:
     names = [marker("name", at) for at in range(2)]
-    runs = created(*({"Name": each, "Kind": "fixed", "Zone": "eu"} for each in names), name=names, zone=["eu", "eu"])
-    row = rows(runs, {"name": "string", "zone": "string"})["CreateFileSystem"]
+    runs = created(*({"Name": each, "Kind": "fixed", "Zone": "eu"} for each in names), name=names, place=["eu", "eu"])
+    row = rows(runs, {"name": "string", "place": "string"})["CreateFileSystem"]
     assert row.constants == {"Kind": "fixed"}
     assert row.unexplained == {"Zone"}
 
@@ -142,6 +147,14 @@ def test_an_empty_text_and_a_document_are_no_constants() -> None:
     row = rows(runs, {"name": "string", "policy": "string"})["CreateFileSystem"]
     assert row.constants == {}
     assert row.unexplained == {"Body", "Rules"}
+
+
+def test_what_the_tracer_made_up_is_no_constant() -> None:
+    names = [marker("name", at) for at in range(2)]
+    runs = created(*({"Name": each, "Region": "us-east-1", "Zone": "us-east-1b", "Bot": "mkejbfpjcj"} for each in names), name=names)  # fmt: skip
+    row = rows(runs, {"name": "string"})["CreateFileSystem"]
+    assert row.constants == {}
+    assert row.unexplained == {"Bot", "Region", "Zone"}
 
 
 def test_finite_values_need_a_column_over_the_runs_and_a_name_that_fits() -> None:
@@ -275,6 +288,33 @@ def test_tokens_of_idempotency_are_controls() -> None:
     assert found["CreateFileSystem"].controls == {"CreationToken"}
 
 
+def test_what_an_sdk_computes_of_the_body_is_a_control() -> None:
+    names = [marker("key", at) for at in range(2)]
+    sent = {"ChecksumAlgorithm": "CRC32", "ChecksumCRC32": "AAAAAA==", "ContentLength": 0, "ContentMD5": "x"}
+    put = [
+        call("PutObject", {"Bucket": "b", "Key": each, "ContentType": "text", **sent}, service="s3") for each in names
+    ]
+    runs = [run(Phase.CREATE, str(at), [each], config={"key": names[at]}) for at, each in enumerate(put)]
+    row = rows(runs, {"key": "string"}, models=ServiceModels())["PutObject"]
+    assert row.controls == sent.keys()
+    assert row.constants == {"Bucket": "b", "ContentType": "text"}
+
+
+def test_the_algorithm_of_a_checksum_is_the_attribute_that_says_it() -> None:
+    algorithms = ["CRC32", "CRC32C", "SHA256", "CRC32C"]
+    runs = [
+        run(
+            Phase.CREATE,
+            str(at),
+            [call("PutObject", {"Key": marker("key", at), "ChecksumAlgorithm": algorithm}, service="s3")],
+            config={"key": marker("key", at), "checksum_algorithm": algorithm},
+        )
+        for at, algorithm in enumerate(algorithms)
+    ]
+    row = rows(runs, {"key": "string", "checksum_algorithm": "string"}, models=ServiceModels())["PutObject"]
+    assert row.attributes["ChecksumAlgorithm"] == source("checksum_algorithm")
+
+
 def test_members_of_a_json_document_are_not_parameters() -> None:
     names = [marker("name", at) for at in range(2)]
     runs = created(*({"Tags": [{"Key": each, "Odd": {"a": each}}]} for each in names), name=names)
@@ -345,7 +385,7 @@ def test_an_attribute_that_the_names_contradict_is_no_explanation() -> None:
 def test_what_names_only_the_surroundings_of_a_resource_does_not_identify_it() -> None:
     """As the instance of a Connect user, where the user's id is only a part of an attribute."""
     user, instance = "mk11aa22", marker("instance_id", 0)
-    state = {"id": f"{instance}:{user}", "instance_id": instance}
+    state = {"id": f"{instance}:{user}:mk33cc44", "instance_id": instance}
     delete = run(Phase.DELETE, "0", [call("DeleteMountTarget", {"InstanceId": instance, "UserId": user})], state=state)
     row = rows([delete], {"instance_id": "string"}, ["instance_id"])["DeleteMountTarget"]
     assert row.confidence is Confidence.TYPE
@@ -365,3 +405,182 @@ def test_a_column_does_not_outweigh_the_whole_name_of_another_attribute() -> Non
     assert rows(runs, kinds)["CreateFileSystem"].unexplained == {"BackupEnabled"}
     kinds = {"replica": "set(block)", "replica.backup": "bool"}
     assert rows(runs, kinds)["CreateFileSystem"].attributes == {"BackupEnabled": source("replica.backup")}
+
+
+def test_a_constant_value_is_the_attributes_whose_whole_name_it_has() -> None:
+    names = [marker("name", at) for at in range(2)]
+    kinds = {"name": "string", "engine": "string", "settings": "block", "settings.mode": "string", "kind": "string"}
+    parameters = [{"Name": each, "Engine": "redis", "Settings": {"Mode": "on"}, "Odd": "on"} for each in names]
+    runs = created(*parameters, name=names, engine=["redis"] * 2, kind=["redis"] * 2, settings=[[{"mode": "on"}]] * 2)
+    row = rows(runs, kinds)["CreateFileSystem"]
+    assert row.attributes == {
+        "Name": source("name"),
+        "Engine": source("engine"),
+        "Settings.Mode": source("settings.mode"),
+    }
+    assert row.unexplained == {"Odd"}
+
+
+def test_a_whole_name_outweighs_a_column_that_says_another_attribute() -> None:
+    """As the branch of an Amplify app, whose performance mode had the column of its previews."""
+    on = [True, False, True]
+    kinds = {"preview_mode": "bool", "performance_mode": "bool"}
+    runs = created(*({"PerformanceMode": each} for each in on), preview_mode=on, performance_mode=on)
+    assert rows(runs, kinds)["CreateFileSystem"].attributes == {"PerformanceMode": source("performance_mode")}
+    other = created(*({"PerformanceMode": each} for each in on), preview_mode=on, performance_mode=[True] * 3)
+    assert rows(other, kinds)["CreateFileSystem"].unexplained == {"PerformanceMode"}
+
+
+def test_a_name_counts_in_the_block_that_markers_of_the_same_structure_belong_to() -> None:
+    names = [marker("name", at) for at in range(2)]
+    kinds = {"plan_setting": "block", "plan_setting.name": "string", "plan_setting.type": "string", "type": "string"}
+    parameters = [{"Plan": {"Setting": {"Title": each, "Type": "EC2"}}} for each in names]
+    config = [[{"name": each, "type": "EC2"}] for each in names]
+    row = rows(created(*parameters, plan_setting=config, type=["EC2"] * 2), kinds)["CreateFileSystem"]
+    assert row.attributes["Plan.Setting.Type"] == source("plan_setting.type")
+    alone = [{"Plan": {"Setting": {"Type": "EC2"}}}] * 2
+    row = rows(created(*alone, plan_setting=config, type=["EC2"] * 2), kinds)["CreateFileSystem"]
+    assert row.unexplained == {"Plan.Setting.Type"}
+
+
+def test_the_parts_of_an_id_identify_the_resource_together() -> None:
+    first, second = marker("detector", 0), "mk11aa22"
+    state = {"id": f"{first}:{second}", "finding": "x"}
+    parameters = {"DetectorId": first, "IpSetId": second}
+    row = rows([run(Phase.DELETE, "0", [call("DeleteFileSystem", parameters)], state=state)], {})["DeleteFileSystem"]
+    part = source("id", ValueForm.PART)
+    assert (row.identity, row.id_form) == ({"DetectorId": part, "IpSetId": part}, "{DetectorId}:{IpSetId}")
+    assert row.confidence is Confidence.ATTRIBUTES
+    known = {**state, "detector_id": first}
+    row = rows(
+        [run(Phase.DELETE, "0", [call("DeleteFileSystem", parameters)], state=known)], {"detector_id": "string"}
+    )["DeleteFileSystem"]
+    assert row.identity == {"DetectorId": source("detector_id"), "IpSetId": part}
+
+
+@pytest.mark.parametrize(
+    "own", ["mk11aa22", "mk0a0b0c:mk11aa22:mk33cc44", "mk0a0b0c:us-east-1:mk11aa22", "mk0a0b0cmk11aa22"]
+)
+def test_an_id_that_is_made_of_more_than_the_parameters_has_no_form(own: str) -> None:
+    deleted = call("DeleteFileSystem", {"DetectorId": "mk0a0b0c", "IpSetId": "mk11aa22"})
+    row = rows([run(Phase.DELETE, "0", [deleted], state={"id": own})], {})["DeleteFileSystem"]
+    assert row.id_form == ""
+
+
+def test_what_is_the_id_in_the_delete_is_not_another_attribute_that_has_its_value_by_chance() -> None:
+    """As the framework of an assessment, to which the stub gave the assessment's id."""
+    own = STATE["id"]
+    changed = call("UpdateFileSystem", {"FileSystemId": own, "Title": marker("name", 1)})
+    runs = [
+        run(Phase.UPDATE, "1", [changed], config={"name": marker("name", 1), "other_id": "x"}, state={**STATE, "other_id": own}),
+        run(Phase.DELETE, "0", [call("DeleteFileSystem", {"FileSystemId": own})], state=STATE),
+    ]  # fmt: skip
+    found = rows(runs, {"name": "string", "other_id": "string"}, ["other_id"])
+    assert found["UpdateFileSystem"].identity == {"FileSystemId": source("id")}
+
+
+def test_the_operation_that_another_choice_leads_to_creates_too_and_what_comes_before_a_create_does_not() -> None:
+    first, second = ({"Name": marker("name", at)} for at in range(2))
+    loosens = call("DisassociateAccessPoint", first)
+    runs = [
+        run(Phase.CREATE, "0", [loosens, call("CreateDirectory", first), call("PutPolicy", first)], config={}),
+        run(Phase.CREATE, "1", [call("CreateOtherDirectory", second), call("PutPolicy", second)], config={}),
+        run(Phase.CREATE, "2", [call("StartSearch", second)], config={}),
+    ]
+    assert rows_of_operations(runs) == {
+        "DisassociateAccessPoint": {SET},
+        "CreateDirectory": {CREATE},
+        "CreateOtherDirectory": {CREATE},
+        "PutPolicy": {SET},
+        "StartSearch": {SET},
+    }
+
+
+def test_what_a_delete_empties_or_takes_from_another_service_is_no_delete() -> None:
+    emptied = call("DeleteMountTarget", {"FileSystemId": STATE["id"], "MountTargetId": "mk33cc44"})
+    runs = [
+        *created({"Name": marker("name", 0)}, name=[marker("name", 0)]),
+        run(Phase.DELETE, "0", [emptied, call("DeleteFileSystem", {"FileSystemId": STATE["id"]})], state=STATE),
+    ]
+    assert rows(runs, {"name": "string"})["DeleteMountTarget"].confidence is Confidence.TYPE
+    elsewhere = call("DeleteServiceLinkedRole", {"RoleName": "own"}, "iam")
+    runs = [*runs[:1], run(Phase.DELETE, "0", [elsewhere], state=STATE)]
+    assert rows_of_operations(runs)["DeleteServiceLinkedRole"] == {SET}
+
+
+def test_an_identity_that_is_a_part_of_the_id_beside_a_marker_names_nothing() -> None:
+    """As the application of a deployment: who starts it does not say which deployment."""
+    started = call("UpdateFileSystem", {"FileSystemId": "mk0a0b0c", "Flag": marker("flag", 1)})
+    state = {"id": "mk0a0b0c,mk11aa22", "app_id": "mk0a0b0c", "flag": marker("flag", 0)}
+    runs = [run(Phase.UPDATE, "1", [started], config={"app_id": "mk0a0b0c", "flag": marker("flag", 1)}, state=state)]
+    assert rows(runs, {"app_id": "string", "flag": "string"})["UpdateFileSystem"].confidence is Confidence.TYPE
+
+
+def test_a_parameter_with_one_accepted_value_is_a_constant() -> None:
+    names = [marker("name", at) for at in range(2)]
+    runs = created(*({"domainName": each, "domainNameConfigurations": [{"endpointType": "X"}]} for each in names), name=names, place=["X"] * 2)  # fmt: skip
+    row = rows(runs, {"name": "string", "place": "string"})["CreateFileSystem"]
+    assert row.unexplained == {"domainNameConfigurations.endpointType"}
+
+    class OneValue(AnyParameters):
+        enum = ("X",)
+
+    row = rows(runs, {"name": "string", "place": "string"}, models=cast(ServiceModels, OneValue()))["CreateFileSystem"]
+    assert row.constants == {"domainNameConfigurations.endpointType": "X"}
+
+
+def test_what_was_the_id_in_every_run_identifies_also_where_another_attribute_repeats_it() -> None:
+    """As the settings of a Pinpoint application, which its create sends after the application."""
+    own = {"id": "mk11aa22", "application_id": "mk11aa22"}
+    sent = [call("CreateFileSystem", {"Name": marker("name", 0)}), call("PutFileSystemPolicy", {"ApplicationId": own["id"], "Policy": marker("policy", 0)})]  # fmt: skip
+    config = {"name": marker("name", 0), "policy": marker("policy", 0)}
+    made = Run(phase=Phase.CREATE, run="0", config=config, state=None, after={**config, **own}, calls=sent, reads=[])
+    changed = run(Phase.UPDATE, "1", sent[1:], config={**config, "policy": "mk55ee66"}, state={**config, **own})
+    found = rows([made, changed], {"name": "string", "policy": "string"})
+    assert found["PutFileSystemPolicy"].identity == {"ApplicationId": source("application_id")}
+    other = run(Phase.UPDATE, "1", sent[1:], config={**config, "application_id": "mk33cc44"}, state={**config, **own})
+    kinds = {"name": "string", "policy": "string", "application_id": "string"}
+    assert rows([other], kinds)["PutFileSystemPolicy"].identity != {"ApplicationId": source("id")}
+
+
+def test_what_the_provider_makes_itself_is_the_computed_attribute_of_its_name() -> None:
+    """A password that no code sets: the state had what was sent, before AWS had answered anything."""
+    users = [marker("user", at) for at in range(3)]
+    kinds = {"user": "string"}
+
+    def makes(kept: Sequence[str], sent: Sequence[str]) -> DerivedRow:
+        runs = created(*({"User": a, "Password": b} for a, b in zip(users, sent, strict=True)), user=users)
+        made = [
+            msgspec.structs.replace(each, after={"id": user, "user": user, "password": word})
+            for each, user, word in zip(runs, users, kept, strict=True)
+        ]
+        return rows(made, kinds)["CreateFileSystem"]
+
+    words = ["a-first-word!", "a-second-word!", "a-third-word!"]
+    assert makes(words, words).attributes["Password"] == source("password")
+    assert makes([words[0]] * 3, words).unexplained == {"Password"}, "the state has another one"
+    assert "password" not in str(makes(words, [words[0]] * 3).attributes), "the same in every run"
+
+
+def test_a_name_that_another_call_changed_before_identifies() -> None:
+    """Tags are sent by the new name where everything changes at once, and by the name as it stays where only they change."""
+    old, new = marker("name", 0), marker("name", 1)
+    before = {**STATE, "name": old, "tags": {"a": "1"}}
+
+    def change(phase: Phase, which: str, calls: Sequence[RecordedCall], **config: Any) -> Run:
+        return run(phase, which, calls, config={"name": old, "tags": {"a": "1"}, **config}, state=before)
+
+    renames = call("RenameCertificate", {"CertificateName": old, "NewName": new})
+    runs = [
+        run(Phase.CREATE, "0", [call("UploadCertificate", {"CertificateName": old})], config={"name": old}),
+        change(
+            Phase.UPDATE, "1", [renames, call("TagCertificate", {"CertificateName": new})], name=new, tags={"a": "2"}
+        ),
+        change(Phase.EACH, "name", [renames], name=new),
+        change(Phase.EACH, "tags", [call("TagCertificate", {"CertificateName": old})], tags={"a": "2"}),
+        run(Phase.DELETE, "0", [call("DeleteCertificate", {"CertificateName": old})], state=before),
+    ]
+    kinds = {"name": "string", "tags": "map(string)"}
+    assert rows(runs, kinds)["TagCertificate"].identity == {"CertificateName": source("name")}
+    alone = [each for each in runs if each.phase is not Phase.EACH]
+    assert rows(alone, kinds)["TagCertificate"].identity == {}, "it may be what is changed"

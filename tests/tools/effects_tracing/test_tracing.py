@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, ValueForm
 from gateway.core.model.mutation import EffectAction
 from gateway.core.service_models import ServiceModels
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, ValueForm
 from gateway.effects.schema import known_schemas
 from tests.tools.effects_tracing.derivation import rows_of_type
 from tests.tools.effects_tracing.trace_all import Selection, trace_all

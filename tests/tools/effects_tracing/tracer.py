@@ -12,6 +12,7 @@ from tests.tools.effects_tracing.applying import Attempt, Patience, Setting, Way
 from tests.tools.effects_tracing.configuration import Configuration
 from tests.tools.effects_tracing.provider import Broken, Diagnostic, Plan, Provider, packed, unpacked
 from tests.tools.effects_tracing.repairs import Repairs
+from tests.tools.effects_tracing.seeds import Seed, seeds
 from tests.tools.effects_tracing.slots import RUNS, Path
 from tests.tools.effects_tracing.states import completed, proposed
 from tests.tools.effects_tracing.stub import Stub
@@ -66,7 +67,8 @@ class TypeTracer:
         self._repairs = Repairs(self._config)
         self._patience = patience
         self._deadline = time.monotonic() + BUDGET * patience
-        self._setting = Setting()
+        self._seed = seeds(variant).get(resource_type, Seed())
+        self._setting = Setting(status=self._seed.status, answers=self._seed.answers)
         self._dropped: list[Path] = []
         self._restored: Counter[Path] = Counter()
         self._runs: list[Run] = []
@@ -110,9 +112,10 @@ class TypeTracer:
         base = self._config.values(0)
         changed = await self._update(base, state, private)
         deleted = await self._delete("0", base, state, private)
+        stopped = bool(self._runs) and self._runs[-1].problem != ""
         if changed is not None:
             deleted += await self._delete("1", base, changed, private)
-        if not any(_ENDS.match(name) for name in deleted):
+        if stopped or not any(_ENDS.match(name) for name in deleted):
             # It waits for something before the delete itself: once more with reads that find what they ask for.
             self._setting = replace(self._setting, finds_deleted=True)
             await self._delete("2", base, state, private)
@@ -293,9 +296,10 @@ class TypeTracer:
     def _state_of(self, attempt: Attempt, plan: Plan) -> dict[str, Any]:
         """The state after a create, or the planned one if the provider gave none."""
         state = attempt.applied.state if attempt.applied is not None else None
-        if not isinstance(state, dict) or not state.get("id", state.get("arn", "x")):
-            state = unpacked(plan.state)
-        return completed(state, self._schema)
+        if isinstance(state, dict) and state.get("id", state.get("arn", "x")):
+            return completed(state, self._schema)
+        planned = completed(unpacked(plan.state), self._schema)
+        return planned | {"id": self._seed.id.format_map(planned)} if self._seed.id else planned
 
     async def _create_again(self, run: int, expected: Sequence[str]) -> None:
         values, plan = await self._plan_create(run)

@@ -9,7 +9,7 @@ from msgspec import Raw
 from gateway.core.model.approval import HoldState
 from gateway.core.model.json import canonical_text
 from gateway.core.model.verdict import Verdict
-from gateway.core.records.approvals import BrokeGlassBody, ConsentBody, RejectedBody
+from gateway.core.records.approvals import BrokeGlassBody, ConsentBody, RejectedBody, WithdrawnBody
 from gateway.core.records.decided import SUMMARY, DecidedBody, RecordedDecision
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.derive.expected_table import (
@@ -36,7 +36,7 @@ _members: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class ExpectedHolds:
-    """Follows DECIDED, APPROVED and REJECTED. A row is final once it was rejected."""
+    """Follows DECIDED, APPROVED, REJECTED and WITHDRAWN. A row is final once it was rejected."""
 
     def __init__(self, session: Session) -> None:
         self.table = ExpectedTable(session, HOLDS, _DIGESTS)
@@ -45,6 +45,7 @@ class ExpectedHolds:
             Stage.APPROVED: self._approved,
             Stage.BROKE_GLASS: self._approved,
             Stage.REJECTED: self._rejected,
+            Stage.WITHDRAWN: self._withdrawn,
         }
         self._by_call: dict[HeldCall, list[str]] = defaultdict(list)
 
@@ -82,9 +83,14 @@ class ExpectedHolds:
             self.table.change((hold,), record.seq, state=HoldState.REJECTED.value)
             self.table.finish((hold,))
 
+    def _withdrawn(self, record: DecodedRecord) -> None:
+        row = self.table.rows.get((record.mutation_id,))
+        if row is not None and row["state"] == HoldState.APPROVED:
+            self.table.change((record.mutation_id,), record.seq, state=HoldState.OPEN.value)
+
 
 class ExpectedApprovals:
-    """Follows APPROVED, REJECTED, and DECIDED, which uses an approval. A row is final once it can no longer be used."""
+    """Follows APPROVED, REJECTED, WITHDRAWN, and DECIDED, which uses an approval. A row is final once it can no longer be used."""
 
     def __init__(self, session: Session) -> None:
         self.table = ExpectedTable(session, APPROVALS, {"binding": (("binding",), text_digest)})
@@ -93,6 +99,7 @@ class ExpectedApprovals:
             Stage.APPROVED: self._approved,
             Stage.BROKE_GLASS: self._approved,
             Stage.REJECTED: self._rejected,
+            Stage.WITHDRAWN: self._withdrawn,
         }
         self._unused: dict[HeldCall, str] = {}
 
@@ -106,9 +113,9 @@ class ExpectedApprovals:
         call = (body.requester, body.digest)
         earlier = self.table.rows.get((self._unused.get(call, ""),))
         state = ApprovalState.PARTIAL if body.missing else ApprovalState.UNUSED
-        others = canonical_text(body.others)
+        others, keys = canonical_text(body.others), canonical_text(body.keys) if body.keys else None
         if earlier is not None and earlier["id"] == body.approval:
-            given = {"approver": record.actor, "others": others, "at": record.at, "until": body.until}
+            given = {"approver": record.actor, "others": others, "at": record.at, "until": body.until, "keys": keys}
             self.table.change((body.approval,), record.seq, state=state.value, **given)
             return
         if earlier is not None:
@@ -129,6 +136,7 @@ class ExpectedApprovals:
             "binding": text_digest(binding_text(body.binding)),
             "others": others,
             "broke_glass": int(isinstance(body, BrokeGlassBody)),
+            "keys": keys,
         }
         self.table.insert((body.approval,), record.seq, row)
 
@@ -136,6 +144,10 @@ class ExpectedApprovals:
         body: RejectedBody = record.body
         if body.withdrawn:
             self._end(body.withdrawn, record, ApprovalState.WITHDRAWN)
+
+    def _withdrawn(self, record: DecodedRecord) -> None:
+        body: WithdrawnBody = record.body
+        self._end(body.approval, record, ApprovalState.WITHDRAWN)
 
     def _end(self, approval: str, record: DecodedRecord, state: ApprovalState, *, used_by: str = "") -> None:
         row = self.table.change((approval,), record.seq, state=state.value, used_by=used_by)

@@ -119,8 +119,7 @@ class ExpectedBudgets:
         body: DecidedBody[Raw] = record.body
         if body.decision.obligations.get("budgets"):
             self._charge(record, body)
-        if body.refused_in_a_row is not None:
-            self._change(record.actor, record.seq, in_a_row=body.refused_in_a_row)
+        self._count(record, body.refused_in_a_row, body.refusals_until)
 
     def _charge(self, record: DecodedRecord, body: DecidedBody[Raw]) -> None:
         share = fair_share_from_json({"budgets": body.decision.obligations["budgets"]})
@@ -132,8 +131,16 @@ class ExpectedBudgets:
 
     def _settled(self, record: DecodedRecord) -> None:
         body: SettledBody = record.body
-        if body.refused_in_a_row is not None:
-            self._change(record.actor, record.seq, in_a_row=body.refused_in_a_row)
+        self._count(record, body.refused_in_a_row, body.refusals_until)
+
+    def _count(self, record: DecodedRecord, refused_in_a_row: int | None, until: str | None) -> None:
+        """The row of refusals after a decision or an outcome. Only while the breaker is closed does it say when the row ends."""
+        if refused_in_a_row is None:
+            return
+        row = self.table.rows.get((record.actor,))
+        closed = row is None or row["state"] == BreakerState.CLOSED.value
+        ends = {"until": until or ""} if closed else {}
+        self._change(record.actor, record.seq, in_a_row=refused_in_a_row, **ends)
 
     def _changed(self, record: DecodedRecord) -> None:
         body: BreakerBody = record.body

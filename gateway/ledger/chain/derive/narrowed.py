@@ -41,6 +41,7 @@ _DECIDED: Final = narrowed(
     "attempt",
     "puts_back",
     "refused_in_a_row",
+    "refusals_until",
     "part",
     caller=narrowed(RecordedCaller, "kind", "on_behalf_of"),
     call=narrowed(RecordedCall, "service", "operation", "digest"),

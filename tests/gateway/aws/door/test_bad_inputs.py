@@ -119,7 +119,7 @@ WHO = [
     Case(name="06 six minutes early", make=lambda gate: _dated(gate, 6), status=403, code="SignatureDoesNotMatch"),
     Case(name="06 skewed, s3", make=lambda gate: _dated(gate, -20, "s3"), status=403, code="RequestTimeTooSkewed"),
     Case(name="07 scope of another day", make=lambda gate: query(gate).with_header("X-Amz-Date", "20200101T000000Z"), status=403, code="SignatureDoesNotMatch"),
-    Case(name="08 unknown region", make=lambda gate: signer(gate, region="mars-north-1").signed(headers=FORM_HEADERS, body=FIELDS.encode()), status=403, code="SignatureDoesNotMatch"),
+    Case(name="08 unknown region", make=lambda gate: signer(gate, region="mars-north-1").signed(headers=FORM_HEADERS, body=FIELDS.encode()), status=403, code="AccessDenied"),
     Case(name="08 region that is a host", make=lambda gate: signer(gate, region="evil.example").signed(headers=FORM_HEADERS, body=FIELDS.encode()), status=400, code="IncompleteSignature"),
     Case(name="08 wrong terminator", make=_authorization(lambda text: text.replace("aws4_request", "aws5_request")), status=403, code="SignatureDoesNotMatch"),
     Case(name="09 no signature", make=_authorization(lambda text: text.partition(", Signature")[0]), status=400, code="IncompleteSignature"),

@@ -54,6 +54,11 @@ def test_a_form_says_how_it_is_answered(gate: Gate) -> None:
     )
 
 
+def test_the_old_name_of_the_redirect_counts_too(gate: Gate) -> None:
+    answer = _post(gate, redirect="https://app.example/done")
+    assert (answer.status_code, answer.headers["location"].split("?")[0]) == (303, "https://app.example/done")
+
+
 def test_an_error_of_aws_is_passed_on(gate: Gate) -> None:
     gate.upstream.behaviour = "refuse"
     answer = _post(gate)
@@ -69,6 +74,7 @@ def test_an_error_of_aws_is_passed_on(gate: Gate) -> None:
         ({"change": {"x-amz-signature": "0" * 64}}, "SignatureDoesNotMatch"),
         ({"change": {"x-amz-date": ""}}, "InvalidArgument"),
         ({"change": {"x-amz-credential": "AKIA/{day}/us-east-1/s3/aws4_request"}}, "SignatureDoesNotMatch"),
+        ({"tagging": "<Tagging/>"}, "PutObjectTagging"),
         ({"file": b"short"}, "EntityTooSmall"),
         ({"file": bytes((1 << 20) + 1)}, "EntityTooLarge"),
     ],

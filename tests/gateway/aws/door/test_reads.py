@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.door.reads import MAX_BUFFERED_BYTES, Reads, forwarded_headers, without_signature
+from gateway.aws.door.reads import MAX_BUFFERED_BYTES, KeyStands, Reads, forwarded_headers, without_signature
 from gateway.core.errors import Malformed, UpstreamUnavailable
+from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Call
 from gateway.identity.signed_body import PayloadKind
 from gateway.identity.sigv4 import Signature
+from tests.kit import nouns
 
+CALLER = nouns.caller()
 CALL = Call(service="sqs", operation="GetQueueUrl", region="us-east-1")
 
 
@@ -106,12 +109,27 @@ def signature(kind: PayloadKind = PayloadKind.BODY, *, presigned: bool = False) 
     )
 
 
+async def _stands(_caller: Caller) -> bool:
+    return True
+
+
 async def forward(
-    answer: Answer, client: Client, *, request: Inbound | None = None, proof: Signature | None = None
+    answer: Answer,
+    client: Client,
+    *,
+    request: Inbound | None = None,
+    proof: Signature | None = None,
+    stands: KeyStands = _stands,
 ) -> Upstream:
     upstream, request = Upstream(answer), request or inbound()
-    await Reads(upstream).forward(
-        client.receive, client.send, inbound=request, target=request.target, call=CALL, signature=proof or signature()
+    await Reads(upstream, stands=stands).forward(
+        client.receive,
+        client.send,
+        inbound=request,
+        target=request.target,
+        caller=CALLER,
+        call=CALL,
+        signature=proof or signature(),
     )
     return upstream
 
@@ -170,10 +188,36 @@ class Silent(Answer):
         self.left.set()
 
 
+class Ending(Silent):
+    """The same, but what is left of it looks complete."""
+
+    async def parts(self) -> AsyncIterator[bytes]:
+        yield b"a"
+        await self.left.wait()
+
+
 async def test_a_client_that_hangs_up_ends_a_stream_in_which_nothing_comes() -> None:
     client = Client(disconnect_after=2)
     await asyncio.wait_for(forward(Silent(), client), 300)
     assert client.body == b"a"
+
+
+@pytest.mark.parametrize("says", [b"a", b""], ids=["silent", "at its end"])
+async def test_a_stream_is_broken_off_when_its_key_ends(monkeypatch: pytest.MonkeyPatch, says: bytes) -> None:
+    """Never completed, so that nobody takes the part for the whole, whether AWS goes on or not."""
+    monkeypatch.setattr("gateway.aws.door.reads.KEY_SECONDS", 0.0)
+    asked: list[str] = []
+
+    async def revoked(caller: Caller) -> bool:
+        asked.append(caller.key_id)
+        return len(asked) < 3
+
+    client = Client()
+    answer: Answer = Silent() if says else Ending()
+    with pytest.raises(ConnectionResetError):
+        await asyncio.wait_for(forward(answer, client, stands=revoked), 300)
+    assert asked == [CALLER.key_id] * 3
+    assert client.got[-1].get("more_body") is True
 
 
 async def test_a_client_that_hangs_up_ends_a_read_that_is_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,8 +234,14 @@ async def test_a_client_that_hangs_up_ends_a_read_that_is_not_answered(monkeypat
 
     with pytest.raises(UpstreamUnavailable, match="hung up"):
         await asyncio.wait_for(
-            Reads(Never(Answer([]))).forward(
-                client.receive, client.send, inbound=inbound(), target="/", call=CALL, signature=signature()
+            Reads(Never(Answer([])), stands=_stands).forward(
+                client.receive,
+                client.send,
+                inbound=inbound(),
+                target="/",
+                caller=CALLER,
+                call=CALL,
+                signature=signature(),
             ),
             300,
         )
@@ -208,8 +258,8 @@ async def test_a_read_that_is_cancelled_while_its_client_is_there_stays_cancelle
             await asyncio.Event().wait()
 
     reading = asyncio.ensure_future(
-        Reads(Never(Answer([]))).forward(
-            client.receive, client.send, inbound=inbound(), target="/", call=CALL, signature=signature()
+        Reads(Never(Answer([])), stands=_stands).forward(
+            client.receive, client.send, inbound=inbound(), target="/", caller=CALLER, call=CALL, signature=signature()
         )
     )
     await waits.wait()
@@ -227,8 +277,8 @@ async def test_a_slow_reply_reaches_a_client_that_stays(monkeypatch: pytest.Monk
             await asyncio.sleep(0.05)
             return self.answer
 
-    await Reads(Slow(Answer([b"ok"], length=2))).forward(
-        client.receive, client.send, inbound=inbound(), target="/", call=CALL, signature=signature()
+    await Reads(Slow(Answer([b"ok"], length=2)), stands=_stands).forward(
+        client.receive, client.send, inbound=inbound(), target="/", caller=CALLER, call=CALL, signature=signature()
     )
     assert client.body == b"ok"
 

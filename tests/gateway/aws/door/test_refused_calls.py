@@ -5,6 +5,7 @@ beside the Rego policies; 55 and 56 through a running gateway in `tests/gateway/
 A standing claim (53) is a denial with status 403 that names the holder; 409 is only for requests that can be sent again unchanged.
 """
 
+import json
 import socket
 import time
 from typing import Any
@@ -52,6 +53,18 @@ def test_50_beyond_a_bound_names_bound_file_and_line(gate: Gate) -> None:
     message = _denied(gate, "autoscaling", "update_auto_scaling_group", AutoScalingGroupName=ASG, MaxSize=500)
     assert "16" in message
     assert "kafka.sentinel.hcl:" in message
+
+
+def test_the_offer_is_a_header_too_for_programs(gate: Gate) -> None:
+    with pytest.raises(ClientError) as caught:
+        gate.client("autoscaling").update_auto_scaling_group(AutoScalingGroupName=ASG, MaxSize=500)
+    headers = caught.value.response["ResponseMetadata"]["HTTPHeaders"]
+    offer = json.loads(headers["x-sentinel-offer"])[0]
+    assert (offer["attribute"], offer["nearest"], offer["holder"], offer["retry_after"]) == ("max_size", 16, "", None)
+    assert offer["rule"].startswith("bounds.")
+    with pytest.raises(ClientError) as held:
+        gate.client("batch").terminate_job(jobId="j", reason="other")
+    assert "x-sentinel-offer" not in held.value.response["ResponseMetadata"]["HTTPHeaders"]
 
 
 @pytest.mark.parametrize("actor", ["agent", "human"])

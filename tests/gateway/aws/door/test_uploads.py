@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 from botocore.auth import S3SigV4QueryAuth
@@ -40,7 +41,9 @@ def _signer(gate: Gate, actor: str = "service") -> Signer:
 def _put(
     gate: Gate, payload: str, body: bytes, headers: dict[str, str] | None = None, target: str = "/bucket/key"
 ) -> Wire:
-    return replace(_signer(gate).signed(method="PUT", target=target, headers=headers, payload=payload), body=body)
+    # A signature counts once and names no moment finer than a second, so each request is made another one.
+    unique = {**(headers or {}), "x-test-call": uuid4().hex}
+    return replace(_signer(gate).signed(method="PUT", target=target, headers=unique, payload=payload), body=body)
 
 
 def _plain(gate: Gate, body: bytes = BODY) -> Wire:
@@ -233,3 +236,10 @@ def test_unsigned_bodies_can_be_forbidden(strict: Gate) -> None:
 def test_every_limit_names_its_setting(gate: Gate, service: str, call: Any, setting: str) -> None:
     with pytest.raises(ClientError, match=setting):
         call(gate.client(service))
+
+
+def test_a_refused_client_that_waits_with_its_body_sends_its_next_request(gate: Gate) -> None:
+    client = gate.client("s3", "agent", None)
+    for _ in range(3):
+        with pytest.raises(ClientError, match="AccessDenied"):
+            client.put_object(Bucket="bucket", Key="key", Body=BODY)

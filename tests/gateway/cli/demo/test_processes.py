@@ -90,7 +90,7 @@ async def test_also_if_the_block_raises(module: Path) -> None:
 async def test_a_process_that_ignores_the_signal_is_killed_with_its_children(
     module: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(processes, "ALL_SECONDS", 0.2)
     parent = (
         f"import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', {DEAF!r}]); print(child.pid); " + DEAF
     )
@@ -101,6 +101,23 @@ async def test_a_process_that_ignores_the_signal_is_killed_with_its_children(
     grandchild = next(int(word) for word in log.read_text().split() if word.isdigit())
     assert not alive(pid)
     await until(lambda: gone(grandchild))  # SIGKILL is sent, and the kernel ends it when it next runs
+
+
+async def test_all_together_end_in_time_though_none_wants_to(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert processes.TERRAFORM_SECONDS + processes.ALL_SECONDS < 10
+    graces: list[float] = []
+    really = processes.end
+
+    async def end(process: asyncio.subprocess.Process, first: signal.Signals, grace: float) -> None:
+        graces.append(grace)
+        await really(process, first, 0.01)
+
+    monkeypatch.setattr(processes, "end", end)
+    async with Children(module / "logs") as children:
+        pids = [await started(children, module, name, DEAF) for name in ("one", "two", "three")]
+    assert not any(alive(pid) for pid in pids)
+    assert all(processes.ALL_SECONDS >= grace >= 1 for grace in graces)
+    assert graces[0] <= processes.ALL_SECONDS - 2, "the others need their time too"
 
 
 async def test_a_process_that_ends_is_reported_with_the_end_of_its_log(module: Path) -> None:

@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from gateway.cli.demo import stack
-from gateway.cli.demo.stack import apply_stack, example, init_stack, prepare_stack
+from gateway.cli.demo.stack import apply_stack, at_work, example, init_stack, prepare_stack
 from gateway.cli.demo.workspace import CannotStart, Workspace
 from gateway.core.errors import SettingsInvalid
 from gateway.core.model.caller import ActorKind
@@ -178,6 +179,29 @@ async def test_init_and_apply_with_the_pipelines_key(
     assert workspace.applied.exists()
 
 
+async def test_the_users_own_stack_is_applied_as_one_plan_that_may_wait_for_a_person(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its services may have calls that only the plan explains."""
+    workspace = workspace_for(tmp_path / "home", own)
+    goes_on = tmp_path / "goes on"
+    waits = f"while not os.path.exists({str(goes_on)!r}): time.sleep(0.01)"
+    settings = double(tmp_path, f"print('Held as mut_1: waits', flush=True)\n{waits}")
+    monkeypatch.setattr("gateway.cli.demo.stack.sys.executable", settings.reconcile.terraform)
+    heard = _Heard(goes_on)
+    await apply_stack(workspace, settings, KEY, progress=heard)
+    assert heard.lines == ["Held as mut_1: waits"]
+    [apply] = calls(tmp_path)
+    assert apply["argv"] == [
+        *("-P", "-m", "gateway", "apply", "--yes", "--wait", "--terraform", settings.reconcile.terraform),
+        *("--", "-no-color"),
+    ]
+    environment = apply["env"]
+    assert isinstance(environment, dict)
+    assert (environment["SENTINEL_URL"], environment["SENTINEL_TOKEN"]) == (workspace.url, f"{KEY.id}.{KEY.secret}")
+    assert workspace.applied.exists()
+
+
 async def test_a_failure_shows_the_end_of_the_output_and_marks_nothing(workspace: Workspace, tmp_path: Path) -> None:
     body = "print('\\n'.join(f'line {n}' for n in range(100)), flush=True); print('no [quota]', file=sys.stderr); sys.exit('apply' in sys.argv)"
     with pytest.raises(CannotStart) as failed:
@@ -197,14 +221,48 @@ async def test_each_resource_that_is_done_is_reported_once(workspace: Workspace,
         "print('aws_a.b: Creation complete after 1s [id=x]\\naws_c.d: Still creating...', flush=True)\n"
         f"while not os.path.exists({str(goes_on)!r}): time.sleep(0.01)\n"
     )
-    reported: list[str] = []
+    heard = _Heard(goes_on)
+    await apply_stack(workspace, double(tmp_path, body), KEY, progress=heard)
+    assert heard.lines == ["aws_a.b: Creation complete after 1s [id=x]"]
+    assert heard.addresses == {("aws_c.d",)}
 
-    def report(line: str) -> None:
-        reported.append(line)
-        goes_on.touch()
 
-    await apply_stack(workspace, double(tmp_path, body), KEY, report=report)
-    assert reported == ["aws_a.b: Creation complete after 1s [id=x]"]
+class _Heard:
+    """Progress that lets Terraform go on as soon as it has heard of what is done, and of what is at work."""
+
+    def __init__(self, goes_on: Path) -> None:
+        self.lines: list[str] = []
+        self.addresses: set[tuple[str, ...]] = set()
+        self._goes_on = goes_on
+
+    def done(self, line: str) -> None:
+        self.lines.append(line)
+
+    def at_work(self, addresses: Sequence[str]) -> None:
+        self.addresses.add(tuple(addresses))
+        if self.lines:
+            self._goes_on.touch()
+
+
+def test_what_terraform_has_begun_and_not_finished_is_at_work() -> None:
+    said = "a.b: Creating...\nc.d: Modifying... [id=x]\nc.d: Still modifying... [id=x, 10s elapsed]\na.b: Creation complete after 1s\nPlan: 1 to add"
+    assert at_work(said.split("\n")) == ("c.d",)
+
+
+async def test_a_terraform_that_goes_on_after_an_interrupt_is_ended_in_time(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    ready = tmp_path / "ready"
+    body = f"signal.signal(signal.SIGINT, signal.SIG_IGN); open({str(ready)!r}, 'w').close(); time.sleep(60)"
+    work = asyncio.ensure_future(apply_stack(workspace, double(tmp_path, body), KEY))
+    for _ in range(1000):
+        if ready.exists():
+            break
+        await asyncio.sleep(0.02)
+    work.cancel()
+    async with asyncio.timeout(20):
+        with pytest.raises(asyncio.CancelledError):
+            await work
 
 
 async def test_an_interrupt_reaches_terraform_once_and_lets_it_end(workspace: Workspace, tmp_path: Path) -> None:

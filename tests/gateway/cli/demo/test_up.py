@@ -51,9 +51,21 @@ def test_an_unapplied_stack_shows_the_command_that_applies_it(
 ) -> None:
     own = Workspace(root=tmp_path, port=9000, simulated_port=0, own_stack=Path("/code/my stack"))
     text = printed(capsys, own, applied=False)
-    assert "terraform -chdir='/code/my stack' apply" in text
+    assert "sentinel apply --chdir '/code/my stack'" in text
     assert "tour" not in text
     assert "kafka" not in text
+
+
+@pytest.mark.parametrize("initialised", [False, True])
+def test_a_stack_that_is_not_initialised_shows_terraform_init_first(
+    initialised: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own" / (".terraform" if initialised else ".git")).mkdir(parents=True)
+    own = Workspace(root=tmp_path, port=9000, simulated_port=0, own_stack=tmp_path / "own")
+    text = printed(capsys, own, applied=False)
+    init = f"terraform -chdir={tmp_path / 'own'} init\n"
+    assert (init in text) is not initialised
+    assert text.find(init) < text.index(f"sentinel apply --chdir {tmp_path / 'own'}")
 
 
 @pytest.mark.parametrize("activated", [False, True])

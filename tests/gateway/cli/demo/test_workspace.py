@@ -17,6 +17,7 @@ from gateway.cli.demo.workspace import (
     write_private,
 )
 from gateway.core.model.caller import ActorKind
+from gateway.core.model.verdict import Mode
 from gateway.core.ports import Key
 from gateway.core.settings import read_settings
 from tests.kit.gate import Gate
@@ -197,6 +198,9 @@ def test_the_settings_file_is_read_back(name: str, tmp_path: Path) -> None:
 
 def test_without_the_reconcilers_key_it_is_valid_too(tmp_path: Path) -> None:
     workspace = Workspace(root=tmp_path, port=9000, simulated_port=0)
+    write_config(workspace, reconciler=None, policies=None, observe=True)
+    observing = read_settings(workspace.config)
+    assert {observing.mode, *(stack.mode for stack in observing.stacks)} == {Mode.OBSERVE}
     write_config(workspace, reconciler=None, policies=None)
     assert "key_id" not in tomllib.loads(workspace.config.read_text())["reconcile"]
 

@@ -63,6 +63,30 @@ def test_what_is_not_a_motive_is_refused(case: tuple[str, str]) -> None:
     assert refused.value.code == "motive"
 
 
+def test_how_long_it_is_wanted_has_one_name_and_its_old_one() -> None:
+    assert read_motive("cost", "budget; wanted_for=1h") == read_motive("cost", "budget; for=1h")
+    with pytest.raises(Malformed, match="twice"):
+        read_motive("cost", "budget; wanted_for=1h; for=1h")
+
+
+def test_a_refusal_names_the_parameter_and_those_that_there_are() -> None:
+    with pytest.raises(Malformed, match=r"parameter `priority`, `urgent` of a motivation; it knows evidence, text and"):
+        read_motive("cost", "budget; urgent=1; priority=1")
+
+
+def test_a_refusal_names_every_mistake_at_once() -> None:
+    with pytest.raises(Malformed) as refused:
+        motive_of(intent="speed", motivation="because", text="x" * 1001, evidence=["a\x1bb"], wanted_for="soon")
+    for part in (
+        "'speed' is not an allowed intent",
+        "'because' is not an allowed motivation",
+        "`text` has 1001 characters",
+        "`evidence` contains a control character",
+        "`wanted_for` cannot be 'soon'",
+    ):
+        assert part in str(refused.value)
+
+
 def test_a_refusal_lists_the_words() -> None:
     with pytest.raises(Malformed, match="availability, cost, security, compliance, performance or consistency"):
         motive_of(intent="speed", motivation="incident")

@@ -100,7 +100,10 @@ def test_the_longest_wait_is_told() -> None:
     assert first_misfit(levels, charges, NOW + 60 * SECOND, sent=True) == ("hour", NOW + 3_600 * SECOND)
 
 
-@pytest.mark.parametrize("rule", [None, BreakerRule(in_a_row=3, open_seconds=30)])
+@pytest.mark.parametrize(
+    "rule",
+    [None, BreakerRule(in_a_row=3, open_seconds=30), BreakerRule(in_a_row=3, open_seconds=30, within_seconds=600)],
+)
 def test_a_share_is_read_as_it_was_recorded(rule: BreakerRule | None) -> None:
     share = FairShare(charges={"minute": Charge(most=2, seconds=60, cost=4, when_sent=True)}, breaker=rule)
     assert fair_share_from_json(fair_share_to_json(share)) == share
@@ -119,6 +122,16 @@ def test_it_opens_after_that_many_in_a_row() -> None:
     assert CLOSED.refused(NOW, RULE) == OPEN
     assert CLOSED.failed(NOW, "mut_1", RULE) == OPEN
     assert CLOSED.succeeded("mut_1") == Breaker()
+
+
+def test_a_row_ends_its_time_after_the_first_refusal() -> None:
+    rule = BreakerRule(in_a_row=3, open_seconds=30, within_seconds=600)
+    late = NOW + timedelta(seconds=600)
+    twice = Breaker().refused(NOW, rule).failed(late - timedelta(seconds=1), "mut_1", rule)
+    assert twice == Breaker(in_a_row=2, until=late)
+    assert twice.refused(late - timedelta(seconds=1), rule).state is BreakerState.OPEN
+    assert twice.refused(late, rule) == Breaker(in_a_row=1, until=late + timedelta(seconds=600))
+    assert (twice.row_until, twice.open_until, OPEN.open_until) == (late, None, LATER)
 
 
 def test_it_keeps_out_until_its_time_and_then_lets_one_try() -> None:

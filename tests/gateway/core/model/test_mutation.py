@@ -35,6 +35,25 @@ def test_the_order_of_parameters_and_the_wire_protocol_do_not_matter() -> None:
     assert replace(CALL, protocol="json").digest == CALL.digest
 
 
+def test_what_a_program_invents_for_an_attempt_does_not_matter() -> None:
+    """Terraform's provider sends another token and another generated name at each apply."""
+    one, two = (
+        replace(
+            CALL,
+            parameters={"QueueUrl": "u", "Token": f"t{number}", "Name": f"jobs-{number}", "N": 1},
+            tokens=("Token",),
+            generated={f"jobs-{number}": "aws_sqs_queue.jobs"},
+        )
+        for number in (1, 2)
+    )
+    assert one.digest == two.digest
+    assert one.exact_digest != two.exact_digest
+    assert [set(each.token_values) for each in (one, two)] == [{"t1"}, {"t2"}]
+    assert replace(two, generated={"jobs-2": "aws_sqs_queue.other"}).digest != one.digest
+    assert replace(two, parameters={**two.parameters, "N": 2}).digest != one.digest
+    assert replace(two, tokens=()).digest != one.digest
+
+
 def test_without_effects_it_is_not_understood() -> None:
     effect = nouns.effect("aws_sqs_queue.a", "*", action=EffectAction.DELETE)
     caller = Caller(actor="a", kind=ActorKind.AGENT, key_id="SNTL1")

@@ -38,7 +38,7 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def gates(tmp_path_factory: pytest.TempPathFactory, policies: Path) -> Iterator[tuple[Gate, Gate]]:
     """Two gateways on one ledger."""
-    settings = PolicySettings(path=policies, deadline_ms=10_000)
+    settings = PolicySettings(path=policies, green_tests=False, deadline_ms=10_000)
     first = Gate(directory=tmp_path_factory.mktemp("first"), policy=settings)
     with (
         first,
@@ -167,5 +167,5 @@ def test_agents_see_their_own_share_and_people_all(gates: tuple[Gate, Gate]) -> 
         ("hour", 4, 4),
     ]
     assert seen["human"]["breaker"] == {
-        "state": "closed", "refused_in_a_row": 0, "opens_at": None, "until": None, "trial": ""
+        "state": "closed", "refused_in_a_row": 0, "opens_at": None, "within_seconds": None, "until": None, "trial": ""
     }  # fmt: skip

@@ -21,7 +21,9 @@ def _answers(gate: Gate) -> dict[tuple[str, str], Any]:
     one = "/v1/mutations/{mutation_id}"
     told["get", one] = ask(gate, "GET", f"/v1/mutations/{applied}", "agent").json()
     told["post", f"{one}/approve"] = ask(gate, "POST", f"/v1/mutations/{held}/approve", "human").json()
-    told["post", f"{one}/reject"] = ask(gate, "POST", f"/v1/mutations/{other}/reject", "human").json()
+    told["post", f"{one}/reject"] = ask(
+        gate, "POST", f"/v1/mutations/{other}/reject", "human", {"reason": "No."}
+    ).json()
     told["post", f"{one}/release"] = ask(gate, "POST", f"/v1/mutations/{applied}/release", "agent").json()
     told["post", "/v1/sessions"] = ask(gate, "POST", "/v1/sessions", "agent", {"motive": MOTIVE}).json()
     gate.upstream.behaviour = "cut"

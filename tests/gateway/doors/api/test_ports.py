@@ -136,7 +136,7 @@ async def test_who_sees_which_records(ports: ApiPorts, caller: Caller, query: Re
 
 
 async def test_a_session_is_the_callers_own_for_a_while(ports: ApiPorts, store: Store) -> None:
-    body = SessionBody.model_validate({"motive": {"intent": "cost", "motivation": "budget"}, "lasts": "30d"})
+    body = SessionBody.model_validate({"motive": {"intent": "cost", "motivation": "budget"}, "lasts": "12h"})
     session = await open_session(ports.keys, replace(AGENT, roles=("r",), on_behalf_of="eve"), body)
     assert session == {"access_key_id": "SNTSX", "secret_access_key": "s" * 40, "expires_at": "2026-11-21T00:00:00Z"}
     (issued,) = store.issued

@@ -1,5 +1,6 @@
 """What the API takes: unknown members are refused, durations are capped, bodies are read strictly."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -7,9 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 from gateway.core.errors import Malformed
+from gateway.core.http.motive_syntax import duration
 from gateway.core.model.motive import Intent, Motivation
 from gateway.doors.api.request_bodies import (
     ApproveBody,
+    ExtendBody,
     MotiveBody,
     MutationBody,
     RejectBody,
@@ -54,17 +57,39 @@ def test_what_does_not_fit_is_a_mistake(model: type[MotiveBody], value: dict[str
         model.model_validate(value)
 
 
+@pytest.mark.parametrize("lasts", ["30m", "12h"])
+def test_a_duration_is_as_asked(lasts: str) -> None:
+    assert ApproveBody(lasts=lasts).duration() == duration(lasts)
+    assert SessionBody.model_validate({"motive": MOTIVE, "lasts": lasts}).duration() == duration(lasts)
+
+
+def test_what_would_last_too_long_is_refused_and_not_shortened() -> None:
+    assert ApproveBody(lasts="1d").duration() == timedelta(days=1)
+    with pytest.raises(Malformed, match="twelve hours at most"):
+        SessionBody.model_validate({"motive": MOTIVE, "lasts": "100d"}).duration()
+    with pytest.raises(Malformed, match="a day at most"):
+        ApproveBody(lasts="25h").duration()
+
+
+@pytest.mark.parametrize("name", ["wanted_for", "lasts"])
+def test_for_how_long_a_change_is_wanted_has_one_name_and_its_old_one(name: str) -> None:
+    assert ExtendBody.model_validate({name: "2h"}).duration() == timedelta(hours=2)
+
+
 @pytest.mark.parametrize(
-    ("lasts", "approval", "session"),
+    ("given", "says"),
     [
-        ("30m", timedelta(minutes=30), timedelta(minutes=30)),
-        ("1d", timedelta(days=1), timedelta(hours=12)),
-        ("90d", timedelta(days=1), timedelta(hours=12)),
+        ({"motive": MOTIVE, "last": "1h"}, "last: no such member (did you mean lasts?); the members are motive, lasts"),
+        (
+            {"motive": {**MOTIVE, "for": "1h", "wanted-for": "1h"}},
+            "motive.wanted-for: no such member (did you mean wanted_for?); the members are intent, motivation, text, evidence, wanted_for",
+        ),
     ],
 )
-def test_durations_are_capped(lasts: str, approval: timedelta, session: timedelta) -> None:
-    assert ApproveBody(lasts=lasts).duration() == approval
-    assert SessionBody.model_validate({"motive": MOTIVE, "lasts": lasts}).duration() == session
+async def test_an_unknown_member_s_error_names_those_that_there_are(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(Malformed) as refused:
+        await body_of(inbound(headers=JSON, body=json.dumps(given).encode()), SessionBody)
+    assert says in str(refused.value)
 
 
 async def test_a_body_is_read() -> None:
@@ -73,7 +98,7 @@ async def test_a_body_is_read() -> None:
 
 
 async def test_an_empty_body_is_the_default_where_there_is_one() -> None:
-    assert await body_of(inbound(), RejectBody, default=RejectBody()) == RejectBody()
+    assert await body_of(inbound(), ApproveBody, default=ApproveBody()) == ApproveBody()
     with pytest.raises(Malformed):
         await body_of(inbound(headers=JSON), SessionBody)
 
@@ -84,7 +109,7 @@ async def test_an_empty_body_is_the_default_where_there_is_one() -> None:
 )  # fmt: skip
 async def test_an_invalid_body_is_refused(body: bytes) -> None:
     with pytest.raises(Malformed):
-        await body_of(inbound(headers=JSON, body=body), RejectBody, default=RejectBody())
+        await body_of(inbound(headers=JSON, body=body), RejectBody)
 
 
 async def test_what_a_mistake_says_names_the_body_and_not_the_value() -> None:

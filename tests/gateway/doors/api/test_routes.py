@@ -41,7 +41,7 @@ MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     ("GET", "/v1/mutations/mut_none", None, (401, 404, 404, 404)),
     ("GET", "/v1/mutations/{held}/explanation", None, (401, 200, 404, 200)),
     ("POST", "/v1/mutations/{held}/approve", None, (401, 403, 403, 200)),
-    ("POST", "/v1/mutations/{held}/reject", None, (401, 403, 403, 200)),
+    ("POST", "/v1/mutations/{held}/reject", {"reason": "No."}, (401, 403, 403, 200)),
     ("POST", "/v1/mutations/{held}/break-glass", {"reason": "INC-7"}, (401, 403, 403, 403)),
     ("POST", "/v1/mutations/{applied}/release", None, (401, 200, {403, 404}, 200)),
     ("POST", "/v1/mutations/{applied}/extend", {"lasts": "1h"}, (401, 404, 404, 404)),
@@ -168,6 +168,7 @@ def test_unknown_api_paths_are_404_problems(gate: Gate, method: str, path: str) 
         ("POST", "/v1/mutations/x/approve", {"status": "approved"}, "status"),
         ("POST", "/v1/mutations/x/approve", [], "body"),
         ("POST", "/v1/mutations/x/reject", {"reason": "r" * 1001}, "reason"),
+        ("POST", "/v1/mutations/x/reject", {}, "reason"),
     ],
 )
 def test_a_mistake_is_named(gate: Gate, method: str, path: str, body: Any, says: str) -> None:

@@ -181,3 +181,19 @@ async def test_the_ledger_is_read_once_for_each_record_and_not_in_between() -> N
 
 async def _nothing() -> list[Record]:
     return []
+
+
+def test_an_approval_survives_the_token_that_the_sdk_invents_for_each_call(gate: Gate) -> None:
+    def delete(kind: str) -> dict[str, Any]:
+        """boto3 sends another `ClientToken` each time."""
+        try:
+            return dict(gate.client("ssm").delete_inventory(TypeName=f"Custom:{kind}"))
+        except ClientError as error:
+            return dict(error.response)
+
+    held = delete("Racks")
+    succeeds(act(gate, "human", mutation_of(held), "approve"))
+
+    assert "Error" in delete("Switches")
+    assert "Error" not in delete("Racks")
+    assert "Error" in delete("Racks")

@@ -6,7 +6,9 @@ import pytest
 
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.doors.console.cards import card_of
+from gateway.doors.console.rendering import environment
 
+_PARTS: Any = environment().get_template("_parts.html").module
 CALL = {
     "service": "sqs",
     "operation": "PurgeQueue",
@@ -19,6 +21,7 @@ EXPLANATION: dict[str, Any] = {
     "actor": "agent",
     "kind": "agent",
     "on_behalf_of": "bea",
+    "left_out": 0,
     "state": "held",
     "motive": {"intent": "cost", "motivation": "budget", "text": "why", "evidence": ["T-1"], "wanted_seconds": 90},
     "facts": {"effects": [EFFECT], "dependants": []},
@@ -54,7 +57,7 @@ def test_the_card_has_the_change_the_losers_and_the_command() -> None:
     assert [loser.get("actor", loser["claim"]) for loser in card.losers] == ["rival", "clm_2"]
     assert card.as_command[:4] == ["sentinel", "propose", "sqs", "PurgeQueue"]
     assert card.as_command[5:] == [
-        "--intent", "cost", "--motivation", "budget", "--why", "why", "--evidence", "T-1", "--for", "90s", "--region", "eu-west-1"
+        "--intent", "cost", "--motivation", "budget", "--why", "why", "--evidence", "T-1", "--wanted-for", "90s", "--region", "eu-west-1"
     ]  # fmt: skip
     assert (card.waits, card.longest, card.may_break_glass, len(card.consents)) == (True, "1 d", True, 1)
 
@@ -65,3 +68,20 @@ def test_a_secret_is_not_shown_and_what_is_cut_cannot_be_approved() -> None:
     card = card_of("mut_1", explanation, {**CALL, "whole": False}, person())
     assert (card.changes[0].unseen, card.changes[0].difference.lines) == (True, ())
     assert "cannot be approved" in card.why_no_approval
+
+
+@pytest.mark.parametrize("effects", [[("delete", "*", True)], [("delete", "tags", True)], [("invoke", "*", False)]])
+def test_what_goes_is_said_in_red_and_never_that_the_value_stays(effects: list[tuple[str, str, bool]]) -> None:
+    [(action, attribute, destroys)] = effects
+    effect = {**EFFECT, "action": action, "attribute": attribute, "before": None, "value": None}
+    explanation = {**EXPLANATION, "facts": {"effects": [effect], "dependants": []}}
+    card = card_of("mut_1", explanation, CALL, person())
+    shown = str(_PARTS.changes(card))
+    assert card.changes[0].consequence in shown
+    assert ('class="goes"' in shown) is destroys
+    assert "stays as it is" not in shown
+
+
+def test_a_value_that_is_set_again_stays() -> None:
+    explanation = {**EXPLANATION, "facts": {"effects": [{**EFFECT, "value": 1}], "dependants": []}}
+    assert "The value stays as it is." in str(_PARTS.changes(card_of("mut_1", explanation, CALL, person())))

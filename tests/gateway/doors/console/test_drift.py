@@ -15,6 +15,19 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 ADDRESS = "aws_sqs_queue.audit"
 
 
+def test_the_page_says_whether_anybody_looked(gate: Gate) -> None:
+    client = visitor(gate, "human")
+    page = text_of(client.get("/console/drift?cause=foreign&stack=kafka"))
+    assert "No difference is known, because nobody has looked." in page
+    assert "Nobody has ever looked for changes from outside of kafka" in page
+    assert "Live and code agree" not in page
+    look = sample_record(stage=Stage.DRIFT_LOOKED, at=datetime.now(UTC), mutation_id="look_1", stack="kafka", body={})
+    gate.run(gate.ledger.record_event(look, repeat=True))
+    assert "Live and code agree, as far as was looked: kafka at" in text_of(
+        client.get("/console/drift?cause=foreign&stack=kafka")
+    )
+
+
 def found(gate: Gate, drift_id: str, live: int = 99) -> None:
     """Record a change from outside, as the reconciler does."""
     origin: dict[str, Json] = {"actor": "<b>mallory</b>", "event": "SetQueueAttributes", "at": "2026-11-22T00:00:00Z", "event_id": "e", "service": False}  # fmt: skip

@@ -36,7 +36,7 @@ def test_a_filter_is_in_the_address_and_nothing_else_is() -> None:
 
 
 def test_the_newest_come_first_and_older_pages_follow_without_gap(gate: Gate) -> None:
-    gate.issue("busy")
+    gate.issue("busy", kind=ActorKind.HUMAN)
     for _ in range(ROWS + 5):
         held(gate, "busy")
     client = visitor(gate, "human")

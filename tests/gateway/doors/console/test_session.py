@@ -29,8 +29,9 @@ class Ring:
         self.issued.append(given)
         return Key(id="SNTS1", secret="hidden", actor=given["actor"], kind=given["kind"])
 
-    async def revoke(self, key_id: str) -> None:
+    async def revoke(self, key_id: str, *, distrust: bool) -> None:
         """Note it."""
+        assert not distrust, "a person who signs out still means what they approved"
         self.revoked.append(key_id)
 
 

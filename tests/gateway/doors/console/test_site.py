@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.caller import ActorKind, Caller
+from gateway.doors.console.rendering import environment
 from gateway.doors.console.site import ACTS, HEADERS, PAGES
+from gateway.doors.console.visit import Templates
+from gateway.ledger.ask.key_ends import EndingKey
 from tests.kit.console import visitor
 from tests.kit.gate import Gate
 
@@ -69,3 +73,13 @@ def test_files_are_kept_by_browsers_and_pages_are_not(gate: Gate) -> None:
     assert page.headers["cache-control"] == "no-store"
     for address in re.findall(r'(?:src|href)="(/console/static/[^"]+)"', page.text):
         assert "immutable" in client.get(address).headers["cache-control"]
+
+
+def test_a_page_names_the_keys_that_end_soon() -> None:
+    ana = Caller(actor="ana", kind=ActorKind.HUMAN, key_id="k")
+    given = {"caller": ana, "by_proxy": True, "path": "/console/feed", "done": "", "problem": "", "status": 200}
+    key = EndingKey("SNTLFADING", "reconciler", "service", "2026-12-01T00:00:00Z")
+    shown = Templates(environment=environment()).text("error.html", ending=[key], **given)
+    assert "1 key ends within 14 days" in shown
+    assert "sentinel key renew SNTLFADING" in shown
+    assert "within 14 days" not in Templates(environment=environment()).text("error.html", ending=[], **given)

@@ -31,7 +31,7 @@ def post(gate: Gate, *, actor: str | None = "agent", body: Any = None, **headers
 def test_a_key_gets_in_and_the_tools_are_listed(gate: Gate) -> None:
     reply = post(gate)
     assert reply.status_code == 200, reply.text
-    assert len(reply.json()["result"]["tools"]) == 10
+    assert len(reply.json()["result"]["tools"]) == 12
 
 
 @pytest.mark.parametrize("token", ["", "Bearer SNTLNONE.x", "Basic YTpi"])

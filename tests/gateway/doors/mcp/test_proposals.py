@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.core.errors import NotFound
-from gateway.core.model.outcome import Failed, InDoubt
+from gateway.core.model.outcome import Failed, InDoubt, Refused
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.doors.mcp.arguments import DryRunMutation, ProposeMutation
 from gateway.doors.mcp.proposals import _answer, _inbound, _next, propose, wait_for_decision
@@ -28,15 +28,29 @@ ALLOWED = Decision(findings=(Finding(check="a", verdict=Verdict.ALLOW, rule="a.p
     ],
 )
 def test_what_went_wrong_is_an_error_with_a_sentence(ports: McpPorts, outcome: Any, word: str, says: str) -> None:
-    answer = _answer(ports, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=outcome))
+    answer = _answer(ports, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=outcome), passed=False)
     assert (answer.is_error, answer.content["outcome"]) == (True, word)
     assert says in answer.content["detail"]
 
 
 def test_a_dry_run_that_would_pass(ports: McpPorts) -> None:
-    answer = _answer(ports, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=None))
+    answer = _answer(ports, MutationResult(mutation=MUTATION, decision=ALLOWED, outcome=None), passed=False)
     assert (answer.is_error, answer.content["verdict"], answer.content["offers"]) == (False, "allow", [])
     assert "would be carried out" in answer.content["detail"]
+
+
+def test_a_dry_run_that_would_be_denied_is_an_answer_and_no_error(ports: McpPorts) -> None:
+    denied = Decision(findings=(*ALLOWED.findings, Finding(check="b", verdict=Verdict.DENY, rule="b.no", reason="No.")))
+    result = MutationResult(mutation=MUTATION, decision=denied, outcome=None)
+    answer = _answer(ports, result, passed=False)
+    assert (answer.is_error, answer.content["verdict"]) == (False, "deny")
+    assert [each["rule"] for each in answer.content["decision"]["findings"]] == ["b.no"]
+    every = _answer(ports, result, passed=True).content["decision"]["findings"]
+    assert [each["rule"] for each in every] == ["a.passed", "b.no"]
+    refused = _answer(
+        ports, MutationResult(mutation=MUTATION, decision=denied, outcome=Refused(decision=denied)), passed=False
+    )
+    assert refused.is_error
 
 
 @pytest.mark.parametrize("state", ["approved", "rejected", "held", "in_flight", "in_doubt", "applied", None])

@@ -28,7 +28,7 @@ async def _held(gate: Gate, name: str) -> str:
 
 def _reject(gate: Gate, mutation: str) -> None:
     url = f"{gate.url}/v1/mutations/{mutation}/reject"
-    assert httpx.post(url, headers=gate.bearer("human"), timeout=300).status_code == 200
+    assert httpx.post(url, headers=gate.bearer("human"), json={"reason": "No."}, timeout=300).status_code == 200
 
 
 async def test_a_decision_is_heard_at_once(gate: Gate) -> None:

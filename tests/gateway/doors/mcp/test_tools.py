@@ -18,7 +18,7 @@ READS = {"find_resources", "get_context", "get_history", "list_claims", "list_dr
 
 def test_what_each_tool_may_do_is_said() -> None:
     assert {name for name, tool in TOOLS.items() if not tool.changes} == READS
-    assert [name for name, tool in TOOLS.items() if tool.destructive] == ["propose_mutation"]
+    assert [name for name, tool in TOOLS.items() if tool.destructive] == ["propose_mutation", "end_change"]
     for tool in TOOLS.values():
         assert tool.title
         assert tool.description.endswith(".")

@@ -4,8 +4,8 @@ from typing import Any
 
 import botocore.session
 
+from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from gateway.core.model.mutation import Call, EffectAction
-from gateway.effects.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from gateway.effects.proxies.carriers import CARRIERS, HELD
 from gateway.effects.resolver import EffectResolver
 from tests.gateway.effects.conftest import FakeInventory

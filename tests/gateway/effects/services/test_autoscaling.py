@@ -116,3 +116,27 @@ def test_a_group_by_arn_where_a_name_is_expected_is_not_understood(effects_of: C
         effects_of("autoscaling", "SetDesiredCapacity", {"AutoScalingGroupName": arn, "DesiredCapacity": 1}, RESOURCES)
         == ()
     )
+
+
+def test_an_attachment_and_a_tag_that_are_resources_of_their_own(effects_of: Callable[..., Any]) -> None:
+    declared = {
+        "aws_autoscaling_group.a": {"name": "a", "target_group_arns": ["arn:one"], "tag": []},
+        "aws_autoscaling_attachment.x": {"autoscaling_group_name": "a", "lb_target_group_arn": "arn:two"},
+        "aws_autoscaling_group_tag.t": {"autoscaling_group_name": "a", "tag": [{"key": "k", "value": "v"}]},
+    }
+    arns = {"AutoScalingGroupName": "a", "TargetGroupARNs": ["arn:one", "arn:two"]}
+    own, group = effects_of("autoscaling", "DetachLoadBalancerTargetGroups", arns, declared)
+    assert (own.address, own.attribute, own.action.value) == ("aws_autoscaling_attachment.x", "*", "delete")
+    assert (group.address, group.attribute, group.value) == ("aws_autoscaling_group.a", "target_group_arns", [])
+    tag = {
+        "ResourceId": "a",
+        "ResourceType": "auto-scaling-group",
+        "Key": "k",
+        "Value": "w",
+        "PropagateAtLaunch": False,
+    }
+    (tagged,) = effects_of("autoscaling", "CreateOrUpdateTags", {"Tags": [tag]}, declared)
+    assert (tagged.address, tagged.attribute) == ("aws_autoscaling_group_tag.t", "tag")
+    assert tagged.value == [{"key": "k", "propagate_at_launch": False, "value": "w"}]
+    (gone,) = effects_of("autoscaling", "DeleteTags", {"Tags": [tag]}, declared)
+    assert (gone.address, gone.action.value) == ("aws_autoscaling_group_tag.t", "delete")

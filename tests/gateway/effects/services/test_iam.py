@@ -36,3 +36,13 @@ def test_only_a_default_version_changes_the_policy(effects_of: Callable[..., Any
 
 def test_an_aws_managed_policy_is_not_understood(effects_of: Callable[..., Any]) -> None:
     assert effects_of("iam", "DeletePolicy", {"PolicyArn": "arn:aws:iam::aws:policy/m"}, RESOURCES) == ()
+
+
+def test_a_user_is_in_the_group_by_the_one_resource_that_says_so(effects_of: Callable[..., Any]) -> None:
+    call = {"GroupName": "g", "UserName": "u"}
+    members = {"aws_iam_group_membership.m": {"group": "g", "users": ["u", "v"]}}
+    (effect,) = effects_of("iam", "RemoveUserFromGroup", call, members)
+    assert (effect.address, effect.attribute, effect.value) == ("aws_iam_group_membership.m", "users", ["v"])
+    assert effects_of("iam", "RemoveUserFromGroup", call, {"aws_iam_user.u": {"name": "u", "id": "u"}}) == ()
+    both = {**members, "aws_iam_user_group_membership.u": {"user": "u", "groups": ["g"]}}
+    assert effects_of("iam", "RemoveUserFromGroup", call, both) == ()

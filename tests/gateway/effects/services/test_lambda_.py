@@ -40,3 +40,22 @@ def test_code_is_a_hash(effects_of: Callable[..., Any]) -> None:
 def test_emptying_the_environment_is_an_effect(effects_of: Callable[..., Any]) -> None:
     (effect,) = effects_of("lambda", "UpdateFunctionConfiguration", {"FunctionName": "f", "Environment": {}}, RESOURCES)
     assert (effect.attribute, effect.value) == ("environment", [])
+
+
+def test_the_permission_that_opens_a_url_is_its_authorization_type(effects_of: Callable[..., Any]) -> None:
+    call = {
+        "FunctionName": "f", "StatementId": "FunctionURLAllowPublicAccess", "Action": "lambda:InvokeFunctionUrl", "Principal": "*",
+        "FunctionUrlAuthType": "NONE",
+    }  # fmt: skip
+    declared = {"aws_lambda_function_url.u": {"function_name": "f", "authorization_type": "AWS_IAM"}}
+    opened, *permission = effects_of("lambda", "AddPermission", call, declared)
+    assert (opened.address, opened.attribute, opened.value) == (
+        "aws_lambda_function_url.u",
+        "authorization_type",
+        "NONE",
+    )
+    assert {effect.resource_type for effect in permission} == {"aws_lambda_permission"}
+    assert all(effect.implied for effect in permission)
+    alone = effects_of("lambda", "AddPermission", {**call, "StatementId": "other"}, declared)
+    assert {effect.resource_type for effect in alone} == {"aws_lambda_permission"}
+    assert not any(effect.implied for effect in alone)

@@ -80,3 +80,14 @@ def test_an_object_with_grants_is_not_understood(effects_of: Callable[..., Any],
     resources = {"aws_s3_bucket.b": {"bucket": "b"}}
     assert effects_of("s3", operation, named, resources)
     assert effects_of("s3", operation, {**named, **grants}, resources) == ()
+
+
+def test_the_creation_of_a_bucket_that_exists_is_not_understood(effects_of: Callable[..., Any]) -> None:
+    """Third audit: in us-east-1 AWS answers it with 200, and resets the bucket's access list."""
+    assert effects_of("s3", "CreateBucket", {"Bucket": "b"}, BUCKET) == ()
+    elsewhere = {"Bucket": "b", "CreateBucketConfiguration": {"LocationConstraint": "eu-west-1"}}
+    assert effects_of("s3", "CreateBucket", elsewhere, BUCKET)
+    (created, *_) = effects_of("s3", "CreateBucket", {"Bucket": "new"}, BUCKET)
+    assert (created.address, created.action) == ("aws_s3_bucket{bucket=new}", EffectAction.CREATE)
+    opened = effects_of("s3", "CreateBucket", {"Bucket": "new", "ACL": "public-read"}, BUCKET)
+    assert [each.value for each in opened if each.attribute == "acl"] == ["public-read"]

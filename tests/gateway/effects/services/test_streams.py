@@ -86,3 +86,11 @@ def test_records_invoke_their_table(effects_of: Callable[..., Any]) -> None:
 def test_both_names_are_needed(effects_of: Callable[..., Any]) -> None:
     (effect,) = effects_of("timestream-write", "WriteRecords", {"DatabaseName": "other", "TableName": "t"}, TABLE)
     assert not effect.declared
+
+
+def test_all_metrics_of_a_stream_are_named(effects_of: Callable[..., Any]) -> None:
+    stream = {"aws_kinesis_stream.s": {"name": "s", "shard_level_metrics": ["IncomingBytes"]}}
+    more = {"StreamName": "s", "ShardLevelMetrics": ["IncomingBytes", "OutgoingBytes"]}
+    (effect,) = effects_of("kinesis", "EnableEnhancedMonitoring", more, stream)
+    assert effect.value == ["IncomingBytes", "OutgoingBytes"]
+    assert effects_of("kinesis", "EnableEnhancedMonitoring", {**more, "ShardLevelMetrics": ["ALL"]}, stream) == ()

@@ -8,6 +8,7 @@ import pytest
 from gateway.context.ports import HistoryQuery, SentChange
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.outcome import Failed, InDoubt
+from gateway.ledger.ask.blame import blame
 from gateway.ledger.ask.change_history import _is_about, changes_of, commits_of
 from tests.kit.bodies import written_back
 
@@ -60,6 +61,19 @@ async def test_a_creation_is_about_every_attribute_and_a_failure_about_none(scen
     await scene.execute(doubted, InDoubt(reason="cut off"))
     assert [each.mutation_id for each in await history(scene, attribute="other")] == [created.id]
     assert [(each.mutation_id, each.outcome) for each in await history(scene)] == [(doubted.id, "in_doubt"), (created.id, "applied")]  # fmt: skip
+
+
+async def test_what_only_stays_as_it_was_is_no_change(scene: Any) -> None:
+    """A restated value, in more calls than a page has, and what is only done with the resource."""
+    first = await _change(scene, 6, actor="a1")
+    for number in range(5):
+        await _change(scene, 4, actor=f"b{number}")
+    invoked = scene.mutation(None, "*", action=EffectAction.INVOKE)
+    await scene.execute(invoked)
+    assert [each.mutation_id for each in await history(scene, attribute="delay", limit=2)] == [first]
+    assert [each.mutation_id for each in await history(scene)] == [invoked.id, first]
+    found = await scene.ledger.query(lambda session: blame(session, QUEUE, "delay"))
+    assert (found.mutation_id, found.previous_mutation_id) == (first, "")
 
 
 async def test_where_it_was_written_is_the_last_report(scene: Any) -> None:

@@ -37,12 +37,18 @@ def test_what_was_signed_is_read(size: int, root: bytes) -> None:
     assert parse(sign(checkpoint, KEY), KEY.public_key()) == checkpoint
 
 
-@pytest.mark.parametrize("place", range(len(NOTE.encode())))
-def test_no_byte_can_be_changed(place: int) -> None:
+def test_no_byte_can_be_changed() -> None:
     raw = NOTE.encode()
-    changed = raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :]
-    with pytest.raises(LedgerBroken):
-        parse(changed.decode("utf-8", "replace"), KEY.public_key())
+    changed = {place: raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :] for place in range(len(raw))}
+    assert [place for place, text in changed.items() if _is_read(text.decode("utf-8", "replace"))] == []
+
+
+def _is_read(text: str) -> bool:
+    try:
+        parse(text, KEY.public_key())
+    except LedgerBroken:
+        return False
+    return True
 
 
 @pytest.mark.parametrize(

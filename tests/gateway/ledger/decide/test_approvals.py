@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.approval import USUAL, ApprovalRule, HoldState
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.verdict import Verdict
+from gateway.presentation.serialize import hold_to_json
 from tests.kit.nouns import BOUND
 
 HOUR = timedelta(hours=1)
@@ -50,6 +51,25 @@ async def test_two_people_consent_and_the_first_to_end_ends_the_approval(scene: 
     two = await approve(scene, held, BOB, late=HOUR / 2, lasts=9 * HOUR)
     assert (two.id, two.missing, two.others, two.until) == (one.id, 0, ("alice",), one.until)
     assert await state(scene, held) is HoldState.APPROVED
+
+
+async def test_a_list_says_who_has_consented_and_how_many_are_missing(scene: Any) -> None:
+    """Not who consented to other circumstances, and not once the consent has ended."""
+    held, other = await hold(scene), await hold(scene, binding=replace(BOUND, code="other"))
+    today = datetime.now(UTC) - scene.now
+
+    async def listed(mutation: str) -> tuple[list[str], int]:
+        (found,) = await scene.ledger.holds(state=None, mutation_id=mutation)
+        shown = hold_to_json(found)
+        return shown["approved_by"], shown["missing"]
+
+    assert await listed(held) == ([], 2)
+    await approve(scene, held, ALICE, late=today - 2 * HOUR)
+    assert await listed(held) == ([], 2)
+    await approve(scene, held, ALICE, late=today)
+    assert (await listed(held), await listed(other)) == ((["alice"], 1), ([], 2))
+    await approve(scene, held, BOB, late=today)
+    assert await listed(held) == (["alice", "bob"], 0)
 
 
 async def test_a_consent_that_has_ended_does_not_count(scene: Any) -> None:

@@ -36,7 +36,7 @@ async def decide(scene: Any, verdict: Verdict = ALLOW, attribute: str = "", **mo
     change = scene.mutation(attribute=attribute or f"a{next(_numbers)}", actor=more.get("actor", "agent"))
     mode = more.get("mode", Mode.ENFORCE)
     facts = replace(scene.facts(change, mode), now=more.get("at", NOW))
-    share = {"budgets": given, **({"breaker": RULE} if more.get("breaker", True) else {})}
+    share = more.get("obligations") or {"budgets": given, **({"breaker": RULE} if more.get("breaker", True) else {})}
     await scene.ledger.record_decision(change, facts, scene.decision(verdict, obligations=share, mode=mode))
     return change
 
@@ -102,6 +102,19 @@ async def test_refusals_in_a_row_open_the_breaker_and_keep_out_what_would_be_sen
     assert await transitions(scene) == [("agent", "open")]
     [record] = await scene.ledger.records(RecordQuery(stage=Stage.DECIDED, verdict="deny", limit=1))
     assert record.body.members["refused_in_a_row"] == 2
+
+
+async def test_refusals_count_together_only_within_their_time(scene: Any) -> None:
+    share = {"budgets": {}, "breaker": {**RULE, "within_seconds": 600}}
+    for minutes in (0, 11, 22):
+        await decide(scene, DENY, obligations=share, at=NOW + minutes * 60 * SECOND)
+    assert (await used(scene)).breaker == Breaker(in_a_row=1, until=NOW + 32 * 60 * SECOND)
+    assert await transitions(scene) == []
+    await scene.ledger.verify()
+    change = await decide(scene, obligations=share, at=NOW + 23 * 60 * SECOND)
+    await scene.ledger.record_outcome(change, FAILED, NOW + 24 * 60 * SECOND)
+    assert await transitions(scene) == [("agent", "open")]
+    await scene.ledger.verify()
 
 
 @pytest.mark.parametrize("outcome", [FAILED, InDoubt(reason="No answer.")], ids=["failed", "in doubt"])

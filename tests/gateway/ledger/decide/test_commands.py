@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound
+from gateway.core.model.approval import is_approver
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.outcome import InDoubt, Resolution, SettledBy
 from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
-from gateway.ledger.decide.commands import is_approver
 
 
 @pytest.mark.parametrize("kind", ActorKind)

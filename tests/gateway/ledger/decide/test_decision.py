@@ -3,11 +3,12 @@
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from gateway.core.errors import ClaimTaken
+from gateway.core.errors import ClaimTaken, TooManyHeld
 from gateway.core.model.claim import Relation, StandingClaim
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.verdict import Mode, Verdict
@@ -107,6 +108,23 @@ async def test_an_actor_takes_no_more_claims_than_its_limit(scene: Any) -> None:
     restated = scene.mutation(4, "c")
     await scene.execute(restated, obligations=limit)
     await scene.execute(scene.mutation(9, "c", actor="another"), obligations=limit)
+
+
+async def test_no_more_calls_of_an_actor_wait_for_people_than_its_limit(scene: Any) -> None:
+    async def ask(value: int, actor: str = "agent", days: float = 0) -> None:
+        at = replace(scene, now=scene.now + timedelta(days=days))
+        change = at.mutation(value, actor=actor)
+        held = at.decision(Verdict.HOLD, obligations={"open_holds": 2})
+        await at.ledger.record_decision(change, at.facts(change), held)
+
+    await ask(7)
+    await ask(8)
+    before = _counts(scene)
+    with pytest.raises(TooManyHeld, match="2 calls of agent wait for people already"):
+        await ask(9)
+    assert _counts(scene) == before
+    await ask(9, actor="another")
+    await ask(9, days=1.1)
 
 
 async def test_a_claim_on_what_belongs_together_that_was_taken_since_the_survey_is_in_the_way(scene: Any) -> None:

@@ -10,6 +10,7 @@ from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.outcome import Failed, InDoubt
 from gateway.core.model.verdict import Verdict
+from tests.kit.bodies import written_back
 from tests.kit.nouns import BOUND
 
 DAY = timedelta(days=1)
@@ -29,6 +30,22 @@ async def test_an_address_is_compared_literally(scene: Any) -> None:
     await scene.execute(scene.mutation(address=address))
     view = await scene.ledger.view(addresses=[address], actor="", call_digest="", now=scene.now, flip_window=DAY)
     assert [claim.address for claim in view.claims] == [address]
+
+
+async def test_a_claim_of_another_names_the_commit_that_proposes_its_value(scene: Any) -> None:
+    change = scene.mutation(address="aws_lb.t0")
+    await scene.execute(change)
+    body = written_back({"branch": "sentinel/shop", "commit": "c0ffee"})
+    await scene.ledger.record_reconciliation(change.id, at=scene.now, body=body)
+
+    async def proposed(actor: str) -> list[tuple[str, str]]:
+        view = await scene.ledger.view(
+            addresses=["aws_lb.t0"], actor=actor, call_digest="", now=scene.now, flip_window=DAY
+        )
+        return [(claim.branch, claim.commit) for claim in view.claims]
+
+    assert await proposed("another") == [("sentinel/shop", "c0ffee")]
+    assert await proposed(change.caller.actor) == [("", "")], "who holds it needs no cure"
 
 
 async def _rule(scene: Any, number: int, group: str, outcome: Any = None) -> None:

@@ -10,8 +10,9 @@ import pytest
 from gateway.core.errors import ClaimTaken, NotAllowed, NotFound, Stopped
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import ClaimEnd
+from gateway.core.model.motive import Motivation
 from gateway.core.model.stop import StopScope
-from gateway.core.model.time_box import TimeBoxState
+from gateway.core.model.time_box import ClaimSpans, TimeBoxState
 from gateway.core.ports import MOST_MOVES, RecordQuery, TimeBoxLedger
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger
@@ -105,6 +106,23 @@ async def test_holder_and_approver_move_its_end(timed: TimeBoxHistory, caller: C
         await timed.put_back(boxed, at=LATER)
     [claim] = await timed.ledger.claims(open_only=False)
     assert claim.until == NOW + timedelta(seconds=5400)  # no longer than policy granted
+
+
+@pytest.mark.parametrize(
+    ("without_motive", "hours"), [(2 * 3600, 2), (9 * 3600, 3), (600, 1)], ids=["granted", "as wanted", "as before"]
+)
+async def test_a_claim_moves_with_the_change_as_far_as_policy_grants(
+    timed: TimeBoxHistory, without_motive: float, hours: int
+) -> None:
+    boxed = await timed.change(obligations={"claim_seconds": 3600})  # the change was wanted for an hour
+    spans = ClaimSpans(
+        by_motivation=dict.fromkeys(Motivation, without_motive), without_motive=without_motive, longest={"agent": 10**6}
+    )
+    until = NOW + timedelta(hours=3)
+    await timed.boxes.extend_time_box(boxed.id, until, caller=AGENT, reason="", at=NOW, spans=spans)
+    [claim] = await timed.ledger.claims(open_only=False)
+    assert claim.until == NOW + timedelta(hours=hours)
+    await timed.ledger.verify()
 
 
 async def test_others_do_not_move_it(timed: TimeBoxHistory) -> None:

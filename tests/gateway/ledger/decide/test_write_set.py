@@ -3,17 +3,21 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from msgspec import structs
 
+from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import canonical_text
+from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.codec import encode
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Stage
 from gateway.ledger.decide.write_set import MAX_DENIED, MAX_HELD, refused_body, write_set
+from tests.kit import nouns
 from tests.kit.bodies import sample_body
 from tests.kit.growth import assert_linear
 
@@ -170,3 +174,24 @@ async def test_the_records_resources_are_those_it_holds(scene: Any) -> None:
         lambda session: session._driver.execute("SELECT count(*) FROM record_resources").fetchone()[0]
     )
     assert 0 < count <= 20
+
+
+@pytest.mark.parametrize(
+    ("kind", "motivation", "wanted_for", "ends_with_outcome"),
+    [
+        (ActorKind.PIPELINE, Motivation.ROUTINE, None, True),
+        (ActorKind.PIPELINE, Motivation.ROUTINE, timedelta(minutes=5), False),
+        (ActorKind.PIPELINE, Motivation.LAUNCH, None, False),
+        (ActorKind.AGENT, Motivation.ROUTINE, None, False),
+    ],
+)
+def test_the_claims_of_a_routine_apply_end_with_the_outcome(
+    kind: ActorKind, motivation: Motivation, wanted_for: timedelta | None, ends_with_outcome: bool
+) -> None:
+    motive = Motive(intent=Intent.CONSISTENCY, motivation=motivation, wanted_for=wanted_for)
+    effect = nouns.effect(value=9)
+    mutation = nouns.mutation(effect, caller=nouns.caller("ci", kind), motive=motive)
+    facts = nouns.facts(*nouns.subjects([effect], 4))
+    [claim] = write_set(mutation, facts, nouns.decision(obligations={"claim_seconds": 3600})).claims
+    assert claim.until is not None
+    assert (claim.until - facts.now < timedelta(seconds=1)) == ends_with_outcome

@@ -132,6 +132,43 @@ def test_a_secret_that_is_replaced_leaves_no_trace_in_the_binding() -> None:
     assert one == other
 
 
+def _attempt(number: int, effect: Effect, **call: Any) -> tuple[Mutation, Facts, Finding]:
+    """The same creation, sent again: mutation, facts and the finding that holds it."""
+    sent = Call(service="x", operation="CreateX", digest_key=b"k", **call)
+    mutation = replace(MUTATION, id=f"mut_{number}", call=sent, effects=(effect,))
+    return mutation, _facts(None, effect), replace(HOLD, address=effect.address)
+
+
+def _binding(attempt: tuple[Mutation, Facts, Finding]) -> Any:
+    mutation, facts, finding = attempt
+    return mutation.call.digest, binding_of(mutation, facts, _decision(finding), ())
+
+
+def test_a_new_idempotency_token_changes_nothing_that_was_approved() -> None:
+    """A resource that AWS names is identified by the whole call, and its token may be an attribute too."""
+
+    def attempt(number: int) -> tuple[Mutation, Facts, Finding]:
+        call = Call(service="x", operation="CreateX", parameters={"Token": f"t{number}"}, digest_key=b"k")
+        by_call = {"call": call.exact_digest[:12]}
+        address = f"aws_x{{call={by_call['call']}}}"
+        effect = replace(nouns.effect(address, "token", f"t{number}"), identity=by_call, declared=False)
+        return _attempt(number, effect, parameters=call.parameters, tokens=("Token",))
+
+    assert _binding(attempt(1)) == _binding(attempt(2))
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_generated_name_is_bound_by_its_place_in_the_code(declared: bool) -> None:
+    def attempt(number: int, place: str = "aws_x.jobs") -> tuple[Mutation, Facts, Finding]:
+        name = f"jobs-{number}"
+        address = place if declared else f"aws_x{{name={name}}}"
+        effect = replace(nouns.effect(address, "name", name), identity={"name": name}, declared=declared)
+        return _attempt(number, effect, parameters={"Name": name}, generated={name: place})
+
+    assert _binding(attempt(1)) == _binding(attempt(2))
+    assert _binding(attempt(1)) != _binding(attempt(2, "aws_x.other"))
+
+
 HELD = Decision(
     findings=(Finding(check="policy", verdict=Verdict.HOLD, rule="SEN-X", reason="Ask."),), binding=BOUND, needs=USUAL
 )

@@ -207,6 +207,14 @@ async def test_setting_a_bounded_attribute_to_an_unknown_value_is_held(kind: Act
     assert (await one(subject(None, action=INVOKE, contract=mutable), kind=kind)).verdict is Verdict.ALLOW
 
 
+async def test_a_bounded_secret_that_a_plan_does_not_tell_is_held_and_not_called_illegal() -> None:
+    planned = subject({"hmac_sha256": "0" * 64}, contract=law(bound("one_of", ["debug", "info"])))
+    told = replace(planned.effect, sensitive=True, untold=True)
+    [found] = await findings(replace(planned, effect=told), kind=ActorKind.PIPELINE)
+    assert (found.verdict, found.rule) == (Verdict.HOLD, "bounds.untold")
+    assert "kafka.sentinel.hcl:9" in found.reason
+
+
 async def test_an_agent_repeats_what_a_call_cannot_leave_out_beside_a_change() -> None:
     repeated = subject(4, attribute="max_size")
     obliged = replace(repeated, effect=replace(repeated.effect, obliged=True))

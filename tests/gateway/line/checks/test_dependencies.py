@@ -1,6 +1,7 @@
 """The check `dependencies`: a resource in use is not deleted, and changes below critical resources need a person."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +10,7 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Relation, StandingClaim
 from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Dependant, Facts, Subject
-from gateway.core.model.mutation import EffectAction
+from gateway.core.model.mutation import Call, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.model.verdict import Finding, Mode, Verdict
 from gateway.line.checks.dependencies import DependenciesCheck
@@ -72,6 +73,54 @@ async def test_resources_deleted_together_may_depend_on_each_other() -> None:
     )
 
     assert finding.verdict is Verdict.ALLOW
+
+
+@pytest.mark.parametrize(
+    ("service", "also", "dependant", "verdict"),
+    [
+        ("terraform", EffectAction.CREATE, PLAIN, Verdict.ALLOW),
+        ("terraform", EffectAction.SET, PLAIN, Verdict.DENY),
+        ("iam", EffectAction.CREATE, PLAIN, Verdict.DENY),
+        ("terraform", EffectAction.SET, replace(PLAIN, recorded=False), Verdict.ALLOW),
+        ("iam", EffectAction.SET, replace(PLAIN, recorded=False), Verdict.DENY),
+    ],
+)
+async def test_a_plan_may_make_anew_what_is_in_use_and_delete_what_only_the_code_uses(
+    service: str, also: EffectAction, dependant: Dependant, verdict: Verdict
+) -> None:
+    gone = subject(dependant, action=EffectAction.DELETE)
+    effects = (gone.effect, nouns.effect(ROLE, "policy", "new", action=also))
+    call = Call(service=service, operation="apply", parameters={})
+    mutation = nouns.mutation(*effects, caller=nouns.caller("ci", ActorKind.PIPELINE), call=call)
+    facts = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=(gone,), claims=())
+    (finding,) = (await DependenciesCheck().examine(mutation, facts)).findings
+    assert finding.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("dependants", "changed", "verdict"),
+    [
+        ((replace(CRITICAL, direct=True),), (), Verdict.HOLD),
+        ((replace(CRITICAL, direct=True),), (CRITICAL.address,), Verdict.ALLOW),
+        ((PLAIN, CRITICAL), (), Verdict.HOLD),
+        ((PLAIN, CRITICAL), (PLAIN.address,), Verdict.ALLOW),
+        ((OWN,), (), Verdict.ALLOW),
+    ],
+)
+async def test_a_plan_that_replaces_what_critical_resources_need_changes_these_or_waits_for_a_human(
+    dependants: tuple[Dependant, ...], changed: tuple[str, ...], verdict: Verdict
+) -> None:
+    gone = subject(*dependants, action=EffectAction.DELETE)
+    created = nouns.effect(ROLE, "policy", "new", action=EffectAction.CREATE)
+    effects = (gone.effect, created, *(nouns.effect(address, "role", "new") for address in changed))
+    call = Call(service="terraform", operation="apply", parameters={})
+    mutation = nouns.mutation(*effects, id="mut_1", caller=nouns.caller("ci", ActorKind.PIPELINE), call=call)
+    facts = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=(gone,), claims=())
+    (finding,) = (await DependenciesCheck().examine(mutation, facts)).findings
+    assert finding.verdict is verdict
+    if verdict is Verdict.HOLD:
+        assert "aws_lambda_function.f" in finding.reason
+        assert "`sentinel approve mut_1`" in finding.reason
 
 
 async def test_a_dependant_deleted_through_sentinel_does_not_count() -> None:

@@ -8,11 +8,11 @@ import pytest
 from botocore.session import get_session
 
 from gateway.aws.models.call_classes import shipped
+from gateway.core.derived_rows import Confidence, DerivedRow, derived_rows, operations_of, services
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.model.verdict import Verdict
-from gateway.effects.derived_rows import Confidence, DerivedRow, derived_rows, operations_of, services
 from gateway.effects.registry import SERVICES
 from gateway.line.checks.derived_rows import DerivedRowsCheck
 from tests.kit import nouns

@@ -31,18 +31,24 @@ from tests.kit import nouns
 ANSWER: Mapping[str, Any] = {
     "evaluated": True,
     "mutations": {"minute": 2, "hour": 9},
+    "questions": {"minute": 3},
     "mutations_by_motivation": {"experiment": {"minute": 1}},
     "added_per_day": {"instances": 5},
     "sizes": {"instances": {"set": {"aws_autoscaling_group": ["desired_capacity"]}, "created": {}}},
     "claims_by_motivation": {"experiment": 3},
+    "open_holds": 6,
+    "billed_reads": {"minute": 2},
     "breaker": {"in_a_row": 4, "open_seconds": 30},
 }
 LIMITS = FairLimits(
     mutations={"minute": Charge(most=2, seconds=60), "hour": Charge(most=9, seconds=3600)},
+    questions={"minute": Charge(most=3, seconds=60)},
     by_motivation={"experiment": {"minute": Charge(most=1, seconds=60)}},
     added={"instances": 5},
     sizes={"instances": Measure(set={"aws_autoscaling_group": frozenset({"desired_capacity"})}, created={})},
     claims={"experiment": 3},
+    open_holds=6,
+    billed_reads={"billed reads/minute": Charge(most=2, seconds=60)},
     breaker=BreakerRule(in_a_row=4, open_seconds=30),
 )
 
@@ -118,6 +124,9 @@ async def test_no_breaker_is_an_answer() -> None:
         {"breaker": {"in_a_row": 4, "open_seconds": 0}},
         {"breaker": [4, 30]},
         {"claims_by_motivation": None},
+        {"open_holds": 0},
+        {"billed_reads": {"minute": 0}},
+        {"open_holds": "6"},
         {"more": 1},
     ],
     ids=str,
@@ -190,12 +199,13 @@ async def test_it_says_what_the_decision_costs() -> None:
         },
         "breaker": {"in_a_row": 4, "open_seconds": 30},
         "claims_of_motivation": 3,
+        "open_holds": 6,
     }
 
 
 async def test_without_a_motive_and_growth_it_costs_less() -> None:
     mutation, facts = scaling(1)
-    opinion = await examined(replace(mutation, motive=None), facts, breaker=None)
+    opinion = await examined(replace(mutation, motive=None), facts, breaker=None, open_holds=None)
     assert list(opinion.obligations["budgets"]) == ["minute", "hour"]
     assert set(opinion.obligations) == {"budgets"}
 
@@ -267,6 +277,18 @@ async def test_a_spent_budget_turns_away_with_the_time_to_come_back() -> None:
     assert "try again at 2026-03-01T00:00:40Z." in str(error.value), "one call cannot ask for less"
     await admitted(replace(mutation, motive=None), spent)
     await admitted(mutation, replace(spent, mode=Mode.OBSERVE))
+
+
+async def test_questions_have_a_budget_of_their_own() -> None:
+    admission = Admission(limits_of(Engine(answer=ANSWER)))
+    caller, at = MUTATION.caller, FACTS.now
+    for _ in range(3):
+        await admission.admit_question(caller, at)
+    with pytest.raises(BudgetSpent, match="has asked 3 times within a minute") as error:
+        await admission.admit_question(caller, at)
+    assert error.value.retry_after == 20
+    await admission.admit_question(replace(caller, actor="another"), at)
+    await admission.admit_question(caller, at + timedelta(seconds=20))
 
 
 async def test_an_open_breaker_turns_away_until_its_time() -> None:

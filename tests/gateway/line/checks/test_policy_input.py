@@ -105,7 +105,7 @@ def test_the_fields_are_those_of_the_readme() -> None:
     }
     assert given["mutation"]["effects"][0] == {
         "address": "aws_x.a", "attribute": "v", "action": "set", "value": 2, "before": "hunter2", "declared_value": "hunter2", "resource_type": "aws_x", "identity": {},
-        "declared": True, "implied": False, "by": "", "upserted": False, "basis": "hand", "may_change": [], "exists": True, "changes": True, "contract": {"managed_by_agent": True, "critical": True, "prevent_delete": False, "owner": "o"},
+        "declared": True, "implied": False, "by": "", "upserted": False, "basis": "hand", "may_change": [], "may_be": [], "parts": [], "exists": True, "changes": True, "contract": {"managed_by_agent": True, "critical": True, "prevent_delete": False, "owner": "o"},
     }  # fmt: skip
     assert (given["flips"], given["signals"], given["stack"], given["mode"]) == (
         {"aws_x.a.v": 3},

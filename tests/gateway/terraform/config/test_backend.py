@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway.core.errors import CodeInvalid
-from gateway.terraform.config.backend import StateBackend, StateObject, state_location
+from gateway.terraform.config.backend import StateBackend, StateObject, StatePlace, state_location, state_places
 from gateway.terraform.config.source import load_sources
 
 
@@ -107,3 +107,41 @@ def test_other_credentials_and_hosts_are_not_guessed(more: str, tmp_path: Path) 
     (tmp_path / "main.tf").write_text(S3.replace("MORE", more))
     with pytest.raises(CodeInvalid, match=f"from S3 with {more.split(maxsplit=1)[0]}, which Sentinel does not do"):
         located(tmp_path)
+
+
+def places(directory: Path, text: str, workspace: str = "", **given: str) -> tuple[StatePlace, ...]:
+    (directory / "main.tf").write_text(text)
+    source = load_sources(directory, {}, {})["."]
+    return state_places(source, "web", given=given, workspace=workspace, keepers=("ci",))
+
+
+def test_the_place_of_a_state_is_what_can_be_told(tmp_path: Path) -> None:
+    code = """terraform {
+  backend "s3" {
+    bucket         = "states"
+    key            = "web.tfstate"
+    region         = "eu-west-1"
+    dynamodb_table = "locks"
+    kms_key_id     = "alias/states"
+    role_arn       = "arn:aws:iam::123456789012:role/states"
+  }
+}
+"""
+    (place,) = places(tmp_path, code)
+    assert (place.bucket, place.key, place.lock_table, place.kms_key) == (
+        "states",
+        "web.tfstate",
+        "locks",
+        "alias/states",
+    )
+    assert (place.stack, place.keepers, place.object.url) == ("web", ("ci",), "s3://states/web.tfstate")
+    assert places(tmp_path, code, "blue")[0].key == "env:/blue/web.tfstate"
+
+
+def test_what_cannot_be_told_of_a_place_is_left_open(tmp_path: Path) -> None:
+    partly = 'terraform {\n  backend "s3" {\n    bucket = "states"\n  }\n}\n'
+    assert [(each.bucket, each.key) for each in places(tmp_path, partly)] == [("states", "")]
+    assert places(tmp_path, partly, key="a")[0].key == "a"
+    assert places(tmp_path, 'terraform {\n  backend "s3" {}\n}\n') == ()
+    assert places(tmp_path, 'terraform {\n  backend "s3" {}\n}\n', bucket="states")[0].bucket == "states"
+    assert places(tmp_path, 'terraform {\n  backend "gcs" {}\n}\n', bucket="states") == ()

@@ -111,7 +111,7 @@ def test_a_name_with_an_interpolation_stands_for_the_files_that_it_can_mean(tmp_
     assert read_templates(DiskTree(tmp_path), {}, "m", texts) == {}
 
 
-@pytest.mark.parametrize("content", [b"a\r\n", b"\xef\xbb\xbfa\n", b"\xff\n", b"${\n", b"$$${x}\n", b"%{ if x }\n"])
+@pytest.mark.parametrize("content", [b"a\r\n", b"\xef\xbb\xbfa\n", b"\xff\n", b"${\n", b"%${x}\n", b"%{ if x }\n"])
 def test_a_template_that_is_not_certain_is_unknown(content: bytes) -> None:
     with pytest.raises(Unknown):
         read_template(Path("t"), content)
@@ -120,6 +120,13 @@ def test_a_template_that_is_not_certain_is_unknown(content: bytes) -> None:
 def test_a_template_is_a_text_or_one_value() -> None:
     assert isinstance(read_template(Path("t"), b"${x}\n")[1], Template)
     assert isinstance(read_template(Path("t"), b"${x}")[1], Group)
+
+
+def test_signs_before_an_escaped_sequence_stay_as_terraform_reads_them() -> None:
+    """Terraform 1.11: `templatefile` of a file with `$$${x}` gives `$${x}`."""
+    found = read_template(Path("t"), b"$$${x}\n")[1]
+    assert isinstance(found, Template)
+    assert found.parts == ("$${x}\n",)
 
 
 def test_every_kind_of_tree_has_templates(root: Path) -> None:

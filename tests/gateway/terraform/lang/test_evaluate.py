@@ -223,13 +223,11 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "value"), [row for row in KNOWN if row[1] is not None], ids=lambda row: repr(row)[:40]
-)
-def test_a_known_expression_has_its_value(text: str, value: Json) -> None:
-    found = evaluate(parse_expression(text), EvaluationScope())
-    assert found == value
-    assert json.dumps(found, sort_keys=True) == json.dumps(value, sort_keys=True)
+def test_a_known_expression_has_its_value() -> None:
+    known = [(text, value) for text, value in KNOWN if value is not None]
+    found = [(text, evaluate(parse_expression(text), EvaluationScope())) for text, _ in known]
+    assert found == known
+    assert json.dumps(found, sort_keys=True) == json.dumps(known, sort_keys=True)
 
 
 @pytest.mark.parametrize("text", UNKNOWN, ids=lambda text: repr(text)[:40])

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.core.errors import CodeInvalid
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import number, parse_expression, read_attribute, unescape
@@ -69,7 +70,7 @@ def _shown(expression: Expression | str) -> str:  # noqa: C901  one case for eac
         ('""', "''"),
         ("1e3", "1000"),
         ("-0.5", "(-0.5)"),
-        ('"$$${a}"', "?a dollar sign before an interpolation is not read"),
+        ('"$$${a}"', "'$${a}'"),
         ('"a ${~ b}"', "'a'+b"),
         ('"%{ if a }b%{ endif }"', "<(a ? 'b' : '')>"),
         ("<<-EOT\n  a ${~ b}\n  EOT", "?strip markers are not read"),
@@ -154,6 +155,7 @@ def _parts(text: str) -> tuple[str | e.Expression, ...]:
         ("a\n  ${~ x ~}  \n  b\n", ["a\n", "  b\n"]),
         ("${~ x ~}\n\n", ["\n"]),
         ("a $${x} %%{y}\n", ["a ${x} %{y}\n"]),
+        ("$$${x} $$$$${y} %%%{z} %%%%{z}\n", ["$${x} $$$${y} %%{z} %%%{z}\n"]),
         ("a %{~ if x ~} b %{~ endif ~} c\n", ["a", "c\n"]),
     ],
 )
@@ -174,7 +176,11 @@ def test_directives_are_conditionals_and_joined_lists() -> None:
     assert [part.parts for part in (switch.then, switch.otherwise) if isinstance(part, e.Template)] == [("b",), ("c",)]
 
 
-@pytest.mark.parametrize("text", ["$$${x}\n", "%%%{ if a }b%{ endif }\n"])
-def test_what_is_not_certain_is_not_read(text: str) -> None:
-    document = parse(Path("main.tf"), f"x = <<EOT\n{text}EOT\n".encode())
+def test_what_is_not_certain_is_not_read() -> None:
+    document = parse(Path("main.tf"), b"x = <<EOT\n%${x}\nEOT\n")
     assert isinstance(read_attribute(document, document.attributes(document.root)["x"]), e.Unsupported)
+
+
+def test_a_directive_behind_an_escaped_one_must_be_whole() -> None:
+    with pytest.raises(CodeInvalid):
+        parse(Path("main.tf"), b"x = <<EOT\n%%%{ if a }b%{ endif }\nEOT\n")

@@ -10,6 +10,12 @@ from reconciler.rewrite.editors.variable import Variable, add_variable, document
 
 PLAIN = 'variable "a" {\n  type = string\n}\n'
 DESCRIBED = 'variable "a" {\n  description = "A."\n  type        = string\n}\n'
+BLOCK = """variable "size" {
+  description = "The size of aws_x.a."
+  type        = number
+  default     = 5
+}
+"""
 NEW = Variable(name="size", type="number", default="5", about="size of aws_x.a")
 
 
@@ -23,17 +29,22 @@ def test_it_follows_the_last_variable() -> None:
     files = {"main.tf": "locals {}\n", "variables.tf": PLAIN + "\nlocals {}\n"}
     name, text = _after(files)
     assert name == "variables.tf"
-    assert text == PLAIN + '\nvariable "size" {\n  type    = number\n  default = 5\n}\n\nlocals {}\n'
+    assert text == f"{PLAIN}\n{BLOCK}\nlocals {{}}\n"
 
 
-def test_it_has_a_description_if_the_others_have() -> None:
-    _, text = _after({"main.tf": DESCRIBED})
-    assert '  description = "The size of aws_x.a."\n  type        = number\n  default     = 5\n' in text
+def test_blank_lines_are_around_it() -> None:
+    assert _after({"main.tf": f"{PLAIN}locals {{}}\n"})[1] == f"{PLAIN}\n{BLOCK}\nlocals {{}}\n"
+    assert _after({"main.tf": PLAIN})[1] == f"{PLAIN}\n{BLOCK}"
+
+
+def test_it_has_a_description_even_if_the_others_have_none() -> None:
+    for others in (PLAIN, DESCRIBED):
+        assert BLOCK in _after({"main.tf": others})[1]
 
 
 @pytest.mark.parametrize("code", ["locals {}\n", "locals {}"])
 def test_without_others_it_ends_the_file(code: str) -> None:
-    assert _after({"main.tf": code})[1] == 'locals {}\n\nvariable "size" {\n  type    = number\n  default = 5\n}\n'
+    assert _after({"main.tf": code})[1] == f"locals {{}}\n\n{BLOCK}"
 
 
 def test_the_file_with_most_variables_is_theirs() -> None:

@@ -69,6 +69,8 @@ async def test_what_is_not_there_is_nothing_without_a_reason() -> None:
     ("said", "form"),
     [
         ('Unexpected format of ID ("a"), expected FUNCTION_NAME/ALIAS', "FUNCTION_NAME/ALIAS"),
+        ("expected ID in format catalog-id:database-name, received: a", "catalog-id:database-name"),
+        ("The ID must be in the form of zone/name", "zone/name"),
         ("wrong format of import ID (a), use: 'api-id/stage-name'", "'api-id/stage-name'"),
         ("couldn't find resource", ""),
     ],

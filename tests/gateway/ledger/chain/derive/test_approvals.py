@@ -50,6 +50,20 @@ def test_all_holds_of_a_call_are_decided_together(holds: ExpectedHolds, feed: An
     assert not holds.table.rows
 
 
+def test_a_call_whose_approval_was_withdrawn_waits_again(
+    holds: ExpectedHolds, approvals: ExpectedApprovals, feed: Any
+) -> None:
+    feed(holds, Stage.DECIDED, "m", **HELD)
+    for table in (holds, approvals):
+        feed(table, Stage.APPROVED, "m", approval="a", keys=["k1", "k2"], **APPROVAL)
+    assert approvals.table.rows["a",]["keys"] == '["k1","k2"]'
+    for table in (holds, approvals):
+        feed(table, Stage.WITHDRAWN, "m", approval="a")
+    assert (holds.table.rows["m",]["state"], approvals.table.rows) == ("open", {})
+    feed(approvals, Stage.APPROVED, "m", approval="b", **APPROVAL)
+    assert approvals.table.rows["b",]["keys"] is None, "the record is older than the column"
+
+
 def test_an_approval_is_used_once(approvals: ExpectedApprovals, feed: Any) -> None:
     feed(approvals, Stage.APPROVED, "m", approval="a", **APPROVAL)
     feed(approvals, Stage.DECIDED, "n", decision={"carried_out": False, "approval": "a"})

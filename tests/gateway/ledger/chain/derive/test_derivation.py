@@ -47,7 +47,7 @@ def test_a_body_that_cannot_be_read_is_named(session: Session, body: str) -> Non
 
 def test_only_records_of_these_stages_change_no_table(session: Session) -> None:
     followed = {stage for derive in DERIVED for stage in derive(session).handlers}
-    from_outside = {Stage.DRIFTED, Stage.DRIFT_DECIDED, Stage.DRIFT_SETTLED}
+    from_outside = {Stage.DRIFTED, Stage.DRIFT_LOOKED, Stage.DRIFT_DECIDED, Stage.DRIFT_SETTLED}
     assert set(Stage) - followed == {
         Stage.TURNED_AWAY,
         Stage.PASSED,

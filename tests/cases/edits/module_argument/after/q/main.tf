@@ -16,13 +16,15 @@ variable "options" {
 }
 
 variable "max_message_size" {
-  type    = number
-  default = 1024
+  description = "The max_message_size of aws_sqs_queue.this."
+  type        = number
+  default     = 1024
 }
 
 variable "fifo_queue" {
-  type    = bool
-  default = null
+  description = "The fifo_queue of aws_sqs_queue.this."
+  type        = bool
+  default     = null
 }
 
 resource "aws_sqs_queue" "this" {

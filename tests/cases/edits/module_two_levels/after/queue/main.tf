@@ -8,8 +8,9 @@ variable "keep_days" {
 }
 
 variable "delay_seconds" {
-  type    = number
-  default = 0
+  description = "The delay_seconds of aws_sqs_queue.this."
+  type        = number
+  default     = 0
 }
 
 resource "aws_sqs_queue" "this" {

@@ -3,13 +3,15 @@ variable "name" {
 }
 
 variable "keep_days" {
-  type    = number
-  default = 4
+  description = "The keep_days of module.jobs."
+  type        = number
+  default     = 4
 }
 
 variable "delay_seconds" {
-  type    = number
-  default = 0
+  description = "The delay_seconds of aws_sqs_queue.this."
+  type        = number
+  default     = 0
 }
 
 module "jobs" {

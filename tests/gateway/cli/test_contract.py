@@ -1,0 +1,50 @@
+"""`sentinel contract check` on a directory, on a branch, and on the stacks of the settings."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kit.git import commit, repository
+from tests.kit.stacks import KAFKA
+
+Document = Callable[..., tuple[int, Any]]
+MISTAKE = 'contract "typo" {\n  resource "aws_sqs_queue" "kafka_rety" {\n    prevent_delete = true\n  }\n}\n'
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(KAFKA, tmp_path / "stack"))
+
+
+def test_right_contracts_pass(stack: Path, document: Document, sentinel: Callable[..., Any]) -> None:
+    code, found = document("contract", "check", str(stack))
+    assert (code, [each["mistakes"] for each in found["stacks"]]) == (0, [[]])
+    assert "the contracts are right" in sentinel("contract", "check", str(stack)).stdout
+
+
+def test_a_contract_for_what_no_stack_has_fails(stack: Path, document: Document) -> None:
+    (stack / "typo.sentinel.hcl").write_text(MISTAKE.replace("kafka_rety", "no_such_queue"))
+    code, found = document("contract", "check", str(stack))
+    [mistake] = found["stacks"][0]["mistakes"]
+    assert (code, "typo.sentinel.hcl:2" in mistake) == (1, True)
+
+
+def test_a_branch_is_checked_as_it_is_committed(stack: Path, document: Document, sentinel: Callable[..., Any]) -> None:
+    repository(stack)
+    commit(stack, "right")
+    (stack / "typo.sentinel.hcl").write_text(MISTAKE.replace("aws_sqs_queue", "aws_sqs_queu"))
+    assert document("contract", "check", str(stack), "--ref", "HEAD")[0] == 0
+    done = sentinel("contract", "check", str(stack))
+    assert (done.exit_code, "did you mean 'aws_sqs_queue'?" in done.stdout) == (1, True)
+    code, reply = document("contract", "check", str(stack), "--ref", "no-such-branch")
+    assert (code, "no-such-branch" in reply["detail"]) == (1, True)
+
+
+def test_the_stacks_of_the_settings_are_checked(stack: Path, elsewhere: Path, document: Document) -> None:
+    (elsewhere / "sentinel.toml").write_text(f'[[stacks]]\nname = "kafka"\npath = "{stack}"\n')
+    (stack / "typo.sentinel.hcl").write_text(MISTAKE.replace("aws_sqs_queue", "aws_sqs_queu"))
+    code, found = document("contract", "check")
+    assert (code, found["stacks"][0]["stack"]) == (1, "kafka")
