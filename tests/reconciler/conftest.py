@@ -86,9 +86,9 @@ class Live:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.fixture(scope="session")
-def moto_endpoint() -> Iterator[str]:
-    """A moto server in a process of its own, on loopback."""
+@contextmanager
+def _simulated_aws() -> Iterator[str]:
+    """A moto server in a process of its own, on loopback, and its endpoint."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -107,32 +107,33 @@ def moto_endpoint() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def fleet(moto_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """The stack `fleet`, applied; a test that changes it uses `calm`, which resets the live values.
 
     One provider serves the plans of all tests: with one of its own, a plan costs twice as much. What Sentinel itself passes on to
     terraform never names a running provider, so plans of its commands have their own.
     """
-    with applied_stack("fleet", moto_endpoint, tmp_path_factory) as live:
+    with applied_stack("fleet", tmp_path_factory) as live:
         yield live
 
 
 @contextmanager
-def applied_stack(name: str, endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """A stack of the cases, applied, with a provider that keeps running."""
+def applied_stack(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """A stack of the cases, applied with a provider that keeps running, in a simulated AWS of its own: two tests may apply the same stack."""
     path = tmp_path_factory.mktemp("repo") / "infra" / name
     shutil.copytree(CASES / name, path)
     workdir = tmp_path_factory.mktemp("work")
     base = {each: os.environ[each] for each in ("PATH", "HOME", "GOGC") if each in os.environ}
-    base |= {**_CREDENTIALS, "AWS_ENDPOINT_URL": endpoint}
-    environment = terraform_environment(mirror=None, workdir=workdir, base=base)
-    live = Live(path=path, endpoint=endpoint, environment=environment, workdir=workdir)
-    live.run("init", "-no-color")
-    with warm_provider(environment, workdir) as attached:
-        environment.update(attached)
-        live.run("apply", "-auto-approve", "-no-color")
-        live.run("apply", "-refresh-only", "-auto-approve", "-no-color")
-        yield live
+    with _simulated_aws() as endpoint:
+        base |= {**_CREDENTIALS, "AWS_ENDPOINT_URL": endpoint}
+        environment = terraform_environment(mirror=None, workdir=workdir, base=base)
+        live = Live(path=path, endpoint=endpoint, environment=environment, workdir=workdir)
+        live.run("init", "-no-color")
+        with warm_provider(environment, workdir) as attached:
+            environment.update(attached)
+            live.run("apply", "-auto-approve", "-no-color")
+            live.run("apply", "-refresh-only", "-auto-approve", "-no-color")
+            yield live
 
 
 @pytest.fixture

@@ -71,8 +71,8 @@ def _lower(value: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def orders(moto_endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    with applied_stack("adoption", moto_endpoint, tmp_path_factory) as live:
+def orders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    with applied_stack("adoption", tmp_path_factory) as live:
         yield live
 
 

@@ -52,7 +52,7 @@ def test_an_error_has_its_status_or_its_parents(error: errors.SentinelError, sta
 
 
 def test_what_may_be_sent_again_never_follows_a_send() -> None:
-    budgets = {errors.BudgetSpent, errors.BreakerOpen}
+    budgets = {errors.BudgetSpent, errors.TooManyHeld, errors.BreakerOpen}
     away = {errors.LedgerUnavailable, errors.Overloaded, errors.PolicyUnavailable}
     assert budgets | away | {errors.ClaimTaken} == RETRY_SAFE
 
