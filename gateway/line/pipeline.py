@@ -40,7 +40,7 @@ from gateway.core.model.mutation import Call, CallClass, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Sent
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
-from gateway.core.off_loop import apart, mutation_size, off_loop, size_of, work_for
+from gateway.core.off_loop import apart, mutation_size, off_loop, size_of, work_for, work_for_stranger
 from gateway.core.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder, TimeBoxLedger
 from gateway.core.texts import texts_in
 from gateway.effects.generated_names import generated_names
@@ -138,6 +138,7 @@ class Pipeline:
         A refusal is recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.NotAllowed`, `errors.TryLater`, `errors.LedgerUnavailable`.
         """
         caller: Caller | None = None
+        work_for_stranger(inbound.peer)
         try:
             caller = await authenticator.authenticate(inbound)
             work_for(caller.actor)
@@ -180,6 +181,7 @@ class Pipeline:
 
         Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.LedgerUnavailable`, and `errors.BudgetSpent` if it asks too often.
         """
+        work_for_stranger(inbound.peer)
         try:
             caller = await authenticator.authenticate(inbound)
         except (NotAuthenticated, Malformed) as error:
