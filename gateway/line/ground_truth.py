@@ -200,6 +200,8 @@ class _Index:
         self.buckets = _by_name(self.places, GroundKind.BUCKET)
         self.tables = _by_name(self.places, GroundKind.TABLE)
         self._patterns = [(place, _pattern(place), _bare(place).lower()) for place in self.places]
+        self.of_one_stack = len({state.stack for state in states}) <= 1
+        """Whether there is no other stack whose state somebody could mean."""
         self._state_buckets = frozenset(state.bucket for state in states)
 
     def holds_states(self, bucket: str) -> bool:
@@ -362,10 +364,15 @@ class _Asked:
     def _keeps(self, state: StatePlace) -> bool:
         if self._is_reconciler():
             return True
-        if self.caller.plan and self.plan_stack != state.stack:
+        if self.caller.kind not in (ActorKind.PIPELINE, ActorKind.HUMAN):
             return False
-        people = self.caller.kind in (ActorKind.PIPELINE, ActorKind.HUMAN)
-        return people and (not state.keepers or self.caller.actor in state.keepers)
+        if state.keepers and self.caller.actor not in state.keepers:
+            return False
+        if self.caller.plan:
+            return self.plan_stack == state.stack
+        if named := self.caller.stacks:
+            return state.stack in named
+        return bool(state.keepers) or self.index.of_one_stack
 
     def _is_planned(self) -> bool:
         return self.caller.kind is ActorKind.PIPELINE or bool(self.plan_stack)
@@ -387,7 +394,10 @@ class _Asked:
         )
 
 
-_WHO_KEEPS: Final = "Only the pipelines of that stack and people who may apply it read and write it (setting `state_keepers`), as Terraform does."
+_WHO_KEEPS: Final = (
+    "Only the pipelines of that stack and people who may apply it read and write it, as Terraform does: those of the setting `state_keepers`, or "
+    "with several stacks a key with the role `stack/NAME`."
+)
 _ADDRESSEES: Final[Mapping[str, tuple[str, ...]]] = {"sqs": ("QueueUrl",), "sns": ("TopicArn", "TargetArn")}
 """The parameters that say where a message goes or comes from."""
 

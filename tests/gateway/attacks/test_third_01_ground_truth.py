@@ -384,6 +384,23 @@ def test_a_state_has_the_keepers_of_its_stack(tmp_path: Path) -> None:
             refused(gate.client("s3", actor, motive=None).get_object, Bucket=BUCKET, Key=KEY)
 
 
+def test_the_pipeline_of_one_stack_keeps_no_other_state(tmp_path: Path) -> None:
+    gate = _gate(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "main.tf").write_text(BACKEND.replace(KEY, "new/terraform.tfstate"))
+    gate.more_stacks = (StackSettings(name="other", path=other),)
+    with gate:
+        for name in ("kafka", "other"):
+            gate.issue(f"ci-{name}", kind=ActorKind.PIPELINE, roles=(f"stack/{name}",))
+        assert gate.client("s3", "ci-kafka", motive=None).get_object(Bucket=BUCKET, Key=KEY)
+        for actor in ("ci-other", "pipeline", "human"):
+            s3 = gate.client("s3", actor, motive=None)
+            refused(s3.get_object, Bucket=BUCKET, Key=KEY)
+            refused(s3.put_object, Bucket=BUCKET, Key=KEY, Body=state(serial=8))
+            refused(s3.put_object, Bucket=BUCKET, Key=f"{KEY}.tflock", Body=b"{}", IfNoneMatch="*")
+
+
 def test_a_large_state_is_refused_by_its_first_part(guarded: Gate) -> None:
     s3 = guarded.client("s3", "pipeline", ("consistency", "routine"))
     upload = s3.create_multipart_upload(Bucket=BUCKET, Key=KEY)["UploadId"]
