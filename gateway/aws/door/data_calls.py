@@ -216,10 +216,13 @@ class KeptUpload:
 
 
 def _signature(inbound: Inbound, request: Request) -> DataSignature | None:
-    """The signature that counts for one call; None for a presigned URL or form, which is good until it ends, as at AWS."""
-    if request.door is not Door.AWS:
+    """The signature that counts for one call; None for a presigned form, which may be made for many files and is good until it ends, as at AWS."""
+    if request.door is Door.FORM:
         return None
     signature = read_signature(inbound)
+    if signature.expires is not None:
+        ends = signature.at + signature.expires
+        return DataSignature(value=signature.value, at=signature.at, nonce="", signed_nonce=True, ends=ends)
     nonce = "\n".join(inbound.header(name) or "" for name in _NONCES)
     return DataSignature(
         value=signature.value,
