@@ -1,6 +1,7 @@
 """Sorts applied mutations and drift in a plan into values to write into code, values to keep out, and values left to a human."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from gateway.core.model.invented import generated_prefix
@@ -26,6 +27,8 @@ _CONTROLLED = {
 CloudFormation's drift-aware change sets keep them out too.
 """
 
+_MOST_NAMED = 3
+"""Addresses that a reason names."""
 _SHORTEST_WORD = 5
 """Letters of a word that tells attributes apart."""
 
@@ -160,10 +163,12 @@ def classify_foreign_drift(
     A resource that the state has, that is gone and that the plan would create again, is wanted gone from the code too.
     An attribute drifted if the plan would change it *and* state and live differ. A change made only in the code is not
     drift. An attribute that the plan leaves alone (Optional and Computed, not set in code) needs no edit.
-    `origins` says who made a change, by (address, attribute), where that is known.
+    `origins` says who made a change, by (address, attribute), where that is known. What only follows from a resource that is gone is no
+    drift of its own: it is settled with that resource.
     """
     drifted = {change.top_key for change in plan.drift}
     gone = plan.gone()
+    following = _following(plan, {address for address, _ in drifted}) if gone else frozenset()
     drifts, left = [], []
     for change in plan.changes:
         origin = origins.get((change.address, change.attribute))
@@ -180,11 +185,28 @@ def classify_foreign_drift(
         elif change.address in plan.imports and change.attribute != WHOLE and not change.sensitive:
             # A new block does not say yet what the resource has.
             drifts.append(Drift(wanted=want, before=change.other, origin=origin))
+        elif change.address in following:
+            whole = Left(wanted=Wanted(address=change.address, attribute=WHOLE, value=None), reason=_follows(gone))
+            left += [whole] if whole not in left else []
         elif reason := _reason_to_leave(change, drifted, origin):
             left.append(Left(wanted=want, reason=reason, chain=_made_by(origin)))
         elif plan.sets(change) or not _set_elsewhere(change, plan):
             drifts.append(Drift(wanted=want, before=change.other, origin=origin))
     return tuple(drifts), tuple(left)
+
+
+def _following(plan: TerraformPlan, drifted: AbstractSet[str]) -> frozenset[str]:
+    """Resources that did not drift, and that the plan would change only because it makes again what is gone: what they refer to is not known."""
+    open_ones = {
+        address for address, values in plan.planned.items() if any(each.unknown is not None for each in values.values())
+    }
+    changed = {change.address for change in plan.changes if change.actions != ("create",)}
+    return frozenset((changed & open_ones) - drifted)
+
+
+def _follows(gone: AbstractSet[str]) -> str:
+    named = ", ".join(sorted(gone)[:_MOST_NAMED])
+    return f"Nothing of it drifted: it refers to what is gone and what a plan would make again ({named}), and is settled with it."
 
 
 def superseded_reason(later: str) -> str:

@@ -1,10 +1,11 @@
-"""Which wanted values the errors of a plan are about, so that the others can be written without them."""
+"""Which wanted values the errors of a plan are about, so that the others can be written without them, and they themselves unset where that says the same."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
 from reconciler.model import Edited, Left, Wanted
 
@@ -12,6 +13,7 @@ _START = re.compile(r"^Error: ", re.MULTILINE)
 _WITH = re.compile(r"^ +with (\S.*),$", re.MULTILINE)
 _ON = re.compile(r'^ +on (\S+) line \d+, in (\w+) "([^"]+)"(?: "([^"]+)")?:$', re.MULTILINE)
 _ARGUMENT = re.compile(r"^ +\d+: +(\w+) += ", re.MULTILINE)
+_EMPTY: tuple[Json, ...] = ("", [], {})
 _MOST_LINES = 12
 """Lines of an error that a reason has."""
 
@@ -26,6 +28,16 @@ class _PlanError:
     block: tuple[str, ...] = ()
     """Type and labels of the block where it stands, e.g. `("variable", "days")`."""
     argument: str = ""
+
+
+def divided_by_plan(output: str, edited: Edited) -> tuple[tuple[Wanted, ...], tuple[Left, ...]]:
+    """What errors in the output of `terraform plan` are about: the values to try as unset instead, and those that are left, each with the error.
+
+    Reads of AWS give an empty text or list for what is not set, which the provider's own validation may refuse.
+    """
+    refused = refused_by_plan(output, edited)
+    unset = tuple(replace(each.wanted, value=None) for each in refused if each.wanted.value in _EMPTY)
+    return unset, tuple(each for each in refused if each.wanted.value not in _EMPTY)
 
 
 def refused_by_plan(output: str, edited: Edited) -> tuple[Left, ...]:

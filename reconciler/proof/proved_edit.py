@@ -13,7 +13,7 @@ from reconciler.model import Edited, Left, Proof, Wanted, is_new
 from reconciler.proof.code_copies import temporarily_written
 from reconciler.proof.declarations import Declaration, read_declared
 from reconciler.proof.other_roots import OtherRoot, plans, roots_using, unsettled, with_others
-from reconciler.proof.plan_errors import refused_by_plan
+from reconciler.proof.plan_errors import divided_by_plan
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
 from reconciler.proof.suggested_edits import SuggestionRounds
 from reconciler.rewrite.edits import edit_code
@@ -86,9 +86,11 @@ async def prove_edits(context: ProofContext, wanted: Sequence[Wanted], *, explai
             return ProvedEdit(edited=edited, left=tuple(left))
         if verified and verified.holds:
             return ProvedEdit(edited=edited, proofs=verified.proofs, left=tuple(left), noted=verified.noted)
-        if refused := refused_by_plan(verified.broken, edited) if verified and verified.failed else ():
+        unset, refused = divided_by_plan(verified.broken, edited) if verified and verified.failed else ((), ())
+        if unset or refused:
             left.extend(refused)
-            wanted = _not_in(left, edited)
+            again = {want.key for want in unset}
+            wanted = [*unset, *(want for want in _not_in(left, edited) if want.key not in again)]
         else:
             wanted, changed = _as_provider_sees(edited, verified, context.changed_since)
             left.extend(changed)
@@ -142,7 +144,9 @@ def _with_left(explain: Explain, edited: Edited, own_left: Sequence[Left]) -> Ex
     """`explain`, which also knows the values that are left to a human. Of a new resource none may be: its block would change what is there."""
     new = {made.wanted.address for made in edited.edits if is_new(made.wanted)}
     left_keys = {left.wanted.top_key for left in (*edited.left, *own_left) if left.wanted.address not in new}
-    return lambda change: "left to a human" if change.top_key in left_keys else explain(change)
+    return lambda change: (
+        "left to a human" if {change.top_key, (change.address, WHOLE)} & left_keys else explain(change)
+    )
 
 
 async def _beside_unedited(

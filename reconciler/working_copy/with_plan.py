@@ -19,7 +19,7 @@ from reconciler.model import Drift, Edited, Left, Wanted, is_new, is_replacement
 from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
 from reconciler.proof.declarations import ignored_changes
 from reconciler.proof.other_roots import other_roots
-from reconciler.proof.plan_errors import refused_by_plan
+from reconciler.proof.plan_errors import divided_by_plan
 from reconciler.proof.proofs import Verified, describe
 from reconciler.proof.proved_edit import ProofContext, attempt, without_replaced
 from reconciler.proof.suggested_edits import SuggestionRounds
@@ -190,7 +190,8 @@ async def _prove(
             return _with_plan(report, verified.saved, verified.plan)
         more, unproved = _next_round(edited, verified, drifts, events)
         left += _new(unproved, left)
-        drifts = [*_without(drifts, left), *more]
+        again = {drift.wanted.key for drift in more}
+        drifts = [*(drift for drift in _without(drifts, left) if drift.wanted.key not in again), *more]
     left += _new([Left(wanted=drift.wanted, reason="No edit of it could be proved.") for drift in drifts], left)
     return Report(left=tuple(left))
 
@@ -224,9 +225,11 @@ def _next_round(
     edited: Edited, verified: Verified, drifts: Sequence[Drift], events: Sequence[Event]
 ) -> tuple[list[Drift], list[Left]]:
     """After a round that did not hold: drift that shows only now, and the values that cannot be proved."""
-    if refused := refused_by_plan(verified.broken, edited):
+    unset, refused = divided_by_plan(verified.broken, edited)
+    if unset or refused:
         # The rest is tried without them.
-        return [], list(refused)
+        known = {drift.wanted.key: drift for drift in drifts}
+        return [replace(known[want.key], wanted=want) for want in unset if want.key in known], list(refused)
     new = [drift for drift in drifts if is_new(drift.wanted)]
     if verified.plan is None and (named := [drift for drift in new if _is_named(drift, verified.broken)]):
         # Terraform names the blocks that it refuses; the rest is tried without them.

@@ -156,6 +156,22 @@ def test_what_moved_and_the_plan_would_change_back_is_drift() -> None:
     assert (drift.before, drift.origin, left) == (4, origin, ())
 
 
+def test_what_only_follows_from_a_resource_that_is_gone_is_no_drift_of_its_own() -> None:
+    gone = ResourceChange(address="aws_x.a", attribute="*", actions=("create",))
+    follows = ResourceChange(address="aws_x.b", attribute="size", live=6, other=4, actions=("delete", "create"))
+    opened = {"aws_x.b": {"topic": PlannedValue(live="arn", unknown=True)}}
+    plan = replace(
+        _plan(gone, follows),
+        drift=(ResourceChange(address="aws_x.a", attribute="*", actions=("delete",)),),
+        planned=opened,
+    )
+    (drift,), left = classify_foreign_drift(plan, {})
+    assert (drift.wanted.address, [each.wanted.key for each in left]) == ("aws_x.a", [("aws_x.b", "*")])
+    assert "refers to what is gone and what a plan would make again (aws_x.a)" in left[0].reason
+    _, left = classify_foreign_drift(replace(plan, changes=(follows,), drift=()), {})
+    assert "did not drift" in left[0].reason
+
+
 def test_what_somebody_sets_is_theirs_though_a_controller_sets_it_too() -> None:
     origin = DriftOrigin(actor="ada", event="autoscaling:SuspendProcesses", at=AT)
     (drift,), left = classify_foreign_drift(_plan(SUSPENDED), {(GROUP, "suspended_processes"): origin})

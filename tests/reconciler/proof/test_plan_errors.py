@@ -1,11 +1,12 @@
 """Errors of a plan are told apart by the object, the block and the argument that they name."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from reconciler.model import Edit, Edited, Wanted
-from reconciler.proof.plan_errors import refused_by_plan
+from reconciler.proof.plan_errors import divided_by_plan, refused_by_plan
 
 BY_OBJECT = """Proof plan_clean does not hold: `terraform plan` failed, and nothing was written. It said:
 
@@ -77,3 +78,11 @@ def test_each_reason_has_its_own_error_alone() -> None:
     assert "range (0 - 900)" in first.reason
     assert "range" not in second.reason
     assert "At most 10 days." in second.reason
+
+
+def test_an_empty_value_that_is_refused_is_tried_as_unset() -> None:
+    first = _edited().edits[0]
+    edited = Edited(edits=(replace(first, wanted=replace(first.wanted, value="")), *_edited().edits[1:]))
+    unset, refused = divided_by_plan(BY_OBJECT + "\n" + BY_VARIABLE, edited)
+    assert [(want.key, want.value) for want in unset] == [(WANTED["a"], None)]
+    assert [left.wanted.key for left in refused] == [WANTED["days"]]
