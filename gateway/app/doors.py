@@ -59,6 +59,7 @@ from gateway.line.data_plane import DataPlane, DataSignatures
 from gateway.line.pipeline import Pipeline
 from gateway.line.state_writes import StateWrites
 from gateway.plans.document import LARGEST_PLAN
+from gateway.policy.replays import Replays
 from gateway.signals.receiver import SignalReceiver
 from gateway.signals.sns import SnsEndpoint, SnsMessages
 
@@ -213,6 +214,12 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         deliveries=delivery_book(parts),
         keys=parts.keys,
         clock=parts.clock,
+        replays=Replays(
+            running=parts.engine,
+            queries=parts.ledger,
+            deadline_ms=settings.policy.deadline_ms,
+            memory_mb=settings.policy.memory_mb,
+        ),
         max_body_bytes=settings.server.max_body_bytes,
         wakeups=parts.wakeups,
     )

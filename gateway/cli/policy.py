@@ -13,6 +13,7 @@ import typer
 from gateway.cli.config import config_file
 from gateway.cli.options import Config, Json
 from gateway.cli.output import answer, console, fail, log_to_stderr, safe, show_json, show_table
+from gateway.cli.policy_replay import replay_command
 from gateway.core.errors import PolicyInvalid, SentinelError
 from gateway.core.model.path import AttributePath
 
@@ -74,8 +75,9 @@ def show_numbers(shown: Mapping[str, Any]) -> None:
 
 
 policy_app = typer.Typer(
-    add_completion=False, help="Build, test and evaluate the policies (Rego).", no_args_is_help=True
+    add_completion=False, help="Build, test, evaluate and replay the policies (Rego).", no_args_is_help=True
 )
+policy_app.command("replay")(replay_command)
 
 Directory = Annotated[
     Path | None, typer.Option("--path", help="Directory of the policies. Default: those shipped with Sentinel.")

@@ -12,6 +12,7 @@ from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import CallClass, Effect, EffectAction, Mutation
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
+from gateway.core.records.asked import RecordedAsked
 from gateway.core.records.decided import (
     DecidedBody,
     RecordedAttempt,
@@ -90,6 +91,7 @@ def decided_body(
         else None,
         plan=_plan(mutation) if decision.carried_out else None,
         part=_part(mutation),
+        asked=RecordedAsked.of(decision.asked),
     )
 
 

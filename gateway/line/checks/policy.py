@@ -1,6 +1,6 @@
 """Evaluates the guardrails: Rego rules that deny a mutation or hold it for a person."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from gateway.core.errors import PolicyUnavailable
@@ -8,12 +8,12 @@ from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, without_digests
 from gateway.core.model.mutation import Mutation
-from gateway.core.model.verdict import Finding
+from gateway.core.model.verdict import Asked, Finding
 from gateway.core.ports import PolicyEngine
 from gateway.line.checks.chain import Opinion, passed
 from gateway.line.checks.inner_calls import each_alone
 from gateway.line.checks.policy_answer import finding, member, only
-from gateway.line.checks.policy_input import PolicyInputs, policy_input
+from gateway.line.checks.policy_input import PolicyInputs, policy_input, storable_input
 from gateway.terraform.secrets import masked_text
 
 ENTRYPOINT = "sentinel/guardrails/result"
@@ -40,19 +40,42 @@ class GuardrailsCheck:
         Raises `errors.PolicyUnavailable`, which denies, if any package did not answer.
         """
         bundle = self._engine.revision
-        objections = await self._objections(self._inputs.of(mutation, facts))
+        objections, asked = await self._objections(self._inputs.of(mutation, facts), self._inputs.kept(mutation, facts))
         for alone, about in each_alone(mutation, facts):
-            objections += await self._objections(policy_input(alone, about))
+            document = policy_input(alone, about)
+            more, question = await self._objections(document, storable_input(alone, about, document))
+            objections, asked = objections + more, asked + question
         objections = tuple(dict.fromkeys(objections))
         if any(effect.judged is not None for effect in mutation.effects):
             objections = tuple(_without_secrets(each) for each in objections)
-        return Opinion(findings=objections or passed(self).findings, bundle=bundle)
+        return Opinion(findings=objections or passed(self).findings, bundle=bundle, asked=asked)
 
-    async def _objections(self, document: Mapping[str, Json]) -> tuple[Finding, ...]:
-        answer = await self._engine.ask(ENTRYPOINT, document)
-        found = only(answer, {"evaluated", "findings"})
-        _require_all(member(found, "evaluated", dict), self._packages())
-        return tuple(finding(self.name, each) for each in member(found, "findings", list))
+    async def _objections(
+        self, document: Mapping[str, Json], kept: Mapping[str, Json]
+    ) -> tuple[tuple[Finding, ...], tuple[Asked, ...]]:
+        """What the guardrails object to `document`, and the question with the document `kept`, which may be stored."""
+        found = await guardrail_findings(self._engine, self._packages(), document)
+        exact = kept is document or same_findings(found, await guardrail_findings(self._engine, self._packages(), kept))
+        return found, (Asked(check=self.name, entrypoint=ENTRYPOINT, document=kept, exact=exact),)
+
+
+async def guardrail_findings(
+    engine: PolicyEngine, packages: Collection[str], document: Mapping[str, Json]
+) -> tuple[Finding, ...]:
+    """What the guardrails object to a document. Raises `errors.PolicyUnavailable` if any of the `packages` did not answer."""
+    answer = await engine.ask(ENTRYPOINT, document)
+    found = only(answer, {"evaluated", "findings"})
+    _require_all(member(found, "evaluated", dict), packages)
+    return tuple(finding(GuardrailsCheck.name, each) for each in member(found, "findings", list))
+
+
+def same_findings(some: Iterable[Finding], others: Iterable[Finding]) -> bool:
+    """Whether the same rules object to the same in the same way; what they say about it may differ."""
+    return _objects(some) == _objects(others)
+
+
+def _objects(findings: Iterable[Finding]) -> frozenset[tuple[str, str, str, str]]:
+    return frozenset((each.rule, each.verdict.value, each.address, each.attribute) for each in findings)
 
 
 def _without_secrets(objection: Finding) -> Finding:
