@@ -1,8 +1,6 @@
 """`sentinel policy`: build the bundle, test the policies, evaluate them on an input document, and show the numbers in force."""
 
-import asyncio
 import json
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +11,7 @@ import typer
 from gateway.cli.config import config_file
 from gateway.cli.options import Config, Json
 from gateway.cli.output import answer, console, fail, log_to_stderr, safe, show_json, show_table
+from gateway.cli.policy_eval import eval_command
 from gateway.cli.policy_replay import replay_command
 from gateway.core.errors import PolicyInvalid, SentinelError
 from gateway.core.model.path import AttributePath
@@ -77,6 +76,7 @@ def show_numbers(shown: Mapping[str, Any]) -> None:
 policy_app = typer.Typer(
     add_completion=False, help="Build, test, evaluate and replay the policies (Rego).", no_args_is_help=True
 )
+policy_app.command("eval")(eval_command)
 policy_app.command("replay")(replay_command)
 
 Directory = Annotated[
@@ -156,33 +156,6 @@ def run_tests_command(path: Directory = None, *, as_json: Json = False) -> None:
     raise typer.Exit(0 if done.returncode == 0 else 1)
 
 
-@policy_app.command("eval")
-def eval_command(
-    document: Annotated[
-        Path,
-        typer.Argument(help="A JSON file with the input document (policies/README.md); - for standard input."),
-    ],
-    entrypoint: Annotated[str, typer.Option(help="The rule to evaluate.")] = "sentinel/guardrails/result",
-    path: Directory = None,
-    *,
-    as_json: Json = False,
-) -> None:
-    """Evaluate the policies on a document with the embedded engine and print the result."""
-    from gateway.policy.sources import shipped
-
-    log_to_stderr()
-    try:
-        text = sys.stdin.read() if str(document) == "-" else document.read_text(encoding="utf-8")
-        result = asyncio.run(_evaluate(path or shipped(), entrypoint, text))
-    except SentinelError as error:
-        fail(error, as_json=as_json)
-    except OSError as error:
-        fail(PolicyInvalid(f"{document} cannot be read: {error.strerror}."), as_json=as_json)
-    except ValueError as error:
-        fail(PolicyInvalid(f"{document} is not JSON: {error}"), as_json=as_json)
-    typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
-
-
 @policy_app.command("numbers")
 def numbers_command(
     stack: Annotated[str, typer.Option(help="The stack to show the numbers for. Default: the base.")] = "",
@@ -197,19 +170,6 @@ def numbers_command(
     """
     log_to_stderr()
     show_numbers(answer(numbers_in_force(path, config_file(config), stack), as_json=as_json))
-
-
-async def _evaluate(directory: Path, entrypoint: str, text: str) -> object:
-    from gateway.policy.bundle import select_bundle
-    from gateway.policy.embedded import Embedded
-
-    document = json.loads(text)
-    with tempfile.TemporaryDirectory() as scratch:
-        engine = Embedded(select_bundle(directory, Path(scratch)), deadline_ms=_DEADLINE_MS, memory_mb=_MEMORY_MB)
-    try:
-        return await engine.ask(entrypoint, document)
-    finally:
-        await engine.close()
 
 
 def _require_opa() -> Path:

@@ -11,6 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from gateway.cli.policy_replay import FLIPPED
+from gateway.core.records.record import Stage
 from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.replays import packed_bundle
 from gateway.policy.sources import shipped
@@ -113,3 +114,37 @@ def test_questions_are_shown_to_nobody_but_replays(decided: Gate) -> None:
     answer = httpx.get(f"{decided.url}/v1/records", params={"stage": "decided"}, headers=decided.bearer("human"))
     assert all("asked" not in record["body"] for record in answer.json()["records"])
     assert any(record.body.members.get("asked") for record in decided.records())
+
+
+def test_a_recorded_mutation_is_explained_on_its_facts(
+    decided: Gate, document: Run, stricter: Path, sentinel: Run
+) -> None:
+    [refused, *_] = [
+        each for each in reversed(decided.records(stage=Stage.DECIDED)) if each.body.members["motive"] is None
+    ]
+    code, explained = document("policy", "eval", "--mutation", refused.mutation_id)
+    assert (code, explained["recorded_verdict"]) == (0, "deny")
+    assert "SEN-M001" in [each["rule"] for each in explained["findings"]]
+    assert explained["trace"] is None
+    text = sentinel("policy", "eval", "--mutation", refused.mutation_id, "--path", str(stricter))
+    assert "deny by SEN-M001 (guardrails/motive.rego:" in " ".join(text.stdout.split())
+
+
+@pytest.mark.opa
+def test_the_trace_names_conditions_with_their_values(decided: Gate, sentinel: Run) -> None:
+    [refused, *_] = [
+        each for each in reversed(decided.records(stage=Stage.DECIDED)) if each.body.members["motive"] is None
+    ]
+    text = sentinel("policy", "eval", "--mutation", refused.mutation_id, "--trace").stdout
+    words = " ".join(text.split())
+    assert "fired: SEN-M001 An agent states its motive" in words
+    assert 'holds: input.caller.kind == "agent"' in words
+    assert 'input.caller.kind = "agent"' in words
+
+
+def test_what_the_policies_were_asked_is_for_people_and_pipelines(decided: Gate, speak_as: Run, sentinel: Run) -> None:
+    speak_as(decided, "agent")
+    done = sentinel("policy", "eval", "--mutation", decided.records(stage=Stage.DECIDED)[0].mutation_id)
+    assert (done.exit_code, "are not shown it" in " ".join(done.output.split())) == (1, True)
+    assert sentinel("policy", "eval").exit_code == 1
+    assert sentinel("policy", "eval", "x.json", "--mutation", "mut_1").exit_code == 1
