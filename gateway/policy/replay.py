@@ -28,7 +28,7 @@ from gateway.line.checks.arbitration import ENTRYPOINT as ARBITRATION
 from gateway.line.checks.arbitration import arbitrated, arbitration_findings
 from gateway.line.checks.planned_parameters import objects_still
 from gateway.line.checks.policy import ENTRYPOINT as GUARDRAILS
-from gateway.line.checks.policy import guardrail_findings
+from gateway.line.checks.policy import guardrails_say
 from gateway.line.checks.untold_values import is_about
 from gateway.policy.bundle import RunningEngine
 
@@ -195,7 +195,7 @@ async def answers(question: Asked, engine: RunningEngine) -> tuple[Finding, ...]
     """What the policies object to a recorded input; that they broke, if they do not answer as they should."""
     try:
         if question.entrypoint == GUARDRAILS:
-            found = await guardrail_findings(engine, engine.packages(), question.document)
+            found = (await guardrails_say(engine, engine.packages(), question.document)).objections
         elif question.entrypoint == ARBITRATION:
             found = arbitration_findings(await arbitrated(engine, question.document))
         else:

@@ -20,6 +20,7 @@ from gateway.policy.replay import ReplayRange, replay_page
 
 LARGEST_BUNDLE: Final = 8 * 1024 * 1024
 """Bytes of an edited bundle, unpacked."""
+_CUT_SHORT: Final = ValueError("the text ends early")
 _KEPT: Final = 2
 """Edited bundles that stay open, so that each is sent once and not with every page."""
 
@@ -41,6 +42,8 @@ def unpacked_bundle(text: str) -> Bundle:
         content = inflate.decompress(base64.b64decode(text, validate=True), LARGEST_BUNDLE)
         if len(content) == LARGEST_BUNDLE:
             raise Malformed(f"The bundle has more than {LARGEST_BUNDLE} bytes. Nothing was replayed.")
+        if not inflate.eof:
+            raise _CUT_SHORT
         members: Mapping[str, str] = json.loads(content)
         return verified_bundle(
             base64.b64decode(members["wasm"], validate=True),

@@ -19,7 +19,7 @@ from gateway.ledger.decide.write_set import write_set
 from gateway.line.checks.arbitration import ENTRYPOINT as ARBITRATION
 from gateway.line.checks.arbitration import arbitrated, arbitration_findings
 from gateway.line.checks.policy import ENTRYPOINT as GUARDRAILS
-from gateway.line.checks.policy import guardrail_findings
+from gateway.line.checks.policy import guardrails_say
 from gateway.line.checks.policy_input import policy_input
 from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.embedded import Embedded
@@ -51,7 +51,7 @@ async def recorded(engine: Embedded) -> Record:
     mutation, facts = facts_of(COST)
     document = policy_input(mutation, facts)
     findings = (
-        *await guardrail_findings(engine, engine.packages(), document),
+        *(await guardrails_say(engine, engine.packages(), document)).objections,
         *arbitration_findings(await arbitrated(engine, document)),
     )
     asked = (

@@ -118,6 +118,8 @@ class Decision:
     """The contest with standing claims, taken apart by the policies; None if there was none. Agents do not see it."""
     attached: str = ""
     """The mutation that is held already for the same call in the same circumstances; empty if none is."""
+    warned: tuple[Finding, ...] = ()
+    """What rules that are only tried would have refused or held (`policies/data/stages.json`)."""
     asked: tuple[Asked, ...] = field(default=(), compare=False, repr=False)
     """What the policies were asked."""
 

@@ -160,6 +160,8 @@ class RecordedDecision(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     """Who may approve it; absent if nothing holds it."""
     consent: Mapping[str, Any] | None = None
     """The approval that it used: `approval`, `held`, `approvers`, `broke_glass`."""
+    warned: tuple[RecordedFinding, ...] = ()
+    """What rules that are only tried would have refused or held; absent if nothing."""
     contest: Mapping[str, Any] | None = None
     """Scores, see `policies/README.md`; agents are not shown it."""
     attached: str = ""

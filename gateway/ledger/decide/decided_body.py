@@ -213,6 +213,7 @@ def _decision(decision: Decision) -> RecordedDecision:
         binding=decision.binding,
         needs=msgspec.convert(approval_rule_to_json(decision.needs), RecordedRule) if decision.needs else None,
         consent=decision.consent,
+        warned=tuple(recorded_finding(finding) for finding in decision.warned[:MOST_NAMED]),
         contest=decision.contest,
         attached=decision.attached,
     )

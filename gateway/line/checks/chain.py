@@ -34,6 +34,8 @@ class Opinion:
     """Digest of the policy bundle that was evaluated; empty if the check uses none."""
     priorities: str = ""
     """Revision of the numbers that motives were ranked by; empty if the check ranks none."""
+    warned: tuple[Finding, ...] = ()
+    """What rules that are only tried would have objected."""
     asked: tuple[Asked, ...] = ()
     """What the check asked the policies."""
 
@@ -101,6 +103,7 @@ class CheckChain:
             priorities=next((opinion.priorities for opinion in opinions if opinion.priorities), ""),
             obligations={key: value for opinion in opinions for key, value in opinion.obligations.items()},
             contest=await self._contests.of(mutation, facts) if self._contests else None,
+            warned=titled(tuple(each for opinion in opinions for each in opinion.warned), self._rules()),
             asked=tuple(each for opinion in opinions for each in opinion.asked),
         )
         if any(finding.verdict is Verdict.HOLD for finding in decision.findings):
