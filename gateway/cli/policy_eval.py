@@ -80,7 +80,8 @@ def eval_command(
     typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
 
 
-def _engine(directory: Path) -> "Embedded":
+def open_bundle(directory: Path) -> "Embedded":
+    """An engine with the policies of the directory, built if need be. Raises `errors.PolicyInvalid`."""
     from gateway.policy.bundle import select_bundle
     from gateway.policy.embedded import Embedded
 
@@ -91,7 +92,7 @@ def _engine(directory: Path) -> "Embedded":
 
 async def _evaluate(directory: Path, entrypoint: str, text: str) -> object:
     document = json.loads(text)
-    engine = _engine(directory)
+    engine = open_bundle(directory)
     try:
         return await engine.ask(entrypoint, document)
     finally:
@@ -104,7 +105,7 @@ async def _explained(directory: Path, mutation: str, actor: str | None, *, trace
 
     found = await call_api(identity(actor, default="human"), "GET", mutation_path(mutation, "asked"), member="asked")
     questions = tuple(_question(each) for each in found["asked"])
-    engine = _engine(directory)
+    engine = open_bundle(directory)
     try:
         findings = [each for question in questions for each in await answers(question, engine)]
         traces = _traces(directory, questions, wanted=trace)

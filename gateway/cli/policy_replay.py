@@ -111,6 +111,18 @@ async def _replay(settings: Settings | None, actor: str | None, asked: _Asked) -
     return report
 
 
+async def pages_of(actor: str | None, bundle: "Bundle", since: str) -> AsyncIterator[dict[str, Any]]:
+    """Every page of the gateway's decisions since then, replayed under a bundle, newest first."""
+    start, before = time_of(since), 0
+    async with _through_gateway(actor, bundle) as page_of:
+        while True:
+            page = await page_of({"before_seq": before} | ({"since": start.isoformat()} if start else {}))
+            yield page
+            if page["next"] is None:
+                return
+            before = page["next"]
+
+
 def _show_progress(report: "ReplayReport") -> None:
     """A line on a terminal, which the next one replaces."""
     if error_console.is_terminal:
