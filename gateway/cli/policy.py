@@ -170,13 +170,13 @@ def run_tests_command(
     raise typer.Exit(0 if passes else 1)
 
 
-def _after_edit(directory: Path, again: Callable[[], bool]) -> bool:
+def _after_edit(directory: Path, again: Callable[[], bool], wait: Callable[[float], None] = time.sleep) -> bool:
     """Wait for an edit, and do it again."""
     from gateway.policy.engine import fingerprint
 
     before = fingerprint(directory, tests=True)
     while fingerprint(directory, tests=True) == before:
-        time.sleep(_LOOK_SECONDS)
+        wait(_LOOK_SECONDS)
     return again()
 
 

@@ -73,7 +73,7 @@ def test_the_cost_of_each_rule_is_shown(sentinel: Run, tmp_path: Path) -> None:
     assert sentinel("policy", "bench", str(tmp_path / "none.json")).exit_code == 1
 
 
-def test_tests_run_again_after_an_edit(policies: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tests_run_again_after_an_edit(policies: Path) -> None:
     file = policies / "guardrails" / "motive_test.rego"
     looks = []
 
@@ -82,5 +82,4 @@ def test_tests_run_again_after_an_edit(policies: Path, monkeypatch: pytest.Monke
         if len(looks) > 1:
             file.write_text(file.read_text() + "\n")
 
-    monkeypatch.setattr(policy.time, "sleep", edit)
-    assert policy._after_edit(policies, lambda: len(looks) > 1)
+    assert policy._after_edit(policies, lambda: len(looks) > 1, edit)
