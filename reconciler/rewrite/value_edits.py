@@ -1,7 +1,7 @@
 """Writes wanted values into Terraform code: for each the smallest edit that changes nothing else, or the reason why there is none."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -31,7 +31,7 @@ from reconciler.rewrite.footprint.changes import FootprintChange, footprint_chan
 from reconciler.rewrite.footprint.values import Footprint, differences, footprint_of, locate
 from reconciler.rewrite.module_variable import ModuleVariable, module_variables
 from reconciler.rewrite.surroundings import Surroundings
-from reconciler.rewrite.trace.attribute import trace_attribute
+from reconciler.rewrite.trace.attribute import own_value_sites, trace_attribute
 from reconciler.rewrite.trace.inverse import unchanged
 from reconciler.rewrite.trace.sites import (
     ArgumentSite,
@@ -49,6 +49,7 @@ from reconciler.rewrite.trace.sites import (
     TemplateSite,
     TracedSite,
 )
+from reconciler.rewrite.validations import RefusedByValidation, refuse_invalid
 from reconciler.rewrite.value_parts import declared_at, declares, split_value
 from reconciler.terraform.json_documents import document_in
 
@@ -56,6 +57,10 @@ _MOST_SITES = 300
 """How many sites are tried for one value, the likeliest first; the code is evaluated for each."""
 Live = Mapping[str, Mapping[str, Json]]
 """Attributes by address; those of data sources under `data.type.name`."""
+
+
+class _ChangesOthers(CannotEdit):
+    """The edit would change more than what is wanted: others share what it edits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +102,12 @@ def edit_values(
     allowed = tuple(part for each in todo for part in _parts(first, each))
     edits: list[Edit] = []
     left: tuple[Left, ...] = ()
+    apart = False
     while todo:
         made: list[Edit] = []
         missed: list[tuple[Wanted, Left]] = []
         for each in todo:
-            result = _edit_whole(state, each, allowed)
+            result = _edit_whole(state, each, allowed, apart=apart)
             if isinstance(result, Left):
                 missed.append((each, result))
             else:
@@ -109,8 +115,10 @@ def edit_values(
                 made.extend(more)
         edits.extend(made)
         left = tuple(result for _, result in missed)
-        # A value that could not be written alone may be possible now that another wanted value is written.
-        todo = [each for each, _ in missed] if made else []
+        # A value that could not be written alone may be possible now that another wanted value is written. What one edit gives several
+        # values together is never split, so splits come last.
+        todo = [each for each, _ in missed] if made or not apart else []
+        apart = not made
     changed = {path: source for path, source in state.sources.items() if first.original(path) != source}
     return Edited(files=changed, edits=tuple(edits), left=left)
 
@@ -156,11 +164,13 @@ def _located(state: _State, wanted: Wanted) -> tuple[tuple[str, ...], Footprint]
     return locate({} if instance is None else dict(footprint_of(instance)), wanted.path)
 
 
-def _edit_whole(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]] | Left:
-    """The state after writing every part of a wanted value; `Left` if any part cannot be written."""
+def _edit_whole(
+    state: _State, wanted: Wanted, allowed: Sequence[Wanted], *, apart: bool
+) -> tuple[_State, list[Edit]] | Left:
+    """The state after writing every part of a wanted value; `Left` if any part cannot be written. `apart`: whether it may be split from what it shares."""
     edits: list[Edit] = []
     for part in tuple(_parts(state, wanted)):
-        result = _edit_part(state, part, (*allowed, part))
+        result = _edit_part(state, part, (*allowed, part), apart=apart)
         if isinstance(result, Left):
             return replace(result, wanted=wanted)
         state, made = result
@@ -185,23 +195,61 @@ def _holds(state: _State, wanted: Wanted) -> bool:
         return False
 
 
-def _edit_part(state: _State, wanted: Wanted, allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]] | Left:
+def _edit_part(
+    state: _State, wanted: Wanted, allowed: Sequence[Wanted], *, apart: bool
+) -> tuple[_State, list[Edit]] | Left:
     """Write one value at the first site where that changes only wanted values."""
     if _holds(state, wanted):
         return state, []
-    reasons: list[tuple[str, tuple[str, ...]]] = []
-    for site in islice(_sites(state, wanted), _MOST_SITES):
+    sites = (site for site in islice(_sites(state, wanted), _MOST_SITES) if apart or not _is_split(site))
+    result = _at_first_site(state, sites, wanted, allowed)
+    if isinstance(result, _Refused) and result.shared and apart:
+        own = own_value_sites(state.informed, wanted.address, wanted.path)
+        other = _at_first_site(state, own, wanted, allowed)
+        result = result if isinstance(other, _Refused) else other
+    return Left(wanted=wanted, reason=result.reason, chain=result.chain) if isinstance(result, _Refused) else result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Refused:
+    """No site can be edited: the reason at the first of them."""
+
+    reason: str = "No place was found."
+    chain: tuple[str, ...] = ()
+    shared: bool = False
+    """Whether an edit at one of them would give the value, and change others that share it."""
+
+
+def _at_first_site(
+    state: _State, sites: Iterable[TracedSite | ModuleVariable], wanted: Wanted, allowed: Sequence[Wanted]
+) -> tuple[_State, list[Edit]] | _Refused:
+    refused: list[_Refused] = []
+    for site in sites:
         if isinstance(site, NoSite):
-            reasons.append((site.reason, site.chain))
+            refused.append(_Refused(reason=site.reason, chain=site.chain))
             continue
         try:
             return _try(state, site, wanted, allowed)
+        except RefusedByValidation as error:
+            # Another place would give the value past the rule.
+            return _Refused(reason=str(error), chain=site.chain)
         except (CannotEdit, CodeInvalid) as error:
-            reasons.append((str(error), site.chain))
+            refused.append(_Refused(reason=str(error), chain=site.chain, shared=isinstance(error, _ChangesOthers)))
         except Unknown as error:
-            reasons.append((f"The value cannot be reached from this place: {error}.", site.chain))
-    reason, chain = reasons[0]
-    return Left(wanted=wanted, reason=reason, chain=chain)
+            refused.append(_Refused(reason=f"The value cannot be reached from this place: {error}.", chain=site.chain))
+    return replace(refused[0], shared=any(each.shared for each in refused)) if refused else _Refused()
+
+
+def _is_split(site: TracedSite | ModuleVariable) -> bool:
+    """Whether a site gives the value to one block or instance apart from others, whose expression it shares now."""
+    match site:
+        case ConditionalSite() | OverrideSite() | ModuleVariable():
+            return True
+        case ArgumentSite(only=only):
+            return only is not None
+        case AttributeSite(condition=condition):
+            return bool(condition)
+    return False
 
 
 def _sites(state: _State, wanted: Wanted) -> Iterator[TracedSite | ModuleVariable]:
@@ -286,6 +334,7 @@ def _check_differences(before: _State, after: _State, wanted: Wanted, allowed: S
     """Raise `CannotEdit` unless the code now declares the wanted value, and every other difference is a wanted value too."""
     if not _holds(after, wanted):
         raise CannotEdit("The edit would not give the attribute the wanted value.")
+    refuse_invalid(before.module, after.module)
     for change in footprint_changes(before.module, after.module):
         _check_difference(before, after, change, (wanted, *allowed))
     if after.module.carried is not None:
@@ -298,11 +347,11 @@ def _check_difference(before: _State, after: _State, change: FootprintChange, al
     if shown != change.address and _POLICY in f".{shown}.":
         return  # What it changes is what refers to it, and the footprint of each of those has all of it.
     if change.before is None or change.after is None:
-        raise CannotEdit(f"The edit would also add or remove {shown}.")
+        raise _ChangesOthers(f"The edit would also add or remove {shown}.")
     same_resource = [each for each in allowed if each.address == change.address]
     for path in _paths(before, after, change):
         if not any(_covers(change.after, each, path) and _holds(after, each) for each in same_resource):
-            raise CannotEdit(f"The edit would also change {shown}.{'.'.join(path)}, which is not wanted.")
+            raise _ChangesOthers(f"The edit would also change {shown}.{'.'.join(path)}, which is not wanted.")
 
 
 _POLICY = f".data.{POLICY_DOCUMENT}."

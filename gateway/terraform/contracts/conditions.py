@@ -87,6 +87,12 @@ class CodeConditions:
         return replace(instance.scope, names=names)
 
 
+def validated(module: Module, variable: str, value: Json) -> Iterator[Bound]:
+    """The validations of a variable as bounds, evaluated as if it had the value."""
+    scope = EvaluationScope(module=module, names={"var": _Variables(module, {variable: value})})
+    return (evaluate_condition(rule, scope) for rule in validation_rules(module, variable))
+
+
 class _Variables(Mapping[str, "Json"]):
     """A module's variables, some of them with the value they will have."""
 
@@ -116,7 +122,7 @@ def _feeds(instance: ResourceInstance) -> Iterator[_Feed]:
         module: Module | None = instance.module
         variable = _variable(instance.document, node)
         while module is not None and variable:
-            rules = tuple(_validation_rules(module, variable))
+            rules = tuple(validation_rules(module, variable))
             yield _Feed(attribute=attribute, module=module, variable=variable, validations=rules)
             module, variable = _caller(module, variable)
 
@@ -147,7 +153,8 @@ def _validated(feed: _Feed, after: Attributes) -> Iterator[Bound]:
     return (evaluate_condition(rule, scope, attribute=feed.attribute) for rule in feed.validations)
 
 
-def _validation_rules(module: Module, variable: str) -> Iterator[ConditionRule]:
+def validation_rules(module: Module, variable: str) -> Iterator[ConditionRule]:
+    """The `validation` blocks of a variable; none if the module has no such variable."""
     if variable in module.source.variables:
         document, block = module.source.variables[variable]
         for validation in document.blocks(block, "validation"):

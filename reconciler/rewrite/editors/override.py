@@ -4,9 +4,11 @@ from collections.abc import Mapping
 
 from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
+from gateway.terraform.lang.hcl import Document
 from reconciler.rewrite.editors import hcl_text
-from reconciler.rewrite.editors.hcl_text import CannotEdit, inline, key
-from reconciler.rewrite.editors.splice import Splice, indent_at
+from reconciler.rewrite.editors.hcl_text import CannotEdit, inline, key, quoted
+from reconciler.rewrite.editors.splice import Splice, indent_at, newline
+from reconciler.rewrite.trace.overrides import is_merge
 from reconciler.rewrite.trace.sites import ConditionalSite, Only, OverrideSite
 
 
@@ -14,14 +16,21 @@ def set_beside(site: OverrideSite, value: Json) -> Splice:
     """The expression replaced: merged with the entry, decided by the instance, or by the value itself. Raises `CannotEdit`."""
     document, node = site.document, site.node
     source = document.source[node.start : node.end].decode()
-    if site.key:
-        if value is None:
-            raise hcl_text.CannotEdit("An entry that others share is not taken away from one.")
-        entry = f"{{ {hcl_text.key(site.key)} = {hcl_text.to_hcl(value)} }}"
-        new = _merged(source, entry if site.only is None else f"{site.only.condition} ? {entry} : {{}}")
-    else:
-        new = conditional(site.only, hcl_text.to_hcl(value, indent_at(document, node.start)))
-    return Splice(node.start, node.end, new)
+    if not site.key:
+        return Splice(
+            node.start, node.end, conditional(site.only, hcl_text.to_hcl(value, indent_at(document, node.start)))
+        )
+    if value is None:
+        return Splice(node.start, node.end, _without(site, source))
+    entry = f"{{ {key(site.key)} = {hcl_text.to_hcl(value)} }}"
+    return _merged(document, node, source, entry if site.only is None else f"{site.only.condition} ? {entry} : {{}}")
+
+
+def _without(site: OverrideSite, source: str) -> str:
+    """The map without one entry, which the others that share it keep."""
+    if site.only is not None:
+        raise CannotEdit("An entry that others share is not taken away from one instance.")
+    return f"{{ for key, value in {source} : key => value if key != {quoted(site.key)} }}"
 
 
 def conditional(only: Only | None, value: str) -> str:
@@ -35,11 +44,15 @@ def conditional(only: Only | None, value: str) -> str:
     return f"{only.condition} ? {value} : {only.otherwise}"
 
 
-def _merged(source: str, entry: str) -> str:
-    """`merge(…)` with one more map; a call of merge() is not nested into another."""
-    if source.startswith("merge(") and source.endswith(")") and source.count("(") == source.count(")") == 1:
-        return f"{source[:-1]}, {entry})"
-    return f"merge({source}, {entry})"
+def _merged(document: Document, node: e.Expression, source: str, entry: str) -> Splice:
+    """merge() with one more map, on a line of its own if the last map is; a call of merge() is not nested into another."""
+    bare = e.bare(node)
+    if isinstance(bare, e.FunctionCall) and is_merge(bare):
+        last = bare.arguments[-1]
+        indent = indent_at(document, last.start)
+        alone = document.source[: last.start].endswith(f"\n{indent}".encode())
+        return Splice(last.end, last.end, f",{newline(document)}{indent}{entry}" if alone else f", {entry}")
+    return Splice(node.start, node.end, f"merge({source}, {entry})")
 
 
 def make_conditional(site: ConditionalSite, value: Json) -> Splice:
@@ -53,11 +66,7 @@ def make_conditional(site: ConditionalSite, value: Json) -> Splice:
             raise CannotEdit("A map, or a value of several lines, is not given to one instance only.")
         return Splice(node.start, node.end, f"{site.condition} ? {inline(value)} : {written}")
     extra = f"{site.condition} ? {{ {key(site.key)} = {inline(value)} }} : {{}}"
-    bare = e.bare(node)
-    if isinstance(bare, e.FunctionCall) and bare.arguments and not bare.expand:
-        end = bare.arguments[-1].end
-        return Splice(end, end, f", {extra}")
-    return Splice(node.start, node.end, f"merge({_on_one_line(site, bare)}, {extra})")
+    return _merged(site.document, node, _on_one_line(site, e.bare(node)), extra)
 
 
 def _on_one_line(site: ConditionalSite, node: e.Expression) -> str:

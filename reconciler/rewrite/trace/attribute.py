@@ -6,6 +6,7 @@ Tracing follows the expression as Terraform would evaluate it, and inverts arith
 site changes only the wanted value; `reconciler.rewrite.footprint.values` shows that afterwards.
 """
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -49,6 +50,29 @@ def trace_attribute(module: Module, address: str, path: AttributePath) -> tuple[
         return found or (cursor.refuse("No place was found."),)
     except (Unknown, RecursionError) as error:
         return (cursor.refuse(f"The value cannot be traced: {error}."),)
+
+
+def own_value_sites(module: Module, address: str, path: AttributePath) -> Iterator[TracedSite]:
+    """Where a block that has one instance may get a value of its own in place of what it shares with others. `trace_attribute` found no refusal."""
+    instance = module.instance(address)
+    if instance is None or overrides.condition_of(instance.scope):
+        return
+    cursor = Cursor(document=instance.document, scope=instance.scope, module=instance.module)
+    with contextlib.suppress(Unknown, RecursionError):
+        yield from _own_in_block(cursor, instance.block, path.steps)
+
+
+def _own_in_block(cursor: Cursor, block: Node, steps: Sequence[str]) -> Iterator[TracedSite]:
+    attribute = cursor.document.attributes(block).get(steps[0])
+    if attribute is not None:
+        yield from overrides.own_value(cursor, read_attribute(cursor.document, attribute), tuple(steps[1:]))
+        return
+    rows = nested(cursor.document, block, steps[0], cursor.scope)
+    if not rows or len(steps) == 1:
+        return
+    row, rest = pick(rows, steps)
+    if rest and row.dynamic is None:
+        yield from _own_in_block(_within(cursor, row, steps[0]), row.block, rest)
 
 
 def _ignored(instance: ResourceInstance, name: str) -> bool:

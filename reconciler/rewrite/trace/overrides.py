@@ -49,15 +49,23 @@ def override(cursor: Cursor, expression: Expression, path: tuple[str, ...], cond
     """The innermost expression at a path, to be made a conditional. It must be written in place."""
     if not condition or (not path and _names_instance(cursor, expression)):
         return
-    found = _innermost(cursor, expression, path)
-    if found is None:
+    node, rest = _innermost(cursor, expression, path)
+    if rest and not (isinstance(e.bare(node), e.Object) or is_merge(node) or _is_map(node, cursor.scope)):
         return
-    node, rest = found
     line = f"{cursor.document.at(node.start)} only where {condition}"
-    if not rest:
-        yield cursor.step(line).conditional(node, condition)
-    elif len(rest) == 1 and isinstance(e.bare(node), e.Object | e.FunctionCall):
-        yield cursor.step(line).conditional(node, condition, key=rest[0])
+    yield cursor.step(line).conditional(node, condition, key=rest[0] if rest else "")
+
+
+def own_value(cursor: Cursor, expression: Expression, path: tuple[str, ...]) -> Iterator[TracedSite]:
+    """The innermost expression at a path, which others share: it becomes the value that only this block has, or is merged with its entry."""
+    node, rest = _innermost(cursor, expression, path)
+    if isinstance(e.bare(node), e.LiteralValue | e.Object | e.Tuple) or (rest and not _is_map(node, cursor.scope)):
+        return
+    if b"\n" in cursor.document.source[node.start : node.end] and not (rest and is_merge(node)):
+        yield cursor.refuse("The expression is written on several lines, so nothing is set beside it.", node)
+        return
+    line = f"{cursor.document.at(node.start)} only here"
+    yield replace(cursor.step(line).beside(node, None), key=rest[0] if rest else "")
 
 
 def _names_instance(cursor: Cursor, expression: Expression) -> bool:
@@ -76,7 +84,7 @@ def _names_instance(cursor: Cursor, expression: Expression) -> bool:
 
 def _innermost(  # noqa: C901  one case per type of expression
     cursor: Cursor, expression: Expression, path: tuple[str, ...]
-) -> tuple[Expression, tuple[str, ...]] | None:
+) -> tuple[Expression, tuple[str, ...]]:
     """The expression at the longest beginning of a path that is written in place, and the steps that are left."""
     match expression:
         case e.Group(inner=inner) if path:
@@ -97,7 +105,7 @@ def _innermost(  # noqa: C901  one case per type of expression
                 if found is not None and not found[1]:
                     return found
             return expression, (".".join(path),)
-    return (expression, ()) if not path else None
+    return expression, (".".join(path),) if path else ()
 
 
 def _key(cursor: Cursor, key: Expression) -> str | None:
@@ -159,7 +167,7 @@ def argument_overrides(
     if isinstance(written, e.LiteralValue | e.Object | e.Tuple) and not condition_of(module.call_scope):
         return
     source = document.source[given.start : given.end].decode()
-    if "\n" in source:
+    if "\n" in source and not (len(rest) == 1 and is_merge(given)):
         yield cursor.refuse("The argument is written on several lines, so nothing is set beside it.", given)
         return
     only = Only(condition, source) if (condition := condition_of(module.call_scope)) else None
@@ -168,6 +176,17 @@ def argument_overrides(
         yield site
     elif len(rest) == 1 and _is_map(given, cursor.scope):
         yield replace(site, key=rest[0])
+
+
+def is_merge(expression: Expression) -> bool:
+    """Whether an expression is a call of merge() with its maps written one by one, so that it can take one more."""
+    written = e.bare(expression)
+    return (
+        isinstance(written, e.FunctionCall)
+        and written.name == "merge"
+        and bool(written.arguments)
+        and not written.expand
+    )
 
 
 def _is_map(expression: Expression, scope: EvaluationScope) -> bool:

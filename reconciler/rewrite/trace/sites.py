@@ -151,7 +151,7 @@ class ArgumentSite(_Site):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverrideSite(_Site):
-    """An argument of a `module` block whose expression others share: the value is set beside it, for this call or one instance of it."""
+    """An expression that others share: the value is set beside it or in its place, for this block or one instance of it."""
 
     node: Expression
     only: Only | None = None
@@ -250,7 +250,7 @@ class Cursor:
         return ArgumentSite(**self._origin, block=block, name=name, default=default)
 
     def beside(self, node: Expression, only: Only | None) -> OverrideSite:
-        """An argument that others share as a site."""
+        """An expression that others share as a site."""
         return OverrideSite(**self._origin, node=node, only=only)
 
     def refuse(self, reason: str, where: Expression | Node | None = None) -> NoSite:

@@ -31,6 +31,7 @@ def _edited(source: str, value: Json, *, key: str = "", only: Only | None = None
         ("local.tags", "a", "x", BLUE, 'a = merge(local.tags, each.key == "blue" ? { x = "a" } : {})'),
         ("local.days", 5, "", BLUE, 'a = each.key == "blue" ? 5 : local.days'),
         ("local.days", 5, "", None, "a = 5"),
+        ("local.tags", None, "owner", None, 'a = { for key, value in local.tags : key => value if key != "owner" }'),
         ("local.on", True, "", Only("count.index == 1", "false"), "a = count.index == 1"),
     ],
 )
@@ -44,7 +45,7 @@ def test_what_cannot_be_written_on_a_line_or_taken_away_is_refused() -> None:
     with pytest.raises(CannotEdit, match="several lines"):
         conditional(BLUE, "{\n}")
     with pytest.raises(CannotEdit, match="not taken away"):
-        _edited("local.tags", None, key="owner")
+        _edited("local.tags", None, key="owner", only=BLUE)
 
 
 def _edited_instance(root: Path, body: str, path: str, value: Json) -> str:

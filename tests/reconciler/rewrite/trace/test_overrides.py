@@ -36,6 +36,26 @@ def test_one_instance_gets_its_own_value(body: str, path: str, value: Json, afte
     assert result.files[Path("main.tf")].decode() == code.replace(body, after)
 
 
+def test_values_that_one_edit_gives_together_are_not_split(tmp_path: Path) -> None:
+    code = """variable "n" {
+  default = 2
+}
+
+resource "r" "a" {
+  x = var.n + var.n
+}
+
+resource "r" "b" {
+  x = var.n
+}
+"""
+    wanted = [Wanted(address="r.a", attribute="x", value=6), Wanted(address="r.b", attribute="x", value=3)]
+    result = edit_values(tmp_path, wanted, {Path("main.tf"): code.encode()})
+    assert result.files[Path("main.tf")].decode() == code.replace("2", "3")
+    result = edit_values(tmp_path, wanted[1:], {Path("main.tf"): code.encode()})
+    assert result.files[Path("main.tf")].decode() == code.replace("x = var.n\n", "x = 3\n")
+
+
 @pytest.mark.parametrize("body", ["name = each.key", 'name = "x-${each.value}"'])
 def test_what_names_the_instance_is_left(body: str, tmp_path: Path) -> None:
     code = f'resource "r" "a" {{\n  for_each = toset(["a", "b"])\n  {body}\n}}\n'

@@ -5,7 +5,7 @@ locals {
 }
 
 resource "aws_sqs_queue" "a" {
-  visibility_timeout_seconds = local.seconds
+  visibility_timeout_seconds = 10800
   delay_seconds              = local.odd
 }
 

@@ -23,7 +23,7 @@ locals {
 }
 
 resource "aws_sqs_queue" "b" {
-  delay_seconds    = local.size
+  delay_seconds    = 6
   max_message_size = module.remote.size
 }
 
