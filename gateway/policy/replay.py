@@ -6,6 +6,7 @@ have refused the change that led to them. What other checks than those of the po
 """
 
 import asyncio
+import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -255,12 +256,17 @@ class ReplayPage:
     not_replayed: Counter[NotReplayed] = field(default_factory=Counter)
 
 
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    """The threads of replays. They stay: each has an instance of the policies, which takes longer to make than many answers."""
+    return ThreadPoolExecutor(max_workers=_WORKERS, thread_name_prefix="replay")
+
+
 async def replay_all(records: Sequence[Record], engine: RunningEngine) -> ReplayPage:
     """Every record replayed, in threads of their own: the event loop answers meanwhile."""
     loop = asyncio.get_running_loop()
-    with ThreadPoolExecutor(max_workers=_WORKERS, thread_name_prefix="replay") as pool:
-        parts = [records[number::_WORKERS] for number in range(_WORKERS)]
-        pages = await asyncio.gather(*(loop.run_in_executor(pool, _in_thread, part, engine) for part in parts))
+    parts = [records[number::_WORKERS] for number in range(_WORKERS)]
+    pages = await asyncio.gather(*(loop.run_in_executor(_pool(), _in_thread, part, engine) for part in parts))
     whole = ReplayPage()
     for page in pages:
         whole.replayed += page.replayed
