@@ -176,6 +176,13 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         models=parts.aws.models,
     )
     task = run_task(parts, stack)
+    replays = Replays(
+        running=parts.engine,
+        queries=parts.ledger,
+        deadline_ms=settings.policy.deadline_ms,
+        memory_mb=settings.policy.memory_mb,
+    )
+    stack.push_async_callback(replays.close)
     return ApiPorts(
         pipeline=pipeline,
         authenticator=Bearer(parts.keys, parts.clock),
@@ -214,12 +221,7 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         deliveries=delivery_book(parts),
         keys=parts.keys,
         clock=parts.clock,
-        replays=Replays(
-            running=parts.engine,
-            queries=parts.ledger,
-            deadline_ms=settings.policy.deadline_ms,
-            memory_mb=settings.policy.memory_mb,
-        ),
+        replays=replays,
         max_body_bytes=settings.server.max_body_bytes,
         wakeups=parts.wakeups,
     )

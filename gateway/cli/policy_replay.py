@@ -172,19 +172,20 @@ async def _from_ledger(settings: Settings, bundle: "Bundle | None") -> AsyncIter
     """Pages from the ledger of the settings."""
     from gateway.ledger.sealed_ledger import open_sealed_ledger
     from gateway.policy.embedded import Embedded
-    from gateway.policy.replay import ReplayRange, replay_page
+    from gateway.policy.replay import ReplayRange, replay_page, replay_threads
     from gateway.policy.sources import shipped
 
     require_ledger(settings)
     used = await asyncio.to_thread(_bundle, settings.policy.path or shipped()) if bundle is None else bundle
     engine = Embedded(used, deadline_ms=settings.policy.deadline_ms, memory_mb=settings.policy.memory_mb)
     try:
-        async with open_sealed_ledger(settings) as ledger:
+        with replay_threads() as threads:
+            async with open_sealed_ledger(settings) as ledger:
 
-            async def page_of(wanted: Mapping[str, Any]) -> dict[str, Any]:
-                since = {"since": datetime.fromisoformat(wanted["since"])} if "since" in wanted else {}
-                return await replay_page(ledger, engine, ReplayRange(**{**wanted, **since}))
+                async def page_of(wanted: Mapping[str, Any]) -> dict[str, Any]:
+                    since = {"since": datetime.fromisoformat(wanted["since"])} if "since" in wanted else {}
+                    return await replay_page(ledger, engine, threads, ReplayRange(**{**wanted, **since}))
 
-            yield page_of
+                yield page_of
     finally:
         await engine.close()

@@ -6,10 +6,9 @@ have refused the change that led to them. What other checks than those of the po
 """
 
 import asyncio
-import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -256,17 +255,16 @@ class ReplayPage:
     not_replayed: Counter[NotReplayed] = field(default_factory=Counter)
 
 
-@functools.cache
-def _pool() -> ThreadPoolExecutor:
-    """The threads of replays. They stay: each has an instance of the policies, which takes longer to make than many answers."""
+def replay_threads() -> ThreadPoolExecutor:
+    """The threads of replays, to be shut down by who asks for them: each keeps an instance of the policies, which takes longer to make than many answers."""
     return ThreadPoolExecutor(max_workers=_WORKERS, thread_name_prefix="replay")
 
 
-async def replay_all(records: Sequence[Record], engine: RunningEngine) -> ReplayPage:
-    """Every record replayed, in threads of their own: the event loop answers meanwhile."""
+async def replay_all(records: Sequence[Record], engine: RunningEngine, threads: Executor) -> ReplayPage:
+    """Every record replayed in these threads: the event loop answers meanwhile."""
     loop = asyncio.get_running_loop()
     parts = [records[number::_WORKERS] for number in range(_WORKERS)]
-    pages = await asyncio.gather(*(loop.run_in_executor(_pool(), _in_thread, part, engine) for part in parts))
+    pages = await asyncio.gather(*(loop.run_in_executor(threads, _in_thread, part, engine) for part in parts))
     whole = ReplayPage()
     for page in pages:
         whole.replayed += page.replayed
@@ -314,7 +312,9 @@ class ReplayRange:
     limit: int = LARGEST_PAGE
 
 
-async def replay_page(queries: LedgerQueries, engine: RunningEngine, wanted: ReplayRange) -> dict[str, Any]:
+async def replay_page(
+    queries: LedgerQueries, engine: RunningEngine, threads: Executor, wanted: ReplayRange
+) -> dict[str, Any]:
     """One page of the decisions, replayed, as JSON; `next` is where the following page begins, null if there is none.
 
     Raises `errors.PolicyInvalid` for policies that do not answer.
@@ -323,7 +323,7 @@ async def replay_page(queries: LedgerQueries, engine: RunningEngine, wanted: Rep
     found = await queries.records(RecordQuery(stage=Stage.DECIDED, before_seq=wanted.before_seq, limit=size))
     since = wanted.since
     in_time = [each for each in found if since is None or each.at >= since]
-    page = await replay_all([each for each in in_time if wanted.stack in ("", each.stack)], engine)
+    page = await replay_all([each for each in in_time if wanted.stack in ("", each.stack)], engine, threads)
     more = len(found) == size and len(in_time) == size
     return {**page_to_json(page), "revision": engine.revision, "next": found[-1].seq if more else None}
 

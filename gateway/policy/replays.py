@@ -6,6 +6,7 @@ import binascii
 import json
 import zlib
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from gateway.core.model.caller import Caller
 from gateway.core.ports import LedgerQueries
 from gateway.policy.bundle import Bundle, Manifest, RunningEngine, verified_bundle
 from gateway.policy.embedded import Embedded
-from gateway.policy.replay import ReplayRange, replay_page
+from gateway.policy.replay import ReplayRange, replay_page, replay_threads
 
 LARGEST_BUNDLE: Final = 8 * 1024 * 1024
 """Bytes of an edited bundle, unpacked."""
@@ -67,6 +68,14 @@ class Replays:
     memory_mb: int
     _open: dict[str, Embedded] = field(default_factory=dict)
     _busy: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _threads: ThreadPoolExecutor = field(default_factory=replay_threads)
+
+    async def close(self) -> None:
+        """End the threads and close the engines: what they keep outside of Python must be gone before the process ends."""
+        await asyncio.to_thread(self._threads.shutdown)
+        for engine in self._open.values():
+            await engine.close()
+        self._open.clear()
 
     async def page(
         self, caller: Caller, wanted: ReplayRange, *, bundle: str = "", revision: str = ""
@@ -85,7 +94,7 @@ class Replays:
         async with self._busy:
             try:
                 engine = await asyncio.to_thread(self._engine, bundle, revision)
-                return await replay_page(self.queries, engine, wanted)
+                return await replay_page(self.queries, engine, self._threads, wanted)
             except PolicyInvalid as error:
                 raise Malformed(str(error), code="policy_invalid") from error
 

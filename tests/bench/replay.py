@@ -23,7 +23,7 @@ from gateway.line.checks.policy import guardrails_say
 from gateway.line.checks.policy_input import policy_input
 from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.embedded import Embedded
-from gateway.policy.replay import ReplayRange, replay_page
+from gateway.policy.replay import ReplayRange, replay_page, replay_threads
 from gateway.policy.replay_report import ReplayReport
 from gateway.policy.sources import shipped
 from tests.bench.figure import show
@@ -68,9 +68,10 @@ async def main(count: int) -> None:
     show("replay.facts", len(body.asked.packed), "characters", n=1)
     ledger: Any = Copies(record, count)
     report, before, peak = ReplayReport(), 0, 0
+    threads = replay_threads()
     started = time.perf_counter()
     while True:
-        page = await replay_page(ledger, engine, ReplayRange(before_seq=before))
+        page = await replay_page(ledger, engine, threads, ReplayRange(before_seq=before))
         report.add(page)
         peak = peak or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         if page["next"] is None:
@@ -79,6 +80,7 @@ async def main(count: int) -> None:
     seconds = time.perf_counter() - started
     show("replay.decisions", report.replayed / seconds, "decisions/s", n=report.replayed)
     show("replay.peak", (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak) / 1024, "MB", n=report.replayed)
+    threads.shutdown()
     await engine.close()
 
 

@@ -20,10 +20,11 @@ from gateway.line.checks.approvers import ENTRYPOINT as APPROVERS
 from gateway.line.checks.arbitration import ENTRYPOINT as ARBITRATION
 from gateway.line.checks.policy import ENTRYPOINT as GUARDRAILS
 from gateway.policy.bundle import Bundle, RunningEngine
-from gateway.policy.replay import NotReplayed, Replayed, ReplayRange, replay, replay_all, replay_page
+from gateway.policy.replay import NotReplayed, Replayed, ReplayRange, replay, replay_all, replay_page, replay_threads
 from tests.kit.nouns import effect, facts, mutation, subject
 
 RULE, OTHER = "SEN-T001", "SEN-T002"
+THREADS = replay_threads()
 
 
 def said(verdict: Verdict = Verdict.DENY, rule: str = RULE, check: str = "policy") -> Finding:
@@ -161,7 +162,7 @@ def test_decisions_without_facts_are_counted_by_reason() -> None:
         RecordedAsked(packed=""): NotReplayed.UNREADABLE,
     }
     records = [replace(record, body=msgspec.structs.replace(body, asked=asked)) for asked in left_out]
-    page = asyncio.run(replay_all(records, Saying()))
+    page = asyncio.run(replay_all(records, Saying(), THREADS))
     expected = dict.fromkeys(left_out.values(), 1) | {NotReplayed.UNREADABLE: 2}
     assert (page.replayed, dict(page.not_replayed)) == (0, expected)
 
@@ -169,7 +170,7 @@ def test_decisions_without_facts_are_counted_by_reason() -> None:
 def test_a_replay_ends_where_policies_never_answer() -> None:
     engine = Saying(broken=GUARDRAILS)
     with pytest.raises(PolicyInvalid, match=r"did not answer about 20 decisions.*The policies are broken"):
-        asyncio.run(replay_all([recorded()] * 400, engine))
+        asyncio.run(replay_all([recorded()] * 400, engine, THREADS))
     assert len(engine.documents) < 100
 
 
@@ -189,7 +190,7 @@ def test_pages_go_back_to_the_time_that_was_asked_for() -> None:
     ledger: Any = Ledger(records)
     engine, seen, wanted = Saying(said()), [], ReplayRange(limit=3)
     while True:
-        page = asyncio.run(replay_page(ledger, engine, wanted))
+        page = asyncio.run(replay_page(ledger, engine, THREADS, wanted))
         seen += [page["replayed"]]
         if page["next"] is None:
             break
@@ -197,7 +198,7 @@ def test_pages_go_back_to_the_time_that_was_asked_for() -> None:
     assert seen == [3, 3, 1]
     assert [each["to"] for each in page["flips"]] == ["deny"]
     later = replace(wanted, before_seq=0, since=records[0].at.replace(year=9000))
-    assert asyncio.run(replay_page(ledger, engine, later)) | {"flips": []} == {
+    assert asyncio.run(replay_page(ledger, engine, THREADS, later)) | {"flips": []} == {
         "replayed": 0, "not_replayed": {}, "flips": [], "revision": "r" * 64, "next": None,
     }  # fmt: skip
-    assert asyncio.run(replay_page(ledger, engine, ReplayRange(stack="another")))["replayed"] == 0
+    assert asyncio.run(replay_page(ledger, engine, THREADS, ReplayRange(stack="another")))["replayed"] == 0
