@@ -1,6 +1,7 @@
 """Runs work that may take longer than a few milliseconds in a thread, so that the event loop keeps answering other requests.
 
 The threads serve the actors in turn: who sends much large work waits for its own, and holds up that of others by one piece at most.
+Callers that are not authenticated yet are served in turn by address, by one thread at a time.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
+from gateway.core.errors import Overloaded
 from gateway.core.model.mutation import Mutation
 
 T = TypeVar("T")
@@ -22,10 +24,14 @@ WORKERS: Final = 2
 BYTES_OF_AN_EFFECT: Final = 160
 """Size that an effect counts as, to decide whether work on it is done in a thread."""
 
+MOST_OF_A_STRANGER: Final = 64
+"""Pieces of work that wait at once for one address of which nobody has proven who they are."""
 _BYTES_OF_A_VALUE: Final = 40
+_STRANGER: Final = "?"
+"""Begins what stands for the actor before the caller is authenticated."""
 
 _ACTOR: Final[ContextVar[str]] = ContextVar("actor", default="")
-"""Whose work the task does; empty before the caller is authenticated."""
+"""Whose work the task does; empty for the gateway's own."""
 
 
 def work_for(actor: str) -> None:
@@ -33,29 +39,41 @@ def work_for(actor: str) -> None:
     _ACTOR.set(actor)
 
 
+def work_for_stranger(peer: str) -> None:
+    """Say that the task works for an address of which nobody has proven yet who they are."""
+    _ACTOR.set(f"{_STRANGER}{peer}")
+
+
 class _FairPool:
-    """A few threads, which take the oldest work of one actor after another."""
+    """A few threads, which take the oldest work of one actor after another. All but one leave that of strangers."""
 
     def __init__(self, workers: int) -> None:
         self._threads = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="off-loop")
         self._idle = workers
+        self._stranger_served = False
         self._lock = threading.Lock()
         self._waiting: OrderedDict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = OrderedDict()
 
     def submit(self, actor: str, work: Callable[[], T]) -> Future[T]:
-        """The future of the result."""
+        """The future of the result. Raises `errors.Overloaded` if too much waits for a stranger."""
         future: Future[T] = Future()
+        stranger = actor.startswith(_STRANGER)
         with self._lock:
+            if stranger and len(self._waiting.get(actor, ())) >= MOST_OF_A_STRANGER:
+                raise Overloaded(
+                    "Too many large requests of this address wait to be authenticated. Nothing was sent; try again in a second."
+                )
             self._waiting.setdefault(actor, deque()).append((future, work))
-            start = self._idle > 0
+            start = self._idle > 0 and not (stranger and self._stranger_served)
             self._idle -= start
         if start:
             self._threads.submit(self._serve)
         return future
 
     def _serve(self) -> None:
-        while (task := self._next()) is not None:
-            future, work = task
+        stranger = False
+        while (task := self._next(after_stranger=stranger)) is not None:
+            stranger, future, work = task
             if not future.set_running_or_notify_cancel():
                 continue
             try:
@@ -64,23 +82,32 @@ class _FairPool:
                 future.set_exception(error)
             del task, future, work  # not kept alive while this thread waits
 
-    def _next(self) -> tuple[Future[Any], Callable[[], Any]] | None:
+    def _next(self, *, after_stranger: bool) -> tuple[bool, Future[Any], Callable[[], Any]] | None:
+        """The next piece of work, and whether it is a stranger's; None if there is none for this thread."""
         with self._lock:
-            if not self._waiting:
+            if after_stranger:
+                self._stranger_served = False
+            served = self._stranger_served
+            actor = next((each for each in self._waiting if not (served and each.startswith(_STRANGER))), None)
+            if actor is None:
                 self._idle += 1
                 return None
-            actor, own = self._waiting.popitem(last=False)
-            task = own.popleft()
+            own = self._waiting.pop(actor)
+            stranger = actor.startswith(_STRANGER)
+            self._stranger_served = served or stranger
+            future, work = own.popleft()
             if own:
                 self._waiting[actor] = own  # behind the others
-            return task
+            return stranger, future, work
 
 
 _POOL: Final = _FairPool(WORKERS)
 
 
 async def off_loop(size: int, work: Callable[[], T]) -> T:
-    """The result of `work`, which handles `size` bytes: done at once if they are few, otherwise in a thread. Raises what `work` raises."""
+    """The result of `work`, which handles `size` bytes: done at once if they are few, otherwise in a thread. Raises what `work` raises,
+    and `errors.Overloaded`.
+    """
     if size <= SMALL:
         return work()
     return await asyncio.wrap_future(_POOL.submit(_ACTOR.get(), work))

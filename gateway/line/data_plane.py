@@ -136,13 +136,16 @@ class DataSignature:
     """What the client's SDK says of the call and the attempt, which tells equal calls of one second apart; empty if it says nothing."""
     signed_nonce: bool
     """Whether the signature covers that."""
+    ends: datetime | None = None
+    """When a presigned URL ends, which may be days from now; None for a signature in the head, which ends with the skew of clocks."""
 
 
 class DataSignatures:
     """The signatures with which calls passed at this gateway, as long as they are valid.
 
     A signature that covers the nonce of its call counts once. One that does not (boto3, the AWS CLI) is the same for equal calls of one
-    second, such as two polls of a queue. It counts once for each nonce, for `SAME_SECOND` after it came first, and never later.
+    second, such as two polls of a queue. It counts once for each nonce, for `SAME_SECOND` after it came first, and never later. A presigned
+    URL counts once. One that is older than this gateway is taken, once: it is made to be used later.
     """
 
     def __init__(self, clock: Clock, *, skew: timedelta, most: int = MOST_SIGNATURES) -> None:
@@ -153,6 +156,8 @@ class DataSignatures:
         self._began = int(clock.now().timestamp())
         self._by_end: dict[int, set[int]] = {}
         """The signatures by the minute in which they end."""
+        self._of_urls: dict[int, set[int]] = {}
+        """Those of presigned URLs, which are good for days, so that they fill nothing but their own part."""
         self._first: dict[int, float] = {}
         """When those that are good for more calls came first, in that order."""
         self._sent: dict[int, float] = {}
@@ -165,7 +170,7 @@ class DataSignatures:
         `errors.Overloaded` if too many are remembered. Send nothing then.
         """
         now, made = self._clock.now().timestamp(), signature.at.timestamp()
-        if made < self._began:
+        if made < self._began and signature.ends is None:
             raise SignatureSpent(
                 "This request was signed before this gateway started, which cannot know whether it was sent then. "
                 "Nothing was sent; sign it again."
@@ -173,10 +178,10 @@ class DataSignatures:
         for recent in (self._first, self._sent):
             while recent and now - recent[oldest := next(iter(recent))] > SAME_SECOND:
                 del recent[oldest]
-        end = int(made + self._skew) // _BUCKET_SECONDS
-        spent = self._by_end.get(end)
+        end, by_end = self._end(signature), self._by_end if signature.ends is None else self._of_urls
+        spent = by_end.get(end)
         if spent is None:
-            spent = self._begin(end, int(now) // _BUCKET_SECONDS)
+            spent = self._begin(by_end, end, int(now) // _BUCKET_SECONDS)
         known, call = hash(signature.value), hash((signature.value, signature.nonce))
         if known not in spent:
             spent.add(known)
@@ -185,7 +190,7 @@ class DataSignatures:
         elif known not in self._first or call in self._sent:
             raise SignatureSpent(
                 "The signature of this request was used before, so nothing was sent again. "
-                "If this is another call, sign it again: a signature changes every second."
+                "If this is another call, sign it again: a signature changes every second. A presigned URL writes once; make another."
             )
         self._sent[call] = now
 
@@ -196,18 +201,23 @@ class DataSignatures:
         """
         self._sent.pop(hash((signature.value, signature.nonce)), None)
         if signature.signed_nonce:
-            self._by_end.get(int(signature.at.timestamp() + self._skew) // _BUCKET_SECONDS, set()).discard(
-                hash(signature.value)
-            )
+            by_end = self._by_end if signature.ends is None else self._of_urls
+            by_end.get(self._end(signature), set()).discard(hash(signature.value))
 
-    def _begin(self, end: int, now: int) -> set[int]:
+    def _end(self, signature: DataSignature) -> int:
+        """The minute in which the signature ends."""
+        end = signature.at.timestamp() + self._skew if signature.ends is None else signature.ends.timestamp()
+        return int(end) // _BUCKET_SECONDS
+
+    def _begin(self, by_end: dict[int, set[int]], end: int, now: int) -> set[int]:
         """The place of the signatures that end in another minute, once those that have ended are forgotten."""
-        self._by_end = {each: spent for each, spent in self._by_end.items() if each >= now}
-        if sum(map(len, self._by_end.values())) >= self._most:
+        for each in [each for each in by_end if each < now]:
+            del by_end[each]
+        if sum(map(len, by_end.values())) >= self._most:
             raise Overloaded(
                 "Too many calls pass at once for their signatures to be remembered. Nothing was sent; try again in a minute."
             )
-        return self._by_end.setdefault(end, set())
+        return by_end.setdefault(end, set())
 
 
 log = structlog.get_logger()

@@ -17,13 +17,13 @@ from gateway.core.model.caller import RECONCILER, ActorKind, Caller
 from gateway.core.model.mutation import Call, CallClass
 from gateway.core.settings import Settings
 from gateway.core.settings.publish import EventSourceKind
+from gateway.core.settings.signals import SignalForm
+from gateway.line.evidence import NO_EVIDENCE, Evidence, evidence_of
 from gateway.terraform.config.backend import StatePlace
 from gateway.terraform.state_calls import LOCK_SUFFIX, lock_id_of, locked_state
 
 S3: Final = "s3"
 _BUCKET_URL: Final = "s3://"
-_ALARMS: Final = ("aws_cloudwatch_metric_alarm", "aws_cloudwatch_composite_alarm")
-_ACTIONS: Final = ("alarm_actions", "ok_actions", "insufficient_data_actions")
 _ACCESS_POINT: Final = re.compile(r"arn:.*|.*(?:-s3alias|--ol-s3|--xa-s3|\.mrap)")
 """Forms in which S3 takes an access point for a bucket. AWS gives no bucket such a name.
 Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"""
@@ -58,13 +58,18 @@ class GroundKind(StrEnum):
     QUEUE = "queue"
     TOPIC = "topic"
     ALARM = "alarm"
+    RULE = "rule"
+    BUS = "event bus"
+    ENDPOINT = "endpoint"
     KEY = "key"
     IDENTITY = "identity"
     DATABASE = "database"
 
 
-_OPEN_TO_PEOPLE: Final = frozenset({GroundKind.ALARM, GroundKind.TOPIC})
-"""What people may name in a change, which is then judged as ever: an alarm with a topic among its actions."""
+_OPEN_TO_PEOPLE: Final = frozenset(
+    {GroundKind.ALARM, GroundKind.TOPIC, GroundKind.RULE, GroundKind.BUS, GroundKind.ENDPOINT}
+)
+"""What people may name in a change, which is then judged as ever: an alarm with a topic among its actions, a rule with it as a target."""
 _OPEN_TO_NOBODY: Final = frozenset({GroundKind.IDENTITY, GroundKind.DATABASE})
 """What is changed past Sentinel only: anyone who changes it through Sentinel could widen what Sentinel itself may do."""
 
@@ -75,7 +80,7 @@ class Ground:
 
     kind: GroundKind
     name: str
-    """Of a bucket, table, alarm or database; the ARN of a topic or identity; the URL's last part of a queue."""
+    """Of a bucket, table, alarm, rule, bus or database; the ARN of a topic or identity; the URL's last part of a queue; an endpoint's path."""
     what: str
     """What it is to Sentinel: `the export of the ledger`."""
     prefix: str = ""
@@ -152,10 +157,15 @@ class GroundTruth:
 
     def _current(self) -> "_Index":
         if self._stacks is not None and self._generation is not (generation := self._stacks.generation):
-            topics = frozenset(place.name for place in self._settings if place.kind is GroundKind.TOPIC)
-            alarms = tuple(_alarms_on(topics, self._stacks))
+            evidence = evidence_of(
+                self._stacks,
+                topics=frozenset(place.name for place in self._settings if place.kind is GroundKind.TOPIC),
+                queues=frozenset(place.name for place in self._settings if place.kind is GroundKind.QUEUE),
+                endpoints=[place.name for place in self._settings if place.kind is GroundKind.ENDPOINT],
+            )
             points = dict(_access_points(self._stacks))
-            self._index = _Index((*self._settings, *alarms), self._stacks.state_places, points)
+            places = (*self._settings, *_places_of(evidence))
+            self._index = _Index(places, self._stacks.state_places, points, evidence)
             self._generation = generation
         return self._index
 
@@ -164,8 +174,13 @@ class _Index:
     """All places by what calls name them with."""
 
     def __init__(
-        self, places: Sequence[Ground], states: Sequence[StatePlace], points: Mapping[str, str] | None = None
+        self,
+        places: Sequence[Ground],
+        states: Sequence[StatePlace],
+        points: Mapping[str, str] | None = None,
+        evidence: Evidence = NO_EVIDENCE,
     ) -> None:
+        self.evidence = evidence
         self.states = tuple(states)
         self.points = points or {}
         """The bucket of each recorded access point, by its ARN and alias."""
@@ -185,6 +200,8 @@ class _Index:
         self.buckets = _by_name(self.places, GroundKind.BUCKET)
         self.tables = _by_name(self.places, GroundKind.TABLE)
         self._patterns = [(place, _pattern(place), _bare(place).lower()) for place in self.places]
+        self.of_one_stack = len({state.stack for state in states}) <= 1
+        """Whether there is no other stack whose state somebody could mean."""
         self._state_buckets = frozenset(state.bucket for state in states)
 
     def holds_states(self, bucket: str) -> bool:
@@ -308,11 +325,15 @@ class _Asked:
 
     def of_names(self) -> str:
         """About everything else that the call names, in any of its texts."""
+        if self.call_class.changes_state and (made := self.index.evidence.reached_by(self.call)):
+            planned = self.call_class is CallClass.MUTATION and self._is_planned()
+            if not planned:
+                return self._made_up(made)
         if self.call_class is CallClass.DATA:
             return self._of_data()
         if not self.call_class.changes_state:
             return self._of_read()
-        planned = self.caller.kind is ActorKind.PIPELINE or bool(self.plan_stack)
+        planned = self._is_planned()
         for place in self.index.named_in(self.call):
             if place.kind in _OPEN_TO_NOBODY:
                 return self._refused(place, "It is changed past Sentinel only.")
@@ -343,10 +364,24 @@ class _Asked:
     def _keeps(self, state: StatePlace) -> bool:
         if self._is_reconciler():
             return True
-        if self.caller.plan and self.plan_stack != state.stack:
+        if self.caller.kind not in (ActorKind.PIPELINE, ActorKind.HUMAN):
             return False
-        people = self.caller.kind in (ActorKind.PIPELINE, ActorKind.HUMAN)
-        return people and (not state.keepers or self.caller.actor in state.keepers)
+        if state.keepers and self.caller.actor not in state.keepers:
+            return False
+        if self.caller.plan:
+            return self.plan_stack == state.stack
+        if named := self.caller.stacks:
+            return state.stack in named
+        return bool(state.keepers) or self.index.of_one_stack
+
+    def _is_planned(self) -> bool:
+        return self.caller.kind is ActorKind.PIPELINE or bool(self.plan_stack)
+
+    def _made_up(self, what: str) -> str:
+        return (
+            f"{self.call.service}:{self.call.operation} makes up {what}, by which an incident is proved to Sentinel. What is measured is "
+            "sent past Sentinel, and changed by a pipeline or the apply of a plan. No contract and no policy opens it, in any mode; nothing was sent."
+        )
 
     def _is_reconciler(self) -> bool:
         return self.caller.kind is ActorKind.SERVICE and RECONCILER in self.caller.roles
@@ -359,7 +394,10 @@ class _Asked:
         )
 
 
-_WHO_KEEPS: Final = "Only the pipelines of that stack and people who may apply it read and write it (setting `state_keepers`), as Terraform does."
+_WHO_KEEPS: Final = (
+    "Only the pipelines of that stack and people who may apply it read and write it, as Terraform does: those of the setting `state_keepers`, or "
+    "with several stacks a key with the role `stack/NAME`."
+)
 _ADDRESSEES: Final[Mapping[str, tuple[str, ...]]] = {"sqs": ("QueueUrl",), "sns": ("TopicArn", "TargetArn")}
 """The parameters that say where a message goes or comes from."""
 
@@ -433,27 +471,29 @@ def _json(text: str) -> Any:
         return None
 
 
+_END: Final = r"(?:$|[\"'\s,])"
+_PATTERNS: Final[Mapping[GroundKind, tuple[str, str]]] = {
+    GroundKind.BUCKET: (
+        r"(?i:(?:^|:::|://|amazonaws\.com(?:\.cn)?(?::\d+)?/|[\"'=,\[({:]\s*)",
+        r"(?:$|[\"'/?#,:)\]*}\r\n]|\.s3[.-]))",
+    ),
+    GroundKind.TABLE: (r"(?:^|[:/\"'])table/", r"(?![A-Za-z0-9_.-])"),
+    GroundKind.QUEUE: (r"(?:/\d{12}/|:sqs:[a-z0-9-]*:\d{12}:)", r"(?![A-Za-z0-9_-])"),
+    GroundKind.TOPIC: ("", r"(?![A-Za-z0-9_-])"),
+    GroundKind.ALARM: (":alarm:", _END),
+    GroundKind.RULE: (r":rule/(?:[^/\s]{1,256}/)?", _END),
+    GroundKind.BUS: (":event-bus/", _END),
+    GroundKind.ENDPOINT: ("", r"(?![A-Za-z0-9_-])"),
+    GroundKind.KEY: (r"(?:^|:key/|:)", "$"),
+    GroundKind.IDENTITY: ("^", "$"),
+    GroundKind.DATABASE: (":(?:db|cluster):", r"(?![A-Za-z0-9-])"),
+}
+"""What stands before and after the name of a place where a text names it, besides being its name."""
+
+
 def _pattern(place: Ground) -> re.Pattern[str]:
-    """Where a text names the place, besides being its name."""
-    name = re.escape(place.name)
-    match place.kind:
-        case GroundKind.BUCKET:
-            before = r"(?:^|:::|://|amazonaws\.com(?:\.cn)?(?::\d+)?/|[\"'=,\[({:]\s*)"
-            return re.compile(rf"{before}{name}(?:$|[\"'/?#,:)\]*}}\r\n]|\.s3[.-])", re.IGNORECASE)
-        case GroundKind.TABLE:
-            return re.compile(rf"(?:^|[:/\"'])table/{name}(?![A-Za-z0-9_.-])")
-        case GroundKind.QUEUE:
-            return re.compile(rf"(?:/\d{{12}}/|:sqs:[a-z0-9-]*:\d{{12}}:){name}(?![A-Za-z0-9_-])")
-        case GroundKind.TOPIC:
-            return re.compile(rf"{name}(?![A-Za-z0-9_-])")
-        case GroundKind.ALARM:
-            return re.compile(rf":alarm:{name}(?:$|[\"'\s,])")
-        case GroundKind.KEY:
-            return re.compile(rf"(?:^|:key/|:){name}$")
-        case GroundKind.IDENTITY:
-            return re.compile(rf"^{name}$")
-        case GroundKind.DATABASE:
-            return re.compile(rf":(?:db|cluster):{name}(?![A-Za-z0-9-])")
+    before, after = _PATTERNS[place.kind]
+    return re.compile(f"{before}{re.escape(place.name)}{after}")
 
 
 _MEMBERS: Final[Mapping[GroundKind, Callable[[str, str], bool]]] = {
@@ -462,6 +502,9 @@ _MEMBERS: Final[Mapping[GroundKind, Callable[[str, str], bool]]] = {
     GroundKind.QUEUE: lambda service, member: service == "sqs" and member in ("QueueUrl", "QueueName"),
     GroundKind.TOPIC: lambda _service, _member: False,
     GroundKind.ALARM: lambda service, member: service == "cloudwatch" and member in ("AlarmName", "AlarmNames"),
+    GroundKind.RULE: lambda service, member: service == "events" and member in ("Name", "Rule"),
+    GroundKind.BUS: lambda service, member: service == "events" and member == "Name",
+    GroundKind.ENDPOINT: lambda _service, _member: False,
     GroundKind.KEY: lambda service, _member: service == "kms",
     GroundKind.IDENTITY: lambda service, member: service == "iam" and member in ("RoleName", "UserName"),
     GroundKind.DATABASE: lambda service, member: service in ("rds", "docdb", "neptune") and member.endswith("Identifier"),
@@ -486,13 +529,16 @@ def _is_addressee(place: Ground, text: str) -> bool:
     return urlsplit(text).path.rstrip("/").rpartition("/")[2] == place.name
 
 
-def _alarms_on(topics: frozenset[str], stacks: Known) -> Iterator[Ground]:
-    """The recorded alarms that act on a topic of signals: anyone who sets one makes a signal."""
-    for kind in _ALARMS if topics else ():
-        for attributes in stacks.recorded_of(kind):
-            actions = {str(each) for name in _ACTIONS for each in attributes.get(name) or ()}
-            if (name := attributes.get("alarm_name")) and not topics.isdisjoint(actions):
-                yield Ground(kind=GroundKind.ALARM, name=str(name), what="an alarm that proves motives")
+def _places_of(evidence: Evidence) -> Iterator[Ground]:
+    """What calls name of the evidence: anyone who sets an alarm or a rule makes a signal."""
+    for name in sorted(evidence.alarms):
+        yield Ground(kind=GroundKind.ALARM, name=name, what="an alarm that proves motives")
+    for name in sorted(evidence.rules):
+        yield Ground(
+            kind=GroundKind.RULE, name=name, what="a rule that passes on what proves motives or who changed what"
+        )
+    for name in sorted(evidence.buses):
+        yield Ground(kind=GroundKind.BUS, name=name, what="an event bus of what proves motives or who changed what")
 
 
 def _access_points(stacks: Known) -> Iterator[tuple[str, str]]:
@@ -527,6 +573,15 @@ def places_of(settings: Settings) -> tuple[Ground, ...]:
     found += [
         Ground(kind=GroundKind.TOPIC, name=topic, what="a topic of signals, which prove motives")
         for topic in dict.fromkeys(each for source in settings.signals for each in source.topics)
+    ]
+    found += [
+        Ground(
+            kind=GroundKind.ENDPOINT,
+            name=f"/v1/signals/{source.name}",
+            what="an endpoint of signals, which prove motives",
+        )
+        for source in settings.signals
+        if source.form is SignalForm.EVENTBRIDGE
     ]
     if settings.reconcile.gateway_identity:
         found.append(

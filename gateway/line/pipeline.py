@@ -27,6 +27,7 @@ from gateway.core.errors import (
     SentinelError,
     SignatureSpent,
     Stopped,
+    TooManyHeld,
     TryLater,
 )
 from gateway.core.model.caller import ActorKind, Caller, sender_of
@@ -39,7 +40,7 @@ from gateway.core.model.mutation import Call, CallClass, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Sent
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
-from gateway.core.off_loop import apart, mutation_size, off_loop, size_of, work_for
+from gateway.core.off_loop import apart, mutation_size, off_loop, size_of, work_for, work_for_stranger
 from gateway.core.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder, TimeBoxLedger
 from gateway.core.texts import texts_in
 from gateway.effects.generated_names import generated_names
@@ -83,6 +84,8 @@ class PlannedCalls(Protocol):
         ...
 
 
+_FOR_NOTHING: Final = (ApprovalSpent, ClaimTaken, SignatureSpent, Stopped, TooManyHeld)
+"""What rolls back a decision that was evaluated, and with it what the decision was to be charged."""
 _MOST_RACES: Final = 20
 """How often a call of a plan's session is decided again because others of it were faster."""
 
@@ -135,6 +138,7 @@ class Pipeline:
         A refusal is recorded. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.NotAllowed`, `errors.TryLater`, `errors.LedgerUnavailable`.
         """
         caller: Caller | None = None
+        work_for_stranger(inbound.peer)
         try:
             caller = await authenticator.authenticate(inbound)
             work_for(caller.actor)
@@ -177,6 +181,7 @@ class Pipeline:
 
         Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.LedgerUnavailable`, and `errors.BudgetSpent` if it asks too often.
         """
+        work_for_stranger(inbound.peer)
         try:
             caller = await authenticator.authenticate(inbound)
         except (NotAuthenticated, Malformed) as error:
@@ -218,6 +223,12 @@ class Pipeline:
         work_for(caller.actor)
         if request.dry_run:
             await self._admit_question(caller)
+        elif self._admission is not None:
+            try:
+                await self._admission.refuse_owing(caller, self._clock.now())
+            except TryLater as error:
+                await self._record_refusal(caller, request.call, error)
+                raise
         mutation = await self._mutation(caller, request)
         if (earlier := await self._earlier_result(mutation)) is not None:
             return earlier
@@ -282,6 +293,8 @@ class Pipeline:
                 mutation, decision, prepared = await self._decided_again(mutation)
         except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent, Stopped, TryLater) as error:
             # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
+            if self._admission is not None and isinstance(error, _FOR_NOTHING):
+                await self._admission.charge_for_nothing(mutation.caller, self._clock.now())
             await self._record_refusal(mutation.caller, mutation.call, error)
             raise
         outcome: Outcome

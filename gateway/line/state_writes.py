@@ -5,7 +5,7 @@ Source: Terraform's own rule for a push (`internal/states/statemgr/migrate.go`):
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +17,9 @@ from gateway.line.ground_truth import GroundTruth
 from gateway.terraform.config.backend import StateObject, StatePlace
 
 LARGEST: Final = 16 * 1024 * 1024
-"""Bytes of a state that is sent in one request. Terraform sends more than 5 MiB in parts."""
+"""Bytes of a state, or of a part of one, in one request. Terraform sends more than 5 MiB in parts."""
+LARGEST_IN_PARTS: Final = 32 * 1024 * 1024
+"""Bytes of all parts that are kept until their states are complete. The oldest are forgotten first."""
 _VERSION: Final = 4
 _HEAD: Final = re.compile(
     rb'\s*\{\s*"version":\s*4,\s*"terraform_version":\s*"[^"\\]{0,40}",\s*"serial":\s*(\d{1,18}),\s*"lineage":\s*"([^"\\]{1,200})",'
@@ -45,12 +47,13 @@ class StateWrites:
         """`current` reads a state as it is now, no bytes if there is none. Raises `errors.UpstreamUnavailable`."""
         self._ground = ground
         self._current = current
+        self._parts: dict[tuple[str, ...], bytes] = {}
+        """Parts that S3 took, by bucket, key, upload, number and ETag; oldest first."""
+        self._kept = 0
 
     def of(self, call: Call) -> StatePlace | None:
-        """The state whose content the call writes; None for a lock, for every other part than the first, and for every other call."""
-        if call.service != "s3" or call.operation not in ("PutObject", "UploadPart"):
-            return None
-        if call.operation == "UploadPart" and str(call.parameters.get("PartNumber")) != "1":
+        """The state whose content the call writes, whole, in part or by completing its parts; None for a lock, and for every other call."""
+        if call.service != "s3" or call.operation not in ("PutObject", "UploadPart", "CompleteMultipartUpload"):
             return None
         place = self._ground.state_of(call)
         return place if place is not None and call.parameters.get("Key") == place.key else None
@@ -59,14 +62,53 @@ class StateWrites:
         """The state whose content the call returns; None for every other call."""
         return self._ground.state_read(call)
 
+    def keep(self, call: Call, content: bytes, etag: str) -> None:
+        """Keep a part that S3 took, so that its state can be judged as a whole when it is completed."""
+        name = _part_name(call, call.parameters.get("PartNumber"), etag)
+        self._forget(name)
+        self._parts[name] = content
+        self._kept += len(content)
+        while self._kept > LARGEST_IN_PARTS:
+            self._forget(next(iter(self._parts)))
+
+    def completed(self, call: Call) -> bytes:
+        """The whole state that a call completes from its parts. Raises `errors.NotAllowed` if a part did not come through this gateway."""
+        upload = call.parameters.get("MultipartUpload")
+        listed = upload.get("Parts") if isinstance(upload, Mapping) else None
+        names = [
+            _part_name(call, each.get("PartNumber"), str(each.get("ETag")))
+            for each in listed or ()
+            if isinstance(each, Mapping)
+        ]
+        if not names or any(name not in self._parts for name in names):
+            raise NotAllowed(
+                f"The parts of s3://{call.parameters.get('Bucket')}/{call.parameters.get('Key')} did not all come through this gateway since it "
+                f"started, or they are more than {LARGEST_IN_PARTS // 2**20} MiB with those of others, so nobody can say what state they make. "
+                "The state is as it was; nothing was sent. Send it again, through one gateway."
+            )
+        return b"".join(self._parts[name] for name in names)
+
+    def ended(self, call: Call) -> None:
+        """Forget the parts of an upload that S3 has completed."""
+        for name in [each for each in self._parts if each[:3] == _part_name(call, "", "")[:3]]:
+            self._forget(name)
+
+    def _forget(self, name: tuple[str, ...]) -> None:
+        self._kept -= len(self._parts.pop(name, b""))
+
     async def check(self, place: StatePlace, call: Call, content: bytes) -> Written:
         """What the state that is about to be written says of itself.
 
         Raises `errors.NotAllowed` if it does not go on from the state that is there, `errors.UpstreamUnavailable` if that cannot be read.
         """
         before = await self._current(place.object)
-        whole = call.operation == "PutObject"
+        whole = call.operation != "UploadPart"
         return await off_loop(len(content) + len(before), lambda: _checked(place, content, before, whole=whole))
+
+
+def _part_name(call: Call, number: object, etag: str) -> tuple[str, ...]:
+    upload = (str(call.parameters.get(name)) for name in ("Bucket", "Key", "UploadId"))
+    return (*upload, str(number), etag.strip('"'))
 
 
 def _checked(place: StatePlace, content: bytes, before: bytes, *, whole: bool) -> Written:

@@ -10,7 +10,7 @@ import structlog
 from gateway.core.errors import Malformed
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.signal import SignalEvent
-from gateway.core.off_loop import off_loop
+from gateway.core.off_loop import off_loop, work_for_stranger
 from gateway.core.ports import Clock, SignalLedger
 from gateway.core.settings.signals import SignalForm, SignalSourceSettings
 from gateway.signals.forms import alertmanager, cloudwatch, datadog, eventbridge, pagerduty, standard
@@ -68,6 +68,7 @@ class SignalReceiver:
         if source is None or source.form not in _READERS:
             raise refused()
         now = self.clock.now()
+        work_for_stranger(inbound.peer)
         document = await self._document(source, inbound, now)
         if document is None:
             return Receipt(received=0, changed=0, unmapped=0)

@@ -14,8 +14,9 @@ from reconciler.changes.replacements import deletes_declared
 from reconciler.model import Drift, DriftOrigin, Left, Wanted, is_replacement
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
+_BY_ITSELF = {("aws_autoscaling_group", "suspended_processes"): "the group's own processes suspend and resume"}
+"""Values that a controller changes by itself, as `_CONTROLLED`. What a person or an agent sets there is theirs: the call says so."""
 _CONTROLLED = {
-    ("aws_autoscaling_group", "suspended_processes"): "the group's own processes suspend and resume",
     ("aws_secretsmanager_secret_version", "secret_string"): "it is a secret",
     ("aws_secretsmanager_secret_version", "secret_binary"): "it is a secret",
     ("aws_iam_access_key", "status"): "key rotation owns it",
@@ -24,6 +25,9 @@ _CONTROLLED = {
 
 CloudFormation's drift-aware change sets keep them out too.
 """
+
+_SHORTEST_WORD = 5
+"""Letters of a word that tells attributes apart."""
 
 _STAYS_OUT = "The value is a secret and stays out of code."
 _CONTRADICTED = (
@@ -264,13 +268,20 @@ def _reason_to_leave(change: ResourceChange, drifted: set[tuple[str, str]], orig
         return _BY_HAND if may_hold_secret(change.resource_type, change.attribute) else _STAYS_OUT
     if change.top_key not in drifted:
         return "The state agrees with what is live, so this did not drift: the code is ahead of what is applied, or the drift was accepted into the state before."
-    if reason := _controlled_by(change.resource_type, change.attribute):
-        return f"A controller owns this value ({reason}), so it stays out of code."
     if origin is not None and origin.actor.endswith(".amazonaws.com"):
         return (
             f"The AWS service {origin.actor} set it ({origin.event}), so a controller owns it and it stays out of code."
         )
-    return ""
+    reason = _controlled_by(change.resource_type, change.attribute)
+    if not reason and (origin is None or not _is_named(origin, change)):
+        reason = _BY_ITSELF.get((change.resource_type, change.top), "")
+    return f"A controller owns this value ({reason}), so it stays out of code." if reason else ""
+
+
+def _is_named(origin: DriftOrigin, change: ResourceChange) -> bool:
+    """Whether the operation has a word of the attribute in its name, as SuspendProcesses has one of `suspended_processes`."""
+    operation = origin.event.partition(":")[2].lower()
+    return any(word in operation for word in change.top.split("_") if len(word) >= _SHORTEST_WORD)
 
 
 def _set_elsewhere(change: ResourceChange, plan: TerraformPlan) -> bool:

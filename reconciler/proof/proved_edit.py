@@ -13,6 +13,7 @@ from reconciler.model import Edited, Left, Proof, Wanted, is_new
 from reconciler.proof.code_copies import temporarily_written
 from reconciler.proof.declarations import Declaration, read_declared
 from reconciler.proof.other_roots import OtherRoot, plans, roots_using, unsettled, with_others
+from reconciler.proof.plan_errors import refused_by_plan
 from reconciler.proof.proofs import CatchUp, Explain, Verified, verify
 from reconciler.proof.suggested_edits import SuggestionRounds
 from reconciler.rewrite.edits import edit_code
@@ -23,6 +24,8 @@ from reconciler.terraform.compare import agrees, same
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, plan_of
 from reconciler.terraform.state import planning_against, state_without
 
+_ROUNDS = 4
+"""How often one mutation's edits are planned at most."""
 ChangedSince = Callable[[Wanted], str]
 """Which mutation changed a wanted value since, as half a sentence: `mut_2 set it since`; empty if none did."""
 
@@ -68,13 +71,14 @@ class ProvedEdit:
 
 
 async def prove_edits(context: ProofContext, wanted: Sequence[Wanted], *, explain: Explain) -> ProvedEdit:
-    """Edit and verify with the values of the call, and if that fails once more with the values as the provider returns them.
+    """Edit and verify with the values of the call, and if that fails again with the values as the provider returns them, and without those that
+    an error of the plan is about.
 
     If the plan of the edited code is not clean, it is held against the plan of the unedited code: what that shows too is only noted.
     Afterwards the files in `context` are as before. Raises `errors.TerraformFailed` only if the unedited code cannot be planned.
     """
     left: list[Left] = []
-    for _ in range(2):
+    for _ in range(_ROUNDS):
         edited, verified = await attempt(context, wanted, explain=explain, own_left=left)
         verified = await _beside_unedited(context, edited, verified, _with_left(explain, edited, left))
         left.extend(edited.left)
@@ -82,8 +86,12 @@ async def prove_edits(context: ProofContext, wanted: Sequence[Wanted], *, explai
             return ProvedEdit(edited=edited, left=tuple(left))
         if verified and verified.holds:
             return ProvedEdit(edited=edited, proofs=verified.proofs, left=tuple(left), noted=verified.noted)
-        wanted, changed = _as_provider_sees(edited, verified, context.changed_since)
-        left.extend(changed)
+        if refused := refused_by_plan(verified.broken, edited) if verified and verified.failed else ():
+            left.extend(refused)
+            wanted = _not_in(left, edited)
+        else:
+            wanted, changed = _as_provider_sees(edited, verified, context.changed_since)
+            left.extend(changed)
         if not wanted:
             break
     return ProvedEdit(left=(*left, *(_unproved(want, edited, verified) for want in _not_in(left, edited))))

@@ -15,10 +15,11 @@ from reconciler.changes.replacements import replaced_in_code
 from reconciler.drift.foreign_drift import replaced_by_events
 from reconciler.drift.unset_attributes import drift_of_unset_attributes
 from reconciler.errors import StateNotUpdated, TerraformFailed
-from reconciler.model import Drift, Left, Wanted, is_new, is_replacement
+from reconciler.model import Drift, Edited, Left, Wanted, is_new, is_replacement
 from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
 from reconciler.proof.declarations import ignored_changes
 from reconciler.proof.other_roots import other_roots
+from reconciler.proof.plan_errors import refused_by_plan
 from reconciler.proof.proofs import Verified, describe
 from reconciler.proof.proved_edit import ProofContext, attempt, without_replaced
 from reconciler.proof.suggested_edits import SuggestionRounds
@@ -187,7 +188,7 @@ async def _prove(
                 shown=frozenset(change.address for change in verified.plan.changes) if verified.plan else frozenset(),
             )
             return _with_plan(report, verified.saved, verified.plan)
-        more, unproved = _next_round(verified, drifts, events)
+        more, unproved = _next_round(edited, verified, drifts, events)
         left += _new(unproved, left)
         drifts = [*_without(drifts, left), *more]
     left += _new([Left(wanted=drift.wanted, reason="No edit of it could be proved.") for drift in drifts], left)
@@ -219,8 +220,13 @@ def without_partial_resources(drifts: Sequence[Drift], left: Sequence[Left]) -> 
     return [drift for drift in drifts if drift.wanted.address not in dropped], [*left, *_new(named, left)]
 
 
-def _next_round(verified: Verified, drifts: Sequence[Drift], events: Sequence[Event]) -> tuple[list[Drift], list[Left]]:
+def _next_round(
+    edited: Edited, verified: Verified, drifts: Sequence[Drift], events: Sequence[Event]
+) -> tuple[list[Drift], list[Left]]:
     """After a round that did not hold: drift that shows only now, and the values that cannot be proved."""
+    if refused := refused_by_plan(verified.broken, edited):
+        # The rest is tried without them.
+        return [], list(refused)
     new = [drift for drift in drifts if is_new(drift.wanted)]
     if verified.plan is None and (named := [drift for drift in new if _is_named(drift, verified.broken)]):
         # Terraform names the blocks that it refuses; the rest is tried without them.
@@ -231,8 +237,8 @@ def _next_round(verified: Verified, drifts: Sequence[Drift], events: Sequence[Ev
     if verified.plan is None:
         return [], [Left(wanted=drift.wanted, reason=f"It was not written. {verified.broken}") for drift in drifts]
     found, left = classify_foreign_drift(verified.plan, origins(events, verified.plan))
-    edited = {drift.wanted.top_key for drift in drifts}
-    still_drifted = {drift.wanted.top_key for drift in found} & edited
+    tried = {drift.wanted.top_key for drift in drifts}
+    still_drifted = {drift.wanted.top_key for drift in found} & tried
     unproved = [
         Left(
             wanted=drift.wanted,
@@ -241,7 +247,7 @@ def _next_round(verified: Verified, drifts: Sequence[Drift], events: Sequence[Ev
         for drift in drifts
         if drift.wanted.top_key in still_drifted
     ]
-    more = [drift for drift in found if drift.wanted.top_key not in edited]
+    more = [drift for drift in found if drift.wanted.top_key not in tried]
     if not unproved and not more and not left:
         unproved = [Left(wanted=drift.wanted, reason=f"It was not written. {verified.broken}") for drift in drifts]
     return more, [*left, *unproved]

@@ -1,7 +1,8 @@
 """`python -m tests.tools.attribute_classes [--write]`: what nobody classified of the provider's attributes, with a proposal for each.
 
 With `--write` the proposals go into `gateway/effects/attribute_classes.json`, to be read and corrected as a change of the review. A proposal
-is a guess by the name alone. What is in the file is never changed by it, and nothing at run time guesses.
+is a guess by the name alone. What is in the file is never changed by it, and nothing at run time guesses. `doubts` says of harmless names
+that could be doubted why they pass.
 """
 
 import json
@@ -80,12 +81,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def text_of(review: Mapping[str, Any]) -> str:
-    """The file's text: names, places, types and maps sorted, in lines of one width."""
+    """The file's text: names, places, types, maps and doubts sorted, in lines of one width."""
     found = {
         "names": {name: _filled(lines) for name, lines in sorted(review["names"].items())},
         "places": {name: sorted(places) for name, places in sorted(review["places"].items())},
         "types": {name: _filled(lines) for name, lines in review["types"].items()},
         "maps": _filled(review["maps"]),
+        "doubts": dict(sorted(review["doubts"].items())),
     }
     return json.dumps(found, indent=1) + "\n"
 

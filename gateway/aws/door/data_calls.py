@@ -120,6 +120,7 @@ class DataCalls(Generic[PreparedT]):
         try:
             response = await self._opened(prepared, request.upload, signature)
             answered = response.status < _FIRST_ERROR
+            self._state_sent(request, response)
             if signature is not None and _FIRST_ERROR <= response.status < _FIRST_DOUBT:
                 self._signatures.free(signature)
             try:
@@ -146,16 +147,34 @@ class DataCalls(Generic[PreparedT]):
 
         Raises `errors.NotAllowed`, `errors.UpstreamUnavailable`, and what is wrong with the body.
         """
-        upload = request.upload
-        state = self._states.of(request.call) if self._states is not None and upload is not None else None
-        if state is None or self._states is None or upload is None:
+        states, upload, call = self._states, request.upload, request.call
+        state = states.of(call) if states is not None else None
+        if states is None or state is None:
+            return request, passage
+        if call.operation == "CompleteMultipartUpload":
+            written = await states.check(state, call, states.completed(call))
+            return request, replace(passage, addresses=(f"{state.object.url} {written}",), durable=True)
+        if upload is None:
             return request, passage
         if upload.length > LARGEST:
-            raise BodyTooLarge(LARGEST, "a Terraform state in one request")
+            raise BodyTooLarge(LARGEST, "a Terraform state, or a part of one, in one request")
         kept = await KeptUpload.of(upload)
-        written = await self._states.check(state, request.call, kept.content)
-        named = f"{state.object.url} {written}"
-        return replace(request, upload=kept), replace(passage, addresses=(named,), durable=True)
+        request = replace(request, upload=kept)
+        if call.operation == "UploadPart" and str(call.parameters.get("PartNumber")) != "1":
+            return request, passage  # judged with the others when they are completed
+        written = await states.check(state, call, kept.content)
+        return request, replace(passage, addresses=(f"{state.object.url} {written}",), durable=True)
+
+    def _state_sent(self, request: Request, response: ReadResponse) -> None:
+        """Keep a part of a state that S3 took, or forget those of a state that it completed."""
+        states, upload, call = self._states, request.upload, request.call
+        if states is None or response.status >= _FIRST_ERROR or states.of(call) is None:
+            return
+        if call.operation == "CompleteMultipartUpload":
+            states.ended(call)
+        elif call.operation == "UploadPart" and isinstance(upload, KeptUpload):
+            etag = next((value for name, value in response.headers if name.lower() == b"etag"), b"")
+            states.keep(call, upload.content, etag.decode("latin-1"))
 
     async def _opened(
         self, prepared: PreparedT, upload: Upload | None, signature: DataSignature | None
@@ -197,10 +216,13 @@ class KeptUpload:
 
 
 def _signature(inbound: Inbound, request: Request) -> DataSignature | None:
-    """The signature that counts for one call; None for a presigned URL or form, which is good until it ends, as at AWS."""
-    if request.door is not Door.AWS:
+    """The signature that counts for one call; None for a presigned form, which may be made for many files and is good until it ends, as at AWS."""
+    if request.door is Door.FORM:
         return None
     signature = read_signature(inbound)
+    if signature.expires is not None:
+        ends = signature.at + signature.expires
+        return DataSignature(value=signature.value, at=signature.at, nonce="", signed_nonce=True, ends=ends)
     nonce = "\n".join(inbound.header(name) or "" for name in _NONCES)
     return DataSignature(
         value=signature.value,

@@ -20,6 +20,8 @@ class ActorKind(StrEnum):
 
 RECONCILER: Final = "reconciler"
 """The role of the reconciler's own key."""
+_OF_STACK: Final = "stack/"
+"""Begins the roles that name the stacks of a key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,11 @@ class Caller:
     def sees_all(self) -> bool:
         """Whether the caller may see the records and claims of every actor. Agents and services see only their own."""
         return self.kind in (ActorKind.HUMAN, ActorKind.PIPELINE)
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """The stacks that the key names by its roles (`stack/shop`), whose states it may keep; none if it names none."""
+        return tuple(role.removeprefix(_OF_STACK) for role in self.roles if role.startswith(_OF_STACK))
 
     def may_state(self, motive: Motive) -> bool:
         """Whether the key lets the caller state this motive."""

@@ -56,8 +56,8 @@ class StackSettings(BaseModel):
     workspace: Annotated[str, Field(pattern=r"^([A-Za-z0-9._-]{1,90})?$")] = ""
     """Terraform workspace; default: `default`."""
     state_keepers: tuple[str, ...] = ()
-    """Actors of kind `pipeline` or `human` whose Terraform reads and writes this stack's state in S3 through the gateway. Default: every
-    pipeline and every person. Agents and services never do."""
+    """Actors of kind `pipeline` or `human` whose Terraform reads and writes this stack's state in S3 through the gateway. Default: those
+    whose key has the role `stack/NAME`, and with only one such stack every other too. Agents and services never do."""
     protected_branch: str = ""
     """Branch whose commit holds the code and contracts that count, e.g. `main` or `origin/main`; `HEAD` for what is checked out.
     Default: the upstream of the branch that is checked out at the start, else `main`. A stack outside git is read as it is on disk."""

@@ -14,6 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
 from gateway.core.errors import NotFound, SentinelError
+from gateway.core.off_loop import work_for
 from gateway.doors.mcp.resources import PAGES, TEMPLATES, page_of
 from gateway.doors.mcp.subscriptions import Subscriptions
 from gateway.doors.mcp.tool_call import McpPorts, ToolAnswer, ToolRequest, error_answer
@@ -154,8 +155,9 @@ class _Handlers:
 
 
 def _request(context: _Context) -> ToolRequest:
-    """The request that the door authenticated. There is always one: no other way leads here."""
+    """The request that the door authenticated, whose caller the task works for. There is always one: no other way leads here."""
     request: ToolRequest = context.request.scope[REQUEST]  # type: ignore[union-attr]  # an HTTP request
+    work_for(request.caller.actor)
     return request
 
 

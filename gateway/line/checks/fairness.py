@@ -185,6 +185,8 @@ class Admission:
         self._limits = limits
         self._asked: dict[str, Levels] = {}
         """What each actor has used of its budget of questions since the gateway started; absent where it is full."""
+        self._owing: set[str] = set()
+        """Those whose calls were evaluated for nothing when that budget was spent: the next is turned away before it is evaluated."""
 
     async def admit_question(self, caller: Caller, at: datetime) -> None:
         """Raise `errors.BudgetSpent` if the caller has asked as often as it may.
@@ -204,9 +206,24 @@ class Admission:
             span, again = misfit
             raise BudgetSpent(
                 f"{caller.actor} has asked {charges[span].most} times within {'an' if span == 'hour' else 'a'} {span}, as often as it may "
-                f"(dry runs, checks of plans and queries count). Nothing was done; try again at {moment_text(again)}.",
+                f"(dry runs, checks of plans, queries and changes that could not be recorded count). Nothing was done; try again at {moment_text(again)}.",
                 seconds=(again - at).total_seconds(),
             )
+
+    async def charge_for_nothing(self, caller: Caller, at: datetime) -> None:
+        """Charge a call that was evaluated and rolled back (too many calls are held, a claim was taken meanwhile) as a question: nothing
+        in the ledger charges it. Never raises for a spent budget: the answer to the call itself says more.
+        """
+        try:
+            await self.admit_question(caller, at)
+        except BudgetSpent:
+            self._owing.add(caller.actor)
+
+    async def refuse_owing(self, caller: Caller, at: datetime) -> None:
+        """Raise `errors.BudgetSpent` if so many calls of the caller were evaluated for nothing that its budget of questions is spent."""
+        if caller.actor in self._owing:
+            await self.admit_question(caller, at)
+            self._owing.discard(caller.actor)
 
     async def admit(self, mutation: Mutation, facts: Facts) -> None:
         """Raise `errors.BreakerOpen` or `errors.BudgetSpent` if the actor must wait. What is only observed is not turned away.

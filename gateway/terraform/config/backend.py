@@ -122,7 +122,7 @@ class StatePlace:
     lock_table: str = ""
     kms_key: str = ""
     keepers: tuple[str, ...] = ()
-    """The actors that may read and write it through the gateway; empty for every pipeline and every person."""
+    """The actors that may read and write it through the gateway; empty where keys name the stack, or no other has a state there."""
 
     @property
     def object(self) -> StateObject:

@@ -384,15 +384,97 @@ def test_a_state_has_the_keepers_of_its_stack(tmp_path: Path) -> None:
             refused(gate.client("s3", actor, motive=None).get_object, Bucket=BUCKET, Key=KEY)
 
 
-def test_a_large_state_is_known_by_its_first_part(guarded: Gate) -> None:
+def test_the_pipeline_of_one_stack_keeps_no_other_state(tmp_path: Path) -> None:
+    gate = _gate(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "main.tf").write_text(BACKEND.replace(KEY, "new/terraform.tfstate"))
+    gate.more_stacks = (StackSettings(name="other", path=other),)
+    with gate:
+        for name in ("kafka", "other"):
+            gate.issue(f"ci-{name}", kind=ActorKind.PIPELINE, roles=(f"stack/{name}",))
+        assert gate.client("s3", "ci-kafka", motive=None).get_object(Bucket=BUCKET, Key=KEY)
+        for actor in ("ci-other", "pipeline", "human"):
+            s3 = gate.client("s3", actor, motive=None)
+            refused(s3.get_object, Bucket=BUCKET, Key=KEY)
+            refused(s3.put_object, Bucket=BUCKET, Key=KEY, Body=state(serial=8))
+            refused(s3.put_object, Bucket=BUCKET, Key=f"{KEY}.tflock", Body=b"{}", IfNoneMatch="*")
+
+
+def test_a_large_state_is_refused_by_its_first_part(guarded: Gate) -> None:
     s3 = guarded.client("s3", "pipeline", ("consistency", "routine"))
     upload = s3.create_multipart_upload(Bucket=BUCKET, Key=KEY)["UploadId"]
-    head = '{\n  "version": 4,\n  "terraform_version": "1.13.0",\n  "serial": %s,\n  "lineage": "%s",\n'
     part = {"Bucket": BUCKET, "Key": KEY, "UploadId": upload, "PartNumber": 1}
     for serial, lineage in ((6, "aaaa"), (9, "bbbb")):
         with pytest.raises(ClientError, match="AccessDenied"):
-            s3.upload_part(**part, Body=(head % (serial, lineage)).encode())
+            s3.upload_part(**part, Body=(HEAD % (serial, lineage)).encode())
     with pytest.raises(ClientError, match="no Terraform state"):
         s3.upload_part(**part, Body=b'{"serial": 9}')
-    assert s3.upload_part(**part, Body=(head % (9, "aaaa")).encode())["ETag"]
     s3.abort_multipart_upload(Bucket=BUCKET, Key=KEY, UploadId=upload)
+
+
+HEAD = '{\n  "version": 4,\n  "terraform_version": "1.13.0",\n  "serial": %s,\n  "lineage": "%s",\n'
+PART = 5 * 1024 * 1024
+"""The least that S3 takes as a part before the last."""
+
+
+def parts_of(serial: int, end: str) -> list[bytes]:
+    """A state in two parts, of which the second is not the end of a state unless `end` is."""
+    head = (HEAD % (serial, "aaaa")).encode()
+    return [head + b" " * (PART - len(head)), end.encode()]
+
+
+def _completed(gate: Gate, parts: list[bytes]) -> None:
+    s3 = gate.client("s3", "pipeline", ("consistency", "routine"))
+    upload = {"Bucket": BUCKET, "Key": KEY, "UploadId": s3.create_multipart_upload(Bucket=BUCKET, Key=KEY)["UploadId"]}
+    sent = [
+        {"PartNumber": number, "ETag": s3.upload_part(**upload, PartNumber=number, Body=body)["ETag"]}
+        for number, body in enumerate(parts, start=1)
+    ]
+    s3.complete_multipart_upload(**upload, MultipartUpload={"Parts": sent})
+
+
+ENDS = {
+    "another serial": '"serial": 1, "outputs": {}, "resources": []}',
+    "another lineage": '"lineage": "bbbb", "outputs": {}, "resources": []}',
+    "no end": '"outputs": {',
+    "something else": "\u0000",
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
+def test_a_large_state_is_judged_as_a_whole(guarded: Gate, end: str) -> None:
+    with pytest.raises(ClientError, match="no Terraform state"):
+        _completed(guarded, parts_of(9, end))
+    assert stored(guarded) == state()
+
+
+def test_a_large_state_is_judged_by_all_of_its_parts(guarded: Gate) -> None:
+    """Parts that came past this gateway, or of which another was sent meanwhile, make no state that anybody has seen."""
+    upstream = guarded.upstream
+    assert isinstance(upstream, World)
+    s3, past = guarded.client("s3", "pipeline", ("consistency", "routine")), upstream.client("s3")
+    upload = {"Bucket": BUCKET, "Key": KEY, "UploadId": s3.create_multipart_upload(Bucket=BUCKET, Key=KEY)["UploadId"]}
+    first, second = parts_of(9, '"outputs": {}, "resources": []}')
+    known = {"PartNumber": 1, "ETag": s3.upload_part(**upload, PartNumber=1, Body=first)["ETag"]}
+    unknown = {"PartNumber": 2, "ETag": past.upload_part(**upload, PartNumber=2, Body=second)["ETag"]}
+    with pytest.raises(ClientError, match="did not all come through this gateway"):
+        s3.complete_multipart_upload(**upload, MultipartUpload={"Parts": [known, unknown]})
+    s3.abort_multipart_upload(**upload)
+    assert stored(guarded) == state()
+
+
+def test_a_large_state_is_stored_and_recorded(guarded: Gate) -> None:
+    try:
+        _completed(guarded, parts_of(9, '"outputs": {}, "resources": []}'))
+        assert json.loads(stored(guarded))["serial"] == 9
+        [written] = [
+            each
+            for each in guarded.records(stage=Stage.PASSED)
+            if "CompleteMultipartUpload" in str(each.body) and "serial=9 lineage=aaaa" in str(each.body)
+        ]
+        assert written.actor == "pipeline"
+    finally:
+        upstream = guarded.upstream
+        assert isinstance(upstream, World)
+        upstream.client("s3").put_object(Bucket=BUCKET, Key=KEY, Body=state())

@@ -98,7 +98,7 @@ def test_a_named_block_grants_no_member_that_runs(gate: Gate) -> None:
 
 
 def test_a_named_member_is_granted(gate: Gate) -> None:
-    given = {"Command": ["serve"], "WorkingDirectory": "/srv"}
+    given = {"Command": ["serve"]}
     assert _decided(gate, "agent", *_function(ImageConfig=given))[0] == "allow"
 
 
@@ -115,6 +115,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "a handler": _function(Handler="other.main"),
     "a command": _function(ImageConfig={"Command": ["sh", "-c", "x"], "EntryPoint": ["sh"]}),
     "an entry point": _function(ImageConfig={"EntryPoint": ["sh"]}),
+    "where a command runs": _function(ImageConfig={"WorkingDirectory": "/mnt/x"}),
     "a runtime": _function(Runtime="provided.al2023"),
     "a version of a template": (
         "autoscaling:UpdateAutoScalingGroup",

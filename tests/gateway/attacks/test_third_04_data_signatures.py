@@ -14,6 +14,7 @@ from itertools import count
 from typing import Any
 
 import boto3
+import httpx
 import pytest
 
 from gateway.core.model.caller import ActorKind
@@ -24,6 +25,7 @@ from tests.kit.signed_requests import Answer, Signer, Wire, talk
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 INVOCATION = "amz-sdk-invocation-id"
 ATTEMPT = "amz-sdk-request"
+UNSIGNED = {"x-amz-content-sha256": "UNSIGNED-PAYLOAD"}
 REFUSED = (400, "ThrottlingException")
 _CALLS = count()
 
@@ -146,6 +148,36 @@ def test_an_object_is_stored_once_by_its_signature(gate: Gate) -> None:
     )
     assert codes(answers(gate, wire, wire)) == [(200, ""), REFUSED]
     assert len(gate.upstream.asked) == 1
+
+
+def _presigned(gate: Gate, name: str) -> str:
+    client = gate.client("s3", "app", motive=None, signature_version="s3v4")
+    url: str = client.generate_presigned_url("put_object", Params={"Bucket": "b", "Key": name}, ExpiresIn=86_400)
+    return url
+
+
+def test_a_presigned_url_writes_once(gate: Gate) -> None:
+    url = _presigned(gate, "once")
+    found = [httpx.put(url, content=body, headers=UNSIGNED) for body in (b"mine", b"theirs", b"mine")]
+    assert [answer.status_code for answer in found] == [200, 400, 400]
+    assert "A presigned URL writes once" in found[1].text
+    assert len(gate.upstream.asked) == 1
+    assert httpx.put(_presigned(gate, "another"), content=b"x", headers=UNSIGNED).status_code == 200
+
+
+def test_a_presigned_url_that_aws_refused_is_good_again(gate: Gate) -> None:
+    url = _presigned(gate, "again")
+    gate.upstream.behaviour = "refuse"
+    assert httpx.put(url, content=b"x", headers=UNSIGNED).status_code >= 400
+    gate.upstream.behaviour = "ok"
+    assert [httpx.put(url, content=b"x", headers=UNSIGNED).status_code for _ in range(2)] == [200, 400]
+
+
+def test_a_presigned_url_reads_as_often_as_it_is_asked(gate: Gate) -> None:
+    client = gate.client("s3", "app", motive=None, signature_version="s3v4")
+    url = client.generate_presigned_url("get_object", Params={"Bucket": "b", "Key": "k"})
+    assert len({httpx.get(url).status_code for _ in range(3)}) == 1
+    assert len(gate.upstream.asked) == 3
 
 
 def test_an_upload_that_broke_off_is_sent_again_by_its_signature(gate: Gate) -> None:

@@ -5,7 +5,17 @@ import threading
 
 import pytest
 
-from gateway.core.off_loop import SMALL, WORKERS, apart, off_loop, size_of, work_for
+from gateway.core.errors import Overloaded
+from gateway.core.off_loop import (
+    MOST_OF_A_STRANGER,
+    SMALL,
+    WORKERS,
+    apart,
+    off_loop,
+    size_of,
+    work_for,
+    work_for_stranger,
+)
 from tests.kit.growth import work
 
 
@@ -101,6 +111,69 @@ async def test_who_sends_much_large_work_holds_up_others_by_one_piece_at_most() 
     go.set()
     await asyncio.gather(*flood, *others)
     assert {"ada", "bob"} <= set(order[: WORKERS + 4]), order
+
+
+async def test_strangers_occupy_one_thread_whatever_their_addresses() -> None:
+    busy, go, order = threading.Semaphore(0), threading.Event(), list[str]()
+
+    async def send(peer: str = "", actor: str = "") -> None:
+        work_for(actor) if actor else work_for_stranger(peer)
+
+        def piece() -> None:
+            busy.release()
+            if not actor:
+                go.wait(300)
+            order.append(actor or peer)
+
+        await off_loop(SMALL + 1, piece)
+
+    flood = [asyncio.ensure_future(send(peer=f"10.0.0.{number}")) for number in range(24)]
+    assert await asyncio.to_thread(busy.acquire, timeout=300)
+    known = [asyncio.ensure_future(send(actor="ada")) for _ in range(20)]
+    await asyncio.gather(*known)  # while a stranger's piece is not done, and 23 wait
+    assert order == ["ada"] * 20
+    go.set()
+    await asyncio.gather(*flood)
+    assert len(order) == 44
+
+
+async def test_a_stranger_does_not_hold_up_another_by_more_than_one_piece() -> None:
+    busy, go, order = threading.Semaphore(0), threading.Event(), list[str]()
+
+    async def send(peer: str) -> None:
+        work_for_stranger(peer)
+
+        def piece() -> None:
+            busy.release()
+            go.wait(300)
+            order.append(peer)
+
+        await off_loop(SMALL + 1, piece)
+
+    flood = [asyncio.ensure_future(send("10.0.0.1")) for _ in range(24)]
+    assert await asyncio.to_thread(busy.acquire, timeout=300)
+    other = asyncio.ensure_future(send("10.0.0.2"))
+    await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(*flood, other)
+    assert order.index("10.0.0.2") <= 2
+
+
+async def test_an_address_has_so_much_waiting_and_no_more() -> None:
+    go = threading.Event()
+
+    async def send(peer: str) -> None:
+        work_for_stranger(peer)
+        await off_loop(SMALL + 1, lambda: go.wait(300))
+
+    flood = [asyncio.ensure_future(send("10.0.0.1")) for _ in range(MOST_OF_A_STRANGER + 10)]
+    other = asyncio.ensure_future(send("10.0.0.2"))
+    await asyncio.sleep(0)
+    go.set()
+    found = await asyncio.gather(*flood, other, return_exceptions=True)
+    refused = [each for each in found if isinstance(each, Overloaded)]
+    assert 0 < len(refused) <= 10
+    assert found[-1] is None
 
 
 async def test_what_nobody_waits_for_any_more_is_not_done() -> None:

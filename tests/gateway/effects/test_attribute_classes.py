@@ -71,6 +71,19 @@ def test_the_review_names_what_exists(
                 assert any(each.endswith(f".{path}") or each == path for each in paths), place
 
 
+def test_a_doubt_is_about_what_is_harmless(
+    schemas: Mapping[str, TypeSchema], review: Mapping[str, Mapping[str, str]]
+) -> None:
+    harmless = {
+        path.rpartition(".")[2]
+        for kind, schema in schemas.items()
+        for path in schema.kinds
+        if class_of(kind, path) is C.HARMLESS
+    }
+    assert set(review["doubts"]) <= harmless
+    assert all(reason.endswith(".") for reason in review["doubts"].values())
+
+
 def test_maps_and_types_follow_from_the_schema(schemas: Mapping[str, TypeSchema]) -> None:
     wrong = [
         f"{kind}:{path}"
@@ -104,6 +117,26 @@ def test_maps_and_types_follow_from_the_schema(schemas: Mapping[str, TypeSchema]
         ("aws_ecs_task_definition", "task_role_arn", C.HANDS_ROLE),
         ("aws_sqs_queue", "policy", C.POLICY),
         ("aws_sqs_queue", "name", C.HARMLESS),
+        ("aws_api_gateway_rest_api_put", "body", C.RUNS_CODE),
+        ("aws_codebuild_project", "secondary_source_version.source_version", C.RUNS_CODE),
+        ("aws_elastic_beanstalk_configuration_template", "setting.value", C.RUNS_CODE),
+        ("aws_lambda_function", "image_config.working_directory", C.RUNS_CODE),
+        ("aws_pipes_pipe", "enrichment", C.RUNS_CODE),
+        ("aws_sagemaker_notebook_instance_lifecycle_configuration", "on_start", C.RUNS_CODE),
+        (
+            "aws_ssm_maintenance_window_task",
+            "task_invocation_parameters.run_command_parameters.parameter.values",
+            C.RUNS_CODE,
+        ),
+        ("aws_launch_template", "iam_instance_profile.name", C.HANDS_ROLE),
+        ("aws_cloudfront_key_group", "items", C.GRANTS),
+        ("aws_cloudwatch_event_permission", "action", C.GRANTS),
+        ("aws_kms_grant", "operations", C.GRANTS),
+        ("aws_s3_bucket_acl", "access_control_policy.grant.grantee.id", C.GRANTS),
+        ("aws_cloudfront_distribution", "default_cache_behavior.target_origin_id", C.SENDS_TO),
+        ("aws_dms_endpoint", "server_name", C.SENDS_TO),
+        ("aws_route53_records_exclusive", "resource_record_set.resource_records.value", C.SENDS_TO),
+        ("aws_workspacesweb_user_settings", "customer_managed_key", C.OWNED_ELSEWHERE),
         ("aws_nobody_knows", "name", None),
     ],
 )

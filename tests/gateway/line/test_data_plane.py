@@ -429,6 +429,27 @@ def test_a_signature_is_remembered_as_long_as_it_is_valid_and_no_longer() -> Non
     assert sum(map(len, spent._by_end.values())) == 1
 
 
+def test_a_presigned_url_is_remembered_until_it_ends() -> None:
+    clock = Minutes()
+    spent = DataSignatures(clock, skew=timedelta(minutes=5), most=2)
+    before = clock.now() - timedelta(days=1)
+    urls = [
+        DataSignature(value=value, at=before, nonce="", signed_nonce=True, ends=clock.now() + timedelta(days=days))
+        for value, days in (("a", 3), ("b", 6), ("c", 5))
+    ]
+    spent.spend(urls[0])
+    spent.spend(urls[1])
+    clock.later(2 * 86_400)
+    for each in urls[:2]:
+        with pytest.raises(SignatureSpent):
+            spent.spend(each)
+    with pytest.raises(Overloaded):
+        spent.spend(urls[2])
+    spent.spend(made(clock))
+    spent.free(urls[0])
+    spent.spend(urls[0])
+
+
 def test_a_shared_signature_is_not_given_back_by_one_of_its_calls() -> None:
     """Of two equal calls AWS refused one; the other was carried out."""
     clock = Minutes()

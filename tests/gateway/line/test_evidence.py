@@ -1,132 +1,130 @@
-"""Evidence on whole gateways: files of vulnerabilities and windows, and two gateways on one ledger."""
+"""What motives are proved with is found in the states, and nobody makes it up through the gateway."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
 
-from gateway.core.model.signal import SignalScope, SignalState
-from gateway.core.records.record import Stage
-from gateway.core.settings.signals import ConcernSettings, SignalForm, SignalSourceSettings
-from tests.kit.gate import ASG, Gate
-from tests.kit.history import event
+from gateway.core.model.mutation import Call
+from gateway.line.evidence import NO_EVIDENCE, evidence_of
 
-pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
-KAFKA = (ConcernSettings(stack="kafka"),)
-SCOPES = (SignalScope(stack="kafka"),)
-FOUND = {"id": "GHSA-1", "aliases": ["CVE-2026-1"], "modified": "2026-11-01T00:00:00Z"}
-
-
-@pytest.fixture(scope="module")
-def feeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a file of vulnerabilities and a calendar with a window that is open now."""
-    directory = tmp_path_factory.mktemp("feeds")
-    (directory / "osv.json").write_text(json.dumps([FOUND]))
-    begin = (datetime.now(UTC) - timedelta(hours=1)).strftime("%Y%m%dT%H%M%SZ")
-    lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:x", "BEGIN:VEVENT", "UID:launch-7", f"DTSTART:{begin}"]
-    text = "\r\n".join([*lines, "DURATION:P1D", "SUMMARY:Launch 7", "END:VEVENT", "END:VCALENDAR", ""])
-    (directory / "launches.ics").write_text(text)
-    return directory
-
-
-@pytest.fixture(scope="module")
-def gates(tmp_path_factory: pytest.TempPathFactory, feeds: Path) -> Iterator[tuple[Gate, Gate]]:
-    """Two gateways with the same sources on one ledger."""
-    sources = (
-        SignalSourceSettings(name="alerts", form=SignalForm.DATADOG, secret_env="X", concerns=KAFKA),
-        SignalSourceSettings(name="osv", form=SignalForm.OSV, path=feeds / "osv.json", concerns=KAFKA),
-        SignalSourceSettings(name="launches", form=SignalForm.CALENDAR, path=feeds / "launches.ics", concerns=KAFKA),
-    )
-    first = Gate(directory=tmp_path_factory.mktemp("first"), signals=sources)
-    with (
-        first,
-        Gate(directory=tmp_path_factory.mktemp("second"), signals=sources, data=first.directory / "data") as second,
-    ):
-        yield first, second
-
-
-@pytest.fixture
-def pair(gates: tuple[Gate, Gate]) -> Iterator[tuple[Gate, Gate]]:
-    """The two gateways, without claims of an earlier test."""
-    yield gates
-    gates[0].release_all()
-
-
-def _scale(gate: Gate, size: int, motivation: str, *evidence: str, dry_run: bool = False) -> Any:
-    body = {
-        "service": "autoscaling",
-        "operation": "SetDesiredCapacity",
-        "parameters": {"AutoScalingGroupName": ASG, "DesiredCapacity": size},
-        "motive": {"intent": "security", "motivation": motivation, "evidence": evidence},
-        "dry_run": dry_run,
-    }
-    reply = httpx.post(f"{gate.url}/v1/mutations", json=body, headers=gate.bearer("agent"), timeout=300)
-    assert reply.status_code == 200, reply.text
-    return reply.json()
+HERE = "us-east-1:123456789012"
+TOPIC = f"arn:aws:sns:{HERE}:alerts"
+STATE_CHANGE = {"source": ["aws.cloudwatch"], "detail-type": ["CloudWatch Alarm State Change"]}
+RECORDED: Mapping[str, list[Mapping[str, Any]]] = {
+    "aws_cloudwatch_metric_alarm": [
+        {"alarm_name": "lag", "alarm_actions": [TOPIC], "namespace": "Shop", "metric_name": "Lag"},
+        {"alarm_name": "child", "namespace": "Shop", "metric_name": "Errors"},
+        {"alarm_name": "cpu", "ok_actions": [TOPIC], "namespace": "AWS/EC2", "metric_name": "CPUUtilization"},
+        {
+            "alarm_name": "rate",
+            "alarm_actions": [TOPIC],
+            "metric_query": [{"id": "m", "metric": [{"namespace": "Shop", "metric_name": "Orders"}]}],
+        },
+        {"alarm_name": "other", "namespace": "Shop", "metric_name": "Other"},
+        {"alarm_name": "passed-on", "namespace": "Shop", "metric_name": "PassedOn"},
+    ],
+    "aws_cloudwatch_composite_alarm": [
+        {"alarm_name": "any", "alarm_actions": [TOPIC], "alarm_rule": 'ALARM("middle") OR ALARM(lag)'},
+        {"alarm_name": "middle", "alarm_rule": f"OK ( 'arn:aws:cloudwatch:{HERE}:alarm:child' )"},
+    ],
+    "aws_cloudwatch_log_metric_filter": [
+        {"log_group_name": "/shop", "metric_transformation": [{"namespace": "Shop", "name": "Lag"}]},
+        {"log_group_name": "/plain", "metric_transformation": [{"namespace": "Shop", "name": "Other"}]},
+    ],
+    "aws_cloudwatch_event_api_destination": [
+        {"arn": "arn:dest", "invocation_endpoint": "https://sentinel.example/v1/signals/bridge"}
+    ],
+    "aws_cloudwatch_event_rule": [
+        {
+            "name": "to-sentinel",
+            "event_bus_name": "ops",
+            "event_pattern": json.dumps({**STATE_CHANGE, "resources": [f"arn:aws:cloudwatch:{HERE}:alarm:passed-on"]}),
+        },
+        {"name": "custom", "event_pattern": json.dumps({"source": ["shop.incidents"]})},
+        {"name": "trail", "event_pattern": json.dumps({"detail-type": ["AWS API Call via CloudTrail"]})},
+        {"name": "elsewhere", "event_bus_name": "apps", "event_pattern": "{}"},
+    ],
+    "aws_cloudwatch_event_target": [
+        {"rule": "to-sentinel", "event_bus_name": "ops", "arn": "arn:dest"},
+        {"rule": "custom", "arn": TOPIC},
+        {"rule": "trail", "arn": f"arn:aws:sqs:{HERE}:trail"},
+        {"rule": "elsewhere", "event_bus_name": "apps", "arn": f"arn:aws:sqs:{HERE}:jobs"},
+    ],
+}
 
 
-def _proof(gate: Gate) -> list[str]:
-    [claim] = gate.run(gate.ledger.claims())
-    return list(claim.proof)
+@dataclass
+class States:
+    recorded: Mapping[str, list[Mapping[str, Any]]]
+
+    def recorded_of(self, resource_type: str) -> Iterator[Mapping[str, Any]]:
+        return iter(self.recorded.get(resource_type, []))
 
 
-def _until(happened: Callable[[], bool]) -> None:
-    """Wait until it has happened."""
-    for _ in range(3_000):
-        if happened():
-            return
-        time.sleep(0.1)
-    pytest.fail("it did not happen within 300 s")
+EVIDENCE = evidence_of(
+    States(RECORDED), topics=frozenset({TOPIC}), queues=frozenset({"trail"}), endpoints=["/v1/signals/bridge"]
+)
 
 
-def test_a_vulnerability_is_proven_while_the_file_has_it(pair: tuple[Gate, Gate], feeds: Path) -> None:
-    gate, _ = pair
-    _scale(gate, 6, "vulnerability", "cve-2026-1")
-    mutation = gate.run(gate.ledger.claims())[0].mutation_id
-    assert len(_proof(gate)) == 1
-    [signal] = gate.records(stage=Stage.SIGNALLED)
-    assert (signal.body.members["key"], signal.body.members["state"]) == ("GHSA-1", "open")
-    (feeds / "osv.json").write_text(json.dumps([{**FOUND, "withdrawn": "2026-11-02T00:00:00Z"}]))
-    _until(lambda: _proof(gate) == [])
-    assert len(gate.records(stage=Stage.DOWNGRADED, mutation_id=mutation)) == 1
-    assert [each.body.members["state"] for each in gate.records(stage=Stage.SIGNALLED)] == ["open", "closed"]
+def test_it_is_found_from_where_sentinel_listens() -> None:
+    assert EVIDENCE.alarms == {"lag", "cpu", "rate", "any", "middle", "child", "passed-on"}
+    assert EVIDENCE.metrics == {("Shop", "Lag"), ("Shop", "Errors"), ("Shop", "Orders"), ("Shop", "PassedOn")}
+    assert EVIDENCE.logs == {"/shop"}
+    assert EVIDENCE.rules == {"to-sentinel", "custom", "trail"}
+    assert set(EVIDENCE.buses) == {"ops", "default"}
 
 
-def test_a_number_that_the_file_does_not_have_proves_nothing(pair: tuple[Gate, Gate]) -> None:
-    _scale(pair[0], 6, "vulnerability", "CVE-2026-99")
-    assert _proof(pair[0]) == []
-    decided = pair[0].records(stage=Stage.DECIDED)[-1]
-    assert decided.body.members["evidence"] == {"proven": False, "signals": []}
+def test_where_sentinel_listens_to_nothing_there_is_none() -> None:
+    assert evidence_of(States(RECORDED), topics=frozenset(), queues=frozenset(), endpoints=[]) is NO_EVIDENCE
 
 
-def test_a_launch_is_proven_by_its_window(pair: tuple[Gate, Gate]) -> None:
-    _scale(pair[0], 6, "launch", "Launch 7")
-    assert len(_proof(pair[0])) == 1
+def embedded(name: str) -> str:
+    about = {"CloudWatchMetrics": [{"Namespace": "Shop", "Metrics": [{"Name": name}]}]}
+    return json.dumps({"_aws": about, name: 9_000})
 
 
-def test_a_dry_run_records_no_signal(pair: tuple[Gate, Gate]) -> None:
-    before = len(pair[0].records(stage=Stage.SIGNALLED))
-    _scale(pair[0], 7, "launch", "launch-7", dry_run=True)
-    assert len(pair[0].records(stage=Stage.SIGNALLED)) == before
+def event(bus: str, source: str, kind: str = "x") -> dict[str, Any]:
+    return {"Entries": [{"EventBusName": bus, "Source": source, "DetailType": kind, "Detail": "{}"}]}
 
 
-def test_a_signal_that_one_gateway_received_proves_at_the_other(pair: tuple[Gate, Gate]) -> None:
-    first, second = pair
-    told = event("K-1", at=datetime.now(UTC), source="alerts")
-    first.run(first.ledger.record_signals([replace(told, scopes=SCOPES)], datetime.now(UTC)))
+MADE_UP: list[tuple[str, dict[str, Any]]] = [
+    ("cloudwatch:PutMetricData", {"Namespace": "Shop", "MetricData": [{"MetricName": "x"}, {"MetricName": "Lag"}]}),
+    ("cloudwatch:PutMetricData", {"Namespace": "Shop", "EntityMetricData": [{"MetricData": [{"MetricName": "Lag"}]}]}),
+    ("logs:PutMetricFilter", {"metricTransformations": [{"metricNamespace": "Shop", "metricName": "Errors"}]}),
+    ("logs:PutLogEvents", {"logGroupName": "/shop", "logEvents": [{"message": "ERROR"}]}),
+    ("logs:PutLogEvents", {"logGroupName": "/any", "logEvents": [{"message": embedded("Lag")}]}),
+    ("logs:PutLogEvents", {"logGroupName": "/any", "logEvents": [{"message": embedded("Lag").replace("_", "\\u005f")}]}),
+    ("events:PutEvents", event("default", "shop.incidents")),
+    ("events:PutEvents", event(f"arn:aws:events:{HERE}:event-bus/default", "shop.incidents")),
+    ("events:PutEvents", {"Entries": [{"Source": "anything", "DetailType": "AWS API Call via CloudTrail"}]}),
+    ("events:PutEvents", event("ops", "aws.cloudwatch", "CloudWatch Alarm State Change")),
+]  # fmt: skip
+PLAIN: list[tuple[str, dict[str, Any]]] = [
+    ("cloudwatch:PutMetricData", {"Namespace": "Shop", "MetricData": [{"MetricName": "Other"}]}),
+    ("cloudwatch:PutMetricData", {"Namespace": "Lag", "MetricData": [{"MetricName": "Shop"}]}),
+    ("cloudwatch:PutMetricData", {"Namespace": "Shop", "MetricData": "nonsense"}),
+    ("logs:PutMetricFilter", {"metricTransformations": [{"metricNamespace": "Shop", "metricName": "Other"}]}),
+    ("logs:PutLogEvents", {"logGroupName": "/any", "logEvents": [{"message": embedded("Other")}, {"message": "{"}]}),
+    ("logs:PutLogEvents", {"logGroupName": "/any", "logEvents": [{"message": '{"_aws": [1]}'}, "x"]}),
+    ("events:PutEvents", event("default", "shop.orders")),
+    ("events:PutEvents", event("apps", "shop.incidents")),
+    ("cloudwatch:PutMetricAlarm", {"Namespace": "Shop", "MetricName": "Lag", "AlarmName": "mine"}),
+]
 
-    def proven() -> bool:
-        second.release_all()
-        _scale(second, 6, "incident", "k-1")
-        return _proof(second) == [told.id]
 
-    _until(proven)
-    closed = event("K-1", SignalState.CLOSED, at=datetime.now(UTC), source="alerts")
-    first.run(first.ledger.record_signals([closed], datetime.now(UTC)))
-    assert _proof(second) == []  # in the same transaction, so for every gateway at once
+def said(name: str, parameters: dict[str, Any]) -> str:
+    service, _, operation = name.partition(":")
+    return EVIDENCE.reached_by(Call(service=service, operation=operation, parameters=parameters, region="us-east-1"))
+
+
+@pytest.mark.parametrize(("name", "parameters"), MADE_UP)
+def test_what_makes_it_up_is_known(name: str, parameters: dict[str, Any]) -> None:
+    assert said(name, parameters)
+
+
+@pytest.mark.parametrize(("name", "parameters"), PLAIN)
+def test_what_is_beside_it_is_not(name: str, parameters: dict[str, Any]) -> None:
+    assert said(name, parameters) == ""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -179,6 +179,29 @@ def test_a_state_is_kept_by_those_of_its_stack() -> None:
         in_session = caller(ActorKind.PIPELINE, "ci", plan="mut_1")
         assert objection(in_session, *call, plan_stack="shop") == ""
         assert objection(in_session, *call, plan_stack="other")
+
+
+def test_with_several_stacks_a_key_names_its_own() -> None:
+    places = [StatePlace(stack=name, bucket="states", key=f"{name}.tfstate") for name in ("shop", "bank")]
+
+    def said(who: Caller, *stacks: StatePlace, plan_stack: str = "") -> str:
+        ground = GroundTruth((), Stacks(stacks, {}))
+        call = Call(service="s3", operation="GetObject", parameters={"Bucket": "states", "Key": "shop.tfstate"})
+        return ground.objection(who, call, CallClass.READ, direct=True, plan_stack=plan_stack)
+
+    named, other = (caller(ActorKind.PIPELINE, "x", roles=(f"stack/{name}", "approver")) for name in ("shop", "bank"))
+    assert said(OTHER, places[0]) == said(HUMAN, places[0]) == "", "there is no other that somebody could mean"
+    assert said(other, places[0]), "a key that names stacks keeps no other's state"
+    assert said(named, *places) == said(RECONCILER, *places) == ""
+    assert said(caller(ActorKind.PIPELINE, "x", plan="mut_1"), *places, plan_stack="shop") == ""
+    for who in (OTHER, HUMAN, other, caller(ActorKind.PIPELINE, "x", roles=("stack/", "stack"))):
+        assert "stack/NAME" in said(who, *places)
+    for who in (caller(ActorKind.AGENT, roles=("stack/shop",)), caller(ActorKind.SERVICE, roles=("stack/shop",))):
+        assert said(who, *places)
+    kept = (replace(places[0], keepers=("x",)), places[1])
+    assert said(named, *kept) == said(caller(ActorKind.PIPELINE, "x"), *kept) == ""
+    assert said(other, *kept)
+    assert said(caller(ActorKind.PIPELINE, "y", roles=("stack/shop",)), *kept)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_what_was_set_is_wanted() -> None:
         ),
         (_effect(), {"wanted_seconds": 60.0}, "60 seconds only"),
         (_effect(), {"puts_back": "mut_0"}, "puts mut_0 back"),
-        (_effect("suspended_processes"), {}, "controller owns"),
+        (_effect("status", resource_type="aws_iam_access_key"), {}, "controller owns"),
         (_effect(action=EffectAction.CREATE, attribute="*"), {"kind": "pipeline"}, "Terraform itself"),
         (_effect(declared=False), {"kind": "pipeline"}, "Terraform itself"),
         (
@@ -146,6 +146,7 @@ def _plan(
 
 
 SIZE = ResourceChange(address="aws_x.a", attribute="size", live=6, other=4)
+SUSPENDED = ResourceChange(address=GROUP, attribute="suspended_processes", live=["x"])
 
 
 def test_what_moved_and_the_plan_would_change_back_is_drift() -> None:
@@ -153,6 +154,13 @@ def test_what_moved_and_the_plan_would_change_back_is_drift() -> None:
     (drift,), left = classify_foreign_drift(_plan(SIZE), {("aws_x.a", "size"): origin})
     assert drift.wanted == Wanted(address="aws_x.a", attribute="size", value=6)
     assert (drift.before, drift.origin, left) == (4, origin, ())
+
+
+def test_what_somebody_sets_is_theirs_though_a_controller_sets_it_too() -> None:
+    origin = DriftOrigin(actor="ada", event="autoscaling:SuspendProcesses", at=AT)
+    (drift,), left = classify_foreign_drift(_plan(SUSPENDED), {(GROUP, "suspended_processes"): origin})
+    assert (drift.wanted.value, left) == (["x"], ())
+    assert classify_mutation(_applied(_effect("suspended_processes", value=["x"])), superseded={}).wanted
 
 
 def test_what_the_state_has_and_aws_has_not_leaves_the_code() -> None:
@@ -190,10 +198,12 @@ def test_what_code_leaves_unset_waits_for_what_it_may_only_mirror() -> None:
         (ResourceChange(address="aws_x.a", attribute="*", actions=("delete",)), None, "would delete"),
         (ResourceChange(address="aws_x.a", attribute="*", actions=("create", "forget")), None, "not drift of a value"),
         (ResourceChange(address="aws_x.a", attribute="p", live="s3cret", other="x", sensitive=True), None, "secret"),
+        (SUSPENDED, None, "controller owns"),
+        (SUSPENDED, DriftOrigin(actor="ada", event="autoscaling:CreateOrUpdateTags", at=AT), "controller owns"),
         (
-            ResourceChange(address="aws_autoscaling_group.a", attribute="suspended_processes", live=["x"]),
-            None,
-            "controller owns",
+            SUSPENDED,
+            DriftOrigin(actor="autoscaling.amazonaws.com", event="autoscaling:SuspendProcesses", at=AT),
+            "AWS service",
         ),
         (SIZE, DriftOrigin(actor="autoscaling.amazonaws.com", event="x:Y", at=AT), "AWS service"),
     ],

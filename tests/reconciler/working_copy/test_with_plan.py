@@ -83,6 +83,35 @@ def test_every_kind_of_place_is_edited(drifted: Path, calm: Any, tmp_path: Path)
     assert (code, output["clean"], output["drift"]) == (0, True, [])
 
 
+@pytest.mark.terraform
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_one_value_that_terraform_refuses_keeps_no_other_back(drifted: Path) -> None:
+    main = drifted / "main.tf"
+    rule = """
+  lifecycle {
+    precondition {
+      condition     = var.retention < 60
+      error_message = "Less than 60 days."
+    }
+  }
+"""
+    main.write_text(
+        main.read_text().replace(
+            "  retention_in_days = var.retention\n", f"  retention_in_days = var.retention\n{rule}"
+        )
+    )
+
+    code, output = _run(str(drifted), "--write")
+
+    assert code == 2
+    (left,) = output["left"]
+    assert (left["address"], left["attribute"]) == ("aws_cloudwatch_log_group.app", "retention_in_days")
+    assert "Less than 60 days." in left["reason"]
+    assert len(output["drift"]) == 7
+    assert "desired = 5\n" in (drifted / "terraform.tfvars").read_text()
+    assert "default = 30" in (drifted / "variables.tf").read_text()
+
+
 @pytest.fixture
 def outside(calm: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Path]]:
     """A working copy with an output that follows what drifted, a log group that was created outside, and the events of both."""

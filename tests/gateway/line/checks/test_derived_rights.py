@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 import pytest
 from botocore.session import get_session
@@ -13,7 +14,9 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.model.verdict import Verdict
+from gateway.effects.attribute_classes import AttributeClass, class_of, is_map
 from gateway.effects.registry import SERVICES
+from gateway.line.checks.dangerous_parts import dangerous_parts
 from gateway.line.checks.derived_rows import DerivedRowsCheck
 from tests.kit import nouns
 from tests.tools.effect_sources.iam import IamService, iam_services
@@ -106,3 +109,18 @@ async def test_what_starts_restores_shares_or_copies_something_is_held(kind: Act
     found = [row for row in rows() if row.confidence is Confidence.RESOURCE and _DOES_MORE.match(row.operation)]
     assert len(found) > 50
     assert await passing(found, kind) == []
+
+
+def test_what_runs_by_a_derived_row_is_shown_to_policies_as_by_a_hand_made_one() -> None:
+    running = [
+        effect
+        for row in rows()
+        for effect in effects(row)
+        if effect.action is not EffectAction.INVOKE
+        and class_of(effect.resource_type, effect.attribute) is AttributeClass.RUNS_CODE
+        and not is_map(effect.resource_type, effect.attribute)
+    ]
+    assert len(running) > 100
+    for effect in running:
+        shown: list[Any] = dangerous_parts(nouns.subject(effect), "123456789012")
+        assert [part["class"] for part in shown] == ["runs_code"], (effect.address, effect.attribute)

@@ -1,0 +1,73 @@
+"""Which wanted values the errors of a plan are about, so that the others can be written without them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from gateway.terraform.address import parse_address
+from reconciler.model import Edited, Left, Wanted
+
+_START = re.compile(r"^Error: ", re.MULTILINE)
+_WITH = re.compile(r"^ +with (\S.*),$", re.MULTILINE)
+_ON = re.compile(r'^ +on (\S+) line \d+, in (\w+) "([^"]+)"(?: "([^"]+)")?:$', re.MULTILINE)
+_ARGUMENT = re.compile(r"^ +\d+: +(\w+) += ", re.MULTILINE)
+_MOST_LINES = 12
+"""Lines of an error that a reason has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PlanError:
+    """One error in Terraform's output ("Error: …", with the object and the place it is about)."""
+
+    text: str
+    address: str = ""
+    """The instance that is refused; empty if the error names none."""
+    block: tuple[str, ...] = ()
+    """Type and labels of the block where it stands, e.g. `("variable", "days")`."""
+    argument: str = ""
+
+
+def refused_by_plan(output: str, edited: Edited) -> tuple[Left, ...]:
+    """The wanted values that errors in the output of `terraform plan` are about, each with the error; none if no error tells."""
+    refused: dict[tuple[str, str], Left] = {}
+    for error in _errors(output):
+        for wanted, chain in _about(error, edited):
+            reason = f"It was not written, because Terraform refuses it. It said:\n{error.text}"
+            refused.setdefault(wanted.key, Left(wanted=wanted, reason=reason, chain=chain))
+    return tuple(refused.values())
+
+
+def _errors(output: str) -> Iterator[_PlanError]:
+    starts = [*(match.start() for match in _START.finditer(output)), len(output)]
+    for start, end in pairwise(starts):
+        text = output[start:end].strip()
+        address, place, argument = _WITH.search(text), _ON.search(text), _ARGUMENT.search(text)
+        yield _PlanError(
+            text="\n".join(text.splitlines()[:_MOST_LINES]),
+            address=address[1] if address else "",
+            block=tuple(each for each in place.groups()[1:] if each) if place else (),
+            argument=argument[1] if argument else "",
+        )
+
+
+def _about(error: _PlanError, edited: Edited) -> list[tuple[Wanted, tuple[str, ...]]]:
+    """The values, with how they were traced. Of a resource those of the argument, or all if none is of the argument."""
+    made = {edit.wanted.key: (edit.wanted, edit.chain) for edit in edited.edits}
+    if error.block[:1] == ("resource",) or error.address:
+        there = [each for each in made.values() if _is_of(each[0].address, error)]
+        return [each for each in there if each[0].path.top == error.argument] or there
+    names = {"variable": error.block[1:2], "module": (error.argument,)}.get(error.block[0] if error.block else "", ())
+    return [each for each in made.values() if _is_traced(each[1], names)]
+
+
+def _is_of(address: str, error: _PlanError) -> bool:
+    if error.address:
+        return address == error.address
+    parsed = parse_address(address)
+    return parsed is not None and (parsed.resource_type, parsed.name) == error.block[1:]
+
+
+def _is_traced(chain: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether the way to the place leads through the value of a variable or argument with one of the names."""
+    return any(re.search(rf"\b{re.escape(name)} = ", line) is not None for name in names if name for line in chain)
