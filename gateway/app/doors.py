@@ -176,13 +176,6 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         models=parts.aws.models,
     )
     task = run_task(parts, stack)
-    replays = Replays(
-        running=parts.engine,
-        queries=parts.ledger,
-        deadline_ms=settings.policy.deadline_ms,
-        memory_mb=settings.policy.memory_mb,
-    )
-    stack.push_async_callback(replays.close)
     return ApiPorts(
         pipeline=pipeline,
         authenticator=Bearer(parts.keys, parts.clock),
@@ -221,10 +214,19 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         deliveries=delivery_book(parts),
         keys=parts.keys,
         clock=parts.clock,
-        replays=replays,
+        replays=_open_replays(parts, stack),
         max_body_bytes=settings.server.max_body_bytes,
         wakeups=parts.wakeups,
     )
+
+
+def _open_replays(parts: Parts, stack: AsyncExitStack) -> Replays:
+    policy = parts.settings.policy
+    replays = Replays(
+        running=parts.engine, queries=parts.ledger, deadline_ms=policy.deadline_ms, memory_mb=policy.memory_mb
+    )
+    stack.push_async_callback(replays.close)
+    return replays
 
 
 async def _readiness(parts: Parts) -> Readiness:
