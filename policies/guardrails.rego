@@ -3,18 +3,65 @@
 # description: |
 #   Joins the findings of every package below `sentinel.rules`. `evaluated` contains the packages whose findings could be
 #   evaluated: the gateway compares it with the packages in the bundle and refuses the change if one is missing.
+#   `warned` are the findings of rules that are only tried: they refuse and hold nothing (`policies/data/stages.json`).
 package sentinel.guardrails
 
+import data.data.stages as stages
 import data.sentinel.lib.effects
 
 # METADATA
 # title: All guardrails together
 # entrypoint: true
-result := {"evaluated": evaluated, "findings": findings}
+result := {"evaluated": evaluated, "findings": enforced, "warned": warned}
 
 evaluated[name] := true if is_set(data.sentinel.rules[name].findings)
 
+enforced contains finding if {
+	some finding in findings
+	stage(finding) == "enforce"
+}
+
+warned contains finding if {
+	some finding in findings
+	stage(finding) == "warn"
+}
+
 findings contains finding if some finding in data.sentinel.rules[_].findings
+
+# METADATA
+# title: The stage of a finding's rule
+# description: That of the last entry that fits. A rule that denies in every mode is always enforced, and so is what no entry fits.
+default stage(_) := "enforce"
+
+stage(finding) := last if {
+	not startswith(finding.id, "never.")
+	fitting := [entry.stage | some entry in stages.entries; fits(entry, finding)]
+	count(fitting) > 0
+	last := fitting[count(fitting) - 1]
+}
+
+fits(entry, finding) if {
+	object.get(entry, "rule", finding.id) == finding.id
+	object.get(entry, "kind", input.caller.kind) == input.caller.kind
+	everywhere(object.get(entry, "stack", "*"))
+}
+
+everywhere("*")
+
+everywhere(pattern) if {
+	count(input.stacks) > 0
+	every stack in input.stacks {
+		stack != ""
+		named(pattern, stack)
+	}
+}
+
+named(pattern, stack) if pattern == stack
+
+named(pattern, stack) if {
+	endswith(pattern, "*")
+	startswith(stack, trim_suffix(pattern, "*"))
+}
 
 # METADATA
 # title: Only the resource is known

@@ -59,6 +59,7 @@ from gateway.line.data_plane import DataPlane, DataSignatures
 from gateway.line.pipeline import Pipeline
 from gateway.line.state_writes import StateWrites
 from gateway.plans.document import LARGEST_PLAN
+from gateway.policy.replays import Replays
 from gateway.signals.receiver import SignalReceiver
 from gateway.signals.sns import SnsEndpoint, SnsMessages
 
@@ -213,9 +214,19 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         deliveries=delivery_book(parts),
         keys=parts.keys,
         clock=parts.clock,
+        replays=_open_replays(parts, stack),
         max_body_bytes=settings.server.max_body_bytes,
         wakeups=parts.wakeups,
     )
+
+
+def _open_replays(parts: Parts, stack: AsyncExitStack) -> Replays:
+    policy = parts.settings.policy
+    replays = Replays(
+        running=parts.engine, queries=parts.ledger, deadline_ms=policy.deadline_ms, memory_mb=policy.memory_mb
+    )
+    stack.push_async_callback(replays.close)
+    return replays
 
 
 async def _readiness(parts: Parts) -> Readiness:

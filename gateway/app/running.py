@@ -19,6 +19,8 @@ from gateway.core.times import SystemClock
 from gateway.doors.router import DoorRouter
 from gateway.line.checks.priorities import idle_layers
 from gateway.line.unneeded_claims import UnneededClaims
+from gateway.policy.sources import shipped
+from gateway.policy.stages import StageBook
 
 log = structlog.get_logger()
 
@@ -55,8 +57,16 @@ def _background(parts: Parts) -> tuple[Coroutine[None, None, None], ...]:
         # Other gateways of the ledger record signals and stops too.
         repeat(parts.signals.refresh, 1.0, failed="signals_not_followed"),
         repeat(parts.stops.refresh, 0.5, failed="stops_not_followed"),
+        repeat(_stage_book(parts).look, 2.0, failed="policy_stages_not_recorded"),
         repeat(parts.key_ends.look, 600.0, failed="key_ends_not_looked_for"),
         parts.wakeups.follow(ledger),
+    )
+
+
+def _stage_book(parts: Parts) -> StageBook:
+    policies = parts.settings.policy.path or shipped()
+    return StageBook(
+        engine=parts.engine, events=parts.ledger, queries=parts.ledger, clock=parts.clock, policies=policies
     )
 
 

@@ -1,10 +1,9 @@
 """`sentinel policy`: build the bundle, test the policies, evaluate them on an input document, and show the numbers in force."""
 
-import asyncio
 import json
-import sys
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,17 @@ import typer
 from gateway.cli.config import config_file
 from gateway.cli.options import Config, Json
 from gateway.cli.output import answer, console, fail, log_to_stderr, safe, show_json, show_table
+from gateway.cli.policy_eval import eval_command
+from gateway.cli.policy_replay import replay_command
+from gateway.cli.policy_write import (
+    bench_command,
+    diff_command,
+    fmt_command,
+    lint_command,
+    new_command,
+    require_opa,
+    schema_command,
+)
 from gateway.core.errors import PolicyInvalid, SentinelError
 from gateway.core.model.path import AttributePath
 
@@ -21,6 +31,7 @@ if TYPE_CHECKING:
     from gateway.policy.sources import Sources
 
 _DEADLINE_MS, _MEMORY_MB = 1000, 64
+_LOOK_SECONDS = 0.3
 
 
 async def numbers_in_force(path: Path | None, config: Path | None, stack: str) -> dict[str, Any]:
@@ -74,8 +85,16 @@ def show_numbers(shown: Mapping[str, Any]) -> None:
 
 
 policy_app = typer.Typer(
-    add_completion=False, help="Build, test and evaluate the policies (Rego).", no_args_is_help=True
+    add_completion=False, help="Write, test, build, evaluate and replay the policies (Rego).", no_args_is_help=True
 )
+policy_app.command("new")(new_command)
+policy_app.command("lint")(lint_command)
+policy_app.command("fmt")(fmt_command)
+policy_app.command("schema")(schema_command)
+policy_app.command("eval")(eval_command)
+policy_app.command("diff")(diff_command)
+policy_app.command("bench")(bench_command)
+policy_app.command("replay")(replay_command)
 
 Directory = Annotated[
     Path | None, typer.Option("--path", help="Directory of the policies. Default: those shipped with Sentinel.")
@@ -124,61 +143,70 @@ def _built(directory: Path, sources: "Sources") -> "Bundle":
         try:
             last = read_bundle(directory)
         except PolicyInvalid:
-            _require_opa()
+            require_opa()
             raise
         if has_rules_of(last, sources):
             return with_data_of(sources, last)
-    return build(sources, _require_opa())
+    return build(sources, require_opa())
 
 
 @policy_app.command("test")
-def run_tests_command(path: Directory = None, *, as_json: Json = False) -> None:
+def run_tests_command(
+    path: Directory = None,
+    *,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Also name the lines of rules that no test reaches; exit code 1 if any.")
+    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Run them again after each edit, until interrupted.")] = False,
+    as_json: Json = False,
+) -> None:
     """Check the policies' data (`data/*.json`) and run their tests (`*_test.rego`) with opa. Exit code 1 if one fails."""
-    from gateway.policy import opa_command
-    from gateway.policy.data_schema import check_data_files
-    from gateway.policy.sources import read_sources, shipped
+    from gateway.policy.sources import shipped
 
     directory = path or shipped()
+    passes = _tests_pass(directory, coverage=coverage, as_json=as_json)
+    while watch:
+        passes = _after_edit(directory, lambda: _tests_pass(directory, coverage=coverage, as_json=as_json))
+    raise typer.Exit(0 if passes else 1)
+
+
+def _after_edit(directory: Path, again: Callable[[], bool], wait: Callable[[float], None] = time.sleep) -> bool:
+    """Wait for an edit, and do it again."""
+    from gateway.policy.engine import fingerprint
+
+    before = fingerprint(directory, tests=True)
+    while fingerprint(directory, tests=True) == before:
+        wait(_LOOK_SECONDS)
+    return again()
+
+
+def _tests_pass(directory: Path, *, coverage: bool, as_json: bool) -> bool:
+    """Run the tests once and print what they say; whether they pass."""
+    from gateway.policy import opa_command
+    from gateway.policy.ci import check_tests
+    from gateway.policy.data_schema import check_data_files
+    from gateway.policy.sources import read_sources
+
     try:
         check_data_files(read_sources(directory).files)
         # --verbose traces every test, which takes seven times as long; failures are shown without it.
         output_format = ["--format", "json"] if as_json else []
         done = opa_command.run_opa(
-            _require_opa(),
+            require_opa(),
             ["test", "--timeout", opa_command.OPA_TEST_TIMEOUT, *output_format, "."],
             cwd=directory,
         )
     except SentinelError as error:
         fail(error, as_json=as_json)
     typer.echo(done.stdout + done.stderr)
-    raise typer.Exit(0 if done.returncode == 0 else 1)
-
-
-@policy_app.command("eval")
-def eval_command(
-    document: Annotated[
-        Path,
-        typer.Argument(help="A JSON file with the input document (policies/README.md); - for standard input."),
-    ],
-    entrypoint: Annotated[str, typer.Option(help="The rule to evaluate.")] = "sentinel/guardrails/result",
-    path: Directory = None,
-    *,
-    as_json: Json = False,
-) -> None:
-    """Evaluate the policies on a document with the embedded engine and print the result."""
-    from gateway.policy.sources import shipped
-
-    log_to_stderr()
+    if not coverage or done.returncode != 0:
+        return done.returncode == 0
     try:
-        text = sys.stdin.read() if str(document) == "-" else document.read_text(encoding="utf-8")
-        result = asyncio.run(_evaluate(path or shipped(), entrypoint, text))
-    except SentinelError as error:
-        fail(error, as_json=as_json)
-    except OSError as error:
-        fail(PolicyInvalid(f"{document} cannot be read: {error.strerror}."), as_json=as_json)
-    except ValueError as error:
-        fail(PolicyInvalid(f"{document} is not JSON: {error}"), as_json=as_json)
-    typer.echo(json.dumps(result, indent=2, ensure_ascii=False))
+        typer.echo(check_tests(directory, require_opa()))
+    except PolicyInvalid as error:
+        typer.echo(str(error))
+        return False
+    return True
 
 
 @policy_app.command("numbers")
@@ -195,27 +223,3 @@ def numbers_command(
     """
     log_to_stderr()
     show_numbers(answer(numbers_in_force(path, config_file(config), stack), as_json=as_json))
-
-
-async def _evaluate(directory: Path, entrypoint: str, text: str) -> object:
-    from gateway.policy.bundle import select_bundle
-    from gateway.policy.embedded import Embedded
-
-    document = json.loads(text)
-    with tempfile.TemporaryDirectory() as scratch:
-        engine = Embedded(select_bundle(directory, Path(scratch)), deadline_ms=_DEADLINE_MS, memory_mb=_MEMORY_MB)
-    try:
-        return await engine.ask(entrypoint, document)
-    finally:
-        await engine.close()
-
-
-def _require_opa() -> Path:
-    from gateway.policy import opa_command
-
-    tool = opa_command.find_opa()
-    if tool is None:
-        from gateway.policy.bundle import GET_OPA
-
-        raise PolicyInvalid(f"There is no `opa` on PATH. {GET_OPA} Then try again.")
-    return tool

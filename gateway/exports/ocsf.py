@@ -146,6 +146,7 @@ _ENTITIES: Final = {
     Stage.KEY_ISSUED: _Entity(*_CREATE, "key", uid="key"),
     Stage.KEY_REVOKED: _Entity(*_DISABLE, "key", uid="key"),
     Stage.PLAN_ENDED: _Entity(*_DEACTIVATE, "plan session", uid="key"),
+    Stage.POLICY_STAGED: _Entity(*_UPDATE, "policy stages", _NOTICE, "revision"),
     Stage.STOPPED: _Entity(*_ACTIVATE, "stop", _NOTICE),
     Stage.RESUMED: _Entity(*_DEACTIVATE, "stop"),
     Stage.CHAT_LINKED: _Entity(*_UPDATE, "chat user", _NOTICE),

@@ -5,7 +5,6 @@ Source of the format: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from gateway.core.model.motive import motive_to_json
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.plans.check import ContestedClaim, PlanVerdict
+from gateway.presentation.markdown import markdown_table, markdown_text
 from gateway.presentation.serialize import decision_to_json, time_to_json
 
 
@@ -67,13 +67,7 @@ def _claim(contested: ContestedClaim, *, sees_all: bool) -> dict[str, Any]:
     }
 
 
-MOST_ROWS: Final = 100
-"""Rows of each table; the others are counted."""
-_LONGEST: Final = 600
 _NAMED: Final = 10
-_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]()#+!|~])")
-_ENTITIES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;&#8203;"})
-"""A zero-width space ends what GitHub would take for the mention of a user."""
 _FATES: Final = {
     "kept": "stays: the change is refused",
     "undone": "ends: the plan outranks it",
@@ -101,14 +95,14 @@ def plan_headline(report: Mapping[str, Any]) -> str:
 
 def plan_markdown(report: Mapping[str, Any]) -> str:
     """The whole report. Nothing in it is interpreted as markup, whatever a plan or a claim says."""
-    parts = [f"### Sentinel: {_text(plan_headline(report))}"]
+    parts = [f"### Sentinel: {markdown_text(plan_headline(report))}"]
     if rows := [_finding_row(each) for each in report["decision"]["findings"]]:
-        parts.append(_table(("", "Rule", "Resource", "Why"), rows))
+        parts.append(markdown_table(("", "Rule", "Resource", "Why"), rows))
     if rows := [_claim_row(each) for each in report["claims"]]:
-        parts.append(_table(("Claimed by", "Resource", "Claim", "Plan", "After an apply"), rows))
-    parts += [_text(note) for note in not_understood_notes(report)]
+        parts.append(markdown_table(("Claimed by", "Resource", "Claim", "Plan", "After an apply"), rows))
+    parts += [markdown_text(note) for note in not_understood_notes(report)]
     if note := unjudged_note(report):
-        parts.append(_text(note))
+        parts.append(markdown_text(note))
     parts.append(
         f"Check `{report['plan']['id']}`, policies `{report['decision']['bundle'][:12]}`. Nothing was changed."
     )
@@ -142,19 +136,13 @@ def unjudged_note(report: Mapping[str, Any]) -> str:
     return f"Known only after the apply, and judged then: {_named(names)}."
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows[:MOST_ROWS]]
-    more = f"\n\n… and {len(rows) - MOST_ROWS} more." if len(rows) > MOST_ROWS else ""
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + more
-
-
 def _finding_row(finding: Mapping[str, Any]) -> tuple[str, ...]:
     where = _place(finding)
     return (
         "denied" if finding["verdict"] == Verdict.DENY else "held",
-        _text(finding["rule"]),
+        markdown_text(finding["rule"]),
         where,
-        _text(finding["reason"]),
+        markdown_text(finding["reason"]),
     )
 
 
@@ -163,22 +151,21 @@ def _claim_row(claim: Mapping[str, Any]) -> tuple[str, ...]:
     why = "/".join(part for part in (motive.get("intent", ""), motive.get("motivation", "")) if part)
     until = f"until {claim['until'][:19]}" if claim["until"] else "without end"
     held = ", ".join(part for part in (_value(claim["value"]), why, until) if part)
-    return (_text(claim["holder"]), _place(claim), _text(held), _text(_value(claim["planned"])), _FATES[claim["fate"]])
+    return (
+        markdown_text(claim["holder"]),
+        _place(claim),
+        markdown_text(held),
+        markdown_text(_value(claim["planned"])),
+        _FATES[claim["fate"]],
+    )
 
 
 def _place(about: Mapping[str, Any]) -> str:
-    return _text(".".join(part for part in (about["address"], about["attribute"]) if part) or "the whole plan")
+    return markdown_text(".".join(part for part in (about["address"], about["attribute"]) if part) or "the whole plan")
 
 
 def _value(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _text(text: str) -> str:
-    """The text in one line, with everything that Markdown or HTML would interpret escaped."""
-    line = "".join(character if character.isprintable() else " " for character in text)
-    line = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
-    return _SPECIAL.sub(r"\\\1", line).translate(_ENTITIES).replace("://", "&#58;//")
 
 
 def _count(number: int, noun: str) -> str:

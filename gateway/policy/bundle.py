@@ -195,9 +195,14 @@ def read_bundle(directory: Path) -> Bundle:
         manifest = Manifest.model_validate_json((directory / _MANIFEST).read_bytes())
     except (OSError, ValidationError) as error:
         raise PolicyInvalid(f"There is no complete policy bundle in {directory}: {error}") from error
+    return verified_bundle(wasm, data, manifest, f" in {directory}")
+
+
+def verified_bundle(wasm: bytes, data: bytes, manifest: Manifest, where: str = "") -> Bundle:
+    """The bundle of these parts. Raises `errors.PolicyInvalid` if they do not belong together, or for invalid data."""
     if (_sha256(wasm), _sha256(data)) != (manifest.wasm_sha256, manifest.data_sha256):
         raise PolicyInvalid(
-            f"The policy bundle in {directory} does not match its manifest; rebuild it with `sentinel policy build`."
+            f"The policy bundle{where} does not match its manifest; rebuild it with `sentinel policy build`."
         )
     return _validated(Bundle(wasm=wasm, data=data, manifest=manifest))
 

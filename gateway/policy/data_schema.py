@@ -283,6 +283,31 @@ def _nested(one: str, other: str) -> bool:
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
+class StageEntry(_Strict):
+    """How strictly rules are taken; of several entries that fit, the last one holds."""
+
+    rule: Annotated[StrictStr, Field(pattern=r"^\S{1,100}$")] | None = None
+    """The id of one rule; absent: every rule."""
+    stack: Annotated[StrictStr, Field(pattern=r"^[^\s*]{0,200}\*?$", min_length=1)] | None = None
+    """A stack, or the beginning of names with `*`; absent: every stack, and what is in none."""
+    kind: ActorKind | None = None
+    """A kind of actor; absent: every kind."""
+    stage: Literal["off", "warn", "enforce"]
+
+    @model_validator(mode="after")
+    def _stageable(self) -> Self:
+        """Raises ValueError for a rule that denies in every mode."""
+        if self.rule is not None and self.rule.startswith("never."):
+            raise ValueError(f"{self.rule} denies in every mode, so it has no stage")
+        return self
+
+
+class StagesData(_Strict):
+    """`policies/data/stages.json`."""
+
+    entries: Annotated[list[StageEntry], Field(max_length=1_000)]
+
+
 class CouplingsData(_Strict):
     """`policies/data/couplings.json`."""
 
@@ -344,6 +369,7 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "couplings": CouplingsData,
     "budgets": BudgetsData,
     "plans": PlansData,
+    "stages": StagesData,
 }
 _COMPLETE = (
     ("intents", Intent),

@@ -45,7 +45,7 @@ class ReloadingEngine(RunningEngine):
         self._cache = cache
         self._limits = (deadline_ms, memory_mb)
         # Before the sources are read, so that an edit made meanwhile is noticed later.
-        self._fingerprint = _fingerprint(policies, tests=tested)
+        self._fingerprint = fingerprint(policies, tests=tested)
         self._engine = self._open_engine()
         self._problem = ""
         self._stop = threading.Event()
@@ -76,10 +76,10 @@ class ReloadingEngine(RunningEngine):
 
     def reload_if_changed(self) -> None:
         """Rebuild if the sources changed since the last call. If they are invalid, log it, set `problem` and keep the old bundle."""
-        fingerprint = _fingerprint(self._policies, tests=self._tested)
-        if fingerprint == self._fingerprint:
+        found = fingerprint(self._policies, tests=self._tested)
+        if found == self._fingerprint:
             return
-        self._fingerprint = fingerprint
+        self._fingerprint = found
         try:
             engine = self._open_engine()
         except PolicyInvalid as error:
@@ -99,7 +99,7 @@ class ReloadingEngine(RunningEngine):
         return engine
 
 
-def _fingerprint(policies: Path, *, tests: bool) -> Fingerprint:
+def fingerprint(policies: Path, *, tests: bool) -> Fingerprint:
     """The fingerprint of the sources, and of their tests if these count; empty if they cannot be read."""
     try:
         paths = [*source_paths(policies), *(sorted(policies.rglob("*_test.rego")) if tests else ())]

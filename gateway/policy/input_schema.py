@@ -1,5 +1,6 @@
 """The schema of the policies' input document, against which opa checks the names of its members (`policies/README.md` documents them)."""
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -115,3 +116,16 @@ INPUT_SCHEMA: Final[Mapping[str, Any]] = _object(
     drift=_DRIFT,
 )
 """JSON Schema of every input that the policies are asked with."""
+
+VERSION: Final = 1
+"""Of the input. Members are only added within a version, so a rule that was written for it stays right."""
+
+
+def published_schema() -> str:
+    """The schema as `docs/policy-input.schema.json` has it, for editors and for `opa check --schema`."""
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:sentinel:policy-input:{VERSION}",
+        "title": f"Input of Sentinel's policies, version {VERSION}",
+    }
+    return json.dumps({**head, **INPUT_SCHEMA}, indent=2) + "\n"

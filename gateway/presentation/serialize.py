@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from gateway.core.model.approval import Hold, HoldState, approval_rule_to_json
 from gateway.core.model.claim import Claim, Undone, undone_by_to_json
@@ -159,6 +159,10 @@ def mutation_to_json(mutation: Mutation) -> dict[str, Any]:
     }
 
 
+_NOT_SHOWN: Final = frozenset({"asked"})
+"""Packed members, which only programs read: `asked` repeats the claims of others."""
+
+
 def record_to_json(record: Record) -> dict[str, Any]:
     """One record of the ledger with its hash chain members."""
     return {
@@ -168,7 +172,7 @@ def record_to_json(record: Record) -> dict[str, Any]:
         "mutation_id": record.mutation_id,
         "actor": record.actor,
         "stack": record.stack,
-        "body": record.body.members,
+        "body": {name: value for name, value in record.body.members.items() if name not in _NOT_SHOWN},
         "previous": record.previous,
         "hash": record.hash,
     }

@@ -34,6 +34,12 @@ class Figures:
         self.decisions = Counter(
             "sentinel_decisions", "Recorded decisions.", ["verdict", "mode", "kind", "intent"], registry=here
         )
+        self.warned = Counter(
+            "sentinel_policy_warned",
+            "What rules that are only tried would have refused or held.",
+            ["rule", "verdict", "kind"],
+            registry=here,
+        )
         self.decision_seconds = Histogram(
             "sentinel_decision_duration_seconds",
             "From the decoded call to its decision, before it is recorded.",

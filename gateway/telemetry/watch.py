@@ -63,6 +63,9 @@ class Watch:
             self._figures.decisions.labels(
                 decision.verdict.value, decision.mode.value, mutation.caller.kind.value, intent
             ).inc()
+            # Once for each rule, as a decision is counted once. Only authors of policies name rules, so there are few.
+            for rule, verdict in {(each.rule, each.verdict.value) for each in decision.warned}:
+                self._figures.warned.labels(rule, verdict, mutation.caller.kind.value).inc()
 
     @contextmanager
     def commit(self, name: str, mutation: Mutation) -> Iterator[None]:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SECTIONS = ("line", "asked", "peers", "policy", "effects", "ledger", "wire", "growth", "rewrite", "export")
+SECTIONS = ("line", "asked", "peers", "policy", "replay", "effects", "ledger", "wire", "growth", "rewrite", "export")
 """What needs nothing but this repository, and for `peers` what `make peers` installs."""
 MORE = ("reconcile", "start", "console")
 """What needs Terraform and its AWS provider too, or a browser: only on demand."""

@@ -48,6 +48,7 @@ from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.tables import BUDGETS, CLAIMS, HOLDS, VALUES
 from gateway.ledger.store.transaction import Transaction
+from gateway.policy.replay import ReplayRange
 from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
@@ -125,11 +126,27 @@ class Gate:
         return self
 
     def __exit__(self, *_: object) -> None:
+        flips = self._flips()
         if not self._failure:
             self._server.should_exit = True
         self._thread.join(300)
         assert not self._thread.is_alive(), f"the gateway did not stop; it waits here:\n{self._waiting()}"
         self._loop.close()
+        assert not flips, f"these decisions, replayed under the same policies, are others: {flips}"
+
+    def _flips(self) -> list[dict[str, Any]]:
+        """The decisions that do not replay to themselves under the policies that decided them: none, in every test with a gate."""
+        if self._failure or not self._thread.is_alive() or self.policy != PolicySettings():
+            return []
+        application: Any = self.app._app
+        replays, human = application.state.ports.replays, Caller(actor="h", kind=ActorKind.HUMAN, key_id="h")
+        flips, wanted = [], ReplayRange()
+        while True:
+            page = self.run(replays.page(human, wanted))
+            flips += page["flips"]
+            if page["next"] is None:
+                return flips
+            wanted = ReplayRange(before_seq=page["next"])
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the event loop of the gateway and return its result."""

@@ -74,6 +74,23 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question that a check asked the policies, kept so that edited policies can be asked it later."""
+
+    check: str
+    """Name of the check in its findings."""
+    entrypoint: str
+    document: Mapping[str, Json] = field(repr=False)
+    """The input, without what is never stored: masks stand for the secrets inside of documents."""
+    exact: bool = True
+    """Whether the policies said the same of this input as of the one with the secrets."""
+    lifted: tuple[str, ...] = ()
+    """The objections that people lifted when they approved the plan of the call's session."""
+    untold: tuple[tuple[str, str], ...] | None = None
+    """(address, attribute) of the values that alone were judged, of a call in such a session; None if all were."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """All findings about one mutation. It is allowed only if there is a finding and every finding allows."""
 
@@ -101,6 +118,10 @@ class Decision:
     """The contest with standing claims, taken apart by the policies; None if there was none. Agents do not see it."""
     attached: str = ""
     """The mutation that is held already for the same call in the same circumstances; empty if none is."""
+    warned: tuple[Finding, ...] = ()
+    """What rules that are only tried would have refused or held (`policies/data/stages.json`)."""
+    asked: tuple[Asked, ...] = field(default=(), compare=False, repr=False)
+    """What the policies were asked."""
 
     @property
     def verdict(self) -> Verdict:

@@ -15,6 +15,7 @@ from gateway.core.records.keys import ChatLinkAskedBody, ChatLinkedBody, KeyIssu
 from gateway.core.records.notices import NotifiedBody, ResendAskedBody
 from gateway.core.records.operators import BreakerBody, ResumedBody, StoppedBody
 from gateway.core.records.plans import PlanCheckedBody, PlanEndedBody
+from gateway.core.records.policies import PolicyStagedBody
 from gateway.core.records.record import Body, Record, Stage, UnreadableBody, unpacked
 from gateway.core.records.requests import PassedBody, TurnedAwayBody
 from gateway.core.records.settled import SettledBody
@@ -29,7 +30,7 @@ BODIES: Final[Mapping[Stage, type[Body]]] = {
     for body in (
         ApprovedBody, BreakerBody, BrokeGlassBody, ChatLinkAskedBody, ChatLinkedBody, DecidedBody, DowngradedBody, DriftDecidedBody,
         DriftedBody, DriftLookedBody, DriftSettledBody, ExpiredBody, KeyIssuedBody, KeyRevokedBody, NotifiedBody, NotPutBackBody, PassedBody, PlanCheckedBody,
-        PlanEndedBody,
+        PlanEndedBody, PolicyStagedBody,
         ProposedBody, ReconciledBody, RejectedBody, ReleasedBody, RescheduledBody, ResendAskedBody, ResumedBody, SettledBody, SignalledBody,
         StoppedBody, TurnedAwayBody, UndoneBody, UnneededBody, WithdrawnBody,
     )

@@ -11,6 +11,7 @@ from gateway.core.model.claim import ConflictClass
 from gateway.core.model.mutation import Basis, CallClass, Door, Effect, EffectAction
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.verdict import Mode, Verdict
+from gateway.core.records.asked import RecordedAsked
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Body, Stage, to_members
 from gateway.core.records.time_boxes import PutsBack, RecordedTimeBox
@@ -159,6 +160,8 @@ class RecordedDecision(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     """Who may approve it; absent if nothing holds it."""
     consent: Mapping[str, Any] | None = None
     """The approval that it used: `approval`, `held`, `approvers`, `broke_glass`."""
+    warned: tuple[RecordedFinding, ...] = ()
+    """What rules that are only tried would have refused or held; absent if nothing."""
     contest: Mapping[str, Any] | None = None
     """Scores, see `policies/README.md`; agents are not shown it."""
     attached: str = ""
@@ -295,6 +298,8 @@ class DecidedBody(Body, Generic[Value], frozen=True, kw_only=True):
     """Of a plan that opened a session: nothing is sent for it, and it has no SETTLED."""
     part: RecordedPart | None = None
     """Of a call in such a session."""
+    asked: RecordedAsked | None = None
+    """What the policies were asked, for `sentinel policy replay`; absent if nothing was. Nobody but a replay is shown it."""
 
 
 def asked_effects(body: DecidedBody[Value]) -> tuple[RecordedEffect[Value], ...]:

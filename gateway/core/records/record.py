@@ -60,6 +60,8 @@ class Stage(StrEnum):
     """The circuit breaker of an actor opened, let one call try, or closed."""
     PLAN_CHECKED = "plan_checked"
     """A Terraform plan was judged before its apply; nothing was sent."""
+    POLICY_STAGED = "policy_staged"
+    """The stages of the policies' rules changed: which are only tried, or off."""
     PLAN_ENDED = "plan_ended"
     """The session in which a plan was applied ended."""
     NOTIFIED = "notified"

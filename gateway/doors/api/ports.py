@@ -39,6 +39,7 @@ from gateway.line.stop_book import StopBook
 from gateway.line.wakeups import Wakeups
 from gateway.plans.check import PlanCheck
 from gateway.plans.open import PlanOpener
+from gateway.policy.replays import Replays
 from gateway.signals.receiver import SignalReceiver
 
 Answer = TypeVar("Answer")
@@ -99,6 +100,7 @@ class ApiPorts:
     commands: LedgerCommands
     keys: KeyRing
     clock: Clock
+    replays: Replays
     max_body_bytes: int
     wakeups: Wakeups = field(default_factory=Wakeups)
 

@@ -1,11 +1,12 @@
 """The JSON API's request bodies as pydantic models, which refuse unknown members, and the strict parser for them."""
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
     AliasChoices,
+    AwareDatetime,
     BaseModel,
     ConfigDict,
     Field,
@@ -24,6 +25,7 @@ from gateway.core.model.stop import StopScope
 from gateway.core.off_loop import off_loop
 from gateway.doors.api.problems import validation_messages
 from gateway.effects.limits import MOST_EFFECTS
+from gateway.policy.replay import LARGEST_PAGE, ReplayRange
 from gateway.terraform.address import parse_address
 
 
@@ -114,6 +116,26 @@ class StopBody(_Body):
             message = "name an actor, a stack or a service, and nothing for all"
             raise ValueError(message)
         return self
+
+
+class ReplayBody(_Body):
+    """Which decisions to replay, newest first, and under which policies."""
+
+    since: AwareDatetime | None = None
+    stack: Annotated[str, Field(max_length=256)] = ""
+    before_seq: Annotated[int, Field(ge=0, le=2**63 - 1, description="`next` of the page before; 0 to begin.")] = 0
+    limit: Annotated[int, Field(ge=1, le=LARGEST_PAGE)] = LARGEST_PAGE
+    bundle: Annotated[
+        str, Field(description="The edited policies, as `sentinel policy replay` packs them. Default: those in force.")
+    ] = ""
+    revision: Annotated[
+        str, Field(max_length=64, description="Of a bundle that was sent with an earlier page, in its place.")
+    ] = ""
+
+    def range(self) -> ReplayRange:
+        """The decisions."""
+        since = self.since.astimezone(UTC) if self.since is not None else None
+        return ReplayRange(since=since, stack=self.stack, before_seq=self.before_seq, limit=self.limit)
 
 
 class DriftBody(_Body):

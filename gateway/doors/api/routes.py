@@ -18,6 +18,7 @@ from gateway.doors.api import (
     notices,
     plans,
     records,
+    replay,
     resources,
     sessions,
     signals,
@@ -44,6 +45,7 @@ _KEYED: Final[tuple[ModuleType, ...]] = (
     budgets,
     plans,
     notices,
+    replay,
 )
 
 

@@ -12,6 +12,7 @@ from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import CallClass, Effect, EffectAction, Mutation
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
+from gateway.core.records.asked import RecordedAsked
 from gateway.core.records.decided import (
     DecidedBody,
     RecordedAttempt,
@@ -90,6 +91,7 @@ def decided_body(
         else None,
         plan=_plan(mutation) if decision.carried_out else None,
         part=_part(mutation),
+        asked=RecordedAsked.of(decision.asked),
     )
 
 
@@ -211,6 +213,7 @@ def _decision(decision: Decision) -> RecordedDecision:
         binding=decision.binding,
         needs=msgspec.convert(approval_rule_to_json(decision.needs), RecordedRule) if decision.needs else None,
         consent=decision.consent,
+        warned=tuple(recorded_finding(finding) for finding in decision.warned[:MOST_NAMED]),
         contest=decision.contest,
         attached=decision.attached,
     )

@@ -48,6 +48,7 @@ EVENTS: Final = frozenset(
         Stage.DRIFT_DECIDED,
         Stage.DRIFT_SETTLED,
         Stage.PLAN_CHECKED,
+        Stage.POLICY_STAGED,
         Stage.NOTIFIED,
         Stage.RESEND_ASKED,
         Stage.CHAT_LINKED,

@@ -62,7 +62,7 @@ def refused_body(body: DecidedBody[Any]) -> DecidedBody[Any]:
             _shortened(replace(effect, value=None, before=None, declared=None)) for effect in effects[:_KEPT]
         ),
         decision=replace(
-            _shortened(replace(decision, findings=(), binding=None)),
+            _shortened(replace(decision, findings=(), warned=(), binding=None)),
             findings=tuple(_shortened(replace(finding, offer=None)) for finding in objections[:_KEPT]),
             binding_sha256=digest,
         ),

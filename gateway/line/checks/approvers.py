@@ -43,8 +43,12 @@ class ApproversPolicy:
         """
         if not self._engine.answers(ENTRYPOINT):
             return USUAL
-        document = {**self._inputs.of(mutation, facts), "held": _held(findings)}
-        return _rule(only(await self._engine.ask(ENTRYPOINT, document), _MEMBERS))
+        return await rule_about(self._engine, self._inputs.of(mutation, facts), findings)
+
+
+async def rule_about(engine: PolicyEngine, document: Mapping[str, Json], findings: Sequence[Finding]) -> ApprovalRule:
+    """The rule for a change with this input that these findings hold. Raises `errors.PolicyUnavailable`."""
+    return _rule(only(await engine.ask(ENTRYPOINT, {**document, "held": _held(findings)}), _MEMBERS))
 
 
 def _held(findings: Sequence[Finding]) -> list[Json]:

@@ -6,9 +6,11 @@ from gateway.core.errors import PolicyUnavailable
 from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Mutation
+from gateway.core.model.verdict import Asked, Finding
 from gateway.core.ports import PolicyEngine
 from gateway.line.checks.chain import Opinion, passed
 from gateway.line.checks.cures import with_cures
+from gateway.line.checks.policy import same_findings
 from gateway.line.checks.policy_answer import finding, member, only
 from gateway.line.checks.policy_input import PolicyInputs
 from gateway.line.checks.priorities import PrioritiesRevision
@@ -35,21 +37,35 @@ class ArbitrationCheck:
         """
         bundle = self._engine.revision
         priorities = await self._revision.of(facts)
-        answer = await self._engine.ask(ENTRYPOINT, self._inputs.of(mutation, facts))
-        found = only(answer, {"evaluated", "findings", "supersedes", "on_approval", "obligations"})
-        if found["evaluated"] is not True:
-            raise PolicyUnavailable("Arbitration did not evaluate every claim.")
-        objections = tuple(
-            with_cures(finding(self.name, each), mutation, facts) for each in member(found, "findings", list)
+        document, kept = self._inputs.of(mutation, facts), self._inputs.kept(mutation, facts)
+        found = await arbitrated(self._engine, document)
+        objections = arbitration_findings(found)
+        exact = kept is document or same_findings(
+            objections, arbitration_findings(await arbitrated(self._engine, kept))
         )
         return Opinion(
-            findings=objections or passed(self).findings,
+            findings=tuple(with_cures(each, mutation, facts) for each in objections) or passed(self).findings,
             supersedes=_claims_shown(member(found, "supersedes", list), facts),
             on_approval=_claims_shown(member(found, "on_approval", list), facts),
             obligations=_obligations(member(found, "obligations", dict)),
             bundle=bundle,
             priorities=priorities,
+            asked=(Asked(check=self.name, entrypoint=ENTRYPOINT, document=kept, exact=exact),),
         )
+
+
+async def arbitrated(engine: PolicyEngine, document: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The answer of arbitration about a document. Raises `errors.PolicyUnavailable` if it is incomplete."""
+    answer = await engine.ask(ENTRYPOINT, document)
+    found = only(answer, {"evaluated", "findings", "supersedes", "on_approval", "obligations"})
+    if found["evaluated"] is not True:
+        raise PolicyUnavailable("Arbitration did not evaluate every claim.")
+    return found
+
+
+def arbitration_findings(answer: Mapping[str, Json]) -> tuple[Finding, ...]:
+    """The findings in its answer."""
+    return tuple(finding(ArbitrationCheck.name, each) for each in member(answer, "findings", list))
 
 
 def _claims_shown(ids: list[Json], facts: Facts) -> tuple[str, ...]:

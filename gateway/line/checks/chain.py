@@ -11,7 +11,7 @@ from gateway.core.model.claim import Relation
 from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Mutation
-from gateway.core.model.verdict import Decision, Finding, Mode, RuleText, Verdict
+from gateway.core.model.verdict import Asked, Decision, Finding, Mode, RuleText, Verdict
 from gateway.line.checks.approval import with_approval
 from gateway.line.checks.approvers import ApproversPolicy
 from gateway.line.checks.contest import ContestPolicy
@@ -34,6 +34,10 @@ class Opinion:
     """Digest of the policy bundle that was evaluated; empty if the check uses none."""
     priorities: str = ""
     """Revision of the numbers that motives were ranked by; empty if the check ranks none."""
+    warned: tuple[Finding, ...] = ()
+    """What rules that are only tried would have objected."""
+    asked: tuple[Asked, ...] = ()
+    """What the check asked the policies."""
 
 
 class Check(Protocol):
@@ -99,6 +103,8 @@ class CheckChain:
             priorities=next((opinion.priorities for opinion in opinions if opinion.priorities), ""),
             obligations={key: value for opinion in opinions for key, value in opinion.obligations.items()},
             contest=await self._contests.of(mutation, facts) if self._contests else None,
+            warned=titled(tuple(each for opinion in opinions for each in opinion.warned), self._rules()),
+            asked=tuple(each for opinion in opinions for each in opinion.asked),
         )
         if any(finding.verdict is Verdict.HOLD for finding in decision.findings):
             decision = await self._with_approvers(mutation, facts, decision)

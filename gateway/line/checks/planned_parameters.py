@@ -1,10 +1,11 @@
 """Evaluates the guardrails for a call of a plan's session that says more than the plan: force, locks, or calls that AWS makes later."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from gateway.core.model.facts import Facts
 from gateway.core.model.mutation import Basis, Effect, Mutation
-from gateway.core.model.verdict import Verdict
+from gateway.core.model.verdict import Finding, Verdict
 from gateway.line.checks.chain import Opinion, passed
 from gateway.line.checks.policy import GuardrailsCheck
 from gateway.line.checks.policy_input import shown_parameters
@@ -25,12 +26,15 @@ class PlannedParametersCheck:
         if part is None or not part.fits or not (mutation.inner or shown_parameters(mutation.call)):
             return passed(self)
         opinion = await self._guardrails.examine(*_as_told(mutation, facts))
-        new = tuple(
-            finding
-            for finding in opinion.findings
-            if not (finding.verdict is Verdict.HOLD and f"{finding.rule} {finding.address}" in part.session.lifted)
-        )
-        return replace(opinion, findings=new or passed(self).findings)
+        lifted = part.session.lifted
+        new = tuple(finding for finding in opinion.findings if objects_still(finding, lifted))
+        asked = tuple(replace(each, lifted=tuple(sorted(lifted))) for each in opinion.asked)
+        return replace(opinion, findings=new or passed(self).findings, asked=asked)
+
+
+def objects_still(finding: Finding, lifted: Collection[str]) -> bool:
+    """Whether the finding objects although people lifted these objections with the plan."""
+    return not (finding.verdict is Verdict.HOLD and f"{finding.rule} {finding.address}" in lifted)
 
 
 def _as_told(mutation: Mutation, facts: Facts) -> tuple[Mutation, Facts]:

@@ -1,19 +1,19 @@
 """Evaluates the guardrails: Rego rules that deny a mutation or hold it for a person."""
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from gateway.core.errors import PolicyUnavailable
 from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, without_digests
 from gateway.core.model.mutation import Mutation
-from gateway.core.model.verdict import Finding
+from gateway.core.model.verdict import Asked, Finding
 from gateway.core.ports import PolicyEngine
 from gateway.line.checks.chain import Opinion, passed
 from gateway.line.checks.inner_calls import each_alone
 from gateway.line.checks.policy_answer import finding, member, only
-from gateway.line.checks.policy_input import PolicyInputs, policy_input
+from gateway.line.checks.policy_input import PolicyInputs, policy_input, storable_input
 from gateway.terraform.secrets import masked_text
 
 ENTRYPOINT = "sentinel/guardrails/result"
@@ -40,19 +40,56 @@ class GuardrailsCheck:
         Raises `errors.PolicyUnavailable`, which denies, if any package did not answer.
         """
         bundle = self._engine.revision
-        objections = await self._objections(self._inputs.of(mutation, facts))
+        said, asked = await self._said(self._inputs.of(mutation, facts), self._inputs.kept(mutation, facts))
+        objections, warned = said.objections, said.warned
         for alone, about in each_alone(mutation, facts):
-            objections += await self._objections(policy_input(alone, about))
-        objections = tuple(dict.fromkeys(objections))
+            document = policy_input(alone, about)
+            more, question = await self._said(document, storable_input(alone, about, document))
+            objections, warned, asked = objections + more.objections, warned + more.warned, asked + question
+        objections, warned = tuple(dict.fromkeys(objections)), tuple(dict.fromkeys(warned))
         if any(effect.judged is not None for effect in mutation.effects):
             objections = tuple(_without_secrets(each) for each in objections)
-        return Opinion(findings=objections or passed(self).findings, bundle=bundle)
+            warned = tuple(_without_secrets(each) for each in warned)
+        return Opinion(findings=objections or passed(self).findings, bundle=bundle, warned=warned, asked=asked)
 
-    async def _objections(self, document: Mapping[str, Json]) -> tuple[Finding, ...]:
-        answer = await self._engine.ask(ENTRYPOINT, document)
-        found = only(answer, {"evaluated", "findings"})
-        _require_all(member(found, "evaluated", dict), self._packages())
-        return tuple(finding(self.name, each) for each in member(found, "findings", list))
+    async def _said(self, document: Mapping[str, Json], kept: Mapping[str, Json]) -> tuple["Said", tuple[Asked, ...]]:
+        """What the guardrails say of `document`, and the question with the document `kept`, which may be stored."""
+        said = await guardrails_say(self._engine, self._packages(), document)
+        exact = kept is document or same_findings(
+            said.objections, (await guardrails_say(self._engine, self._packages(), kept)).objections
+        )
+        return said, (Asked(check=self.name, entrypoint=ENTRYPOINT, document=kept, exact=exact),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """The answer of the guardrails."""
+
+    objections: tuple[Finding, ...]
+    warned: tuple[Finding, ...]
+    """The findings of rules that are only tried."""
+
+
+async def guardrails_say(engine: PolicyEngine, packages: Collection[str], document: Mapping[str, Json]) -> Said:
+    """What the guardrails say of a document. Raises `errors.PolicyUnavailable` if any of the `packages` did not answer."""
+    answer = await engine.ask(ENTRYPOINT, document)
+    # Policies that were copied before there were stages have no `warned`.
+    staged = isinstance(answer, Mapping) and "warned" in answer
+    found = only(answer, {"evaluated", "findings", "warned"} if staged else {"evaluated", "findings"})
+    _require_all(member(found, "evaluated", dict), packages)
+    return Said(
+        objections=tuple(finding(GuardrailsCheck.name, each) for each in member(found, "findings", list)),
+        warned=tuple(finding(GuardrailsCheck.name, each) for each in member(found, "warned", list)) if staged else (),
+    )
+
+
+def same_findings(some: Iterable[Finding], others: Iterable[Finding]) -> bool:
+    """Whether the same rules object to the same in the same way; what they say about it may differ."""
+    return _objects(some) == _objects(others)
+
+
+def _objects(findings: Iterable[Finding]) -> frozenset[tuple[str, str, str, str]]:
+    return frozenset((each.rule, each.verdict.value, each.address, each.attribute) for each in findings)
 
 
 def _without_secrets(objection: Finding) -> Finding:

@@ -1,6 +1,7 @@
 """Builds the input document of the policies. `policies/README.md` documents it field by field."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gateway.core.model.claim import StandingClaim
@@ -25,6 +26,7 @@ class PolicyInputs:
 
     def __init__(self) -> None:
         self._last: tuple[Mutation, Facts, Mapping[str, Json]] | None = None
+        self._last_kept: tuple[Mapping[str, Json], Mapping[str, Json]] | None = None
 
     def of(self, mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
         """The input, as `policy_input` builds it. It is shared, so callers must not modify it."""
@@ -32,6 +34,22 @@ class PolicyInputs:
         if last is None or last[0] is not mutation or last[1] is not facts:
             last = self._last = mutation, facts, policy_input(mutation, facts)
         return last[2]
+
+    def kept(self, mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
+        """The input as it may be stored: the same one, unless a document in it holds secrets."""
+        document = self.of(mutation, facts)
+        last = self._last_kept
+        if last is None or last[0] is not document:
+            last = self._last_kept = document, storable_input(mutation, facts, document)
+        return last[1]
+
+
+def storable_input(mutation: Mutation, facts: Facts, document: Mapping[str, Json]) -> Mapping[str, Json]:
+    """`document`, which is the input of the mutation, as it may be stored: with masks in place of the secrets inside of JSON documents."""
+    if all(subject.effect.judged is None for subject in facts.subjects):
+        return document
+    subjects = tuple(replace(each, effect=replace(each.effect, judged=None)) for each in facts.subjects)
+    return policy_input(mutation, replace(facts, subjects=subjects))
 
 
 def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:

@@ -1,10 +1,10 @@
 """Judges the values that a call of a plan's session gives and that the plan does not tell, by a check that judges every other call."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from gateway.core.model.facts import Facts
 from gateway.core.model.mutation import Basis, Mutation
-from gateway.core.model.plan_session import PlannedPart
 from gateway.core.model.verdict import Finding, Verdict
 from gateway.line.checks.chain import Check, Opinion, passed
 
@@ -29,24 +29,28 @@ class UntoldValuesCheck:
         # Of an effect without a value there is nothing to judge.
         subjects = tuple(subject for subject in facts.subjects if subject.effect.basis is not Basis.RESOURCE)
         effects = tuple(subject.effect for subject in subjects)
-        asked = replace(mutation, effects=effects, inner=())
-        opinion = await self._check.examine(asked, replace(facts, subjects=subjects))
+        part_alone = replace(mutation, effects=effects, inner=())
+        opinion = await self._check.examine(part_alone, replace(facts, subjects=subjects))
         if not opinion.findings:
             return opinion
-        about = tuple(finding for finding in opinion.findings if _is_about(finding, part))
-        return replace(opinion, findings=about or passed(self).findings)
+        lifted, untold = part.session.lifted, tuple(sorted(part.untold))
+        about = tuple(finding for finding in opinion.findings if is_about(finding, lifted, untold))
+        asked = tuple(replace(each, lifted=tuple(sorted(lifted)), untold=untold) for each in opinion.asked)
+        return replace(opinion, findings=about or passed(self).findings, asked=asked)
 
 
-def _is_about(finding: Finding, part: PlannedPart) -> bool:
-    """Whether the finding objects to an untold value, or does not say to which one; a check that breaks says nothing either."""
+def is_about(finding: Finding, lifted: Collection[str], untold: Collection[tuple[str, str]]) -> bool:
+    """Whether the finding objects to an untold value, or does not say to which one; a check that breaks says nothing either.
+
+    What people `lifted` when they approved the plan stays lifted.
+    """
     if finding.verdict is Verdict.ALLOW:
         return False
-    lifted = f"{finding.rule} {finding.address} {finding.attribute}" in part.session.lifted
-    if lifted and finding.verdict is Verdict.HOLD:
+    if finding.verdict is Verdict.HOLD and f"{finding.rule} {finding.address} {finding.attribute}" in lifted:
         return False
     return not finding.attribute or any(
         address == finding.address and (attribute == finding.attribute or _around(attribute, finding.attribute))
-        for address, attribute in part.untold
+        for address, attribute in untold
     )
 
 

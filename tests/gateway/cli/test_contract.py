@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from tests.kit.gate import Gate
 from tests.kit.git import commit, repository
 from tests.kit.stacks import KAFKA
 
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 Document = Callable[..., tuple[int, Any]]
 MISTAKE = 'contract "typo" {\n  resource "aws_sqs_queue" "kafka_rety" {\n    prevent_delete = true\n  }\n}\n'
 
@@ -48,3 +50,24 @@ def test_the_stacks_of_the_settings_are_checked(stack: Path, elsewhere: Path, do
     (stack / "typo.sentinel.hcl").write_text(MISTAKE.replace("aws_sqs_queue", "aws_sqs_queu"))
     code, found = document("contract", "check")
     assert (code, found["stacks"][0]["stack"]) == (1, "kafka")
+
+
+def test_a_draft_proposes_what_was_changed_and_passes_the_check(
+    gate: Gate, speak_as: Callable[..., None], stack: Path, document: Document, sentinel: Callable[..., Any]
+) -> None:
+    for wanted in (6, 8):
+        gate.client("autoscaling").set_desired_capacity(
+            AutoScalingGroupName="kafka-consumer-processor-asg", DesiredCapacity=wanted
+        )
+    speak_as(gate, "human")
+    for file in stack.glob("*.sentinel.hcl"):
+        file.unlink()
+    text = sentinel("contract", "init", str(stack), "--name", "kafka", "--owner", "team-a").stdout
+    assert '  resource "aws_autoscaling_group" "kafka_consumer" {\n    managed_by_agent = true\n' in text
+    assert '    attribute "desired_capacity" { # changed ' in text
+    assert "max = 8" in text
+    (stack / "kafka.sentinel.hcl").write_text(text)
+    assert document("contract", "check", str(stack))[0] == 0
+    offline = sentinel("contract", "init", str(stack), "--offline").stdout
+    assert "managed_by_agent" not in offline
+    gate.release_all()

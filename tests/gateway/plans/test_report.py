@@ -6,7 +6,8 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]  # it has no stubs here
 import pytest
 
-from gateway.plans.report import MOST_ROWS, plan_headline, plan_markdown, plan_report, plan_sarif, unjudged_note
+from gateway.plans.report import plan_headline, plan_markdown, plan_report, plan_sarif, unjudged_note
+from gateway.presentation.markdown import MOST_ROWS
 from tests.gateway.plans.test_check import verdict
 from tests.kit.plan_reports import ASG, claim, finding, report
 

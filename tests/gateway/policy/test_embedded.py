@@ -60,7 +60,7 @@ async def engine(shipped_bundle: Bundle) -> AsyncIterator[Embedded]:
 
 async def test_a_quiet_mutation_is_answered(engine: Embedded) -> None:
     answer = await engine.ask(GUARDRAILS, QUIET)
-    assert answer == {"evaluated": dict.fromkeys(engine.packages(), True), "findings": []}
+    assert answer == {"evaluated": dict.fromkeys(engine.packages(), True), "findings": [], "warned": []}
     assert engine.problem == ""
     assert len(engine.revision) == 64
 

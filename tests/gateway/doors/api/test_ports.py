@@ -104,6 +104,7 @@ def ports(store: Store) -> ApiPorts:
         run_task=unused,
         chat=unused,
         deliveries=unused,
+        replays=unused,
         readers=unused,
         time_boxes=unused,
         clock=FixedClock(),

@@ -64,6 +64,8 @@ MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     ("POST", "/v1/stops", {"scope": "all", "reason": "Stop."}, (401, 403, 403, 403)),
     ("GET", "/v1/stops", None, (401, 200, 200, 200)),
     ("DELETE", "/v1/stops/stp_none", None, (401, 403, 403, 403)),
+    ("POST", "/v1/replay", {"limit": 1}, (401, 403, 403, 200)),
+    ("GET", "/v1/mutations/mut_none/asked", None, (401, 403, 403, 404)),
     ("GET", "/v1/budgets", None, (401, 200, 200, 200)),
     ("POST", "/v1/budgets/actor_none/reset", {"reason": "Mended."}, (401, 403, 403, 403)),
     # This gateway has no chat.

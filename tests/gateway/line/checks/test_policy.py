@@ -90,3 +90,26 @@ async def test_a_finding_that_quotes_a_judged_document_keeps_no_secret_of_it() -
     }
     opinion = await check(answer).examine(replace(MUTATION, effects=(effect,)), FACTS)
     assert [each.reason for each in opinion.findings] == ["It lets x://a:hmac_sha256:@b read."]
+
+
+class Reader(Answers):
+    """An engine that objects to what a document holds."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(None)
+        self._word = word
+
+    async def ask(self, entrypoint: str, document: Json) -> Json:
+        findings = [FINDING] if self._word in str(document) else []
+        return {"evaluated": {"network": True}, "findings": findings}
+
+
+@pytest.mark.parametrize(("word", "exact"), [("s3cret", False), ("absent", True)])
+async def test_what_is_kept_of_a_question_has_no_secret_and_says_whether_one_decided(word: str, exact: bool) -> None:
+    effect = nouns.effect("aws_x.a", "v", '{"k": "hmac_sha256:0000"}', judged='{"k": "s3cret"}', sensitive=True)
+    facts = nouns.facts(nouns.subject(effect))
+    opinion = await GuardrailsCheck(Reader(word), lambda: ("network",)).examine(nouns.mutation(effect), facts)
+    [asked] = opinion.asked
+    assert asked.exact is exact
+    assert "s3cret" not in str(asked.document)
+    assert "hmac_sha256:0000" in str(asked.document)

@@ -53,6 +53,7 @@ def test_only_records_of_these_stages_change_no_table(session: Session) -> None:
         Stage.PASSED,
         Stage.PROPOSED,
         Stage.PLAN_CHECKED,
+        Stage.POLICY_STAGED,
         Stage.NOTIFIED,
         Stage.RESEND_ASKED,
         Stage.CHAT_LINKED,

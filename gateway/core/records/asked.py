@@ -1,0 +1,117 @@
+"""What a decision asked the policies, in a compact and versioned form, so that edited policies can be asked the same.
+
+The form is JSON, deflated with a dictionary of the texts that every input has, in base 85. It holds no secret: see `model.verdict.Asked`.
+"""
+
+import base64
+import binascii
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from gateway.core.model.json import Json, canonical
+from gateway.core.model.verdict import Asked
+
+VERSION: Final = 1
+"""Of the form, of the dictionary, and of the input document in it (`sentinel policy schema`)."""
+LARGEST: Final = 4096 - 128
+"""Characters of one decision's questions; more are left out of its record, and the rest of the member needs some too."""
+_LARGEST_TEXT: Final = 256 * 1024
+"""Bytes of the JSON."""
+
+
+class LeftOutFor(StrEnum):
+    """Why a record has no questions although its decision asked some."""
+
+    SIZE = "size"
+    """They are larger than a record has room for."""
+    SECRET = "secret"  # noqa: S105  a reason
+    """The policies decided by a secret in a document, which is never stored."""
+
+
+class RecordedAsked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The questions, or why they are left out."""
+
+    version: int = VERSION
+    packed: str = ""
+    left_out: LeftOutFor | None = None
+
+    @classmethod
+    def of(cls, asked: Sequence[Asked]) -> "RecordedAsked | None":
+        """The form of these questions; None if nothing was asked."""
+        if not asked:
+            return None
+        if not all(each.exact for each in asked):
+            return cls(left_out=LeftOutFor.SECRET)
+        packed = _packed(asked)
+        return cls(packed=packed) if packed is not None else cls(left_out=LeftOutFor.SIZE)
+
+    def questions(self) -> tuple[Asked, ...]:
+        """The questions. Raises ValueError for a text that no Sentinel of this version wrote."""
+        document = _unpacked(self.packed)
+        documents = document["documents"]
+        return tuple(
+            Asked(
+                check=check,
+                entrypoint=entrypoint,
+                document=documents[number],
+                lifted=tuple(lifted),
+                untold=None if untold is None else tuple((address, attribute) for address, attribute in untold),
+            )
+            for check, entrypoint, number, lifted, untold in document["asked"]
+        )
+
+
+def _packed(asked: Sequence[Asked]) -> str | None:
+    """The packed questions; None if they are too large."""
+    numbers: dict[int, int] = {}
+    documents: list[Mapping[str, Json]] = []
+    for each in asked:  # two checks ask about one document
+        if id(each.document) not in numbers:
+            numbers[id(each.document)] = len(documents)
+            documents.append(each.document)
+    questions = [[each.check, each.entrypoint, numbers[id(each.document)], each.lifted, each.untold] for each in asked]
+    text = canonical({"asked": questions, "documents": documents})
+    if len(text) > _LARGEST_TEXT:  # never fits; deflating it would take longer than the decision
+        return None
+    deflate = zlib.compressobj(level=6, zdict=_DICTIONARY)
+    packed = base64.b85encode(deflate.compress(text) + deflate.flush()).decode()
+    return packed if len(packed) <= LARGEST else None
+
+
+def _unpacked(packed: str) -> Any:
+    try:
+        inflate = zlib.decompressobj(zdict=_DICTIONARY)
+        text = inflate.decompress(base64.b85decode(packed), _LARGEST_TEXT)
+    except (ValueError, binascii.Error, zlib.error) as error:
+        message = f"The recorded questions cannot be unpacked: {error}."
+        raise ValueError(message) from error
+    if not inflate.eof:
+        message = "The recorded questions are larger than any that Sentinel records."
+        raise ValueError(message)
+    return json.loads(text)
+
+
+# A change of one byte here makes every record of this version unreadable: a new dictionary is a new version.
+_DICTIONARY: Final = (
+    b'["arbitration","sentinel/arbitration/result",0,[],null]hmac_sha256"clm_01"cidr_blocks":["10.0.0.0/8"]"from_port":443,"to_port":"protocol":"tcp"'
+    b'"aws_security_group."aws_iam_role."aws_iam_policy."aws_s3_bucket."aws_db_instance."aws_lambda_function."aws_sqs_queue.module."tags.'
+    b'{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["Resource":"arn:aws:"Principal":{"AWS":"Service":"Condition":{"StringEquals":'
+    b'"security","capacity","compliance","maintenance","cost","performance","availability","motivation":"incident","budget","routine","alert"'
+    b'"claims":[{"actor":"agent-","address":"aws_","attribute":"desired_capacity","evidence":[],"id":"clm_","intent":"availability","kind":"agent","motivation":"routine",'
+    b'"proven":null,"relation":"same","relation":"dependant","relation":"resource","relation":"dependency","resource_type":"aws_","since_ns":17,"unsettled":false,"until":"202","until_ns":17,"value":'
+    b'"dependants":[{"address":"aws_cloudwatch_metric_alarm.","critical":false,"direct":true},{"address":"aws_","critical":true,"direct":false}'
+    b'"parts":[{"accounts":[],"class":"unclassified","declared":false,"fresh":[],"named":false,"path":"environment","texts":['
+    b'{"asked":[["policy","sentinel/guardrails/result",0,[],null],["arbitration","sentinel/arbitration/result",0,[],null]],"documents":['
+    b'{"caller":{"actor":"agent-","held_before":[],"kind":"agent","on_behalf_of":"","open_claims":0,"roles":["approver"]},"kind":"human","kind":"pipeline","claims":[],"dependants":[],"flips":{},'
+    b'"mode":"enforce","mode":"observe","motive":null,"motive":{"evidence":[],"intent":"availability","motivation":"routine","proven":null,"text":"","wanted_seconds":null},'
+    b'"mutation":{"account":"000000000000","accounts":[],"class":"mutation","class":"execute","controls":[],"effects":[{"action":"create","action":"delete","action":"invoke","attribute":"*","before":true,"value":false,'
+    b'"address":"aws_","attribute":"","basis":"derived","action":"set","address":"aws_autoscaling_group.","attribute":"desired_capacity","basis":"hand","before":null,"by":"","changes":true,'
+    b'"contract":{"critical":false,"managed_by_agent":false,"owner":"","prevent_delete":false},"contract":{"critical":false,"managed_by_agent":true,"owner":"team-","prevent_delete":false},'
+    b'"declared":true,"declared_value":null,"exists":true,"identity":{"name":"},"implied":false,"may_be":[],"may_change":[],"parts":[],"resource_type":"aws_autoscaling_group","upserted":false,"value":'
+    b'}],"id":"mut_01","inner":[],"operation":"Put","parameters":{},"service":"ec2","understood":true},"now_ns":17,"security_groups":{"of":{},"rules":{}},"signals":[],"stack":"prod","stacks":["prod"]}]}'
+)

@@ -1,0 +1,113 @@
+"""Replays decisions under the policies in force or under edited ones, one page of one caller at a time."""
+
+import asyncio
+import base64
+import binascii
+import json
+import zlib
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from gateway.core.errors import Malformed, NotAllowed, NotFound, PolicyInvalid, TryLater
+from gateway.core.model.caller import Caller
+from gateway.core.ports import LedgerQueries
+from gateway.policy.bundle import Bundle, Manifest, RunningEngine, verified_bundle
+from gateway.policy.embedded import Embedded
+from gateway.policy.replay import ReplayRange, replay_page, replay_threads
+
+LARGEST_BUNDLE: Final = 8 * 1024 * 1024
+"""Bytes of an edited bundle, unpacked."""
+_CUT_SHORT: Final = ValueError("the text ends early")
+_KEPT: Final = 2
+"""Edited bundles that stay open, so that each is sent once and not with every page."""
+
+
+def packed_bundle(bundle: Bundle) -> str:
+    """The bundle as `POST /v1/replay` takes it."""
+    members = {
+        "manifest": bundle.manifest_bytes.decode(),
+        "data": bundle.data.decode(),
+        "wasm": base64.b64encode(bundle.wasm).decode(),
+    }
+    return base64.b64encode(zlib.compress(json.dumps(members).encode())).decode()
+
+
+def unpacked_bundle(text: str) -> Bundle:
+    """The bundle in such a text. Raises `errors.Malformed` if it is none, and `errors.PolicyInvalid` if its data are invalid."""
+    try:
+        inflate = zlib.decompressobj()
+        content = inflate.decompress(base64.b64decode(text, validate=True), LARGEST_BUNDLE)
+        if len(content) == LARGEST_BUNDLE:
+            raise Malformed(f"The bundle has more than {LARGEST_BUNDLE} bytes. Nothing was replayed.")
+        if not inflate.eof:
+            raise _CUT_SHORT
+        members: Mapping[str, str] = json.loads(content)
+        return verified_bundle(
+            base64.b64decode(members["wasm"], validate=True),
+            members["data"].encode(),
+            Manifest.model_validate_json(members["manifest"]),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, binascii.Error, zlib.error, ValidationError) as error:
+        raise Malformed(
+            "The bundle cannot be read. Send what `sentinel policy replay` makes of a directory of policies; nothing was replayed."
+        ) from error
+
+
+@dataclass(slots=True, kw_only=True)
+class Replays:
+    """The engines of replays, which are apart from the one that decides: a replay cannot slow a decision down but by the processor."""
+
+    running: RunningEngine
+    """The engine whose policies are in force."""
+    queries: LedgerQueries
+    deadline_ms: int
+    memory_mb: int
+    _open: dict[str, Embedded] = field(default_factory=dict)
+    _busy: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _threads: ThreadPoolExecutor = field(default_factory=replay_threads)
+
+    async def close(self) -> None:
+        """End the threads and close the engines: what they keep outside of Python must be gone before the process ends."""
+        await asyncio.to_thread(self._threads.shutdown)
+        for engine in self._open.values():
+            await engine.close()
+        self._open.clear()
+
+    async def page(
+        self, caller: Caller, wanted: ReplayRange, *, bundle: str = "", revision: str = ""
+    ) -> dict[str, Any]:
+        """A page of decisions under the packed `bundle`, under the one of this `revision` that was sent before, or under the policies in force.
+
+        Raises `errors.NotAllowed` for agents and services, `errors.TryLater` while another replay runs, `errors.NotFound` for a
+        revision that must be sent again, `errors.Malformed` for a bundle that cannot be read or does not answer.
+        """
+        if not caller.sees_all:
+            raise NotAllowed(
+                "A replay shows the records of every actor, so agents and services replay nothing. Ask a person, or use a pipeline's key."
+            )
+        if self._busy.locked():
+            raise TryLater("Another replay is running. Nothing was replayed; ask again.", seconds=1)
+        async with self._busy:
+            try:
+                engine = await asyncio.to_thread(self._engine, bundle, revision)
+                return await replay_page(self.queries, engine, self._threads, wanted)
+            except PolicyInvalid as error:
+                raise Malformed(str(error), code="policy_invalid") from error
+
+    def _engine(self, bundle: str, revision: str) -> Embedded:
+        edited = unpacked_bundle(bundle) if bundle else None
+        if edited is None and revision not in ("", self.running.revision):
+            if revision not in self._open:
+                raise NotFound(f"This gateway has no bundle of the revision {revision[:64]}; send the bundle again.")
+            return self._open[revision]
+        used = edited or self.running.bundle
+        if used.revision not in self._open:
+            engine = Embedded(used, deadline_ms=self.deadline_ms, memory_mb=self.memory_mb)
+            for oldest in list(self._open)[: len(self._open) + 1 - _KEPT]:
+                del self._open[oldest]  # its thread ends with it
+            self._open[used.revision] = engine
+        return self._open[used.revision]

@@ -1,0 +1,150 @@
+"""`sentinel policy replay` and `POST /v1/replay` against a running gateway, and against its ledger."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from botocore.exceptions import ClientError
+
+from gateway.cli.policy_replay import FLIPPED
+from gateway.core.records.record import Stage
+from gateway.policy.bundle import SHIPPED, read_bundle
+from gateway.policy.replays import packed_bundle
+from gateway.policy.sources import shipped
+from tests.kit.gate import Gate
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+GROUP = "kafka-consumer-processor-asg"
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def decided(gate: Gate, speak_as: Run) -> Gate:
+    """A gateway that has decided: a capacity is set with a motive, and refused without one."""
+    gate.client("autoscaling").set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=6)
+    with pytest.raises(ClientError):
+        gate.client("autoscaling", motive=None).set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=7)
+    speak_as(gate, "human")
+    return gate
+
+
+@pytest.fixture
+def stricter(tmp_path: Path) -> Path:
+    """Policies for which a set capacity disrupts: only data are edited, so no compiler is needed."""
+    policies = Path(shutil.copytree(shipped(), tmp_path / "policies"))
+    file = policies / "data" / "disruption.json"
+    data = json.loads(file.read_text())
+    data["disruption"]["disrupting"]["autoscaling:SetDesiredCapacity"] = "starts and stops what runs"
+    file.write_text(json.dumps(data))
+    return policies
+
+
+def test_policies_in_force_replay_every_decision_to_itself(decided: Gate, sentinel: Run) -> None:
+    done = sentinel("policy", "replay", "--json")
+    report = json.loads(done.stdout)
+    assert (done.exit_code, report["flips"], report["groups"]) == (0, 0, [])
+    assert report["replayed"] >= 2
+
+
+def test_an_edit_shows_whose_changes_it_would_hold_in_every_format(
+    decided: Gate, stricter: Path, sentinel: Run
+) -> None:
+    command = ("policy", "replay", "--policies", str(stricter), "--since", "1d")
+    done = sentinel(*command, "--json")
+    report = json.loads(done.stdout)
+    assert done.exit_code == FLIPPED, done.output
+    [group] = [each for each in report["groups"] if each["actor"] == "agent"]
+    assert (group["from"], group["to"], group["source"].partition(":")[0]) == (
+        "allow",
+        "hold",
+        "guardrails/disruption.rego",
+    )
+    [*_, call] = group["calls"]
+    assert (call["call"], call["old"]) == ("autoscaling:SetDesiredCapacity", [])
+    text = sentinel(*command)
+    assert text.exit_code == FLIPPED
+    assert "allowed → held" in text.stdout
+    assert "Claims, budgets and changes of holders are those that there were" in " ".join(text.stdout.split())
+    markdown = sentinel(*command, "--format", "markdown").stdout
+    assert markdown.startswith("### Sentinel: ")
+    sarif = json.loads(sentinel(*command, "--format", "sarif", "--root", "policies").stdout)
+    [result] = sarif["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "policies/guardrails/disruption.rego"
+    assert place["region"]["startLine"] > 1
+    local = sentinel(*command, "--local", "--json", "--config", str(_settings(decided)))
+    assert json.loads(local.stdout)["groups"] == report["groups"]
+
+
+def _settings(gate: Gate) -> Path:
+    file = gate.directory / "replay.toml"
+    file.write_text(f'data = "{gate.directory / "data"}"\n')
+    return file
+
+
+def test_the_limit_is_that_of_the_newest_decisions(decided: Gate, sentinel: Run) -> None:
+    assert json.loads(sentinel("policy", "replay", "--json", "--limit", "1").stdout)["replayed"] == 1
+
+
+def test_an_agent_replays_nothing(decided: Gate, speak_as: Run, sentinel: Run) -> None:
+    speak_as(decided, "agent")
+    done = sentinel("policy", "replay")
+    assert done.exit_code == 1
+    assert "agents and services replay nothing" in " ".join(done.output.split())
+
+
+def test_a_bundle_is_sent_once(decided: Gate) -> None:
+    def ask(**body: Any) -> httpx.Response:
+        return httpx.post(f"{decided.url}/v1/replay", json=body, headers=decided.bearer("human"), timeout=60)
+
+    bundle = read_bundle(shipped() / SHIPPED)
+    assert ask(revision="0" * 64).status_code == 404
+    assert ask(bundle=packed_bundle(bundle)).json()["revision"] == bundle.revision
+    assert ask(revision=bundle.revision).status_code == 200
+    for wrong in ("x", packed_bundle(bundle)[:-8], "eJwDAAAAAAE="):
+        answer = ask(bundle=wrong)
+        assert (answer.status_code, answer.json()["detail"].partition(".")[0]) == (400, "The bundle cannot be read")
+
+
+def test_questions_are_shown_to_nobody_but_replays(decided: Gate) -> None:
+    answer = httpx.get(f"{decided.url}/v1/records", params={"stage": "decided"}, headers=decided.bearer("human"))
+    assert all("asked" not in record["body"] for record in answer.json()["records"])
+    assert any(record.body.members.get("asked") for record in decided.records())
+
+
+def test_a_recorded_mutation_is_explained_on_its_facts(
+    decided: Gate, document: Run, stricter: Path, sentinel: Run
+) -> None:
+    [refused, *_] = [
+        each for each in reversed(decided.records(stage=Stage.DECIDED)) if each.body.members["motive"] is None
+    ]
+    code, explained = document("policy", "eval", "--mutation", refused.mutation_id)
+    assert (code, explained["recorded_verdict"]) == (0, "deny")
+    assert "SEN-M001" in [each["rule"] for each in explained["findings"]]
+    assert explained["trace"] is None
+    text = sentinel("policy", "eval", "--mutation", refused.mutation_id, "--path", str(stricter))
+    assert "deny by SEN-M001 (guardrails/motive.rego:" in " ".join(text.stdout.split())
+
+
+@pytest.mark.opa
+def test_the_trace_names_conditions_with_their_values(decided: Gate, sentinel: Run) -> None:
+    [refused, *_] = [
+        each for each in reversed(decided.records(stage=Stage.DECIDED)) if each.body.members["motive"] is None
+    ]
+    text = sentinel("policy", "eval", "--mutation", refused.mutation_id, "--trace").stdout
+    words = " ".join(text.split())
+    assert "fired: SEN-M001 An agent states its motive" in words
+    assert 'holds: input.caller.kind == "agent"' in words
+    assert 'input.caller.kind = "agent"' in words
+
+
+def test_what_the_policies_were_asked_is_for_people_and_pipelines(decided: Gate, speak_as: Run, sentinel: Run) -> None:
+    speak_as(decided, "agent")
+    done = sentinel("policy", "eval", "--mutation", decided.records(stage=Stage.DECIDED)[0].mutation_id)
+    assert (done.exit_code, "are not shown it" in " ".join(done.output.split())) == (1, True)
+    assert sentinel("policy", "eval").exit_code == 1
+    assert sentinel("policy", "eval", "x.json", "--mutation", "mut_1").exit_code == 1

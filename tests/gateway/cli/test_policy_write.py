@@ -1,0 +1,85 @@
+"""`sentinel policy new`, `lint`, `fmt`, `schema`, `diff`, `bench`, and `test --coverage`."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.cli import policy
+from gateway.core.records.asked import VERSION as ASKED
+from gateway.line.checks.policy_input import policy_input
+from gateway.policy.input_schema import INPUT_SCHEMA, VERSION
+from gateway.policy.sources import shipped
+from tests.kit.nouns import effect, facts, mutation, subject
+
+Run = Callable[..., Any]
+PUBLISHED = shipped().parent / "docs" / "policy-input.schema.json"
+
+
+@pytest.fixture
+def policies(tmp_path: Path) -> Path:
+    """A copy of the shipped policies."""
+    return Path(shutil.copytree(shipped(), tmp_path / "policies"))
+
+
+def test_the_published_schema_is_the_one_in_force_and_has_the_version_of_kept_inputs(sentinel: Run) -> None:
+    text = sentinel("policy", "schema").stdout
+    assert text == PUBLISHED.read_text(), "run `sentinel policy schema > docs/policy-input.schema.json`"
+    schema = json.loads(text)
+    assert (schema["$id"], schema["properties"]) == (f"urn:sentinel:policy-input:{VERSION}", INPUT_SCHEMA["properties"])
+    assert VERSION == ASKED
+
+
+def test_a_draft_is_written_once(sentinel: Run, tmp_path: Path) -> None:
+    command = ("policy", "new", "required_tags", "--path", str(tmp_path))
+    assert json.loads(sentinel(*command, "--json").stdout)["files"][0].endswith("guardrails/required_tags.rego")
+    assert "ACME-REQUIRED-TAGS-1" in (tmp_path / "guardrails" / "required_tags.rego").read_text()
+    done = sentinel(*command)
+    assert (done.exit_code, "is there already" in " ".join(done.output.split())) == (1, True)
+
+
+@pytest.mark.opa
+def test_format_and_lint_have_exit_codes(sentinel: Run, policies: Path) -> None:
+    path = ("--path", str(policies))
+    assert sentinel("policy", "lint", *path).stdout == "No mistakes.\n"
+    file = policies / "guardrails" / "motive.rego"
+    file.write_text(file.read_text().replace("\tinput.motive == null", "   input.motive ==   null"))
+    assert sentinel("policy", "lint", *path).exit_code == 1
+    checked = sentinel("policy", "fmt", "--check", *path)
+    assert (checked.exit_code, checked.stdout) == (1, "guardrails/motive.rego\n")
+    assert sentinel("policy", "fmt", *path).exit_code == 0
+    assert sentinel("policy", "fmt", "--check", *path).exit_code == 0
+
+
+def test_a_difference_has_exit_code_2(sentinel: Run, policies: Path) -> None:
+    assert sentinel("policy", "diff", str(shipped()), str(policies)).exit_code == 0
+    (policies / "data" / "stages.json").write_text('{"stages": {"entries": [{"rule": "SEN-M001", "stage": "warn"}]}}')
+    done = sentinel("policy", "diff", str(shipped()), str(policies), "--json")
+    report = json.loads(done.stdout)
+    assert (done.exit_code, {each["rule"] for each in report["groups"]}) == (2, {"SEN-M001"})
+
+
+@pytest.mark.opa
+def test_the_cost_of_each_rule_is_shown(sentinel: Run, tmp_path: Path) -> None:
+    wanted = effect(value=5)
+    file = tmp_path / "input.json"
+    file.write_text(json.dumps(policy_input(mutation(wanted), facts(subject(wanted)))))
+    rules = json.loads(sentinel("policy", "bench", str(file), "--json").stdout)["rules"]
+    assert "SEN-N001" in {each["rule"] for each in rules}
+    assert all(each["microseconds"] > 0 for each in rules)
+    assert sentinel("policy", "bench", str(tmp_path / "none.json")).exit_code == 1
+
+
+def test_tests_run_again_after_an_edit(policies: Path) -> None:
+    file = policies / "guardrails" / "motive_test.rego"
+    looks = []
+
+    def edit(_seconds: float) -> None:
+        looks.append(1)
+        if len(looks) > 1:
+            file.write_text(file.read_text() + "\n")
+
+    assert policy._after_edit(policies, lambda: len(looks) > 1, edit)
