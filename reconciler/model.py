@@ -1,5 +1,6 @@
 """The nouns of writing back: the values the code must declare, the edits that declare them, and the proofs, with their JSON forms."""
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -95,6 +96,8 @@ class Left:
     """How far the value was traced: one line per step, each with `file:line`."""
     superseded_by: str = ""
     """The id of the mutation that set the value again since; empty if none did."""
+    diff: str = ""
+    """What a person may apply instead: a unified diff of the code with all other edits; empty if there is no proposal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +108,8 @@ class Edited:
     """By path relative to the stack's root directory."""
     edits: tuple[Edit, ...] = ()
     left: tuple[Left, ...] = ()
+    proposed: Mapping[Path, bytes] = field(default_factory=dict)
+    """The files, as `files`, with the diffs of all that is left applied too; empty if none has one. Only a person writes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,10 +144,18 @@ class Proof:
     detail: str = ""
 
 
+def unified_diff(path: Path, old: bytes, new: bytes) -> str:
+    """The change of a file as `diff -u` and `git diff` write it, with the path relative to the stack's root."""
+    before, after = (content.decode(errors="replace").splitlines(keepends=True) for content in (old, new))
+    lines = difflib.unified_diff(before, after, fromfile=f"a/{path}", tofile=f"b/{path}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
 def left_to_json(left: Left) -> dict[str, Json]:
-    """`address`, `attribute`, `value`, `reason`, `chain`, and `superseded_by` if it was. The value of a secret is None already."""
-    superseded: dict[str, Json] = {"superseded_by": left.superseded_by} if left.superseded_by else {}
-    return {**_wanted_to_json(left.wanted), "reason": left.reason, "chain": list(left.chain), **superseded}
+    """`address`, `attribute`, `value`, `reason`, `chain`, and `superseded_by` and `diff` if there is one. The value of a secret is None already."""
+    more: dict[str, Json] = {"superseded_by": left.superseded_by, "diff": left.diff}
+    said = {name: value for name, value in more.items() if value}
+    return {**_wanted_to_json(left.wanted), "reason": left.reason, "chain": list(left.chain), **said}
 
 
 def left_from_json(form: Mapping[str, Any]) -> Left:
@@ -152,6 +165,7 @@ def left_from_json(form: Mapping[str, Any]) -> Left:
         reason=form["reason"],
         chain=tuple(form["chain"]),
         superseded_by=form.get("superseded_by", ""),
+        diff=form.get("diff", ""),
     )
 
 

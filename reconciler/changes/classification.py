@@ -179,7 +179,8 @@ def classify_foreign_drift(
             before=None if change.sensitive else change.other,
         )
         if change.attribute == WHOLE and change.actions == ("create",) and change.address in gone:
-            drifts.append(Drift(wanted=want, before=_DECLARED, origin=origin))
+            had = replace(want, before=plan.lost_values.get(change.address))
+            drifts.append(Drift(wanted=had, before=_DECLARED, origin=origin))
         elif change.address in plan.imports and plan.is_open(change):
             continue  # it follows from a value that is not in the code yet
         elif change.address in plan.imports and change.attribute != WHOLE and not change.sensitive:

@@ -1,7 +1,8 @@
 """Removes resources from the code that are gone in AWS, with the outputs, `depends_on` and blocks that refer to them."""
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tree_sitter import Node
@@ -15,7 +16,7 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Edited, Left, Wanted
 from reconciler.rewrite.edited_code import EditedCode, read_code, refuse_side_effects
-from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.editors.hcl_text import CannotEdit, inline
 from reconciler.rewrite.editors.list_items import remove_item
 from reconciler.rewrite.editors.splice import Splice, line_end, newline
 from reconciler.rewrite.editors.top_level_block import remove_block
@@ -69,47 +70,66 @@ def delete_resources(
                 missed.append((unit, error))
         # What one needs may be gone with another that needed it.
         todo = [unit for unit, _ in missed] if made else []
-    left = [
-        Left(wanted=by_address[address], reason=f"{address} is gone in AWS, and its code stays: {error}")
-        for unit, error in missed
-        for address in sorted(unit.addresses)
-    ]
+    proposed, left = code, list[Left]()
+    for unit, reason in missed:
+        before = proposed
+        with contextlib.suppress(CannotEdit, CodeInvalid, Unknown):
+            proposed = _without(before, unit, frozenset(by_address), by_address[min(unit.addresses)], detached=True)
+        left += [
+            Left(
+                wanted=by_address[address],
+                reason=f"{address} is gone in AWS, and its code stays: {reason}",
+                diff=proposed.diff_since(before),
+            )
+            for address in sorted(unit.addresses)
+        ]
     known = first.addresses()
     left += [
         Left(wanted=each, reason=f"No block in the code declares {each.address}, or not with a key that is known.")
         for each in gone
         if each.address not in known
     ]
-    return code.edited_since(first, left)
+    edited = code.edited_since(first, left)
+    return edited if proposed is code else replace(edited, proposed=proposed.changed_since(first))
 
 
-def _without(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> EditedCode:
-    """The code without one unit. Raises `CannotEdit`."""
+def _without(
+    code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: Wanted, *, detached: bool = False
+) -> EditedCode:
+    """The code without one unit. Raises `CannotEdit`.
+
+    `detached`: what still refers to it gets the value that it had, which is live. Only a person decides whether that is meant.
+    """
     if list(unit.gone) != [None]:
         try:
-            return _without_keys(code, unit, gone, wanted)
+            return _without_keys(code, unit, gone, wanted, detached=detached)
         except CannotEdit:
             if not unit.whole:
                 raise
-    return _without_block(code, unit, gone, wanted)
+    return _without_block(code, unit, gone, wanted, detached=detached)
 
 
-def _without_block(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> EditedCode:
+def _without_block(
+    code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: Wanted, *, detached: bool
+) -> EditedCode:
     before = code.addresses()
     name = unit.header[1:]
     root, steps = ("module", (name[0],)) if unit.header[0] == "module" else (name[0], (name[1],))
-    after = without_references(code, RemovedName(unit.directory, root, steps), wanted)
+    after = without_references(code, RemovedName(unit.directory, root, steps), wanted, detached=detached)
     document, block = _block(after, unit)
     chain = (f"{'.'.join(unit.header[-2:])} is declared at {document.at(block)}",)
     after = after.after(document, remove_block(document, block), wanted, chain)
     removed = before - after.addresses()
     if not unit.addresses <= removed or not removed <= gone:
         raise CannotEdit(f"its block also makes {', '.join(sorted(removed - gone)[:3])}, which is there.")
-    refuse_side_effects(code, after, removed)
+    if detached:
+        after.around.refuse_changes(after.root, code.sources, after.sources)
+    else:
+        refuse_side_effects(code, after, removed)
     return after
 
 
-def _without_keys(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> EditedCode:
+def _without_keys(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: Wanted, *, detached: bool) -> EditedCode:
     """The code without single instances: of a `count` the last ones first."""
     for key in sorted(
         (key for key in unit.gone if key is not None), key=lambda key: (isinstance(key, str), key), reverse=True
@@ -119,7 +139,7 @@ def _without_keys(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: W
             code = remove_instance(code, module, _block(code, unit), key, own=unit.gone[key], gone=gone, wanted=wanted)
         name = unit.header[1:]
         root, steps = ("module", (name[0],)) if unit.header[0] == "module" else (name[0], (name[1],))
-        code = without_references(code, RemovedName(unit.directory, root, steps, key), wanted)
+        code = without_references(code, RemovedName(unit.directory, root, steps, key), wanted, detached=detached)
     return code
 
 
@@ -202,8 +222,11 @@ class _Reference:
     expression: e.Expression
 
 
-def without_references(code: EditedCode, removed: RemovedName, wanted: Wanted) -> EditedCode:
-    """The code without references to a name that goes, its own block aside. Raises `CannotEdit`, with the place, if something else needs it."""
+def without_references(code: EditedCode, removed: RemovedName, wanted: Wanted, *, detached: bool = False) -> EditedCode:
+    """The code without references to a name that goes, its own block aside. Raises `CannotEdit`, with the place, if something else needs it.
+
+    `detached`: what needs an attribute of it gets the value that it had, as far as `wanted.before` says it.
+    """
     while (found := next(_references(code, removed), None)) is not None:
         kind, *labels = found.document.header(found.block)
         chain = (f"{found.document.at(found.expression.start)} refers to what is gone",)
@@ -213,11 +236,25 @@ def without_references(code: EditedCode, removed: RemovedName, wanted: Wanted) -
                 code = _without_output(code, removed.directory, labels[0], wanted)
         elif (change := _from_depends_on(found)) is not None:
             code = code.after(found.document, change, wanted, chain)
+        elif detached and (literal := _had(found.expression, removed, wanted)):
+            splice = Splice(found.expression.start, found.expression.end, literal)
+            code = code.after(found.document, splice, wanted, chain)
         else:
             raise CannotEdit(
                 f"{'.'.join((kind, *labels))} still refers to it ({found.document.at(found.expression.start)})."
             )
     return code
+
+
+def _had(expression: e.Expression, removed: RemovedName, wanted: Wanted) -> str:
+    """HCL of the attribute that an expression refers to, as the resource had it; empty if that is not known to be a plain value."""
+    traversal = e.steps_of(expression)
+    had = wanted.before
+    rest = () if traversal is None else traversal[1][len(removed.steps) + (removed.key is not None) :]
+    if removed.root == "module" or len(rest) != 1 or not isinstance(rest[0], str) or not isinstance(had, Mapping):
+        return ""
+    value = had.get(rest[0])
+    return inline(value) if isinstance(value, str | int | float | bool) else ""
 
 
 def _without_output(code: EditedCode, directory: str, name: str, wanted: Wanted) -> EditedCode:

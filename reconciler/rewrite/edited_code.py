@@ -12,7 +12,7 @@ from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.hcl import Document, file_bytes, parse, parse_template
 from gateway.terraform.lang.values import Unknown
-from reconciler.model import Edit, Edited, Left, Wanted
+from reconciler.model import Edit, Edited, Left, Wanted, unified_diff
 from reconciler.rewrite.editors.alignment import realign
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.splice import Splice
@@ -66,8 +66,25 @@ class EditedCode:
 
     def edited_since(self, first: "EditedCode", left: Sequence[Left]) -> Edited:
         """The files that differ from the code before the edits, the edits, and what is left."""
-        changed = {path: source for path, source in self.sources.items() if first.sources.get(path) != source}
-        return Edited(files=changed, edits=self.edits, left=tuple(left))
+        return Edited(files=self.changed_since(first), edits=self.edits, left=tuple(left))
+
+    def changed_since(self, first: "EditedCode") -> Mapping[Path, bytes]:
+        """The files that differ from the code as it was."""
+        return {path: source for path, source in self.sources.items() if first.sources.get(path) != source}
+
+    def diff_since(self, first: "EditedCode") -> str:
+        """The changes since the code as it was, as a unified diff."""
+        changed = self.changed_since(first)
+        return "".join(
+            unified_diff(path, first.original(path) or b"", source) for path, source in sorted(changed.items())
+        )
+
+    def original(self, path: Path) -> bytes | None:
+        """The bytes of a file as it is now; None if it does not exist."""
+        if path in self.sources:
+            return self.sources[path]
+        file = self.root / path
+        return file.read_bytes() if file.is_file() else None
 
 
 def read_code(root: Path, sources: Mapping[Path, bytes], around: Surroundings | None = None) -> EditedCode:

@@ -33,5 +33,8 @@ def edit_code(
 def _both(first: Edited, then: Edited) -> Edited:
     """The first edits and then the second ones, which were made on the result of the first."""
     return Edited(
-        files={**first.files, **then.files}, edits=(*first.edits, *then.edits), left=(*first.left, *then.left)
+        files={**first.files, **then.files},
+        edits=(*first.edits, *then.edits),
+        left=(*first.left, *then.left),
+        proposed=then.proposed,
     )

@@ -71,13 +71,6 @@ class _State(EditedCode):
     informed: Module
     """The same code with the live attributes of what it refers to: it tells what an expression is now."""
 
-    def original(self, path: Path) -> bytes | None:
-        """The bytes of a file in this state; None if it does not exist."""
-        if path in self.sources:
-            return self.sources[path]
-        file = self.root / path
-        return file.read_bytes() if file.is_file() else None
-
     def instance(self, address: str) -> ResourceInstance | None:
         """The instance at an address."""
         return self.informed.instance(address)

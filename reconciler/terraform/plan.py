@@ -85,6 +85,8 @@ class TerraformPlan:
     live_values: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """The live attributes of every resource and data source by address, without those that are or may hold a secret."""
 
+    lost_values: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """The attributes that each resource had which is gone, by address, without those that are or may hold a secret."""
     drifted: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """The live attributes of every resource that drifted, by address."""
     imports: tuple[str, ...] = ()
@@ -136,6 +138,7 @@ def read_plan(document: Mapping[str, Any]) -> TerraformPlan:
             name for name, output in document.get("output_changes", {}).items() if output.get("actions") != ["no-op"]
         ),
         objects={entry["address"]: entry["change"]["before"] or {} for entry in (*entries, *_gone(document))},
+        lost_values={entry["address"]: _without_secrets(entry) for entry in _gone(document)},
         drifted={entry["address"]: entry["change"]["after"] or {} for entry in document.get("resource_drift", [])},
         imports=tuple(entry["address"] for entry in entries if entry["change"].get("importing")),
         planned={entry["address"]: dict(_planned_values(entry["change"])) for entry in entries if _moves(entry)},
@@ -162,6 +165,17 @@ def _live_values(module: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, 
 def _gone(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The entries of resources that do not exist any more, which have the attributes they had."""
     return [entry for entry in document.get("resource_drift", []) if entry["change"]["actions"] == ["delete"]]
+
+
+def _without_secrets(entry: Mapping[str, Any]) -> Mapping[str, Json]:
+    marks = entry["change"].get("before_sensitive")
+    secret = marks if isinstance(marks, Mapping) else {}
+    values = entry["change"]["before"] or {}
+    return {
+        name: value
+        for name, value in values.items()
+        if not _marked(secret.get(name)) and not _is_secret(entry["address"], name, value)
+    }
 
 
 def without_keys(address: str) -> str:

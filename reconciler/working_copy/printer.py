@@ -52,6 +52,8 @@ def _print_left(console: Console, report: Report) -> None:
         )
         for step in entry.chain:
             console.print(f"    {escape(step)}", soft_wrap=True)
+        if entry.diff:
+            _print_diff(console, entry.diff)
 
 
 def _concluded(report: Report, *, written: bool) -> str:

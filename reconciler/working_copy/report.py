@@ -1,6 +1,5 @@
 """The report on a working copy that was reconciled, and how its edits are written."""
 
-import difflib
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gateway.core.errors import CodeInvalid
 from reconciler.adoption.model import LeftCreation
-from reconciler.model import Drift, Edited, Left, Proof
+from reconciler.model import Drift, Edited, Left, Proof, unified_diff
 from reconciler.rewrite.surroundings import repository_of
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Report:
     @property
     def diff(self) -> str:
         """The unified diff of all edits."""
-        return "".join(_diff(path, self.before[path], new) for path, new in sorted(self.edited.files.items()))
+        return "".join(unified_diff(path, self.before[path], new) for path, new in sorted(self.edited.files.items()))
 
 
 def write(path: Path, report: Report) -> None:
@@ -75,9 +74,3 @@ def write(path: Path, report: Report) -> None:
         temporary.write_bytes(content)
         shutil.copymode(target, temporary)
         temporary.replace(target)
-
-
-def _diff(path: Path, old: bytes, new: bytes) -> str:
-    before, after = (content.decode(errors="replace").splitlines(keepends=True) for content in (old, new))
-    lines = difflib.unified_diff(before, after, fromfile=f"a/{path}", tofile=f"b/{path}")
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

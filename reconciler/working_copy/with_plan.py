@@ -166,12 +166,14 @@ async def _prove(
     context: ProofContext, drifts: list[Drift], left: list[Left], events: Sequence[Event], path: Path
 ) -> Report:
     """Edit and prove in rounds: add drift that only the plan of the edited code shows, drop drift that cannot be proved."""
+    proposal = Edited()
     for _ in range(_ROUNDS):
         drifts, left = without_partial_resources(drifts, left)
         if not drifts:
             break
         wanted = [drift.wanted for drift in drifts]
         edited, verified = await attempt(context, wanted, explain=lambda _: "", own_left=left)
+        proposal = edited if edited.proposed else proposal
         left += _new(edited.left, left)
         drifts = _without(drifts, left)
         if verified is None:
@@ -182,7 +184,7 @@ async def _prove(
                 drifts=tuple(drifts),
                 edited=edited,
                 before=before,
-                left=tuple(left),
+                left=await _with_proposal(context, left, proposal),
                 proofs=verified.proofs,
                 context=context,
                 shown=frozenset(change.address for change in verified.plan.changes) if verified.plan else frozenset(),
@@ -193,7 +195,30 @@ async def _prove(
         again = {drift.wanted.key for drift in more}
         drifts = [*(drift for drift in _without(drifts, left) if drift.wanted.key not in again), *more]
     left += _new([Left(wanted=drift.wanted, reason="No edit of it could be proved.") for drift in drifts], left)
-    return Report(left=tuple(left))
+    return Report(left=await _with_proposal(context, left, proposal))
+
+
+async def _with_proposal(context: ProofContext, left: Sequence[Left], edited: Edited) -> tuple[Left, ...]:
+    """The same, with what a plan of the code says that has the diffs of all that is left applied."""
+    if not edited.proposed:
+        return tuple(left)
+    try:
+        with temporarily_written(context.root, edited.proposed):
+            plan = await context.plan()
+        said = "A plan of the code with it is empty."
+        if plan is not None and plan.changes:
+            said = f"With it, {describe(plan.changes)}."
+    except TerraformFailed as error:
+        said = f"With it the code cannot be planned: {error}"
+    return tuple(
+        replace(
+            each,
+            reason=f"{each.reason} The diff in `diff` takes it out and keeps what refers to it as it is live. {said}",
+        )
+        if each.diff
+        else each
+        for each in left
+    )
 
 
 def _with_plan(report: Report, saved: SavedPlan | None, plan: TerraformPlan | None) -> Report:

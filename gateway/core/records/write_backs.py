@@ -35,6 +35,8 @@ class RecordedLeft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     reason: str
     chain: tuple[str, ...]
     superseded_by: str = ""
+    diff: str = ""
+    """What a person may apply instead."""
 
 
 class WriteBackBody(Body, frozen=True, kw_only=True):

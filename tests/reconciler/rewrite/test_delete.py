@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.core.model.json import Json
 from reconciler.model import Wanted
 from reconciler.rewrite.delete import RemovedName, delete_resources, without_references
 from reconciler.rewrite.edited_code import read_code
@@ -123,3 +124,49 @@ def test_a_value_that_needs_it_is_named(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text('resource "a_b" "d" {\n  depends = [a_b.c]\n  other   = a_b.c.id\n}\n')
     with pytest.raises(CannotEdit, match=r"resource\.a_b\.d still refers to it \(main\.tf:2\)"):
         without_references(read_code(tmp_path, {}), RemovedName(".", "a_b", ("c",)), _WANTED)
+
+
+_ALARM = """resource "aws_cloudwatch_metric_alarm" "depth" {
+  dimensions    = { QueueName = aws_sqs_queue.a.name }
+  alarm_actions = ["${aws_sqs_queue.a.arn}"]
+}
+"""
+_HAD: dict[str, Json] = {"name": "a", "arn": "arn:aws:sqs:eu-west-1:123456789012:a", "tags": {"x": "y"}}
+
+
+def _proposed(tmp_path: Path, code: str, *gone: Wanted) -> tuple[dict[Path, bytes], list[str]]:
+    (tmp_path / "main.tf").write_text(code)
+    edited = delete_resources(tmp_path, gone)
+    assert not edited.files
+    return dict(edited.proposed), [left.diff for left in edited.left]
+
+
+def test_what_something_refers_to_is_proposed_with_the_values_it_had(tmp_path: Path) -> None:
+    gone = Wanted(address="aws_sqs_queue.a", attribute="*", value=None, before=_HAD)
+    proposed, (diff,) = _proposed(tmp_path, f"{_QUEUE}\n{_ALARM}", gone)
+    after = proposed[Path("main.tf")].decode()
+    assert after == (
+        'resource "aws_cloudwatch_metric_alarm" "depth" {\n  dimensions    = { QueueName = "a" }\n'
+        '  alarm_actions = ["arn:aws:sqs:eu-west-1:123456789012:a"]\n}\n'
+    )
+    assert diff.startswith("--- a/main.tf\n+++ b/main.tf\n")
+    assert '+  dimensions    = { QueueName = "a" }' in diff
+
+
+def test_the_diffs_of_several_are_one_proposal(tmp_path: Path) -> None:
+    other, has = _QUEUE.replace('"a"', '"b"'), _HAD | {"name": "b"}
+    gone = [
+        Wanted(address=f"aws_sqs_queue.{name}", attribute="*", value=None, before=had)
+        for name, had in (("a", _HAD), ("b", has))
+    ]
+    code = f"{_QUEUE}\n{other}\n{_ALARM.replace('${aws_sqs_queue.a.arn}', '${aws_sqs_queue.b.name}')}"
+    proposed, diffs = _proposed(tmp_path, code, *gone)
+    assert "aws_sqs_queue" not in proposed[Path("main.tf")].decode()
+    assert '-resource "aws_sqs_queue" "a" {' in diffs[0]
+    assert '-resource "aws_sqs_queue" "b" {' in diffs[1]
+
+
+@pytest.mark.parametrize("had", [None, {"name": "a"}, _HAD | {"arn": ["x"]}])
+def test_a_value_that_is_not_known_is_not_proposed(had: Json, tmp_path: Path) -> None:
+    gone = Wanted(address="aws_sqs_queue.a", attribute="*", value=None, before=had)
+    assert _proposed(tmp_path, f"{_QUEUE}\n{_ALARM}", gone) == ({}, [""])
