@@ -1,6 +1,5 @@
 """The nouns of writing back: the values the code must declare, the edits that declare them, and the proofs, with their JSON forms."""
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -146,6 +145,8 @@ class Proof:
 
 def unified_diff(path: Path, old: bytes, new: bytes) -> str:
     """The change of a file as `diff -u` and `git diff` write it, with the path relative to the stack's root."""
+    import difflib  # noqa: PLC0415  only where there is something to show
+
     before, after = (content.decode(errors="replace").splitlines(keepends=True) for content in (old, new))
     lines = difflib.unified_diff(before, after, fromfile=f"a/{path}", tofile=f"b/{path}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

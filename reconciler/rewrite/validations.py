@@ -5,13 +5,12 @@ https://developer.hashicorp.com/terraform/language/validate: Terraform plans not
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gateway.core.model.contract import Bound
 from gateway.core.model.json import Json
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
 from gateway.terraform.lang.values import Unknown
-from reconciler.rewrite.editors.hcl_text import CannotEdit, inline
+from reconciler.rewrite.editors.hcl_text import CannotEdit, RefusedByRule, inline
 from reconciler.rewrite.trace.sites import shorten
 
 _MOST_SHOWN = 10
@@ -19,12 +18,8 @@ _MOST_CANDIDATES = 100
 """How many values that a condition names are tried for one that passes."""
 
 
-class RefusedByValidation(CannotEdit):
-    """A `validation` block of the code refuses the value."""
-
-
 def refuse_invalid(before: Module, after: Module) -> None:
-    """Raise `RefusedByValidation` if a variable has a value now that its validations refuse, and had none before.
+    """Raise `RefusedByRule` if a variable has a value now that its validations refuse, and had none before.
 
     The error has the rule's text, file and line, and the nearest value that passes, if the condition names one.
     """
@@ -52,8 +47,8 @@ def _refuse(module: Module, variable: str, value: Json, old: Json) -> None:
         ]
         shown = f"{module.address}: var.{variable}" if module.address else f"var.{variable}"
         rule_text = f"{bound.source}: the validation {shorten(rule.condition.text)} of {shown}"
-        raise RefusedByValidation(
-            f"{rule_text} refuses {_refused(value, bound, passing)} The rule of the code is not edited."
+        raise RefusedByRule(
+            f"{rule_text} refuses {_refused(value, bound.message, passing)} The rule of the code is not edited."
         )
 
 
@@ -71,14 +66,14 @@ def _value(module: Module, variable: str) -> Json:
         return None
 
 
-def _refused(value: Json, bound: Bound, passing: Sequence[Json]) -> str:
-    message = f" ({bound.message})" if bound.message else ""
+def _refused(value: Json, message: Json, passing: Sequence[Json]) -> str:
+    said = f" ({message})" if message else ""
     near = ""
     if passing and isinstance(value, str):
         near = f" Values that pass: {', '.join(map(_shown, passing[:_MOST_SHOWN]))}."
     elif passing:
         near = f" The nearest value that passes is {_shown(passing[0])}."
-    return f"{_shown(value)}{message}.{near}"
+    return f"{_shown(value)}{said}.{near}"
 
 
 def _shown(value: Json) -> str:

@@ -18,7 +18,7 @@ from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
 from reconciler.rewrite.edited_code import EditedCode, document_after, refuse_unknown_calls
 from reconciler.rewrite.editors.attribute import set_attribute
-from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.editors.hcl_text import CannotEdit, RefusedByRule
 from reconciler.rewrite.editors.json_member import edit_member
 from reconciler.rewrite.editors.list_items import replace_items
 from reconciler.rewrite.editors.literal import replace_literal
@@ -49,7 +49,6 @@ from reconciler.rewrite.trace.sites import (
     TemplateSite,
     TracedSite,
 )
-from reconciler.rewrite.validations import RefusedByValidation, refuse_invalid
 from reconciler.rewrite.value_parts import declared_at, declares, split_value
 from reconciler.terraform.json_documents import document_in
 
@@ -223,7 +222,7 @@ def _at_first_site(
             continue
         try:
             return _try(state, site, wanted, allowed)
-        except RefusedByValidation as error:
+        except RefusedByRule as error:
             # Another place would give the value past the rule.
             return _Refused(reason=str(error), chain=site.chain)
         except (CannotEdit, CodeInvalid) as error:
@@ -327,11 +326,19 @@ def _check_differences(before: _State, after: _State, wanted: Wanted, allowed: S
     """Raise `CannotEdit` unless the code now declares the wanted value, and every other difference is a wanted value too."""
     if not _holds(after, wanted):
         raise CannotEdit("The edit would not give the attribute the wanted value.")
-    refuse_invalid(before.module, after.module)
+    _refuse_invalid(before, after)
     for change in footprint_changes(before.module, after.module):
         _check_difference(before, after, change, (wanted, *allowed))
     if after.module.carried is not None:
         after.module.carried.release()
+
+
+def _refuse_invalid(before: _State, after: _State) -> None:
+    documents = (document for source in after.module.sources.values() for document in source.documents.values())
+    if any(b"validation" in document.source for document in documents):
+        from reconciler.rewrite.validations import refuse_invalid  # noqa: PLC0415  it takes long to import, and few stacks have any
+
+        refuse_invalid(before.module, after.module)
 
 
 def _check_difference(before: _State, after: _State, change: FootprintChange, allowed: Sequence[Wanted]) -> None:

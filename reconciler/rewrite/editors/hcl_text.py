@@ -19,6 +19,10 @@ class CannotEdit(Exception):
     """This value cannot be written at this site. The message is a whole sentence."""
 
 
+class RefusedByRule(CannotEdit):
+    """A rule of the code itself refuses the value, wherever it is written."""
+
+
 def quoted(value: str) -> str:
     """A string as an HCL quoted string (hclsyntax/spec.md, quoted template expressions).
 
