@@ -237,19 +237,52 @@ def test_every_command_explains_itself_and_every_option(command: str, sentinel: 
     assert "Usage" in done.stdout
 
 
+def leaves(command: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    """Every command that is no group, with the words that call it."""
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        return [(path, command)]
+    return [leaf for name, one in inner.items() for leaf in leaves(one, (*path, name))]
+
+
 def test_every_option_has_a_help_text() -> None:
-    import typer.main  # noqa: PLC0415  only this test looks inside
+    import typer.main  # noqa: PLC0415  only tests look inside
 
-    def leaves(command: Any, path: str) -> list[tuple[str, Any]]:
-        inner = getattr(command, "commands", None)
-        if inner is None:
-            return [(path, command)]
-        return [leaf for name, one in inner.items() for leaf in leaves(one, f"{path} {name}")]
-
-    for path, command in leaves(typer.main.get_command(app), "sentinel"):
+    for path, command in leaves(typer.main.get_command(app)):
         assert command.help, path
         for parameter in command.params:
             assert getattr(parameter, "help", None), f"{path} {parameter.name}"
+
+
+def required(command: Any) -> list[str]:
+    """Something for each argument and option that the command must have."""
+    words: list[str] = []
+    for parameter in command.params:
+        if not parameter.required:
+            continue
+        words += ["1h"] if parameter.param_type_name == "argument" else [parameter.opts[0], "1h"]
+    return words
+
+
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_every_command_prints_one_document_with_json(
+    monkeypatch: pytest.MonkeyPatch, document: Callable[..., Any]
+) -> None:
+    """Whatever a command says without a gateway or with words that make no sense, it says it as one JSON document, or on standard error."""
+    import typer.main  # noqa: PLC0415  only tests look inside
+
+    monkeypatch.setenv("SENTINEL_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("SENTINEL_TOKEN", "SNTL00000000000000.secret")
+    with_json = [
+        (path, command)
+        for path, command in leaves(typer.main.get_command(app))
+        if any("--json" in parameter.opts for parameter in command.params)
+    ]
+    assert len(with_json) > 40
+    for path, command in with_json:
+        code, reply = document(*path, *required(command))
+        assert isinstance(reply, dict | list), path
+        assert code in {0, 1, 2}, path
 
 
 def test_no_help_text_has_what_rich_takes_for_markup(sentinel: Callable[..., Any]) -> None:
