@@ -59,7 +59,8 @@ class Surroundings:
             directory = posixpath.join(self.prefix, target.parent.relative_to(self.top.resolve()).as_posix())
         if self.is_frozen(directory):
             raise CannotEdit(
-                f"{path} is somebody else's code (vendored or downloaded), of which only the call is edited."
+                f"{path} is somebody else's code (vendored or downloaded), of which only the call is edited, and no argument of the call"
+                f" leads there. A copy of {path.parent} in this repository would, or an override file beside it."
             )
         if linked:
             raise CannotEdit(f"{path} is reached through a symbolic link, and what else leads there is not known.")

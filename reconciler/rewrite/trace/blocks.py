@@ -1,5 +1,6 @@
 """Traces nested blocks: the blocks in place, the collection of a `dynamic` block, and the item of it that makes a wanted block."""
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,14 +25,18 @@ _Read = tuple[tuple[str, ...], Inverse]
 
 
 def missing_block(cursor: Cursor, block: Node, kind: str, follow: Follow) -> Iterator[TracedSite]:
-    """Sites of each value in the content of the dynamic blocks of this kind: `mode = var.mode` with `for_each = var.mode == null ? [] : [1]`."""
+    """Sites where a dynamic block that makes no block now would make one: an item of its collection, then each value in its content, as with
+    `mode = var.mode` and `for_each = var.mode == null ? [] : [1]`.
+    """
     document = cursor.document
+    yield from collections(cursor, block, kind, (), follow)
     for dynamic in document.blocks(block, "dynamic", kind):
         for content in document.blocks(dynamic, "content"):
             for name, node in document.attributes(content).items():
                 line = f"{document.at(dynamic)} makes no {kind}; its {name} would be"
                 there = replace(cursor.step(line), convert=_part(name), entry=None)
-                yield from follow(there, read_attribute(document, node), ())
+                with contextlib.suppress(Unknown):  # what reads the item has no value while there is none
+                    yield from follow(there, read_attribute(document, node), ())
 
 
 def _part(name: str) -> Inverse:
@@ -202,6 +207,32 @@ def collections(
             continue
         line = f"{cursor.document.at(dynamic)} for_each = {source_of(cursor.document, source)}"
         yield from follow(replace(cursor.step(line), convert=then(convert, cursor.convert), entry=None), source, ())
+        yield from _emptied(replace(cursor.step(line), entry=None), source, follow)
+
+
+def _emptied(cursor: Cursor, source: Expression, follow: Follow) -> Iterator[TracedSite]:
+    """Sites of each collection that decides whether there is a block: `for_each = length(var.x) == 0 ? [] : [1]` makes none if `var.x` is empty."""
+    if not isinstance(e.bare(source), e.Conditional):
+        return
+    for part in e.walk(source):
+        if not isinstance(part, e.AttributeAccess):
+            continue
+        with contextlib.suppress(Unknown):
+            value = values.known(value_of(part, cursor.scope))
+            if value and isinstance(value, Mapping | list):
+                empty: Json = {} if isinstance(value, Mapping) else []
+                yield from follow(replace(cursor, convert=then(_none_as(empty), cursor.convert)), part, ())
+
+
+def _none_as(empty: Json) -> Inverse:
+    """From no wanted block to the collection that makes none. Raises `Unknown` for any other value."""
+
+    def convert(value: Json) -> Json:
+        if value:
+            raise Unknown("there are wanted blocks")
+        return empty
+
+    return convert
 
 
 def _collection(cursor: Cursor, dynamic: Node, block_type: str, rows: Sequence[Nested]) -> Inverse:

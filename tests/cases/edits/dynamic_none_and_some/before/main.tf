@@ -1,0 +1,34 @@
+variable "rules" {
+  default = []
+}
+
+variable "environment" {
+  default = {
+    MODE = "fast"
+  }
+}
+
+resource "aws_security_group" "s" {
+  name = "s"
+
+  dynamic "ingress" {
+    for_each = var.rules
+    content {
+      from_port   = ingress.value.from
+      to_port     = lookup(ingress.value, "to", ingress.value.from)
+      protocol    = lookup(ingress.value, "protocol", "tcp")
+      cidr_blocks = ingress.value.cidrs
+    }
+  }
+}
+
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+
+  dynamic "environment" {
+    for_each = length(keys(var.environment)) == 0 ? [] : [true]
+    content {
+      variables = var.environment
+    }
+  }
+}
