@@ -1,7 +1,7 @@
 """Fixtures of the benchmark's own tests: a tiny project, applied once, whose AWS each test forks."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,9 @@ class Tiny:
     station: Station
 
     @contextmanager
-    def drifted(self, *changes: Change, workdir: Path, out: bool = False, **project: Any) -> Iterator["Checkout"]:
+    def drifted(
+        self, *changes: Change, workdir: Path, out: bool = False, says: Sequence[str] = (), **project: Any
+    ) -> Iterator["Checkout"]:
         """A checkout beside an AWS in which the changes were made."""
         gold = [] if out else [object()]
         scenario = Scenario(
@@ -40,6 +42,7 @@ class Tiny:
             shape="literal",
             changes=changes,
             gold=gold,  # type: ignore[arg-type]
+            says=says,
         )
         given = Project(name="tiny", path=TINY.path, roots=TINY.roots, **project)
         checkout = workdir / "checkout"

@@ -66,7 +66,7 @@ def gold(case: Case, checkout: Path, events: Path) -> Played:
         (checkout / file).write_text(_resolved(text, case))
     if not case.scenario.gold:
         is_answer = bool(case.scenario.creations)
-        out = Said(admits=True, code=LEFT, words="It stays out of the code.")
+        out = Said(admits=True, code=LEFT, words=" ".join(["It stays out of the code.", *case.scenario.says]))
         return Played(said=expected(case.scenario, case.made.created) if is_answer else out)
     root = checkout / case.scenario.root
     accept(case.drifted, root)

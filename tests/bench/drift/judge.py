@@ -88,7 +88,12 @@ def _unchanged(case: Case, after: Path, said: Said) -> Verdict:
         plan = case.drifted.plan(after / case.scenario.root)
         wrong = "" if plan.clean else f"The plan exits {plan.code}: {plan.text}"
         return Verdict(grade=Grade.WRONG if wrong else Grade.PASS, reason=wrong)
+    text = " ".join([said.words, *said.entries])
+    if unsaid := [word for word in case.scenario.says if word not in text]:
+        return Verdict(grade=Grade.LEFT if said.admits else Grade.MISSED, reason=f"It does not say {unsaid}: {text}")
     if not said.admits:
+        if case.scenario.says:
+            return Verdict(grade=Grade.MISSED, reason="Its exit code says that nothing is left.")
         if case.scenario.out:
             return Verdict(grade=Grade.PASS)
         return Verdict(grade=Grade.MISSED, reason="It changed nothing and said that nothing is left.")

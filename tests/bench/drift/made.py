@@ -26,6 +26,7 @@ ACTORS: Mapping[str, Mapping[str, Any]] = {
     },
     "agent": {"type": "IAMUser", "arn": "arn:aws:iam::123456789012:user/agent-ops", "userName": "agent-ops"},
     "human": {"type": "IAMUser", "arn": "arn:aws:iam::123456789012:user/ada", "userName": "ada"},
+    "controller": {"type": "AWSService", "invokedBy": "autoscaling.amazonaws.com"},
 }
 """Who makes changes, as CloudTrail names them."""
 _SOURCES = {"elbv2": "elasticloadbalancing", "cloudwatch": "monitoring"}
@@ -82,8 +83,8 @@ def client(service: str, endpoint: str, *, region: str = "eu-west-1", account: s
 
 def words_of(scenario: Scenario) -> list[str]:
     """What names the maker of a scenario's changes: its role or user, or the session's name."""
-    arn = str(_actor(scenario)["arn"])
-    return arn.partition("/")[2].split("/")
+    actor = _actor(scenario)
+    return str(actor["arn"]).partition("/")[2].split("/") if "arn" in actor else [str(actor["invokedBy"])]
 
 
 def make(scenario: Scenario, state: Mapping[str, Mapping[str, Any]], endpoint: str, events: Path) -> Made:

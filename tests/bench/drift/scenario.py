@@ -78,6 +78,10 @@ class Scenario:
     """Who made the changes (`made.ACTORS`), if the origin does not say it."""
     adopt: str = ""
     """What of the new resources is to be written: all, linked or none; empty for the default."""
+    issue_class: str = ""
+    """The class of issue 22 that it was written for; empty for the scenarios of before."""
+    says: Sequence[str] = ()
+    """Words that the answer must have where nothing may be written: the proposal or the rule that a human needs."""
 
     @property
     def creations(self) -> str:
@@ -157,7 +161,7 @@ def read_project(name: str, kinds: Mapping[str, Kind], folder: Path = HERE / "sc
 
 _MEMBERS = {
     "id", "root", "origin", "shape", "kind", "target", "value", "with", "parts", "gold", "out",
-    "maker", "adopt", "left", "form",
+    "maker", "adopt", "left", "form", "class", "says",
 }  # fmt: skip
 
 
@@ -179,6 +183,10 @@ def _scenario(project: str, entry: Mapping[str, Any], root: str, kinds: Mapping[
     parts = entry.get("parts", [entry])
     if bool(gold) == bool(entry.get("out") or all(part.get("left") for part in parts)):
         raise ValueError(f"{project}/{entry['id']}: it needs either `gold`, `out: true` or `left: true`.")
+    if entry.get("says") and gold:
+        raise ValueError(
+            f"{project}/{entry['id']}: `says` is for what stays out, so it needs `out: true` and no `gold`."
+        )
     return Scenario(
         id=f"{project}/{entry['id']}",
         root=entry.get("root", root),
@@ -188,6 +196,8 @@ def _scenario(project: str, entry: Mapping[str, Any], root: str, kinds: Mapping[
         gold=gold,
         maker=entry.get("maker", ""),
         adopt=entry.get("adopt", ""),
+        issue_class=str(entry.get("class", "")),
+        says=entry.get("says", []),
     )
 
 

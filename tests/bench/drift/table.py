@@ -22,6 +22,7 @@ def table(results: Sequence[Result]) -> str:
         _section(f"{first}: a plan shows", own, lambda result: result.scenario.sees),
         _section(f"{first}: project", own, lambda result: result.scenario.id.partition("/")[0]),
         *_creations(first, own),
+        *_of_issue(first, own),
     ]
     return "\n\n".join(sections)
 
@@ -31,6 +32,14 @@ def _creations(first: str, own: Sequence[Result]) -> Iterator[str]:
     creations = [result for result in own if result.scenario.creations]
     if creations:
         yield _section(f"{first}: created", creations, _created)
+
+
+def _of_issue(first: str, own: Sequence[Result]) -> Iterator[str]:
+    """The scenarios that issue 22 added, by its classes, in their order."""
+    added = [result for result in own if result.scenario.issue_class]
+    if added:
+        numbered = sorted(added, key=lambda result: result.scenario.issue_class.zfill(2))
+        yield _section(f"{first}: class of issue 22", numbered, lambda result: result.scenario.issue_class)
 
 
 def row(name: str, results: Sequence[Result]) -> str:

@@ -142,6 +142,18 @@ def test_a_value_that_must_stay_out_passes_only_if_it_stays_out(
         assert checkout.verdict().grade is Grade.WRONG
 
 
+def test_what_must_stay_out_passes_only_with_the_words_that_a_human_needs(
+    tiny: Any, change: Callable[..., Any], tmp_path: Path
+) -> None:
+    drift = change("log-retention", DIRECT, 30)
+    with tiny.drifted(drift, workdir=tmp_path, out=True, says=["variables.tf"]) as checkout:
+        assert checkout.verdict().grade is Grade.MISSED
+        assert checkout.verdict(admits=True, words="No edit fits.").grade is Grade.LEFT
+        assert checkout.verdict(words="variables.tf:3 refuses it.").grade is Grade.MISSED
+        assert checkout.verdict(admits=True, words="variables.tf:3 refuses it.").grade is Grade.PASS
+        assert checkout.verdict(admits=True, entries=["variables.tf:3"]).grade is Grade.PASS
+
+
 _POLICY = '{"Version":"2012-10-17","Id":"tiny","Statement":[{"Effect":"Allow","Principal":"*","Action":"kms:*","Resource":"*"}]}'
 
 

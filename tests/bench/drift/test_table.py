@@ -71,3 +71,15 @@ def test_creations_are_counted_by_what_they_belong_to_and_what_is_to_be_written(
     assert rows["unlinked"] == ["2", "0.500"]
     assert rows["unlinked, --adopt all"] == ["1", "0.000"]
     assert [name for name in rows if "linked" in name] == ["unlinked", "unlinked, --adopt all"]
+
+
+def test_what_issue_22_added_is_counted_by_its_classes_in_their_order() -> None:
+    results = [
+        _result(Grade.PASS, issue_class="10"),
+        _result(Grade.PASS, issue_class="2"),
+        _result(Grade.LEFT, issue_class="2"),
+        _result(Grade.WRONG),
+    ]
+    text = table(results).partition("class of issue 22")[2]
+    rows = [cells[:3] for line in text.splitlines() if len(cells := _cells(line)) > 2 and cells[0].isdigit()]
+    assert rows == [["2", "2", "0.500"], ["10", "1", "1.000"]]

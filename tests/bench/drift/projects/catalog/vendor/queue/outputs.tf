@@ -1,0 +1,3 @@
+output "arn" {
+  value = try(aws_sqs_queue.this[0].arn, null)
+}

@@ -1,0 +1,3 @@
+namespace = "acme"
+stage     = "prod"
+tags      = { CostCenter = "42", Team = "core" }
