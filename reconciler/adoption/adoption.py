@@ -17,18 +17,20 @@ from reconciler.adoption.agreement import Agreement, has_own_arn
 from reconciler.adoption.forms import RULE, RULES, has_older_rules, inline_owner, mixes_rules, older_rule_ids
 from reconciler.adoption.identified import Identified, NotIdentified, covers, identify, is_same, read_again
 from reconciler.adoption.import_ids import single_ids
-from reconciler.adoption.links import Link, owner_link
+from reconciler.adoption.links import Link, is_chosen_by_aws, owner_link
 from reconciler.adoption.model import Adoption, Declared, LeftCreation
 from reconciler.adoption.new_block import new_block
 from reconciler.changes.cloudtrail import Event
 from reconciler.changes.creating_events import Creation, Place, Told, named_in_call, told
 from reconciler.changes.event_creations import Created
 from reconciler.errors import PluginUnavailable
+from reconciler.terraform.json_documents import texts_in
 from reconciler.terraform.plugin.imports import ImportedResource, NotImported, ProviderImports
 from reconciler.terraform.plugin.type_schemas import BlockSchema
 
 MOST: Final = 500
 """Creations of one run that are looked at; the rest is left, with a sentence."""
+_UNLINKED: Final = "It belongs to no resource of the stack. `--adopt all` writes it all the same."
 _CRASHES: Final = 3
 """How often a provider that ends in an import is started again."""
 _Asked = TypeVar("_Asked")
@@ -84,6 +86,8 @@ class _Adopting:
     created: list[tuple[Created, Creation]] = field(default_factory=list)
     left: list[LeftCreation] = field(default_factory=list)
     inside: list[LeftCreation] = field(default_factory=list)
+    unlinked: list[tuple[Created, Creation, LeftCreation]] = field(default_factory=list)
+    """What belongs to no resource of the stack, as far as is known yet."""
     seen: dict[str, list[Mapping[str, Json]]] = field(default_factory=dict)
     """The attributes of what was looked at, by type."""
     changes: Counter[str] = field(default_factory=Counter)
@@ -102,6 +106,7 @@ class _Adopting:
                 self._leave(each, "", f"Only {MOST} creations of one run are looked at. Give fewer events.")
             else:
                 await self._one(each)
+        self._link_what_is_named()
         created = tuple((made, each.event.origin) for made, each in self.created)
         changes = (
             f"{count} × {name} of what is declared: a plan shows what it changed."
@@ -202,8 +207,12 @@ class _Adopting:
             return
         attributes = made.attributes if made is not None else block.attributes
         new = replace(_created(resource.resource, attributes, schema, made, link), arn=self._arn(resource.resource))
-        if reason := self._not_wanted(new, linked=link is not None):
-            self._leave(creation, kind, reason, resource.resource)
+        if link is None and not new.owner:
+            new = replace(new, owner=self._naming(new))
+        if self.how is Adopt.NONE:
+            self._leave(creation, kind, "Created resources are only listed (--adopt none).", resource.resource)
+        elif self.how is Adopt.LINKED and link is None and not new.owner and not self._of_new(new):
+            self.unlinked.append((new, creation, self._left(creation, kind, _UNLINKED, resource.resource)))
         elif block.why_not and made is None:
             self._leave(creation, kind, block.why_not, resource.resource)
         else:
@@ -217,14 +226,19 @@ class _Adopting:
             if self.stack.code.instance(address) is not None
         }
 
-    def _not_wanted(self, new: Created, *, linked: bool) -> str:
-        """Why it is not written, although it could be; empty if it is."""
-        match self.how:
-            case Adopt.NONE:
-                return "Created resources are only listed (--adopt none)."
-            case Adopt.LINKED if not linked and not self._of_new(new):
-                return "It belongs to no resource of the stack. `--adopt all` writes it all the same."
-        return ""
+    def _naming(self, new: Created) -> str:
+        """The first declared resource that names it by now; empty if none does."""
+        named = set(new.named_by.values())
+        naming = (address for address, own in self._in_code().items() if not named.isdisjoint(texts_in(own)))
+        return next(naming, "") if named else ""
+
+    def _link_what_is_named(self) -> None:
+        """Write what something names that is about to be written; the rest belongs to no resource of the stack."""
+        todo, self.unlinked = self.unlinked, []
+        while named := [each for each in todo if any(made.names(each[0]) for made, _ in self.created)]:
+            self.created += [(new, creation) for new, creation, _ in named]
+            todo = [each for each in todo if each not in named]
+        self.left += [left for _, _, left in todo]
 
     def _of_new(self, new: Created) -> bool:
         """Whether it belongs to something that is about to be written itself."""
@@ -250,7 +264,7 @@ class _Adopting:
                 found.resource,
             )
             return None
-        if not has_older_rules(group, self.stack.declared):
+        if not has_older_rules(group, self.stack.declared, self.stack.code):
             return found
         for import_id in older_rule_ids(kind, live):
             older = await self._guarded(partial(_older_rule, import_id=import_id))
@@ -320,6 +334,7 @@ class _Adopting:
         )
 
 
+_NAMED_BY: Final = ("arn", "id", "url", "key_id")
 _NAMING: Final = (
     "id",
     "arn",
@@ -362,7 +377,8 @@ def _created(
 ) -> Created:
     """The creation as it is written."""
     if made is not None:
-        return replace(made, import_id=resource.import_id, owner=made.owner or (link.address if link else ""))
+        owner = made.owner or (link.address if link else "")
+        return replace(made, import_id=resource.import_id, owner=owner, named_by=_names_of(resource))
     live = resource.attributes
     parent = link.value if link else ""
     part = "arn" not in schema.attributes or (bool(parent) and parent in resource.import_id)
@@ -381,7 +397,14 @@ def _created(
         name=next((str(each) for each in own if each), ""),
         parent=parent if part else "",
         owner=link.address if link else "",
+        named_by=_names_of(resource),
     )
+
+
+def _names_of(resource: ImportedResource) -> dict[str, str]:
+    """The attributes by which others name a resource, as far as their values mean one resource anywhere."""
+    named = ((name, resource.attributes.get(name)) for name in _NAMED_BY)
+    return {name: value for name, value in named if isinstance(value, str) and is_chosen_by_aws(value)}
 
 
 def _once(left: Sequence[LeftCreation]) -> list[LeftCreation]:

@@ -69,13 +69,18 @@ def inline_owner(code: Module, resource_type: str, attributes: Mapping[str, Json
     return ""
 
 
-def has_older_rules(group: Json, declared: Declared) -> bool:
-    """Whether the rules of a security group are of the older kind: its own ones, or where it has none those of the stack."""
+def has_older_rules(group: Json, declared: Declared, code: Module) -> bool:
+    """Whether the rules of a security group are of the older kind: its own ones, or where it has none those of the stack, or of its code:
+    a rule that is narrowed may be the only one, and it is gone.
+    """
     older = [values.get(_GROUP) for _, values in _of_type(declared, RULE)]
     newer = [values.get(_GROUP) for kind in RULES for _, values in _of_type(declared, kind)]
     if group in older or group in newer:
         return group in older
-    return bool(older) and not newer
+    if older or newer:
+        return not newer
+    kinds = {name.partition(".")[0] for source in code.sources.values() for name in source.resources}
+    return RULE in kinds and kinds.isdisjoint(RULES)
 
 
 def mixes_rules(group: Json, declared: Declared) -> bool:

@@ -96,11 +96,16 @@ def _texts(value: Json) -> Iterator[str]:
         yield from (each for each in value if isinstance(each, str))
 
 
+def is_chosen_by_aws(value: str) -> bool:
+    """Whether a text has the form of a name that means one resource anywhere: an ARN, a URL, or an id that AWS chose."""
+    return _CHOSEN_BY_AWS.fullmatch(value) is not None
+
+
 def means(attribute: str, value: str, resource_type: str) -> bool:
     """Whether a value of the attribute may name a resource of the type."""
     if value.startswith(_OF_OTHERS):
         return False
-    if _CHOSEN_BY_AWS.fullmatch(value) and not resource_type.startswith(("aws_s3_bucket_", "aws_iam_role_policy")):
+    if is_chosen_by_aws(value) and not resource_type.startswith(("aws_s3_bucket_", "aws_iam_role_policy")):
         return True
     if attribute == "resource_id":
         return bool(set(value.split("/")[:-1]) & set(resource_type.split("_")))

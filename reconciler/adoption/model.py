@@ -22,6 +22,8 @@ class LeftCreation:
     """A sentence."""
     arn: str = ""
     """Empty if it is not known."""
+    diff: str = ""
+    """As in `reconciler.model.Left`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ def left_creation_to_json(left: LeftCreation) -> dict[str, Json]:
         "at": left.origin.at.isoformat(),
         "event": left.origin.event,
         "why": left.why,
+        **({"diff": left.diff} if left.diff else {}),
     }
 
 

@@ -156,7 +156,9 @@ def with_contradicted(classified: ClassifiedDrift, secrets: Sequence[Wanted]) ->
 
 
 def classify_foreign_drift(
-    plan: TerraformPlan, origins: Mapping[tuple[str, str], DriftOrigin]
+    plan: TerraformPlan,
+    origins: Mapping[tuple[str, str], DriftOrigin],
+    settled: AbstractSet[tuple[str, str]] = frozenset(),
 ) -> tuple[tuple[Drift, ...], tuple[Left, ...]]:
     """The drift that no mutation caused, and the values that cannot be written into code.
 
@@ -164,7 +166,8 @@ def classify_foreign_drift(
     An attribute drifted if the plan would change it *and* state and live differ. A change made only in the code is not
     drift. An attribute that the plan leaves alone (Optional and Computed, not set in code) needs no edit.
     `origins` says who made a change, by (address, attribute), where that is known. What only follows from a resource that is gone is no
-    drift of its own: it is settled with that resource.
+    drift of its own: it is settled with that resource. `settled` are the attributes, by (address, attribute of the resource), that stay as
+    they are: nothing waits for them.
     """
     drifted = {change.top_key for change in plan.drift}
     gone = plan.gone()
@@ -191,7 +194,7 @@ def classify_foreign_drift(
             left += [whole] if whole not in left else []
         elif reason := _reason_to_leave(change, drifted, origin):
             left.append(Left(wanted=want, reason=reason, chain=_made_by(origin)))
-        elif plan.sets(change) or not _set_elsewhere(change, plan):
+        elif plan.sets(change) or not _set_elsewhere(change, plan, settled):
             drifts.append(Drift(wanted=want, before=change.other, origin=origin))
     return tuple(drifts), tuple(left)
 
@@ -307,9 +310,11 @@ def _is_named(origin: DriftOrigin, change: ResourceChange) -> bool:
     return any(word in operation for word in change.top.split("_") if len(word) >= _SHORTEST_WORD)
 
 
-def _set_elsewhere(change: ResourceChange, plan: TerraformPlan) -> bool:
+def _set_elsewhere(change: ResourceChange, plan: TerraformPlan, settled: AbstractSet[tuple[str, str]]) -> bool:
     """Whether the code sets another drifted attribute of this resource. This one may be derived from it, so that one is fixed first."""
-    return any(other.address == change.address and plan.sets(other) for other in plan.changes)
+    return any(
+        other.address == change.address and other.top_key not in settled and plan.sets(other) for other in plan.changes
+    )
 
 
 def _made_by(origin: DriftOrigin | None) -> tuple[str, ...]:

@@ -6,10 +6,11 @@ What else the resource has is read by the import, so only what a block must have
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.core.model.json import Json
+from reconciler.terraform.json_documents import texts_in
 from reconciler.terraform.plain_settings import is_plain_setting
 
 Call = Mapping[str, Any]
@@ -32,6 +33,12 @@ class Created:
     """The address of that resource, where it is known."""
     arn: str = ""
     """Its own ARN; empty if it has none, or that is not known."""
+    named_by: Mapping[str, str] = field(default_factory=dict)
+    """The attributes by which others name it (`arn`, `id`, `url`), as far as the provider has read them, and the values mean one resource anywhere."""
+
+    def names(self, other: "Created") -> bool:
+        """Whether an argument of it names another creation."""
+        return not set(other.named_by.values()).isdisjoint(texts_in(self.attributes))
 
 
 _PART_OF = {

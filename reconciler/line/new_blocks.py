@@ -72,7 +72,7 @@ def _has_another_form(created: Created, code: EditedCode, live: Live) -> bool:
     """Whether the code may have such parts in another form, so that a block of this type would exclude what is there."""
     kind, own = created.resource_type, created.attributes
     group = own.get("security_group_id")
-    rules = kind in RULES and (has_older_rules(group, live) or mixes_rules(group, live))
+    rules = kind in RULES and (has_older_rules(group, live, code.module) or mixes_rules(group, live))
     return rules or bool(inline_owner(code.module, kind, own, live))
 
 

@@ -32,6 +32,7 @@ from reconciler.rewrite.editors.top_level_block import append_block
 from reconciler.rewrite.imports import adopt_resource
 from reconciler.rewrite.instances import NewInstance, add_instance, siblings_of
 from reconciler.rewrite.names import label_of, names_of, shared_beginning
+from reconciler.rewrite.new_references import NAMES
 from reconciler.rewrite.resource_identity import is_declared, is_in_code, is_known
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.plain_settings import is_plain_setting
@@ -62,14 +63,26 @@ def wanted_creations(
     code = read_code(root, {}, around)
     found: list[Wanted] = []
     seen: set[tuple[str, str]] = set()
-    for each in created:
+    for each in _named_first(created):
         again = (each.resource_type, each.import_id) in seen
         seen.add((each.resource_type, each.import_id))
         if again or (not identified and (is_known(each, live) or is_in_code(code, each))):
             continue
         wanted = _Planner(code, live, frozenset(want.address for want in found), anywhere).wanted(each)
-        found += [wanted] if wanted is not None else []
+        if wanted is not None:
+            found.append(wanted)
+            live = {**live, wanted.address: each.named_by}
     return found
+
+
+def _named_first(created: Sequence[Created]) -> list[Created]:
+    """The creations, each after those that it names, so that it can refer to them."""
+    todo, ordered = list(created), list[Created]()
+    while todo:
+        free = [each for each in todo if not any(other is not each and each.names(other) for other in todo)]
+        ordered += free or todo
+        todo = [each for each in todo if not any(each is done for done in ordered)]
+    return ordered
 
 
 def import_id_of(wanted: Wanted) -> str:
@@ -198,6 +211,7 @@ class _Planner:
             "text": f"{text}\n\n{import_text(address, created.import_id)}" if in_root else text,
             "import_file": "" if in_root or owner is None else str(self._root_file(owner)),
             "import": "" if in_root else import_text(address, created.import_id),
+            NAMES: dict(created.named_by),
         }
         return Wanted(address=address, attribute=WHOLE, value=value)
 
@@ -213,6 +227,7 @@ class _Planner:
                 "values": [list(pair) for pair in like.values],
                 "import": import_text(address, created.import_id),
                 "import_file": str(self._file_of(like.sibling)),
+                NAMES: dict(created.named_by),
             }
             wanted = Wanted(address=address, attribute=WHOLE, value=value)
             try:
@@ -347,11 +362,10 @@ class _Planner:
 
     def _is_referable(self, address: str, module: Module) -> bool:
         parsed = parse_address(address)
-        instance = self.code.module.instance(address)
         return (
             parsed is not None
             and parsed.module == module.address
-            and instance is not None
+            and (address in self.taken or self.code.module.instance(address) is not None)
             and not _is_part(parsed.resource_type)
         )
 

@@ -1,7 +1,7 @@
 """JSON documents inside strings: policies above all, compared as AWS compares them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gateway.core.model.equality import equal
 from gateway.core.model.json import Json
@@ -22,6 +22,20 @@ def document_in(value: object) -> dict[str, Json] | list[Json] | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict | list) else None
+
+
+def texts_in(value: Json) -> Iterator[str]:
+    """Every text in a value, also in the JSON documents that texts hold."""
+    match value:
+        case str():
+            document = document_in(value)
+            yield from (value,) if document is None else texts_in(document)
+        case Mapping():
+            for item in value.values():
+                yield from texts_in(item)
+        case list():
+            for item in value:
+                yield from texts_in(item)
 
 
 def is_policy(document: object) -> bool:

@@ -82,9 +82,11 @@ async def adopted_creations(
 
 def _unproved(drift: Drift, left: Sequence[Left]) -> LeftCreation:
     assert drift.origin is not None  # noqa: S101  a creation has an event
+    reasons = list(dict.fromkeys(each.reason for each in left))
     return LeftCreation(
         resource_type=resource_type_of(drift.wanted.address),
         identity=import_id_of(drift.wanted),
         origin=drift.origin,
-        why=" ".join(dict.fromkeys(each.reason for each in left)),
+        why=" ".join(each for each in reasons if not any(each in other for other in reasons if other != each)),
+        diff="".join(each.diff for each in left),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from gateway.core.model.adopt import Adopt
 from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import load_module
+from reconciler.adoption.model import LeftCreation
 from reconciler.changes.classification import classify_foreign_drift
 from reconciler.changes.cloudtrail import Event, origins
 from reconciler.changes.event_creations import read_creation
@@ -31,6 +32,7 @@ from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refresh import live_objects
 from reconciler.terraform.state_update import adopt_replacements, apply_to_state, refresh_state
+from reconciler.working_copy.composites import composites, offered, parted
 from reconciler.working_copy.creations import adopted_creations
 from reconciler.working_copy.report import Report, write
 
@@ -75,7 +77,10 @@ async def reconcile_with_plan(
         return adopted.in_report(_with_plan(Report(context=context), saved, plan if saved.changes else None))
     drifts, left = classify_foreign_drift(plan, origins(events, plan)) if plan else ((), ())
     context = replace(context, live=plan.live_values if plan else {})
-    return adopted.in_report(await _prove(context, [*drifts, *new], list(left), events, path))
+    unwritten = adopted.left if how is not Adopt.NONE else ()
+    return adopted.in_report(
+        await _prove(context, [*drifts, *new], list(left), events, path, first=plan, unwritten=unwritten)
+    )
 
 
 def _replaced(plan: TerraformPlan, events: Sequence[Event], root: Path) -> list[Drift]:
@@ -163,12 +168,29 @@ async def _refresh_edited(context: ProofContext, report: Report) -> None:
 
 
 async def _prove(
-    context: ProofContext, drifts: list[Drift], left: list[Left], events: Sequence[Event], path: Path
+    context: ProofContext,
+    drifts: list[Drift],
+    left: list[Left],
+    events: Sequence[Event],
+    path: Path,
+    *,
+    first: TerraformPlan | None = None,
+    unwritten: Sequence[LeftCreation] = (),
 ) -> Report:
-    """Edit and prove in rounds: add drift that only the plan of the edited code shows, drop drift that cannot be proved."""
+    """Edit and prove in rounds: add drift that only the plan of the edited code shows, drop drift that cannot be proved.
+
+    Parts of one change are dropped together. `first` is the plan of the unedited code; `unwritten` is what was created, and no block is
+    planned for.
+    """
     proposal = Edited()
+    code, seen, kept = load_module(context.root), dict[tuple[str, str], Drift](), list[Left]()
     for _ in range(_ROUNDS):
+        seen.update((drift.wanted.key, drift) for drift in drifts)
+        together = composites(code, list(seen.values()), unwritten)
         drifts, left = without_partial_resources(drifts, left)
+        kept += (entries := parted(together, drifts, left))
+        left += entries
+        drifts = _without(drifts, left) or _waiting(first, left, events)
         if not drifts:
             break
         wanted = [drift.wanted for drift in drifts]
@@ -177,25 +199,28 @@ async def _prove(
         left += _new(edited.left, left)
         drifts = _without(drifts, left)
         if verified is None:
-            break
-        if verified.holds:
+            drifts = []
+            continue
+        if verified.holds and not parted(together, drifts, left):
             before = {name: (path / name).read_bytes() for name in edited.files}
             report = Report(
                 drifts=tuple(drifts),
                 edited=edited,
                 before=before,
-                left=await _with_proposal(context, left, proposal),
+                left=await offered(context, kept, await _with_proposal(context, left, proposal), edited.files),
                 proofs=verified.proofs,
                 context=context,
                 shown=frozenset(change.address for change in verified.plan.changes) if verified.plan else frozenset(),
             )
             return _with_plan(report, verified.saved, verified.plan)
-        more, unproved = _next_round(edited, verified, drifts, events)
+        if verified.holds:
+            continue
+        more, unproved = _next_round(edited, verified, drifts, left, events)
         left += _new(unproved, left)
         again = {drift.wanted.key for drift in more}
         drifts = [*(drift for drift in _without(drifts, left) if drift.wanted.key not in again), *more]
     left += _new([Left(wanted=drift.wanted, reason="No edit of it could be proved.") for drift in drifts], left)
-    return Report(left=await _with_proposal(context, left, proposal))
+    return Report(left=await offered(context, kept, await _with_proposal(context, left, proposal), {}))
 
 
 async def _with_proposal(context: ProofContext, left: Sequence[Left], edited: Edited) -> tuple[Left, ...]:
@@ -247,7 +272,7 @@ def without_partial_resources(drifts: Sequence[Drift], left: Sequence[Left]) -> 
 
 
 def _next_round(
-    edited: Edited, verified: Verified, drifts: Sequence[Drift], events: Sequence[Event]
+    edited: Edited, verified: Verified, drifts: Sequence[Drift], known_left: Sequence[Left], events: Sequence[Event]
 ) -> tuple[list[Drift], list[Left]]:
     """After a round that did not hold: drift that shows only now, and the values that cannot be proved."""
     unset, refused = divided_by_plan(verified.broken, edited)
@@ -264,7 +289,8 @@ def _next_round(
         drifts = new or drifts
     if verified.plan is None:
         return [], [Left(wanted=drift.wanted, reason=f"It was not written. {verified.broken}") for drift in drifts]
-    found, left = classify_foreign_drift(verified.plan, origins(events, verified.plan))
+    settled = {entry.wanted.top_key for entry in known_left}
+    found, left = classify_foreign_drift(verified.plan, origins(events, verified.plan), settled)
     tried = {drift.wanted.top_key for drift in drifts}
     still_drifted = {drift.wanted.top_key for drift in found} & tried
     unproved = [
@@ -279,6 +305,15 @@ def _next_round(
     if not unproved and not more and not left:
         unproved = [Left(wanted=drift.wanted, reason=f"It was not written. {verified.broken}") for drift in drifts]
     return more, [*left, *unproved]
+
+
+def _waiting(first: TerraformPlan | None, left: Sequence[Left], events: Sequence[Event]) -> list[Drift]:
+    """The drift of the unedited code that waited for what is left by now."""
+    if first is None:
+        return []
+    settled = {entry.wanted.top_key for entry in left}
+    found, _ = classify_foreign_drift(first, origins(events, first), settled)
+    return [drift for drift in found if drift.wanted.top_key not in settled]
 
 
 def _is_named(drift: Drift, error: str) -> bool:
@@ -298,5 +333,7 @@ def _new(entries: Sequence[Left], known: Sequence[Left]) -> list[Left]:
 
 
 def _without(drifts: Sequence[Drift], left: Sequence[Left]) -> list[Drift]:
+    """The drifts that are not left; of a new resource whose block is left, no value is."""
     keys = {entry.wanted.key for entry in left}
-    return [drift for drift in drifts if drift.wanted.key not in keys]
+    blocks = {entry.wanted.address for entry in left if is_new(entry.wanted)}
+    return [drift for drift in drifts if drift.wanted.key not in keys and drift.wanted.address not in blocks]

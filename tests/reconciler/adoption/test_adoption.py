@@ -367,3 +367,31 @@ async def test_once_the_provider_names_a_form_it_comes_before_ids_of_other_thing
     adoption = await _adopted(provider, [event("ecs:CreateService", asked, answered)], stack(), Adopt.ALL)
     assert [each.import_id for each, _ in adoption.created] == ["main/web"]
     assert [name for _, name in provider.tried][1] == "main/web"
+
+
+async def test_what_a_declared_resource_names_by_now_is_written_and_what_that_one_names_too(stack: Given) -> None:
+    used = "arn:aws:kinesis:eu-west-1:123456789012:stream/used"
+    streams = {
+        "used": {"id": used, "arn": used, "name": "used", "kms_key_id": _ARN},
+        "a-stream": _STREAM,
+        "other": {"id": f"{used}-not", "arn": f"{used}-not", "name": "other"},
+    }
+    provider = ProviderDouble(
+        {"aws_kinesis_stream": QUEUE}, {("aws_kinesis_stream", name): own for name, own in streams.items()}
+    )
+    events = [event("kinesis:CreateStream", {"streamName": name}) for name in ("other", "a-stream", "used")]
+    code = 'resource "aws_iot_rule" "r" {}\n'
+    adoption = await _adopted(
+        provider, events, stack(code, aws_iot_rule__r={"id": "r", "targets": f'[{{"to": "{used}"}}]'})
+    )
+    assert [(made.name, made.owner) for made, _ in adoption.created] == [("used", "aws_iot_rule.r"), ("a-stream", "")]
+    assert [left.identity for left in adoption.left] == ["other"]
+    assert adoption.created[0][0].names(adoption.created[1][0])
+    assert not adoption.created[1][0].names(adoption.created[0][0])
+
+
+async def test_a_narrower_rule_takes_the_form_of_the_only_one_which_is_gone(stack: Given) -> None:
+    group = {"aws_security_group__g": {"id": "sg-0123456789abcdef0"}}
+    code = 'resource "aws_security_group" "g" {}\nresource "aws_security_group_rule" "wide" {}\n'
+    ((like, _),) = (await _adopted(_rules(), [_AUTHORIZED], stack(code, **group))).created
+    assert (like.resource_type, like.import_id) == ("aws_security_group_rule", _OLD_ID)

@@ -1,0 +1,158 @@
+"""Changes that are one: a new resource and what refers to it, or the narrower rule and the wider one that went. All of it is written, or nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+from gateway.core.model.path import WHOLE
+from gateway.terraform.address import parse_address, type_of_named
+from gateway.terraform.config.module import Module
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang.grammar import read_attribute
+from gateway.terraform.lang.hcl import parse
+from reconciler.adoption.links import is_chosen_by_aws
+from reconciler.adoption.model import LeftCreation
+from reconciler.model import Drift, Left, Wanted, is_new, unified_diff
+from reconciler.proof.code_copies import temporarily_written
+from reconciler.proof.proved_edit import ProofContext, attempt
+from reconciler.rewrite.new_references import names_of
+from reconciler.terraform.json_documents import texts_in
+
+Key = tuple[str, str]
+"""(address, attribute)."""
+Place = tuple[str, str]
+"""A block of a resource: the module's address and `type.name`."""
+_WHOLE: Final = "All of such a change is written, or nothing of it."
+_OFFERED: Final = (
+    "The diff in `diff` writes all of it that holds alone: a plan of the code with it shows nothing but what is left."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composites:
+    """Which wanted values are one change."""
+
+    groups: tuple[frozenset[Key], ...] = ()
+    missing: Mapping[Key, str] = field(default_factory=dict)
+    """The values that name something that was created and is not written, each with its identity."""
+
+    def of(self, key: Key) -> frozenset[Key]:
+        """The other values of the change that one belongs to."""
+        return next((group - {key} for group in self.groups if key in group), frozenset())
+
+
+def composites(code: Module, drifts: Sequence[Drift], unwritten: Sequence[LeftCreation]) -> Composites:
+    """The changes of which the drifts are parts. `unwritten` is what was created and no block is planned for.
+
+    Two are parts of one change if the same actor made them, as far as events say who, and one of them makes a resource that the other names,
+    or that belongs to the same resource as it.
+    """
+    groups: list[set[Key]] = []
+    new = [drift for drift in drifts if is_new(drift.wanted)]
+    referred = {drift.wanted.key: _referred(code, drift.wanted) for drift in drifts} if new else {}
+    for one, other in product(new, drifts):
+        if not _may_be_of_one_actor(one, other) or not _is_linked(one.wanted, other.wanted, referred):
+            continue
+        keys = {one.wanted.key, other.wanted.key}
+        for group in [group for group in groups if group & keys]:
+            groups.remove(group)
+            keys |= group
+        groups.append(keys)
+    lost = {name: each.identity for each in unwritten for name in (each.arn, each.identity) if is_chosen_by_aws(name)}
+    missing = {
+        drift.wanted.key: lost[name]
+        for drift in drifts
+        if not is_new(drift.wanted)
+        for name in texts_in(drift.wanted.value)
+        if name in lost
+    }
+    return Composites(groups=tuple(map(frozenset, groups)), missing=missing)
+
+
+def _may_be_of_one_actor(one: Drift, other: Drift) -> bool:
+    return one.origin is None or other.origin is None or one.origin.actor == other.origin.actor
+
+
+def _is_linked(new: Wanted, other: Wanted, referred: Mapping[Key, frozenset[Place]]) -> bool:
+    """Whether another value names a new resource, or is of the resource that this is a part of, or of another part of that one."""
+    if new.address == other.address:
+        return False
+    named = set(names_of(new).values())
+    if _place(new.address) in referred[other.key] or not named.isdisjoint(texts_in(other.value)):
+        return True
+    owners = {_place(other.address), *(each for each in referred[other.key] if _is_part(other.address, each))}
+    return any(owner in owners for owner in referred[new.key] if _is_part(new.address, owner))
+
+
+def _is_part(address: str, owner: Place) -> bool:
+    return type_of_named(address).startswith(f"{owner[1].partition('.')[0]}_")
+
+
+def _place(address: str) -> Place:
+    parsed = parse_address(address)
+    return (parsed.module, f"{parsed.resource_type}.{parsed.name}") if parsed is not None else ("", address)
+
+
+def _referred(code: Module, wanted: Wanted) -> frozenset[Place]:
+    """The resources that a block refers to."""
+    module, value = _place(wanted.address)[0], wanted.value
+    if is_new(wanted) and isinstance(value, Mapping) and "text" in value:
+        document = parse(Path("new.tf"), str(value["text"]).encode())
+        blocks = [(document, block) for block in document.blocks(document.root)]
+    else:
+        like = (
+            str(value["like"]) if is_new(wanted) and isinstance(value, Mapping) and "like" in value else wanted.address
+        )
+        instance = code.instance(like)
+        blocks = [(instance.document, instance.block)] if instance is not None else []
+    return frozenset(
+        (module, f"{steps[0]}.{steps[1][0]}")
+        for document, block in blocks
+        for attribute in document.attributes(block).values()
+        for part in e.walk(read_attribute(document, attribute))
+        if (steps := e.steps_of(part)) is not None and steps[1] and isinstance(steps[1][0], str)
+    )
+
+
+def parted(found: Composites, drifts: Sequence[Drift], left: Sequence[Left]) -> list[Left]:
+    """What is not written either, because another part of the same change is left."""
+    reasons = {entry.wanted.key: entry.reason for entry in left}
+    entries: list[Left] = []
+    for wanted in (drift.wanted for drift in drifts if drift.wanted.key not in reasons):
+        if lost := sorted(found.of(wanted.key) & reasons.keys()):
+            reason = f"It is one change with {_name(lost[0])}, which is left. {_WHOLE}"
+            entries.append(Left(wanted=wanted, reason=reason))
+        elif wanted.key in found.missing:
+            reason = f"It names {found.missing[wanted.key]}, which was created with it and is not written. {_WHOLE}"
+            entries.append(Left(wanted=wanted, reason=reason))
+    return entries
+
+
+def _name(key: Key) -> str:
+    return key[0] if key[1] == WHOLE else ".".join(key)
+
+
+async def offered(
+    context: ProofContext, kept: Sequence[Left], left: Sequence[Left], files: Mapping[Path, bytes]
+) -> tuple[Left, ...]:
+    """All that is left, with the diff of those parts of a change that hold without its rest. `kept` are these parts, `files` all other edits.
+
+    Raises `errors.TerraformFailed`, `errors.TerraformMissing`.
+    """
+    if not kept:
+        return tuple(left)
+    first, wanted = kept[0].wanted.key, [entry.wanted for entry in kept]
+    with temporarily_written(context.root, files):
+        alone = replace(context, keep_plan=False)
+        edited, verified = await attempt(alone, wanted, explain=lambda _: "", own_left=left)
+        if verified is None or not verified.holds or edited.left:
+            return tuple(left)
+        diff = "".join(
+            unified_diff(path, (context.root / path).read_bytes(), new) for path, new in sorted(edited.files.items())
+        )
+    return tuple(
+        replace(entry, reason=f"{entry.reason} {_OFFERED}", diff=diff) if entry.wanted.key == first else entry
+        for entry in left
+    )

@@ -1,0 +1,146 @@
+"""A change of several parts is written whole or not at all: real Terraform, and a simulated AWS."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from gateway.terraform.config.module import load_module
+from reconciler.__main__ import app
+from reconciler.adoption.model import LeftCreation
+from reconciler.model import Drift, DriftOrigin, Left, Wanted
+from reconciler.working_copy.composites import composites, parted
+from tests.reconciler.conftest import Live, applied_stack
+from tests.reconciler.working_copy.trail import Trail
+
+_TOPIC = "arn:aws:sns:eu-west-1:123456789012:pager"
+_CODE = """resource "aws_alarm" "a" {}
+resource "aws_s3_bucket" "b" {}
+resource "aws_s3_bucket_versioning" "b" {
+  bucket = aws_s3_bucket.b.id
+}
+"""
+
+
+def _drift(address: str, attribute: str, value: Any, actor: str = "ada") -> Drift:
+    origin = DriftOrigin(actor=actor, event="s:O", at=datetime(2026, 11, 20, tzinfo=UTC)) if actor else None
+    return Drift(wanted=Wanted(address=address, attribute=attribute, value=value), before=None, origin=origin)
+
+
+def _new(address: str, text: str = "", arn: str = "") -> Drift:
+    return _drift(address, "*", {"import_id": "i", "text": text, "names": {"arn": arn} if arn else {}})
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Any:
+    (tmp_path / "main.tf").write_text(_CODE)
+    return load_module(tmp_path)
+
+
+_PAGER = _new("aws_sns_topic.pager", 'resource "aws_sns_topic" "pager" {}', _TOPIC)
+_BLOCK = _new(
+    "aws_s3_bucket_public_access_block.b",
+    'resource "aws_s3_bucket_public_access_block" "b" {\n  bucket = aws_s3_bucket.b.id\n}\n',
+)
+_ACTIONS = _drift("aws_alarm.a", "actions", [_TOPIC])
+_POLICY = _drift("aws_alarm.a", "policy", json.dumps({"to": _TOPIC}))
+_STATUS = _drift("aws_s3_bucket_versioning.b", "status", "Enabled")
+_TAGS = _drift("aws_s3_bucket.b", "tags", {"a": "b"})
+
+
+def _groups(code: Any, *drifts: Drift) -> set[frozenset[str]]:
+    return {frozenset(address for address, _ in group) for group in composites(code, drifts, ()).groups}
+
+
+def test_a_new_resource_is_one_change_with_what_names_it_and_with_parts_of_what_it_is_a_part_of(code: Any) -> None:
+    assert _groups(code, _PAGER, _ACTIONS, _POLICY, _STATUS) == {frozenset({"aws_sns_topic.pager", "aws_alarm.a"})}
+    block = frozenset({_BLOCK.wanted.address, _STATUS.wanted.address, _TAGS.wanted.address})
+    assert _groups(code, _BLOCK, _STATUS, _TAGS, _ACTIONS) == {block}
+    assert _groups(code, _STATUS, _TAGS) == set()
+
+
+def test_of_two_actors_nothing_is_one_change_and_who_is_not_known_may_be_either(code: Any) -> None:
+    assert _groups(code, _PAGER, _drift("aws_alarm.a", "actions", [_TOPIC], actor="bob")) == set()
+    assert len(_groups(code, _PAGER, _drift("aws_alarm.a", "actions", [_TOPIC], actor=""))) == 1
+
+
+def test_a_new_resource_is_one_change_with_another_new_one_that_refers_to_it(code: Any) -> None:
+    text = 'resource "aws_alarm" "n" {\n  actions = [aws_sns_topic.pager.arn]\n}\n'
+    assert _groups(code, _new("aws_alarm.n", text), _PAGER) == {frozenset({"aws_alarm.n", "aws_sns_topic.pager"})}
+
+
+def test_what_is_one_change_with_something_left_is_left_too(code: Any) -> None:
+    drifts = [_PAGER, _ACTIONS, _STATUS]
+    found = composites(code, drifts, ())
+    (entry,) = parted(found, drifts, [Left(wanted=_PAGER.wanted, reason="It cannot be read.")])
+    assert (entry.wanted, parted(found, drifts, ())) == (_ACTIONS.wanted, [])
+    assert entry.reason.startswith("It is one change with aws_sns_topic.pager, which is left.")
+
+
+def test_a_value_that_names_what_was_created_and_is_not_written_is_left_too(code: Any) -> None:
+    assert _ACTIONS.origin is not None
+    unwritten = LeftCreation(resource_type="t", identity="pager", arn=_TOPIC, origin=_ACTIONS.origin, why="w")
+    (entry,) = parted(composites(code, [_ACTIONS, _STATUS], [unwritten]), [_ACTIONS, _STATUS], ())
+    assert (entry.wanted, "It names pager" in entry.reason) == (_ACTIONS.wanted, True)
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    with applied_stack("composite", tmp_path_factory) as live:
+        yield live
+
+
+@pytest.fixture(scope="module")
+def trail(live: Live) -> Trail:
+    """A topic for an alarm that also gets more periods than its rule allows, a rule that is narrowed, and a bucket that is locked down."""
+    made = Trail(live)
+    topic = made.do("sns", "CreateTopic", Name="pager")["TopicArn"]
+    (alarm,) = live.client("cloudwatch").describe_alarms()["MetricAlarms"]
+    kept = ("AlarmName", "Namespace", "MetricName", "Statistic", "ComparisonOperator", "Period", "Threshold")
+    own = {name: alarm[name] for name in kept}
+    made.do("cloudwatch", "PutMetricAlarm", **own, EvaluationPeriods=50, AlarmActions=[topic])
+    (group,) = live.client("ec2").describe_security_groups(GroupNames=["web"])["SecurityGroups"]
+    for operation, cidr in (("Revoke", "0.0.0.0/0"), ("Authorize", "10.0.0.0/8")):
+        ports = {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": cidr}]}
+        made.do("ec2", f"{operation}SecurityGroupIngress", GroupId=group["GroupId"], IpPermissions=[ports])
+    closed = dict.fromkeys(("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"), True)
+    made.do("s3", "PutPublicAccessBlock", Bucket="reports-prod", PublicAccessBlockConfiguration=closed)
+    enabled = {"Status": "Enabled"}
+    made.do("s3", "PutBucketVersioning", Bucket="reports-prod", VersioningConfiguration=enabled)
+    return made
+
+
+@pytest.mark.terraform
+@pytest.mark.allow_hosts(["127.0.0.1"])
+def test_all_of_a_change_is_written_with_its_references_or_nothing_and_the_part_that_holds_alone_is_offered(
+    live: Live, trail: Trail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in live.environment.items():
+        monkeypatch.setenv(name, value)
+    copy, events = tmp_path / "copy", trail.write(tmp_path / "events.json")
+    shutil.copytree(live.path, copy, symlinks=True)
+    result = CliRunner().invoke(app, ["reconcile", str(copy), "--events", str(events), "--write", "--json"])
+    output = json.loads(result.stdout)
+
+    text = (copy / "main.tf").read_text()
+    assert 'resource "aws_sns_topic" "pager" {\n  name = "pager"\n}' in text
+    assert "alarm_actions       = [aws_sns_topic.pager.arn]" in text
+    assert "to = aws_security_group_rule." in text
+    assert '["10.0.0.0/8"]' in text
+    assert "0.0.0.0/0" not in text
+    left = {f"{entry['address'] or entry['type']}.{entry['attribute']}": entry for entry in output["left"]}
+    assert set(left) == {
+        "aws_cloudwatch_metric_alarm.depth.evaluation_periods",
+        "aws_s3_bucket_versioning.reports.versioning_configuration.status",
+        "aws_s3_bucket_public_access_block.*",
+    }
+    assert "public_access_block" not in text
+    block = left["aws_s3_bucket_public_access_block.*"]
+    assert "All of such a change is written, or nothing of it." in block["why"]
+    assert '+resource "aws_s3_bucket_public_access_block" "reports" {' in block["diff"]
+    assert (result.exit_code, output["clean"]) == (2, False)
