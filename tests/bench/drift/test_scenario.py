@@ -27,6 +27,11 @@ def test_every_kind_is_played_and_every_class_has_a_share() -> None:
     assert min(origins[name] for name in ("creation", "deletion", "composite")) >= 10
 
 
+def test_each_class_of_issue_22_has_at_least_twelve_scenarios() -> None:
+    classes = Counter(scenario.issue_class for scenario in ALL)
+    assert [name for name in map(str, range(1, 11)) if classes[name] < 12] == []
+
+
 def test_half_of_the_creations_belong_to_nothing_of_the_stack() -> None:
     """By default the one half is written and the other named; a contestant that does one of them always gets half."""
     # The cases of issue 22 create what its composites need, which always belongs to the stack.
