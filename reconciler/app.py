@@ -195,8 +195,13 @@ def _worker(
 
 
 def _putting_back(settings: Settings, line: Line, ledger: SqlLedger) -> PutBacks:
-    """The gateway is asked directly, whatever `reconcile.endpoint` says: nobody else puts changes back."""
+    """The gateway is asked directly, whatever `reconcile.endpoint` says: nobody else puts changes back.
+
+    Live values are read with directories of its own, since it runs beside everything else.
+    """
     reconcile, server = settings.reconcile, settings.server
+    own = line.worktree.with_name("put_backs")
+    beside = replace(line, worktree=own / "worktree", terraform=replace(line.terraform, workdir=own / "terraform"))
     gateway = GatewayApi(
         url=server.public_url or f"http://{server.host}:{server.port}",
         key_id=reconcile.key_id,
@@ -206,7 +211,7 @@ def _putting_back(settings: Settings, line: Line, ledger: SqlLedger) -> PutBacks
         stack=line.stack,
         ledger=ledger,
         clock=line.clock,
-        read_live=line.read_live,
+        read_live=beside.read_live,
         gateway=gateway,
         patience=timedelta(seconds=reconcile.put_back_patience_seconds),
     )

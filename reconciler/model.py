@@ -11,6 +11,8 @@ from gateway.core.model.path import WHOLE, AttributePath
 
 REPLACES = "replaces"
 """The member of a wanted value that says which id the address had."""
+NAMES = "names"
+"""The member of a new resource's wanted value with the attributes by which others name it."""
 TAKEN_BACK = "taken_back"
 """The member of a wanted value that says which commits of ours do not count any more, because the resource was created again."""
 

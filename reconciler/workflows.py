@@ -2,10 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -73,14 +74,22 @@ class Worker:
                 continue
             if await self._write_back(runner, applied, retry):
                 done += 1
+            # What is to be healed waits for one write-back at most, however many there are.
+            await self._heed_drift(runner)
         await self._look_at_protected(runner)
         await self._settle_doubts(runner)
         await self._heed_drift(runner)
-        if self.putting_back is not None and not terraform_is_applying(self.line.state):
-            await self.putting_back.round(runner.put_backs)
         if done:
             await self.backlog.read(self.line.queries)
         return done
+
+    async def put_back(self, runner: "Runner") -> None:
+        """Put back what is due. It runs beside `run_once`: a change for a time ends at its time, however much is to be written back.
+
+        Raises `errors.LedgerUnavailable`.
+        """
+        if self.putting_back is not None and not terraform_is_applying(self.line.state):
+            await self.putting_back.round(runner.put_backs)
 
     async def _record_without_code(self) -> int:
         """Record the mutations that leave nothing to write, at once: they need neither git, nor terraform, nor a workflow."""
@@ -214,16 +223,16 @@ class Runner:
             return await DBOS.run_step_async({"name": "carry_out"}, step)
 
         timed = {name: worker.putting_back for name, worker in workers.items() if worker.putting_back}
-        self.put_backs = PutBackWorkflow(timed, queue=_queue, poll_seconds=poll_seconds)
+        self.put_backs = PutBackWorkflow(timed, queue=_put_back_queue, poll_seconds=poll_seconds)
         self._doubt_workflow = DBOS.workflow(name="read_back")(read_back)
         self._scan_workflow = DBOS.workflow(name="scan_drift")(scan_drift)
         self._drift_workflow = DBOS.workflow(name="carry_out")(carry_out)
 
     async def register(self) -> None:
-        """Register one queue per stack, each running one workflow at a time."""
-        for stack in self._workers:
+        """Register two queues per stack, each running one workflow at a time: put-backs do not wait for anything else."""
+        for queue in (name for stack in self._workers for name in (_queue(stack), _put_back_queue(stack))):
             await DBOS.register_queue_async(
-                _queue(stack),
+                queue,
                 global_concurrency=1,
                 polling_interval_sec=self._poll_seconds,
                 on_conflict="always_update",
@@ -366,7 +375,8 @@ async def serve(
     async with opened as runner, asyncio.TaskGroup() as group:
         group.create_task(runner.notices.run(poll_seconds, stop))
         for worker in workers.values():
-            group.create_task(_run(worker, runner, poll_seconds, stop))
+            for work in (worker.run_once, worker.put_back):
+                group.create_task(_run(worker.line.stack, partial(work, runner), poll_seconds, stop))
             if worker.pushing is not None:
                 group.create_task(worker.pushing.run(poll_seconds, stop))
         if elsewhere is not None:
@@ -388,15 +398,15 @@ async def _run_elsewhere(read_back: ReadBack, poll_seconds: float, stop: asyncio
             continue
 
 
-async def _run(worker: Worker, runner: Runner, poll_seconds: float, stop: asyncio.Event) -> None:
+async def _run(stack: str, work: Callable[[], Awaitable[object]], poll_seconds: float, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
-            await worker.run_once(runner)
+            await work()
         except LedgerUnavailable as error:
-            log.error("ledger_unavailable", stack=worker.line.stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+            log.error("ledger_unavailable", stack=stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
         except Exception:
             # One stack's odd answer must not end the work of the others.
-            log.exception("round_broke", stack=worker.line.stack)
+            log.exception("round_broke", stack=stack)
         try:
             await asyncio.wait_for(stop.wait(), poll_seconds)
         except TimeoutError:
@@ -405,3 +415,7 @@ async def _run(worker: Worker, runner: Runner, poll_seconds: float, stop: asynci
 
 def _queue(stack: str) -> str:
     return f"stack-{stack}"
+
+
+def _put_back_queue(stack: str) -> str:
+    return f"put-backs-{stack}"

@@ -17,7 +17,7 @@ from reconciler.adoption.agreement import Agreement, has_own_arn
 from reconciler.adoption.forms import RULE, RULES, has_older_rules, inline_owner, mixes_rules, older_rule_ids
 from reconciler.adoption.identified import Identified, NotIdentified, covers, identify, is_same, read_again
 from reconciler.adoption.import_ids import single_ids
-from reconciler.adoption.links import Link, is_chosen_by_aws, owner_link
+from reconciler.adoption.links import Link, is_chosen_by_aws, names, owner_link
 from reconciler.adoption.model import Adoption, Declared, LeftCreation
 from reconciler.adoption.new_block import new_block
 from reconciler.changes.cloudtrail import Event
@@ -235,7 +235,7 @@ class _Adopting:
     def _link_what_is_named(self) -> None:
         """Write what something names that is about to be written; the rest belongs to no resource of the stack."""
         todo, self.unlinked = self.unlinked, []
-        while named := [each for each in todo if any(made.names(each[0]) for made, _ in self.created)]:
+        while named := [each for each in todo if any(names(made, each[0]) for made, _ in self.created)]:
             self.created += [(new, creation) for new, creation, _ in named]
             todo = [each for each in todo if each not in named]
         self.left += [left for _, _, left in todo]

@@ -12,6 +12,8 @@ from typing import Final
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
 from reconciler.adoption.likely_types import stem
+from reconciler.changes.event_creations import Created
+from reconciler.terraform.json_documents import texts_in
 from reconciler.terraform.plugin.type_schemas import BlockSchema, rows
 
 _CHOSEN_BY_AWS: Final = re.compile(
@@ -99,6 +101,11 @@ def _texts(value: Json) -> Iterator[str]:
 def is_chosen_by_aws(value: str) -> bool:
     """Whether a text has the form of a name that means one resource anywhere: an ARN, a URL, or an id that AWS chose."""
     return _CHOSEN_BY_AWS.fullmatch(value) is not None
+
+
+def names(one: Created, other: Created) -> bool:
+    """Whether an argument of one creation names another one."""
+    return not set(other.named_by.values()).isdisjoint(texts_in(one.attributes))
 
 
 def means(attribute: str, value: str, resource_type: str) -> bool:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.core.model.json import Json
-from reconciler.terraform.json_documents import texts_in
 from reconciler.terraform.plain_settings import is_plain_setting
 
 Call = Mapping[str, Any]
@@ -35,10 +34,6 @@ class Created:
     """Its own ARN; empty if it has none, or that is not known."""
     named_by: Mapping[str, str] = field(default_factory=dict)
     """The attributes by which others name it (`arn`, `id`, `url`), as far as the provider has read them, and the values mean one resource anywhere."""
-
-    def names(self, other: "Created") -> bool:
-        """Whether an argument of it names another creation."""
-        return not set(other.named_by.values()).isdisjoint(texts_in(self.attributes))
 
 
 _PART_OF = {

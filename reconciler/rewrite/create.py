@@ -22,9 +22,9 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
-from reconciler.adoption.links import means
+from reconciler.adoption.links import means, names
 from reconciler.changes.event_creations import Created, may_belong
-from reconciler.model import REPLACES, Edited, Left, Wanted
+from reconciler.model import NAMES, REPLACES, Edited, Left, Wanted
 from reconciler.rewrite.block_text import block_text, import_text
 from reconciler.rewrite.edited_code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors.hcl_text import CannotEdit
@@ -32,7 +32,6 @@ from reconciler.rewrite.editors.top_level_block import append_block
 from reconciler.rewrite.imports import adopt_resource
 from reconciler.rewrite.instances import NewInstance, add_instance, siblings_of
 from reconciler.rewrite.names import label_of, names_of, shared_beginning
-from reconciler.rewrite.new_references import NAMES
 from reconciler.rewrite.resource_identity import is_declared, is_in_code, is_known
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.plain_settings import is_plain_setting
@@ -79,7 +78,7 @@ def _named_first(created: Sequence[Created]) -> list[Created]:
     """The creations, each after those that it names, so that it can refer to them."""
     todo, ordered = list(created), list[Created]()
     while todo:
-        free = [each for each in todo if not any(other is not each and each.names(other) for other in todo)]
+        free = [each for each in todo if not any(other is not each and names(each, other) for other in todo)]
         ordered += free or todo
         todo = [each for each in todo if not any(each is done for done in ordered)]
     return ordered

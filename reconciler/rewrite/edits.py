@@ -7,7 +7,6 @@ from pathlib import Path
 from reconciler.model import Edited, Wanted, is_gone, is_new
 from reconciler.rewrite.create import create_resources
 from reconciler.rewrite.delete import delete_resources
-from reconciler.rewrite.new_references import with_references
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.unset_blocks import add_blocks, is_unset_block
 from reconciler.rewrite.value_edits import Live, edit_values
@@ -29,6 +28,8 @@ def edit_code(
     edited = edit_values(root, values, done.files, around, live) if values else Edited()
     done = _both(done, replace(edited, left=tuple(known.get(left.wanted.key, left) for left in edited.left)))
     if new and edited.edits:
+        from reconciler.rewrite.new_references import with_references  # noqa: PLC0415  few runs have new resources
+
         done = with_references(root, new, done, around)
     return _both(done, delete_resources(root, gone, done.files, around)) if gone else done
 

@@ -10,14 +10,12 @@ from gateway.terraform.address import Address, parse_address
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
-from reconciler.model import Edited, Wanted
+from reconciler.model import NAMES, Edited, Wanted
 from reconciler.rewrite.edited_code import EditedCode, read_code
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.json_documents import texts_in
 
-NAMES: Final = "names"
-"""The member of a new resource's wanted value with the attributes by which others name it."""
 _NOT_REFERRING: Final = frozenset({"import", "moved", "removed", "terraform", "variable"})
 """Blocks in which Terraform allows no reference to a resource, or where one would not mean a value."""
 

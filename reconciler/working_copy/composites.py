@@ -14,7 +14,7 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import parse
 from reconciler.adoption.links import is_chosen_by_aws
 from reconciler.adoption.model import LeftCreation
-from reconciler.model import Drift, Left, Wanted, is_new, unified_diff
+from reconciler.model import Drift, Left, Wanted, is_new, is_replacement, unified_diff
 from reconciler.proof.code_copies import temporarily_written
 from reconciler.proof.proved_edit import ProofContext, attempt
 from reconciler.rewrite.new_references import names_of
@@ -47,10 +47,10 @@ def composites(code: Module, drifts: Sequence[Drift], unwritten: Sequence[LeftCr
     """The changes of which the drifts are parts. `unwritten` is what was created and no block is planned for.
 
     Two are parts of one change if the same actor made them, as far as events say who, and one of them makes a resource that the other names,
-    or that belongs to the same resource as it.
+    or that belongs to the same resource as it. What took the place of a declared resource is not new: the code has its block.
     """
     groups: list[set[Key]] = []
-    new = [drift for drift in drifts if is_new(drift.wanted)]
+    new = [drift for drift in drifts if is_new(drift.wanted) and not is_replacement(drift.wanted)]
     referred = {drift.wanted.key: _referred(code, drift.wanted) for drift in drifts} if new else {}
     for one, other in product(new, drifts):
         if not _may_be_of_one_actor(one, other) or not _is_linked(one.wanted, other.wanted, referred):

@@ -6,6 +6,8 @@
 plan, the start of the provider included, by a user who ran it before; at most 1,000 ms. `reconcile.no_plan.command` is the same as a command,
 with the start of Python. `reconcile.beside_traffic` is the
 time from the record of a change to the record of its commit, by the service, while 50 writes a second of the data plane are recorded.
+`reconcile.put_back.late.*` is how long after its end the gateway is asked to put a change back, while 200 write-backs are queued:
+`python -m tests.bench.reconcile put-backs`.
 Before all that come the figures of `tests.bench.rewrite`: the own work on 300 and 3,000 resources.
 """
 
@@ -22,19 +24,23 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import boto3
 import structlog
 
-from gateway.core.model.mutation import Call, EffectAction
+from gateway.core.model.mutation import Call, EffectAction, Mutation, PutBack
+from gateway.core.model.time_box import TimeBox
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger, open_ledger
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.changes.backlog import Backlog
+from reconciler.drift.put_backs.gateway_api import GatewayAnswer
+from reconciler.drift.put_backs.put_back import PutBacks
 from reconciler.line.loop import Line
 from reconciler.model import Wanted
 from reconciler.proof.proved_edit import DeclaredCache, ProofContext, prove_edits
@@ -53,12 +59,17 @@ CASE = Path(__file__).parent.parent / "cases" / "reconcile" / "fleet"
 GROUP = "aws_autoscaling_group.web"
 _BEFORE = 400
 """Writes of the data plane before the service starts."""
+_QUEUED = 200
+"""Write-backs that wait while changes are put back."""
+_TIMED = 20
+"""Changes that are put back."""
+_BACK = Call(service="autoscaling", operation="SetDesiredCapacity", parameters={"DesiredCapacity": 1})
 _WRITES = 50
 """Writes of the data plane in a second while it runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimeBoxHistory(Terraform):
+class TimedTerraform(Terraform):
     """Terraform that records how long its plans take."""
 
     spent: list[float] = field(default_factory=list)
@@ -75,6 +86,10 @@ class TimeBoxHistory(Terraform):
 def main() -> None:
     """Measure and print."""
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    if sys.argv[1:2] == ["put-backs"]:
+        with tempfile.TemporaryDirectory() as directory, _moto() as endpoint:
+            asyncio.run(_late(Path(directory), endpoint))
+        return
     rewrite.main()
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     with tempfile.TemporaryDirectory() as directory, _moto() as endpoint:
@@ -176,6 +191,83 @@ async def _beside_traffic(directory: Path, terraform: Terraform, root: Path, gro
     return seconds
 
 
+@dataclass(slots=True, kw_only=True)
+class _Gateway:
+    """Puts every change back, and keeps how many seconds after its end it was asked to."""
+
+    ledger: SqlLedger
+    ends: dict[str, tuple[Mutation, datetime]] = field(default_factory=dict)
+    late: list[float] = field(default_factory=list)
+
+    async def put_back(self, mutation_id: str) -> GatewayAnswer:
+        change, until = self.ends[mutation_id]
+        now = datetime.now(UTC)
+        self.late.append((now - until).total_seconds())
+        bases = {(GROUP, "desired_capacity"): 1}
+        await record_mutation(
+            self.ledger,
+            [(effect(GROUP, "desired_capacity", 1), None)],
+            at=now,
+            puts_back=PutBack(mutation_id=change.id, bases=bases),
+            supersedes=await _open_claims(self.ledger),
+        )
+        return GatewayAnswer(status=200, code="", detail="")
+
+
+async def _open_claims(ledger: SqlLedger) -> tuple[str, ...]:
+    claims = await ledger.claims(address=GROUP, open_only=True)
+    return tuple(claim.id for claim in claims if claim.attribute == "desired_capacity")
+
+
+async def _late(directory: Path, endpoint: str) -> None:
+    terraform, root = _apply(directory, endpoint)
+    git(root, "init", "--quiet", "--initial-branch=main")
+    git(root, "add", "*.tf", "*.tfvars", "modules")
+    git(root, "commit", "--quiet", "-m", "first")
+    late = await _put_backs(directory, terraform, root)
+    show("reconcile.put_back.late.p50", statistics.median(late), "s", n=len(late))
+    show("reconcile.put_back.late.max", max(late), "s", n=len(late))
+
+
+async def _put_backs(directory: Path, terraform: Terraform, root: Path) -> list[float]:
+    """How many seconds late each of a few changes for a time is put back, one after the other, with write-backs queued."""
+    stop = asyncio.Event()
+    async with open_ledger(f"sqlite:///{directory / 'timed.db'}", KEYS) as ledger:
+        for number in range(_QUEUED):
+            await record_mutation(ledger, [(effect(GROUP, f"tags.k{number}", "v"), None)])
+        gateway = _Gateway(ledger=ledger)
+        line = _line(directory, terraform, root, ledger)
+        own = directory / "put_backs"
+        beside = replace(line, worktree=own / "worktree", terraform=replace(terraform, workdir=own / "terraform"))
+        putting_back = PutBacks(
+            stack="shop", ledger=ledger, clock=line.clock, read_live=beside.read_live, gateway=gateway, patience=timedelta(hours=1)
+        )  # fmt: skip
+        worker = Worker(line=line, backlog=Backlog(stack="shop"), putting_back=putting_back)
+        database = f"sqlite:///{directory / 'timed-workflows.db'}"
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(serve({"shop": worker}, database=database, poll_seconds=0.5, stop=stop))
+            for number in range(_TIMED):
+                now = datetime.now(UTC)
+                live = (await beside.read_live([GROUP])).objects[GROUP]
+                until, capacity = now + timedelta(seconds=2), live["desired_capacity"]
+                box = TimeBox(until=until, bases={(GROUP, "desired_capacity"): 1}, call=_BACK)
+                change = await record_mutation(
+                    ledger,
+                    [(effect(GROUP, "desired_capacity", capacity), 1)],
+                    at=now,
+                    time_box=box,
+                    supersedes=await _open_claims(ledger),
+                )
+                gateway.ends[change.id] = (change, until)
+                while len(gateway.late) <= number:  # noqa: ASYNC110  nothing signals a put-back
+                    await asyncio.sleep(0.05)
+            left = len(await ledger.records(RecordQuery(stage=Stage.RECONCILED)))
+            stop.set()
+    if left >= _QUEUED:
+        sys.exit("No write-back was queued any more when the last change was put back.")
+    return gateway.late
+
+
 async def _traffic(ledger: SqlLedger, stop: asyncio.Event) -> None:
     while not stop.is_set():
         await asyncio.gather(_put(ledger), asyncio.sleep(1 / _WRITES))
@@ -204,7 +296,7 @@ def _line(directory: Path, terraform: Terraform, root: Path, ledger: SqlLedger) 
 _KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
 
 
-def _apply(directory: Path, endpoint: str) -> tuple[TimeBoxHistory, Path]:
+def _apply(directory: Path, endpoint: str) -> tuple[TimedTerraform, Path]:
     root = directory / "fleet"
     shutil.copytree(CASE, root)
     base = dict(os.environ) | {name.upper(): value for name, value in _KEYS.items()}
@@ -212,7 +304,7 @@ def _apply(directory: Path, endpoint: str) -> tuple[TimeBoxHistory, Path]:
     environment = terraform_environment(mirror=None, workdir=directory, base=base)
     for argv in (["init"], ["apply", "-auto-approve"], ["apply", "-refresh-only", "-auto-approve"]):
         subprocess.run(["terraform", *argv, "-no-color"], cwd=root, env=environment, check=True, capture_output=True)
-    return TimeBoxHistory(environment=environment, workdir=directory / "work", shared_data=root / ".terraform"), root
+    return TimedTerraform(environment=environment, workdir=directory / "work", shared_data=root / ".terraform"), root
 
 
 @contextmanager

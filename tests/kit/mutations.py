@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from gateway.core.model.caller import Caller
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.model.mutation import Call, Effect, Mutation
+from gateway.core.model.mutation import Call, Effect, Mutation, PutBack
 from gateway.core.model.outcome import Applied, Reply, Sent
+from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Verdict
 from gateway.ledger.ledger import SqlLedger
 from tests.kit import nouns
@@ -27,6 +28,9 @@ async def record_mutation(
     caller: Caller | None = None,
     call: Call | None = None,
     idempotency_key: str = "",
+    time_box: TimeBox | None = None,
+    puts_back: PutBack | None = None,
+    supersedes: tuple[str, ...] = (),
 ) -> Mutation:
     """Record a mutation with its effects, each with the value before; with an outcome, settle it."""
     mutation = nouns.mutation(
@@ -35,11 +39,14 @@ async def record_mutation(
         call=call or Call(service="autoscaling", operation="SetDesiredCapacity"),
         motive=Motive(intent=Intent.AVAILABILITY, motivation=Motivation.INCIDENT, text="lag grows"),
         idempotency_key=idempotency_key,
+        puts_back=puts_back,
     )
     now = at or datetime.now(UTC)
     subjects = (nouns.subject(each, before, before) for each, before in effects)
-    facts = nouns.facts(*subjects, now=now, stack=stack, possible_stacks=possible_stacks)
-    await ledger.record_decision(mutation, facts, nouns.decision())
+    facts = nouns.facts(
+        *subjects, now=now, stack=stack, possible_stacks=possible_stacks, time_box=time_box or TimeBox()
+    )
+    await ledger.record_decision(mutation, facts, nouns.decision(supersedes=supersedes))
     if outcome is not None:
         await ledger.record_outcome(mutation, outcome, now)
     return mutation

@@ -451,6 +451,47 @@ async def test_a_round_that_breaks_is_followed_by_the_next(
     assert len(rounds) >= 3
 
 
+@dataclass(slots=True)
+class DuePutBack:
+    """A change whose time is up in the first round."""
+
+    sent: bool = False
+
+    async def round(self, runs: Any) -> None:
+        if not self.sent:
+            await runs.run("shop", "mut_timed")
+
+    async def look(self, mutation_id: str) -> dict[str, Json]:
+        return {"left": [], "send": True}
+
+    async def send(self, mutation_id: str) -> dict[str, Json]:
+        self.sent = True
+        return {"status": 200, "code": "", "detail": ""}
+
+
+async def test_a_put_back_waits_for_no_write_back(
+    worker: Worker, applied: Apply, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
+    proving, goes_on = threading.Event(), threading.Event()
+
+    async def slow(self: FakeLine, applied: AppliedMutation, backlog: Backlog) -> Proposal:
+        proving.set()
+        await asyncio.to_thread(goes_on.wait)
+        return Proposal(corrects=applied.corrects)
+
+    monkeypatch.setattr(FakeLine, "prove", slow)
+    due: Any = DuePutBack()
+    timed = replace(worker, putting_back=due)
+    async with durable({"shop": timed}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        writing = asyncio.ensure_future(timed.run_once(runner))
+        assert await asyncio.to_thread(proving.wait, 300)
+        await asyncio.wait_for(timed.put_back(runner), 300)
+        assert (due.sent, writing.done()) == (True, False)
+        goes_on.set()
+        assert await asyncio.wait_for(writing, 300) == 1
+
+
 async def test_nothing_is_written_back_while_terraform_applies(worker: Worker, applied: Apply, tmp_path: Path) -> None:
     await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
     lock = tmp_path / ".terraform.tfstate.lock.info"

@@ -10,6 +10,7 @@ import pytest
 from gateway.core.model.adopt import Adopt
 from gateway.core.model.json import Json
 from reconciler.adoption.adoption import MOST, DeclaredStack, adopt, adopt_told, left_without_looking
+from reconciler.adoption.links import names
 from reconciler.adoption.model import Adoption, left_creation_to_json
 from reconciler.changes.cloudtrail import Event
 from reconciler.changes.creating_events import Creation, KnownCreation, Told
@@ -386,8 +387,8 @@ async def test_what_a_declared_resource_names_by_now_is_written_and_what_that_on
     )
     assert [(made.name, made.owner) for made, _ in adoption.created] == [("used", "aws_iot_rule.r"), ("a-stream", "")]
     assert [left.identity for left in adoption.left] == ["other"]
-    assert adoption.created[0][0].names(adoption.created[1][0])
-    assert not adoption.created[1][0].names(adoption.created[0][0])
+    (first, _), (second, _) = adoption.created
+    assert (names(first, second), names(second, first)) == (True, False)
 
 
 async def test_a_narrower_rule_takes_the_form_of_the_only_one_which_is_gone(stack: Given) -> None:

@@ -83,7 +83,7 @@ async def main(places: dict[str, str], key: tuple[str, str], dies: str, rounds: 
         worker = _worker(ledger, gateway, Live(places["aws"]))
         async with durable({"kafka": worker}, database=places["database"], poll_seconds=0.05) as runner:
             for _ in range(rounds):
-                await worker.run_once(runner)
+                await worker.put_back(runner)
                 if not await ledger.time_boxes():
                     return
                 await asyncio.sleep(0.05)
