@@ -84,13 +84,16 @@ def _shown(value: Json) -> str:
 
 
 def _candidates(named: Sequence[Json], value: Json, old: Json) -> Sequence[Json]:
-    """What may stand in place of `value`, the nearest first: what a condition names, and the numbers beside them. In a map, in place of what differs."""
+    """What may stand in place of `value`, the nearest first: what a condition names, the numbers beside them, and their multiples. In a map, in place of what differs."""
     match value:
         case bool():
             return [not value]
         case int() | float():
             numbers = [each for each in named if isinstance(each, int | float) and not isinstance(each, bool)]
             near = [number + by for number in numbers[:_MOST_CANDIDATES] for by in (0, -1, 1)]
+            # A condition such as `var.seconds % 60 == 0` names the step, and the value lies between two of its multiples.
+            steps = [number for number in numbers[:_MOST_CANDIDATES] if number > 1]
+            near += [(value // step + by) * step for step in steps for by in (0, 1)]
             return sorted(near, key=lambda each: abs(each - value))
         case str():
             return [each for each in named[:_MOST_CANDIDATES] if isinstance(each, str)]

@@ -114,3 +114,15 @@ def test_a_value_that_passes_is_written(tmp_path: Path) -> None:
 def test_a_rule_that_is_not_certain_refuses_nothing(tmp_path: Path) -> None:
     code = CODE.replace("var.days <= 10 && var.days > 0", "var.days < aws_x.y.most")
     assert _edited(tmp_path, "r.a", "days", 15, code) == code.replace("7", "15")
+
+
+@pytest.mark.parametrize(("wanted", "nearest"), [(170, 180), (70, 60), (1000, 960), (5, 60)])
+def test_between_two_steps_the_nearer_one_passes(tmp_path: Path, wanted: int, nearest: int) -> None:
+    rule = "var.seconds % 60 == 0 && var.seconds > 0 && var.seconds < 1000"
+    validation = f'  validation {{\n    condition = {rule}\n    error_message = "Whole minutes."\n  }}\n'
+    code = (
+        f'variable "seconds" {{\n  default = 120\n\n{validation}}}\n\nresource "r" "a" {{\n  wait = var.seconds\n}}\n'
+    )
+    (tmp_path / "main.tf").write_text(code)
+    (left,) = edit_values(tmp_path, [Wanted(address="r.a", attribute="wait", value=wanted)]).left
+    assert f"The nearest value that passes is {nearest}." in left.reason
