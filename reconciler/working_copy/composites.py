@@ -14,7 +14,7 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import parse
 from reconciler.adoption.links import is_chosen_by_aws
 from reconciler.adoption.model import LeftCreation
-from reconciler.model import Drift, Left, Wanted, is_new, is_replacement, unified_diff
+from reconciler.model import Drift, Left, Wanted, is_gone, is_new, is_replacement, unified_diff
 from reconciler.proof.code_copies import temporarily_written
 from reconciler.proof.proved_edit import ProofContext, attempt
 from reconciler.rewrite.new_references import names_of
@@ -47,13 +47,16 @@ def composites(code: Module, drifts: Sequence[Drift], unwritten: Sequence[LeftCr
     """The changes of which the drifts are parts. `unwritten` is what was created and no block is planned for.
 
     Two are parts of one change if the same actor made them, as far as events say who, and one of them makes a resource that the other names,
-    or that belongs to the same resource as it. What took the place of a declared resource is not new: the code has its block.
+    or that belongs to the same resource as it; or if both are gone, and one referred to the other. What took the place of a declared resource is not new: the code has its block.
     """
     groups: list[set[Key]] = []
     new = [drift for drift in drifts if is_new(drift.wanted) and not is_replacement(drift.wanted)]
-    referred = {drift.wanted.key: _referred(code, drift.wanted) for drift in drifts} if new else {}
-    for one, other in product(new, drifts):
-        if not _may_be_of_one_actor(one, other) or not _is_linked(one.wanted, other.wanted, referred):
+    gone = [drift for drift in drifts if is_gone(drift.wanted)]
+    referred = {drift.wanted.key: _referred(code, drift.wanted) for drift in (drifts if new else gone)}
+    linked = [pair for pair in product(new, drifts) if _is_linked(pair[0].wanted, pair[1].wanted, referred)]
+    linked += [pair for pair in product(gone, gone) if _place(pair[1].wanted.address) in referred[pair[0].wanted.key]]
+    for one, other in linked:
+        if one is other or not _may_be_of_one_actor(one, other):
             continue
         keys = {one.wanted.key, other.wanted.key}
         for group in [group for group in groups if group & keys]:

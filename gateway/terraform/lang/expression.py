@@ -209,7 +209,7 @@ def walk(expression: Expression) -> Iterator[Expression]:
         yield from walk(child)
 
 
-_OTHER_ROOTS = frozenset({"count", "data", "each", "ephemeral", "local", "module", "path", "self", "terraform", "var"})
+OTHER_ROOTS = frozenset({"count", "data", "each", "ephemeral", "local", "module", "path", "self", "terraform", "var"})
 """Roots of names that are not the types of resources."""
 
 
@@ -217,7 +217,7 @@ def is_instance(expression: Expression) -> bool:
     """Whether an expression is one instance of a resource, by a literal key: `aws_queue.jobs["a"]`."""
     match expression:
         case IndexAccess(source=AttributeAccess(source=Name(name=root)), key=LiteralValue()):
-            return root not in _OTHER_ROOTS
+            return root not in OTHER_ROOTS
     return False
 
 

@@ -11,6 +11,7 @@ from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.editors import hcl_text
 from reconciler.rewrite.editors.hcl_text import CannotEdit, inline, to_hcl
 from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, merge_splices, newline
+from reconciler.rewrite.trace.references import names_object
 from reconciler.rewrite.trace.sites import ListSite
 from reconciler.rewrite.value_parts import alike
 
@@ -61,7 +62,9 @@ def _found(site: ListSite, wanted: Sequence[Json]) -> list[e.Expression | None]:
     for value in wanted:
         position = next((index for index, (_, now) in enumerate(items) if _typed_alike(now, value)), None)
         found.append(None if position is None else items.pop(position)[0])
-    if any(not isinstance(e.bare(item), e.LiteralValue | e.Object) for item, _ in items):
+    if any(
+        not isinstance(e.bare(item), e.LiteralValue | e.Object) and not names_object(e.bare(item)) for item, _ in items
+    ):
         raise CannotEdit("The list holds items that are calculated; which of them to replace is not certain.")
     return found
 

@@ -17,6 +17,17 @@ _IDENTIFYING = frozenset({"id", "arn", "name", "key_id", "url", "invoke_arn", "e
 """Attributes that say which object is meant. Any other may change with the object, and then the object is what drifted."""
 
 
+def names_object(expression: Expression) -> bool:
+    """Whether an expression names one resource by what says which object is meant, such as `aws_sns_topic.alerts.arn`."""
+    if not isinstance(expression, e.AttributeAccess) or expression.name not in _IDENTIFYING:
+        return False
+    source = expression.source.source if isinstance(expression.source, e.IndexAccess) else expression.source
+    match source:
+        case e.AttributeAccess(source=e.Name(name=kind)):
+            return kind not in e.OTHER_ROOTS
+    return False
+
+
 def reference(cursor: Cursor, expression: Expression) -> Iterator[TracedSite]:
     """The reference, if what it names is known to have another value than the wanted one: then the object did not change, the choice of it did."""
     if not isinstance(expression, e.AttributeAccess) or expression.name not in _IDENTIFYING:

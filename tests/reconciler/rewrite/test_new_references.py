@@ -57,3 +57,19 @@ def test_what_it_refers_to_itself_does_not_refer_back(tmp_path: Path) -> None:
     code = _edited(tmp_path, _CODE.replace(f'"{_ARN}"', ""), topic, _actions("a"), _actions("named_by_it"))
     assert 'resource "aws_alarm" "a" {\n  actions = [aws_sns_topic.pager.arn]' in code
     assert f'resource "aws_alarm" "named_by_it" {{\n  actions = ["{_ARN}"]' in code
+
+
+def test_it_takes_the_place_of_another_one_in_a_list(tmp_path: Path) -> None:
+    code = """resource "aws_sns_topic" "alerts" {
+  name = "alerts"
+}
+
+resource "aws_alarm" "a" {
+  actions = [aws_sns_topic.alerts.arn]
+}
+"""
+    (tmp_path / "main.tf").write_text(code)
+    live = {"aws_sns_topic.alerts": {"arn": "arn:aws:sns:eu-west-1:123456789012:alerts"}}
+    edited = edit_code(tmp_path, [_topic(), _actions("a")], live=live)
+    assert edited.left == ()
+    assert b"  actions = [aws_sns_topic.pager.arn]\n" in edited.files[Path("main.tf")]

@@ -74,6 +74,13 @@ def test_a_new_resource_is_one_change_with_another_new_one_that_refers_to_it(cod
     assert _groups(code, _new("aws_alarm.n", text), _PAGER) == {frozenset({"aws_alarm.n", "aws_sns_topic.pager"})}
 
 
+def test_what_is_gone_with_what_it_referred_to_is_one_change(code: Any) -> None:
+    part, bucket, alarm = (
+        _drift(address, "*", None) for address in ("aws_s3_bucket_versioning.b", "aws_s3_bucket.b", "aws_alarm.a")
+    )
+    assert _groups(code, part, bucket, alarm) == {frozenset({part.wanted.address, bucket.wanted.address})}
+
+
 def test_what_is_one_change_with_something_left_is_left_too(code: Any) -> None:
     drifts = [_PAGER, _ACTIONS, _STATUS]
     found = composites(code, drifts, ())
