@@ -18,7 +18,9 @@ _TIDIER = {"keyed/last-topic-gone", "nested/mail-gone", "policies/inline-to-mana
 def _deletions() -> list[tuple[Project, Scenario]]:
     kinds = read_kinds()
     projects = [read_project(name, kinds) for name in project_names()]
-    return [(each, one) for each in projects for one in each.scenarios if _gone(one) and one.id not in _TIDIER]
+    known = [(each, one) for each in projects for one in each.scenarios if _gone(one) and one.id not in _TIDIER]
+    # Those of issue 22 are an exam: only the benchmark plays them, since many of them hold more than a deletion.
+    return [(each, one) for each, one in known if not one.issue_class]
 
 
 def _gone(scenario: Scenario) -> list[Wanted]:
