@@ -18,6 +18,7 @@ from gateway.core.settings import Settings, without_password
 from gateway.core.times import SystemClock
 from gateway.doors.router import DoorRouter
 from gateway.line.checks.priorities import idle_layers
+from gateway.line.own_handles import databases_of
 from gateway.line.unneeded_claims import UnneededClaims
 from gateway.policy.sources import shipped
 from gateway.policy.stages import StageBook
@@ -82,6 +83,11 @@ async def _warn(parts: Parts) -> None:
         log.warning(
             "own_identity_unknown",
             consequence="Nobody can tell which IAM role is this gateway's, so calls that change it are judged as any other. Set reconcile.gateway_identity.",
+        )
+    if databases_of(parts.settings.ledger_url, parts.settings.ledger_databases)[1]:
+        log.warning(
+            "own_database_unknown",
+            consequence="The host of the ledger does not say which database of RDS it is, so calls that change it are judged as any other. Set ledger_databases.",
         )
 
 

@@ -1,12 +1,14 @@
 """Knows what the evidence of motives is measured from: alarms, their metrics, the logs behind these, and rules of EventBridge with their buses.
 
-All of it is found in the recorded states, from the places at which Sentinel listens: topics, queues and its own endpoints of signals.
+All of it is found in the recorded states, from the places at which Sentinel listens: topics, queues and its own endpoints of signals. Whatever
+passes on to one of these is followed: buses, pipes and subscriptions. A text of it that is not understood makes everything of its kind evidence.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from gateway.core.model.mutation import Call
@@ -14,13 +16,34 @@ from gateway.core.model.mutation import Call
 ALARMS: Final = "aws_cloudwatch_metric_alarm"
 _COMPOSITES: Final = "aws_cloudwatch_composite_alarm"
 _ACTIONS: Final = ("alarm_actions", "ok_actions", "insufficient_data_actions")
-_NAMED_ALARM: Final = re.compile(r"(?:ALARM|OK|INSUFFICIENT_DATA)\s{0,9}\(\s{0,9}[\"']?([^\"'()]{1,300})")
-"""An alarm in the rule of a composite one, by its name or ARN."""
+_NAMED_ALARM: Final = re.compile(
+    r"(?:ALARM|OK|INSUFFICIENT_DATA)\s*\((?:\s*\"((?:[^\"\\]|\\.)*)\"\s*|\s*'((?:[^'\\]|\\.)*)'\s*|([^\"'()]+))\)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""An alarm in the rule of a composite one, by its name or ARN.
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutCompositeAlarm.html"""
+_OPERATORS: Final = re.compile(r"AND|OR|NOT|TRUE|FALSE|[\s()]", re.IGNORECASE)
+"""What else stands in such a rule."""
+_FOUND_METRICS: Final = re.compile(r"\b(SELECT|SEARCH)\b", re.IGNORECASE)
+"""Expressions that look for metrics: Metrics Insights and searches."""
+_NAMESPACE: Final = re.compile(
+    r"\bFROM\s+(?:SCHEMA\s*\(\s*)?(?:\"([^\"]+)\"|([\w./#:-]+))|\bSEARCH\s*\(\s*['\"]\s*\{([^,{}]+)[,}]",
+    re.IGNORECASE,
+)
+"""The namespace in which such an expression looks.
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/search-expression-syntax.html"""
+_LOG_RULES: Final = "INSIGHT_RULE_METRIC"
+"""The function of metric math that counts in logs: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html"""
+_TELEMETRY: Final[Mapping[str, str]] = {
+    "xray:PutTraceSegments": "AWS/X-Ray",
+    "xray:PutTelemetryRecords": "AWS/X-Ray",
+    "rum:PutRumEvents": "AWS/RUM",
+    "evidently:PutProjectEvents": "AWS/Evidently",
+}
+"""Calls by which a caller says what AWS then measures in a namespace of its own."""
 _ALARM_ARN: Final = ":alarm:"
 _CLOUDWATCH, _STATE_CHANGE = "aws.cloudwatch", "CloudWatch Alarm State Change"
 _DEFAULT_BUS: Final = "default"
-_MOST_DEEP: Final = 20
-"""Composite alarms on composite alarms that are followed; AWS allows five."""
 
 Metric = tuple[str, str]
 """Namespace and name."""
@@ -39,9 +62,15 @@ class Evidence:
     """What signals are measured from."""
 
     alarms: frozenset[str] = frozenset()
-    metrics: frozenset[Metric] = frozenset()
+    metrics: "Metrics"
     logs: frozenset[str] = frozenset()
     """Log groups of which a filter makes such a metric."""
+    every_log: bool = False
+    """Whether an alarm counts in logs of which the states do not tell which they are."""
+    topics: frozenset[str] = frozenset()
+    """ARNs of topics that pass messages on to where Sentinel listens."""
+    queues: frozenset[str] = frozenset()
+    """Names of queues that pass messages on to where Sentinel listens."""
     rules: frozenset[str] = frozenset()
     buses: Mapping[str, Sequence[Mapping[str, Any]]]
     """Each bus of such a rule, and the patterns of the events that count."""
@@ -50,6 +79,8 @@ class Evidence:
         """What of this the call makes up, in words; empty if nothing."""
         parameters = call.parameters
         match f"{call.service}:{call.operation}":
+            case name if name in _TELEMETRY:
+                return f"what {_TELEMETRY[name]} measures" if self.metrics.some_of(_TELEMETRY[name]) else ""
             case "cloudwatch:PutMetricData":
                 namespace = str(parameters.get("Namespace"))
                 data = [*_each(parameters.get("MetricData")), *self._of_entities(parameters)]
@@ -59,9 +90,10 @@ class Evidence:
                 return self._metric((str(each.get("metricNamespace")), str(each.get("metricName"))) for each in made)
             case "logs:PutLogEvents":
                 group = str(parameters.get("logGroupName"))
-                if group in self.logs:
+                group = group.rpartition(":log-group:")[2].removesuffix(":*")
+                if self.every_log or group in self.logs:
                     return f"the logs {group}, of which a metric is made"
-                return self._metric(_embedded(parameters)) if self.metrics else ""
+                return self._metric(_embedded(parameters)) if self.metrics.any else ""
             case "events:PutEvents":
                 return next(filter(None, map(self._bus, _each(parameters.get("Entries")))), "")
         return ""
@@ -72,7 +104,7 @@ class Evidence:
             yield from _each(entity.get("MetricData"))
 
     def _metric(self, named: Iterator[Metric]) -> str:
-        found = next((each for each in named if each in self.metrics), None)
+        found = next((each for each in named if self.metrics.has(each)), None)
         return f"the metric {found[0]} {found[1]}" if found is not None else ""
 
     def _bus(self, entry: Mapping[str, Any]) -> str:
@@ -85,7 +117,29 @@ class Evidence:
         return f"the event bus {bus}" if fits else ""
 
 
-NO_EVIDENCE: Final = Evidence(buses={})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """Metrics that are watched: by name, by namespace where an expression looks for them, or all if it does not say where."""
+
+    named: frozenset[Metric] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+    every: bool = False
+
+    @property
+    def any(self) -> bool:
+        """Whether any metric is watched."""
+        return self.every or bool(self.named or self.namespaces)
+
+    def has(self, metric: Metric) -> bool:
+        """Whether one metric is watched."""
+        return self.every or metric[0] in self.namespaces or metric in self.named
+
+    def some_of(self, namespace: str) -> bool:
+        """Whether a metric of the namespace is watched."""
+        return self.every or namespace in self.namespaces or any(each == namespace for each, _ in self.named)
+
+
+NO_EVIDENCE: Final = Evidence(buses={}, metrics=Metrics())
 
 
 def evidence_of(
@@ -99,30 +153,75 @@ def evidence_of(
         for each in recorded.recorded_of("aws_cloudwatch_event_api_destination")
         if str(each.get("invocation_endpoint")).rstrip("/").endswith(tuple(endpoints))
     }
-    fed = {
-        (str(each.get("rule")), _bus_name(each.get("event_bus_name")))
-        for each in recorded.recorded_of("aws_cloudwatch_event_target")
-        if (arn := str(each.get("arn"))) in topics | destinations
-        or (":sqs:" in arn and arn.rpartition(":")[2] in queues)
-    }
+    passing = _passing(recorded, _Passing(topics=topics, queues=queues, destinations=frozenset(destinations)))
     rules = [
         each
         for each in recorded.recorded_of("aws_cloudwatch_event_rule")
-        if (str(each.get("name")), _bus_name(each.get("event_bus_name"))) in fed
+        if (str(each.get("name")), _bus_name(each.get("event_bus_name"))) in passing.rules
     ]
-    alarms = _alarms(recorded, topics, rules)
-    metrics = frozenset(_metrics(recorded, alarms))
+    alarms = _alarms(recorded, passing.topics, rules)
+    watching = [each for each in recorded.recorded_of(ALARMS) if each.get("alarm_name") in alarms]
+    metrics = _metrics(watching)
     logs = frozenset(
         str(each.get("log_group_name"))
         for each in recorded.recorded_of("aws_cloudwatch_log_metric_filter")
         if any(
-            (str(made.get("namespace")), str(made.get("name"))) in metrics
+            metrics.has((str(made.get("namespace")), str(made.get("name"))))
             for made in _each(each.get("metric_transformation"))
         )
     )
     return Evidence(
-        alarms=alarms, metrics=metrics, logs=logs, rules=frozenset(name for name, _ in fed), buses=_buses(rules)
+        alarms=alarms,
+        metrics=metrics,
+        logs=logs,
+        every_log=any(_LOG_RULES in text.upper() for text in _expressions(watching)),
+        topics=passing.topics - topics,
+        queues=passing.queues - queues,
+        rules=frozenset(name for name, _ in passing.rules),
+        buses=_buses(rules),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Passing:
+    """What passes events and messages on to the places at which Sentinel listens, and these places."""
+
+    topics: frozenset[str]
+    queues: frozenset[str]
+    destinations: frozenset[str]
+    rules: frozenset[tuple[str, str]] = frozenset()
+    """Name and bus."""
+
+    def takes(self, arn: str) -> bool:
+        """Whether what is sent to the ARN arrives."""
+        name = arn.rpartition(":")[2]
+        if ":event-bus/" in arn:
+            return any(bus == _bus_name(arn) for _, bus in self.rules)
+        return arn in self.topics | self.destinations or (":sqs:" in arn and name in self.queues)
+
+
+def _passing(recorded: RecordedStates, known: _Passing) -> _Passing:
+    """All that passes on to what is known: each round adds what leads to the last one's, until there is no more."""
+    while True:
+        rules = {
+            (str(each.get("rule")), _bus_name(each.get("event_bus_name")))
+            for each in recorded.recorded_of("aws_cloudwatch_event_target")
+            if known.takes(str(each.get("arn")))
+        }
+        topics = {
+            str(each.get("topic_arn"))
+            for each in recorded.recorded_of("aws_sns_topic_subscription")
+            if known.takes(str(each.get("endpoint")))
+        }
+        queues = {
+            source.rpartition(":")[2]
+            for each in recorded.recorded_of("aws_pipes_pipe")
+            if ":sqs:" in (source := str(each.get("source"))) and known.takes(str(each.get("target")))
+        }
+        more = replace(known, rules=known.rules | rules, topics=known.topics | topics, queues=known.queues | queues)
+        if more == known:
+            return known
+        known = more
 
 
 def _alarms(recorded: RecordedStates, topics: frozenset[str], rules: Sequence[Mapping[str, Any]]) -> frozenset[str]:
@@ -142,31 +241,60 @@ def _alarms(recorded: RecordedStates, topics: frozenset[str], rules: Sequence[Ma
         pattern = _pattern(rule)
         if _takes(pattern.get("source"), _CLOUDWATCH) and _takes(pattern.get("detail-type"), _STATE_CHANGE):
             found |= {name for name in every if _takes_alarm(pattern.get("resources"), name)}
-    new = found
-    for _ in range(_MOST_DEEP):
-        named = {
-            _alarm_name(text)
-            for name in new
-            if name in every
-            for text in _NAMED_ALARM.findall(str(every[name].get("alarm_rule") or ""))
-        }
+    new: AbstractSet[str] = found
+    while new:
+        rules_of_new = [str(every[name].get("alarm_rule") or "") for name in new if name in every]
+        named = {name for rule in rules_of_new for name in _named_alarms(rule)}
+        if not all(map(_is_understood, rules_of_new)):
+            named |= every.keys()
         new = named - found
         found = found | new
-        if not new:
-            break
     return frozenset(found)
 
 
-def _metrics(recorded: RecordedStates, alarms: frozenset[str]) -> Iterator[Metric]:
+def _named_alarms(rule: str) -> Iterator[str]:
+    """The alarms in the rule of a composite one. In quotes, a backslash stands before a quote or a backslash."""
+    for quoted, single, bare in _NAMED_ALARM.findall(rule):
+        yield _alarm_name(re.sub(r"\\(.)", r"\1", quoted or single) or bare.strip())
+
+
+def _is_understood(rule: str) -> bool:
+    """Whether nothing is left of the rule of a composite alarm without its alarms and operators."""
+    return not _OPERATORS.sub("", _NAMED_ALARM.sub(" ", rule))
+
+
+def _metrics(alarms: Sequence[Mapping[str, Any]]) -> Metrics:
     """The metrics that these alarms watch, but for those of AWS, which nobody else can write."""
-    for alarm in recorded.recorded_of(ALARMS):
-        if alarm.get("alarm_name") not in alarms:
-            continue
+    named: set[Metric] = set()
+    for alarm in alarms:
         queries = [metric for query in _each(alarm.get("metric_query")) for metric in _each(query.get("metric"))]
         for each in (alarm, *queries):
             namespace, name = each.get("namespace"), each.get("metric_name")
-            if namespace and name and not str(namespace).startswith("AWS/"):
-                yield str(namespace), str(name)
+            if namespace and name and _is_writable(str(namespace)):
+                named.add((str(namespace), str(name)))
+    found = [namespaces for text in _expressions(alarms) if (namespaces := _namespaces(text)) is not None]
+    return Metrics(
+        named=frozenset(named),
+        namespaces=frozenset(each for namespaces in found for each in namespaces if _is_writable(each)),
+        every=not all(found),
+    )
+
+
+def _expressions(alarms: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    return (str(query.get("expression") or "") for alarm in alarms for query in _each(alarm.get("metric_query")))
+
+
+def _namespaces(expression: str) -> frozenset[str] | None:
+    """The namespaces in which an expression looks for metrics; None if it looks for none, empty if it does not say where."""
+    searches = len(_FOUND_METRICS.findall(expression))
+    if not searches:
+        return None
+    found = [next(filter(None, groups)).strip(" \\\"'") for groups in _NAMESPACE.findall(expression)]
+    return frozenset(found) if len(found) >= searches and all(found) else frozenset()
+
+
+def _is_writable(namespace: str) -> bool:
+    return not namespace.startswith("AWS/") or namespace in _TELEMETRY.values()
 
 
 def _buses(rules: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -202,7 +330,7 @@ def _takes_alarm(given: object, name: str) -> bool:
 
 
 def _alarm_name(text: str) -> str:
-    return text.strip().rpartition(_ALARM_ARN)[2]
+    return text.rpartition(_ALARM_ARN)[2]
 
 
 def _bus_name(given: object) -> str:

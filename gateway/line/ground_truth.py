@@ -19,6 +19,7 @@ from gateway.core.settings import Settings
 from gateway.core.settings.publish import EventSourceKind
 from gateway.core.settings.signals import SignalForm
 from gateway.line.evidence import NO_EVIDENCE, Evidence, evidence_of
+from gateway.line.own_handles import NO_HANDLES, OwnHandles, databases_of, handles_of
 from gateway.terraform.config.backend import StatePlace
 from gateway.terraform.state_calls import LOCK_SUFFIX, lock_id_of, locked_state
 
@@ -27,9 +28,6 @@ _BUCKET_URL: Final = "s3://"
 _ACCESS_POINT: Final = re.compile(r"arn:.*|.*(?:-s3alias|--ol-s3|--xa-s3|\.mrap)")
 """Forms in which S3 takes an access point for a bucket. AWS gives no bucket such a name.
 Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html"""
-_DATABASE_HOST: Final = re.compile(
-    r"([a-z][a-z0-9-]*)\.(?:cluster-(?:ro-|custom-)?)?[a-z0-9]+\.[a-z0-9-]+\.rds\.amazonaws\.com(?:\.cn)?"
-)
 _WRITES: Final = frozenset(
     {"PutObject", "CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload", "AbortMultipartUpload"}
 )
@@ -48,6 +46,8 @@ _DECODINGS: Final = 4
 _WORD: Final = re.compile(r"[A-Za-z0-9_.-]+")
 _ABOUT_TABLES: Final = ("Describe", "List", "GetResourcePolicy")
 """Starts of the reads of DynamoDB that return no item."""
+_ABOUT_DATABASES: Final = ("Describe", "List")
+"""Starts of the reads that return nothing of what is in a database."""
 
 
 class GroundKind(StrEnum):
@@ -63,14 +63,23 @@ class GroundKind(StrEnum):
     ENDPOINT = "endpoint"
     KEY = "key"
     IDENTITY = "identity"
+    POLICY = "policy"
+    GROUP = "group"
+    PROFILE = "instance profile"
     DATABASE = "database"
+    SNAPSHOT = "snapshot"
 
 
 _OPEN_TO_PEOPLE: Final = frozenset(
     {GroundKind.ALARM, GroundKind.TOPIC, GroundKind.RULE, GroundKind.BUS, GroundKind.ENDPOINT}
 )
 """What people may name in a change, which is then judged as ever: an alarm with a topic among its actions, a rule with it as a target."""
-_OPEN_TO_NOBODY: Final = frozenset({GroundKind.IDENTITY, GroundKind.DATABASE})
+_OPEN_TO_NOBODY: Final = frozenset(
+    {
+        *(GroundKind.IDENTITY, GroundKind.POLICY, GroundKind.GROUP, GroundKind.PROFILE),
+        *(GroundKind.DATABASE, GroundKind.SNAPSHOT),
+    }
+)
 """What is changed past Sentinel only: anyone who changes it through Sentinel could widen what Sentinel itself may do."""
 
 
@@ -164,10 +173,22 @@ class GroundTruth:
                 endpoints=[place.name for place in self._settings if place.kind is GroundKind.ENDPOINT],
             )
             points = dict(_access_points(self._stacks))
-            places = (*self._settings, *_places_of(evidence))
-            self._index = _Index(places, self._stacks.state_places, points, evidence)
+            handles = self._handles(self._stacks)
+            places = (*self._settings, *_places_of(evidence), *_own_places(handles))
+            self._index = _Index(places, self._stacks.state_places, points, evidence, handles)
             self._generation = generation
         return self._index
+
+    def _handles(self, stacks: Known) -> OwnHandles:
+        named = {kind: [each.name for each in self._settings if each.kind is kind] for kind in GroundKind}
+        states = stacks.state_places
+        return handles_of(
+            stacks,
+            identity=next(iter(named[GroundKind.IDENTITY]), ""),
+            databases=named[GroundKind.DATABASE],
+            keys=[state.kms_key for state in states if state.kms_key],
+            buckets=[*named[GroundKind.BUCKET], *(state.bucket for state in states)],
+        )
 
 
 class _Index:
@@ -179,8 +200,10 @@ class _Index:
         states: Sequence[StatePlace],
         points: Mapping[str, str] | None = None,
         evidence: Evidence = NO_EVIDENCE,
+        handles: OwnHandles = NO_HANDLES,
     ) -> None:
         self.evidence = evidence
+        self.handles = handles
         self.states = tuple(states)
         self.points = points or {}
         """The bucket of each recorded access point, by its ARN and alias."""
@@ -194,8 +217,6 @@ class _Index:
                 self.places.append(
                     Ground(kind=GroundKind.TABLE, name=state.lock_table, what=f"the locks of {what}", prefix="")
                 )
-            if state.kms_key:
-                self.places.append(Ground(kind=GroundKind.KEY, name=state.kms_key, what=f"the key of {what}"))
         self.any = bool(self.places)
         self.buckets = _by_name(self.places, GroundKind.BUCKET)
         self.tables = _by_name(self.places, GroundKind.TABLE)
@@ -334,6 +355,11 @@ class _Asked:
         if not self.call_class.changes_state:
             return self._of_read()
         planned = self._is_planned()
+        if not planned and (unknown := self.index.handles.unknown_in(self.call)):
+            return (
+                f"{unknown} {self.call.service}:{self.call.operation} on it is sent only by a pipeline or the apply of a plan. "
+                "Nothing was sent; declare it in a stack, or name what is meant by its own name."
+            )
         for place in self.index.named_in(self.call):
             if place.kind in _OPEN_TO_NOBODY:
                 return self._refused(place, "It is changed past Sentinel only.")
@@ -357,7 +383,9 @@ class _Asked:
         """About reads by another service's hand, which would return what is in an object."""
         if self.call.service in (S3, "s3control", "dynamodb"):
             return ""
-        kinds = (GroundKind.BUCKET, GroundKind.TABLE)
+        kinds = {GroundKind.BUCKET, GroundKind.TABLE}
+        if not self.call.operation.startswith(_ABOUT_DATABASES):
+            kinds |= {GroundKind.DATABASE, GroundKind.SNAPSHOT}
         place = next((each for each in self.index.named_in(self.call) if each.kind in kinds), None)
         return self._refused(place, "No other service reads it on anybody's behalf.") if place is not None else ""
 
@@ -486,14 +514,24 @@ _PATTERNS: Final[Mapping[GroundKind, tuple[str, str]]] = {
     GroundKind.ENDPOINT: ("", r"(?![A-Za-z0-9_-])"),
     GroundKind.KEY: (r"(?:^|:key/|:)", "$"),
     GroundKind.IDENTITY: ("^", "$"),
+    GroundKind.POLICY: ("^", "$"),
+    GroundKind.GROUP: (r":group/(?:[^\s]{1,512}/)?", "$"),
+    GroundKind.PROFILE: (r":instance-profile/(?:[^\s]{1,512}/)?", "$"),
     GroundKind.DATABASE: (":(?:db|cluster):", r"(?![A-Za-z0-9-])"),
+    GroundKind.SNAPSHOT: ("(?:^|:)rds:", r"-\d{4}-"),
 }
 """What stands before and after the name of a place where a text names it, besides being its name."""
 
 
+_IN_ANY_CASE: Final = _OPEN_TO_NOBODY | {GroundKind.KEY}
+"""What AWS finds whatever the case of its name, or has no other of that differs in case only."""
+
+
 def _pattern(place: Ground) -> re.Pattern[str]:
     before, after = _PATTERNS[place.kind]
-    return re.compile(f"{before}{re.escape(place.name)}{after}")
+    return re.compile(
+        f"{before}{re.escape(place.name)}{after}", re.IGNORECASE if place.kind in _IN_ANY_CASE else re.NOFLAG
+    )
 
 
 _MEMBERS: Final[Mapping[GroundKind, Callable[[str, str], bool]]] = {
@@ -507,7 +545,11 @@ _MEMBERS: Final[Mapping[GroundKind, Callable[[str, str], bool]]] = {
     GroundKind.ENDPOINT: lambda _service, _member: False,
     GroundKind.KEY: lambda service, _member: service == "kms",
     GroundKind.IDENTITY: lambda service, member: service == "iam" and member in ("RoleName", "UserName"),
-    GroundKind.DATABASE: lambda service, member: service in ("rds", "docdb", "neptune") and member.endswith("Identifier"),
+    GroundKind.POLICY: lambda _service, _member: False,
+    GroundKind.GROUP: lambda service, member: service == "iam" and member == "GroupName",
+    GroundKind.PROFILE: lambda service, member: (service, member) in (("iam", "InstanceProfileName"), ("ec2", "Name"), ("autoscaling", "IamInstanceProfile")),
+    GroundKind.DATABASE: lambda service, member: service in ("rds", "docdb", "neptune", "pi") and member.endswith(("Identifier", "ResourceId")),
+    GroundKind.SNAPSHOT: lambda _service, _member: False,
 }  # fmt: skip
 """Where the bare name of a place counts: a name of a table elsewhere may be any word."""
 
@@ -518,7 +560,12 @@ def _bare(place: Ground) -> str:
 
 
 def _names(place: Ground, pattern: re.Pattern[str], service: str, member: str, text: str) -> bool:
-    if text == _bare(place) and _MEMBERS[place.kind](service, member):
+    bare, said = _bare(place), text
+    if place.kind in _IN_ANY_CASE:
+        bare, said = bare.lower(), text.lower()
+    if service == "cloudcontrol" and member == "Identifier" and bare in said.split("|"):
+        return True
+    if said == bare and _MEMBERS[place.kind](service, member):
         return True
     return pattern.search(text) is not None
 
@@ -539,6 +586,29 @@ def _places_of(evidence: Evidence) -> Iterator[Ground]:
         )
     for name in sorted(evidence.buses):
         yield Ground(kind=GroundKind.BUS, name=name, what="an event bus of what proves motives or who changed what")
+    for name in sorted(evidence.topics):
+        yield Ground(
+            kind=GroundKind.TOPIC, name=name, what="a topic that passes on what proves motives or who changed what"
+        )
+    for name in sorted(evidence.queues):
+        yield Ground(
+            kind=GroundKind.QUEUE, name=name, what="a queue that passes on what proves motives or who changed what"
+        )
+
+
+def _own_places(handles: OwnHandles) -> Iterator[Ground]:
+    """What calls name of Sentinel's own identity, its database, and the keys of buckets."""
+    whose = "Sentinel's own identity"
+    for name in sorted(handles.policies):
+        yield Ground(kind=GroundKind.POLICY, name=name, what=f"a policy of {whose}")
+    for name in sorted(handles.groups):
+        yield Ground(kind=GroundKind.GROUP, name=name, what=f"a group of {whose}")
+    for name in sorted(handles.profiles):
+        yield Ground(kind=GroundKind.PROFILE, name=name, what=f"an instance profile of {whose}")
+    for name in sorted(handles.databases):
+        yield Ground(kind=GroundKind.DATABASE, name=name, what="the database of the ledger")
+    for name in sorted({name for names in handles.keys.values() for name in names}):
+        yield Ground(kind=GroundKind.KEY, name=name, what="the key of a Terraform state or a bucket")
 
 
 def _access_points(stacks: Known) -> Iterator[tuple[str, str]]:
@@ -587,7 +657,8 @@ def places_of(settings: Settings) -> tuple[Ground, ...]:
         found.append(
             Ground(kind=GroundKind.IDENTITY, name=settings.reconcile.gateway_identity, what="Sentinel's own identity")
         )
-    host = urlsplit(settings.ledger_url).hostname or ""
-    if database := _DATABASE_HOST.fullmatch(host):
-        found.append(Ground(kind=GroundKind.DATABASE, name=database[1], what="the database of the ledger"))
+    databases, _ = databases_of(settings.ledger_url, settings.ledger_databases)
+    for name in sorted(databases):
+        found.append(Ground(kind=GroundKind.DATABASE, name=name, what="the database of the ledger"))
+        found.append(Ground(kind=GroundKind.SNAPSHOT, name=name, what="a snapshot of the ledger's database"))
     return tuple(found)

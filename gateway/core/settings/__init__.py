@@ -58,6 +58,8 @@ class Settings(BaseSettings):
     """Directory of everything that Sentinel stores: ledger, master key, working copies."""
     ledger: str = ""
     """SQLAlchemy URL of the ledger, `sqlite:///…` or `postgresql+psycopg://…`; default SQLite in `data`."""
+    ledger_databases: tuple[str, ...] = ()
+    """Identifiers of the RDS instance or cluster behind `ledger`, where its host is a proxy, an alias or an address: nobody changes it through the gateway."""
     master_key: SecretStr = SecretStr("")
     """Key that the secrets of all issued keys and the keys of the ledger are derived from, at least 32 characters; default: generated once
     and stored in `data` with mode 0600. Gateway, reconciler and commands need the same one."""

@@ -1,7 +1,7 @@
 """What motives are proved with is found in the states, and nobody makes it up through the gateway."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import pytest
 
 from gateway.core.model.mutation import Call
 from gateway.line.evidence import NO_EVIDENCE, evidence_of
+from tests.kit.growth import assert_linear
 
 HERE = "us-east-1:123456789012"
 TOPIC = f"arn:aws:sns:{HERE}:alerts"
@@ -71,7 +72,7 @@ EVIDENCE = evidence_of(
 
 def test_it_is_found_from_where_sentinel_listens() -> None:
     assert EVIDENCE.alarms == {"lag", "cpu", "rate", "any", "middle", "child", "passed-on"}
-    assert EVIDENCE.metrics == {("Shop", "Lag"), ("Shop", "Errors"), ("Shop", "Orders"), ("Shop", "PassedOn")}
+    assert EVIDENCE.metrics.named == {("Shop", "Lag"), ("Shop", "Errors"), ("Shop", "Orders"), ("Shop", "PassedOn")}
     assert EVIDENCE.logs == {"/shop"}
     assert EVIDENCE.rules == {"to-sentinel", "custom", "trail"}
     assert set(EVIDENCE.buses) == {"ops", "default"}
@@ -128,3 +129,122 @@ def test_what_makes_it_up_is_known(name: str, parameters: dict[str, Any]) -> Non
 @pytest.mark.parametrize(("name", "parameters"), PLAIN)
 def test_what_is_beside_it_is_not(name: str, parameters: dict[str, Any]) -> None:
     assert said(name, parameters) == ""
+
+
+def alarm(name: str, **more: Any) -> Mapping[str, Any]:
+    return {"alarm_name": name, "alarm_actions": [TOPIC], **more}
+
+
+def measured_by(*expressions: str) -> Mapping[str, list[Mapping[str, Any]]]:
+    queries = [{"id": "q", "expression": text, "metric": []} for text in expressions]
+    return {"aws_cloudwatch_metric_alarm": [alarm("a", metric_query=queries)]}
+
+
+def reached(recorded: Mapping[str, list[Mapping[str, Any]]], name: str, **parameters: Any) -> bool:
+    service, _, operation = name.partition(":")
+    found = evidence_of(States(recorded), topics=frozenset({TOPIC}), queues=frozenset({"trail"}), endpoints=[])
+    return bool(found.reached_by(Call(service=service, operation=operation, parameters=parameters, region="us-east-1")))
+
+
+@pytest.mark.parametrize(
+    ("expression", "namespaces"),
+    [
+        ('SELECT MAX(lag) FROM SCHEMA("Kafka/Lag", Group)', {"Kafka/Lag"}),
+        ("select max(lag) from schema ( Kafka , Group )", {"Kafka"}),
+        ("SELECT MAX(lag) FROM \"Kafka/Lag\" WHERE Group = 'x'", {"Kafka/Lag"}),
+        ("MAX(SEARCH('{Kafka/Lag,Group} MetricName=\"lag\"', 'Maximum', 60))", {"Kafka/Lag"}),
+        ("SUM(SEARCH(' { \"Kafka/Lag\" , Group} lag', 'Sum'))", {"Kafka/Lag"}),
+        ("SEARCH('{One,A} x','Sum') + SEARCH('{Two} y','Sum')", {"One", "Two"}),
+    ],
+)
+def test_an_expression_says_in_which_namespaces_it_looks(expression: str, namespaces: set[str]) -> None:
+    for namespace in ("One", "Two", "Kafka", "Kafka/Lag", "Shop"):
+        data = {"Namespace": namespace, "MetricData": [{"MetricName": "anything"}]}
+        assert reached(measured_by(expression), "cloudwatch:PutMetricData", **data) is (namespace in namespaces)
+
+
+@pytest.mark.parametrize("expression", ["SEARCH('MetricName=\"lag\"', 'Sum')", "SEARCH('{', 'Sum')", "SELECT MAX(lag)"])
+def test_an_expression_that_does_not_say_it_looks_everywhere(expression: str) -> None:
+    data = {"Namespace": "Any", "MetricData": [{"MetricName": "anything"}]}
+    assert reached(measured_by(expression), "cloudwatch:PutMetricData", **data)
+    assert not reached(measured_by("m1 + 1"), "cloudwatch:PutMetricData", **data)
+
+
+def test_an_expression_that_counts_in_logs_makes_them_evidence() -> None:
+    recorded = measured_by("INSIGHT_RULE_METRIC('errors', 'UniqueContributors')")
+    assert reached(recorded, "logs:PutLogEvents", logGroupName="/any", logEvents=[])
+
+
+def test_metrics_of_aws_that_callers_make_up_are_evidence() -> None:
+    watched = {"aws_cloudwatch_metric_alarm": [alarm("a", namespace="AWS/X-Ray", metric_name="FaultRate")]}
+    assert reached(watched, "xray:PutTraceSegments", TraceSegmentDocuments=["{}"])
+    plain = {"aws_cloudwatch_metric_alarm": [alarm("a", namespace="AWS/EC2", metric_name="CPUUtilization")]}
+    assert not reached(plain, "xray:PutTraceSegments", TraceSegmentDocuments=["{}"])
+
+
+def test_what_passes_on_to_evidence_is_evidence() -> None:
+    def bus(name: str) -> str:
+        return f"arn:aws:events:{HERE}:event-bus/{name}"
+
+    rules = [
+        {"name": name, "event_bus_name": name, "event_pattern": json.dumps({"source": ["shop"]})}
+        for name in ("apps", "middle", "ops", "other")
+    ]
+    recorded: dict[str, list[Mapping[str, Any]]] = {
+        "aws_cloudwatch_event_rule": [*rules],
+        "aws_cloudwatch_event_target": [
+            {"rule": "apps", "event_bus_name": "apps", "arn": bus("middle")},
+            {"rule": "middle", "event_bus_name": "middle", "arn": bus("ops")},
+            {"rule": "ops", "event_bus_name": "ops", "arn": TOPIC},
+            {"rule": "other", "event_bus_name": "other", "arn": bus("nowhere")},
+        ],
+        "aws_sns_topic_subscription": [{"topic_arn": f"{TOPIC}-2", "endpoint": f"arn:aws:sqs:{HERE}:trail"}],
+        "aws_pipes_pipe": [{"source": f"arn:aws:sqs:{HERE}:inbox", "target": bus("apps")}],
+    }
+    found = evidence_of(States(recorded), topics=frozenset({TOPIC}), queues=frozenset({"trail"}), endpoints=[])
+    assert set(found.buses) == {"apps", "middle", "ops"}
+    assert found.topics == {f"{TOPIC}-2"}
+    assert found.queues == {"inbox"}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        'ALARM("lag (prod)")',
+        "ALARM(\"lag (prod)\") AND NOT OK('x')",
+        'OK (          "lag (prod)")',
+        'insufficient_data("arn:aws:cloudwatch:us-east-1:1:alarm:lag (prod)")',
+        'ALARM("lag (prod)") AND NEW_FUNCTION("x")',
+        'ALARM("\\"quoted\\" other") OR ALARM(unread',
+    ],
+)
+def test_the_children_of_a_composite_alarm_are_found_or_all_are_evidence(rule: str) -> None:
+    recorded: dict[str, list[Mapping[str, Any]]] = {
+        "aws_cloudwatch_composite_alarm": [alarm("any", alarm_rule=rule)],
+        "aws_cloudwatch_metric_alarm": [{"alarm_name": "lag (prod)", "namespace": "Shop", "metric_name": "Lag"}],
+    }
+    found = evidence_of(States(recorded), topics=frozenset({TOPIC}), queues=frozenset(), endpoints=[])
+    assert "lag (prod)" in found.alarms
+
+
+def test_quotes_in_the_name_of_a_child_are_read() -> None:
+    children = [{"alarm_name": name} for name in ("it's", 'say "so"', "other")]
+    composite = alarm("any", alarm_rule='ALARM("it\'s") AND ALARM("say \\"so\\"") AND NOT (TRUE OR FALSE)')
+    recorded: dict[str, list[Mapping[str, Any]]] = {
+        "aws_cloudwatch_composite_alarm": [composite],
+        "aws_cloudwatch_metric_alarm": [*children],
+    }
+    found = evidence_of(States(recorded), topics=frozenset({TOPIC}), queues=frozenset(), endpoints=[])
+    assert found.alarms == {"any", "it's", 'say "so"'}
+
+
+def test_reading_a_rule_and_an_expression_costs_linear_time() -> None:
+    def make(size: int) -> Callable[[], object]:
+        texts = ["ALARM(" + " " * size, 'ALARM("' * size, "SEARCH('{" + " " * size, "FROM " * size, "ALARM('\\" * size]
+        recorded = {
+            "aws_cloudwatch_composite_alarm": [alarm(str(at), alarm_rule=text) for at, text in enumerate(texts)],
+            **measured_by(*texts),
+        }
+        return lambda: evidence_of(States(recorded), topics=frozenset({TOPIC}), queues=frozenset(), endpoints=[])
+
+    assert_linear(make, 1_000)

@@ -118,6 +118,19 @@ MUTATIONS: list[tuple[str, dict[str, Any]]] = [
     ("kms:ScheduleKeyDeletion", {"KeyId": "alias/states"}),
     ("rds:ModifyDBCluster", {"DBClusterIdentifier": "ledger", "MasterUserPassword": "x"}),
     ("rds-data:ExecuteStatement", {"resourceArn": "arn:aws:rds:eu-west-1:123456789012:cluster:ledger", "sql": "x"}),
+    ("rds:ModifyDBInstance", {"DBInstanceIdentifier": "LEDGER", "MasterUserPassword": "x"}),
+    ("rds:AddTagsToResource", {"ResourceName": "arn:aws:rds:eu-west-1:123456789012:cluster:Ledger"}),
+    ("rds:RestoreDBClusterToPointInTime", {"SourceDBClusterIdentifier": "Ledger"}),
+    ("rds:CopyDBClusterSnapshot", {"SourceDBClusterSnapshotIdentifier": "rds:ledger-2026-11-24-01-02"}),
+    (
+        "rds:ModifyDBClusterSnapshotAttribute",
+        {"DBClusterSnapshotIdentifier": "arn:aws:rds:x:1:cluster-snapshot:rds:ledger-2026-11-24-01-02"},
+    ),
+    ("cloudcontrol:UpdateResource", {"TypeName": "AWS::RDS::DBCluster", "Identifier": "ledger", "PatchDocument": "[]"}),
+    ("cloudcontrol:UpdateResource", {"TypeName": "AWS::IAM::Role", "Identifier": "sentinel", "PatchDocument": "[]"}),
+    ("iam:PutRolePolicy", {"RoleName": "Sentinel", "PolicyDocument": "{}"}),
+    ("iam:DeleteInstanceProfile", {"InstanceProfileName": "sentinel"}),
+    ("ec2:AssociateIamInstanceProfile", {"IamInstanceProfile": {"Name": "sentinel"}, "InstanceId": "i-1"}),
     ("dynamodb:UpdateTable", {"TableName": "locks"}),
     ("dynamodb:ExportTableToPointInTime", {"TableArn": "arn:aws:dynamodb:us-east-1:1:table/locks", "S3Bucket": "mine"}),
     ("sqs:StartMessageMoveTask", {"SourceArn": "arn:aws:sqs:eu-west-1:123456789012:trail"}),
@@ -147,6 +160,10 @@ HARMLESS: list[tuple[str, dict[str, Any]]] = [
     ("sns:Subscribe", {"TopicArn": f"{TOPIC}-of-others"}),
     ("lambda:UpdateFunctionConfiguration", {"FunctionName": "lag"}),
     ("sqs:SetQueueAttributes", {"QueueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/trail-2"}),
+    ("rds:ModifyDBInstance", {"DBInstanceIdentifier": "ledger-2"}),
+    ("rds:DeleteDBSnapshot", {"DBSnapshotIdentifier": "rds:ledgers-2026-11-24-01-02"}),
+    ("iam:CreateInstanceProfile", {"InstanceProfileName": "new"}),
+    ("iam:AttachRolePolicy", {"RoleName": "app", "PolicyArn": "arn:aws:iam::123456789012:policy/app"}),
 ]
 
 
@@ -291,6 +308,7 @@ def test_each_place_of_the_settings_is_known() -> None:
         GroundKind.TOPIC,
         GroundKind.IDENTITY,
         GroundKind.DATABASE,
+        GroundKind.SNAPSHOT,
     }
     assert places_of(Settings()) == ()
     assert Ground(kind=GroundKind.DATABASE, name="ledger", what="the database of the ledger") in places_of(SETTINGS)
