@@ -26,7 +26,7 @@ _AWS_POLICY: Final = ":iam::aws:policy/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnHandles:
-    """The further names of what Sentinel decides by, and the names of which it is known that they are something else's."""
+    """The further names of what Sentinel decides by, and the names of everything that a state records."""
 
     identity: str = ""
     """ARN of the identity with which the gateway sends."""

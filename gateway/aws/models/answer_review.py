@@ -7,6 +7,7 @@ derive is in `classes.json` and in `gateway/effects/sensitive_members.json`.
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from typing import Any, Final
 REVIEW: Final = Path(__file__).with_name("reviewed_answers.toml")
 PASSED: Final = Path(__file__).with_name("passed_answers.json")
 _TEXT: Final = ("string", "blob")
+_NAMING: Final = re.compile(r".*(?:[Nn]ames?|[Ii][Dd]s?|[Aa]rns?|[Ee]mails?|[Dd]escriptions?|[Mm]essages?)")
+"""Names of members that name or describe something. AWS marks many of these, since they may be about people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,15 @@ class Answer:
     def handed_out(self, review: Review) -> frozenset[str]:
         """The members with which the answer hands out a secret."""
         return review.hands_out.get(self.service, frozenset()) & self.members.keys()
+
+    @property
+    def marked(self) -> frozenset[str]:
+        """The members with text that AWS marks as sensitive, but for those that only name or describe something."""
+        return frozenset(
+            name
+            for name, member in self.members.items()
+            if member.sensitive and member.text and not _NAMING.fullmatch(name.partition(".")[2])
+        )
 
     def passes(self, review: Review) -> bool:
         """Whether the answer was reviewed as it is and hands out no secret."""

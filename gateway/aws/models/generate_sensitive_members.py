@@ -54,7 +54,7 @@ def _parameters(shapes: Mapping[str, Any], operations: Mapping[str, Any]) -> dic
 
 
 def _replies(service: str, shapes: Mapping[str, Any], operations: Mapping[str, Any]) -> list[str]:
-    harmless = _HARMLESS.get(service, set()) | curation().outputs.get(service, frozenset())
+    harmless = _harmless(service)
     return sorted(
         name
         for name, definition in operations.items()
@@ -62,15 +62,24 @@ def _replies(service: str, shapes: Mapping[str, Any], operations: Mapping[str, A
     )
 
 
+def _harmless(service: str) -> frozenset[str]:
+    """Marked members of a service that are no secrets."""
+    return frozenset(_HARMLESS.get(service, set())) | curation().outputs.get(service, frozenset())
+
+
 def _withheld(service: str, shapes: Mapping[str, Any], operations: Mapping[str, Any]) -> dict[str, str]:
     """Operation → where its reply hands out a secret, as `gateway.line.withheld` reads it: `parent/name` of members and elements, `@name` of
     headers, `*` for the whole body.
     """
-    found, classes = {}, call_classes.shipped()
+    found, classes, harmless = {}, call_classes.shipped(), _harmless(service)
     for name, definition in operations.items():
-        answer = Answer(service, name, shapes, definition)
+        answer, call_class = Answer(service, name, shapes, definition), classes.of(service, name)
+        secrets = answer.handed_out(review())
+        if call_class is CallClass.MUTATION:
+            # The answer of what is executed is what the caller asked for: of a change it is the change.
+            secrets |= {member for member in answer.marked if member.partition(".")[2] not in harmless}
         # What hands out credentials is never sent.
-        if (secrets := answer.handed_out(review())) and classes.of(service, name) is not CallClass.CREDENTIAL:
+        if secrets and call_class is not CallClass.CREDENTIAL:
             parents = _parents(answer)
             found[name] = " ".join(sorted({place for secret in secrets for place in _places(answer, secret, parents)}))
     return found

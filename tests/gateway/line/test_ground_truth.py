@@ -167,6 +167,29 @@ HARMLESS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.parametrize("written", ["1-2", "arn:aws:kms:us-east-1:123456789012:key/1-2", "alias/states"])
+@pytest.mark.parametrize("named", ["1-2", "arn:aws:kms:us-east-1:123456789012:key/1-2"])
+def test_the_key_of_a_state_is_known_by_each_of_its_names(written: str, named: str) -> None:
+    aliases: list[Mapping[str, Any]] = [{"name": "alias/states", "target_key_id": "1-2"}]
+    keys: list[Mapping[str, Any]] = [{"key_id": "1-2"}, {"key_id": "3-4"}]
+    stacks = Stacks((replace(STATE, kms_key=written),), {"aws_kms_alias": aliases, "aws_kms_key": keys})
+    ground = GroundTruth((), stacks)
+
+    def said(key: str, operation: str = "PutKeyPolicy", member: str = "KeyId") -> str:
+        call = Call(service="kms", operation=operation, parameters={member: key}, region="us-east-1")
+        return ground.objection(HUMAN, call, CallClass.MUTATION, direct=True)
+
+    assert said(named)
+    assert said("alias/states", "DeleteAlias", "AliasName")
+    assert said("3-4") == said("alias/other", "DeleteAlias", "AliasName") == ""
+
+
+def test_what_is_in_the_ledgers_database_is_read_by_no_service() -> None:
+    log = {"DBInstanceIdentifier": "Ledger", "LogFileName": "error/postgresql.log"}
+    assert objection(SERVICE, "rds:DownloadDBLogFilePortion", CallClass.READ, log)
+    assert objection(SERVICE, "rds:DescribeDBInstances", CallClass.READ, {"DBInstanceIdentifier": "ledger"}) == ""
+
+
 @pytest.mark.parametrize(("name", "parameters"), HARMLESS)
 def test_what_only_sounds_like_it_is_as_ever(name: str, parameters: dict[str, Any]) -> None:
     assert objection(AGENT, name, CallClass.MUTATION, parameters) == ""

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from gateway.aws.models import call_classes
+from gateway.aws.models.answer_review import Answer
 from gateway.aws.models.call_classes import CallClassTable, class_of_call
-from gateway.aws.models.routing_index import RoutingIndex
+from gateway.aws.models.routing_index import RoutingIndex, models
 from gateway.core.model.mutation import Call, CallClass
 
 
@@ -50,7 +51,10 @@ EXPECTED = {
     "kms:ScheduleKeyDeletion": MUTATION,
     "lambda:Invoke": EXECUTE,
     "ssm:SendCommand": EXECUTE,
-    "ssm:StartSession": EXECUTE,
+    "ssm:StartSession": CREDENTIAL,
+    "ecs:ExecuteCommand": CREDENTIAL,
+    "sagemaker:StartSession": CREDENTIAL,
+    "iotsecuretunneling:OpenTunnel": CREDENTIAL,
     "bedrock-runtime:InvokeModel": EXECUTE,
     "dynamodb:ExecuteStatement": EXECUTE,
     "rds-data:ExecuteStatement": EXECUTE,
@@ -123,6 +127,21 @@ def test_no_operation_with_a_writing_verb_is_a_read(routes: RoutingIndex, table:
         if table.of(service.name, name) is CallClass.READ
     ]
     assert wrong == []
+
+
+_OF_A_SESSION = {"tokenvalue", "streamurl"}
+
+
+def test_each_answer_that_opens_a_session_is_a_credential(table: CallClassTable) -> None:
+    found = {
+        f"{service}:{operation}": table.of(service, operation)
+        for service, model in models()
+        for operation, definition in model["operations"].items()
+        if {name.partition(".")[2].lower() for name in Answer(service, operation, model["shapes"], definition).members}
+        >= _OF_A_SESSION
+    }
+    assert "ssm:ResumeSession" in found
+    assert {name for name, call_class in found.items() if call_class is not CREDENTIAL} == set()
 
 
 SELECT, DELETE, STRANGE = ({"Statement": text} for text in ("SELECT * FROM T", "DELETE FROM T WHERE k = 1", "UNLOAD x"))
