@@ -22,6 +22,7 @@ from gateway.core.model.plan_session import (
 )
 from gateway.effects.schema import TypeSchema
 from gateway.plans.planned_values import PlannedResource, same
+from gateway.plans.provider_forms import is_default_policy
 from gateway.terraform.aws_location import GLOBAL_SERVICES, GLOBAL_TYPES
 from gateway.terraform.stack import Stack
 
@@ -210,8 +211,9 @@ def by_effects(asked: SessionCall) -> CallMatch:
         if change is None:
             return CallMatch(objection=_unplanned(asked, group[0], action), foreign=not _is_planned(asked, group[0]))
         if not asked.has_left(change, action, taken):
-            # By its own name it is that resource; by a name that nobody knows yet another row may know another one.
-            others = change.address != group[0].address
+            # By its own name it is that resource; by a name that nobody knows yet another row may know another one. What joined two
+            # resources is let go of once more by the one of them that is deleted.
+            others = change.address != group[0].address or change.action is PlannedAction.DELETE
             return CallMatch(objection=f"the plan has no more such changes of {change.address}", foreign=others)
         if action is EffectAction.CREATE and asked.creates_several(change.resource_type):
             return CallMatch(objection=f"it creates several, and {change.address} is one")
@@ -366,6 +368,8 @@ def _value_fits(asked: SessionCall, resource: PlannedResource, effect: Effect) -
     if sent_unasked(resource, effect.attribute, effect.value):
         return True
     if _is_of_digest(asked, resource, effect):
+        return True
+    if is_default_policy(asked.call.account, resource, effect.attribute, effect.value):
         return True
     return _is_taken_out(asked, resource, effect) or _is_left_to_aws(asked, resource, effect)
 
