@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from gateway.core.model.json import Json, is_document, is_list, to_json
-from gateway.core.model.mutation import Call
+from gateway.core.model.mutation import Call, EffectAction
 from gateway.core.model.plan import PlannedAction
+from gateway.core.model.plan_session import UsedChange
 from gateway.effects.schema import folded, snake
 from gateway.plans.planned_values import PlannedResource, same
 
@@ -30,6 +31,10 @@ _DIGESTED: Final[Mapping[tuple[str, str], tuple[str, str]]] = {
     ("aws_lambda_layer_version", "Content.ZipFile"): ("source_code_hash", "filename"),
 }
 """Type and parameter with the content of a file → the attributes with its SHA-256 in base 64, and with its path."""
+_VERSIONED: Final[Mapping[str, tuple[str, str, str]]] = {
+    "ssm:UpdateDocumentDefaultVersion": ("ssm:UpdateDocument", "DocumentVersion", "latest_version"),
+}
+"""Operation that chooses a version → the one that makes versions, the parameter with the chosen one, and the attribute with the last one."""
 _IN_FORCE: Final = frozenset({"sso-admin:ProvisionPermissionSet"})
 """Operations that set nothing of their own, and put in force what others have changed of the resource that they name."""
 
@@ -86,6 +91,37 @@ def is_content(resource: PlannedResource, steps: Sequence[str], value: object) -
     return (
         resource.is_free(digest) if told is None else told == base64.b64encode(hashlib.sha256(value).digest()).decode()
     )
+
+
+def is_next_version(
+    call: Call, resource: PlannedResource, steps: Sequence[str], value: object, used: Mapping[UsedChange, int]
+) -> bool:
+    """Whether the call names the version that this session has just made of the resource: the one after the recorded last one."""
+    makes, parameter, last = _VERSIONED.get(f"{call.service}:{call.operation}", ("", "", ""))
+    recorded = str(resource.recorded.get(last) or "")
+    if not makes or list(steps) != [parameter] or not recorded.isdecimal():
+        return False
+    made = used.get((resource.change.address, EffectAction.SET.value, makes), 0)
+    return made == 1 and value == str(int(recorded) + 1)
+
+
+def is_taken_out(call: Call, resource: PlannedResource) -> bool:
+    """Whether each operation of a JSON patch takes a recorded member out of what the plan deletes, which must be let go of before."""
+    patch = to_json(call.parameters.get("patchOperations"))
+    is_gone = resource.change.action is PlannedAction.DELETE and is_list(patch) and bool(patch)
+    return is_gone and all(_takes_out(resource, each) for each in (patch if is_list(patch) else ()))
+
+
+def _takes_out(resource: PlannedResource, operation: Json) -> bool:
+    if not isinstance(operation, Mapping) or operation.keys() != {"op", "path", "value"} or operation["op"] != "remove":
+        return False
+    blocks = resource.recorded.get(snake(str(operation["path"]).removeprefix("/")))
+    parts = str(operation["value"]).split(":")
+    for block in blocks if is_list(blocks) else ():
+        texts = [each for each in block.values() if isinstance(each, str)] if isinstance(block, Mapping) else []
+        if all(part in texts for part in parts):
+            return True
+    return False
 
 
 def deletes_by_default(call: Call, resource: PlannedResource) -> bool:

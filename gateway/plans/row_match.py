@@ -29,7 +29,15 @@ from gateway.plans.call_match import (
 )
 from gateway.plans.named_texts import is_identifier, misnamed, names, serves_the_call
 from gateway.plans.planned_values import PlannedResource, are_among, as_map, fits_body, is_body, same, same_in_form
-from gateway.plans.provider_forms import deletes_by_default, is_content, is_written, puts_in_force, says_no_value
+from gateway.plans.provider_forms import (
+    deletes_by_default,
+    is_content,
+    is_next_version,
+    is_taken_out,
+    is_written,
+    puts_in_force,
+    says_no_value,
+)
 from gateway.terraform.forms import TWINS
 
 _ORDER = (EffectAction.DELETE, EffectAction.CREATE, EffectAction.SET)
@@ -322,6 +330,11 @@ class _RowMatch:
         if not unsaid and resource.fits(attribute, said):
             return True
         if is_written(resource, steps, value) or is_content(resource, steps, value):
+            return True
+        call = self.asked.call
+        if is_next_version(call, resource, steps, value, self.asked.used):
+            return True
+        if steps[0] == "patchOperations" and is_taken_out(call, resource):
             return True
         places = (dict(resource.change.values), dict(resource.remains))
         return not self._guarded(steps) and any(_has_named(place, steps[-1], said) for place in places)

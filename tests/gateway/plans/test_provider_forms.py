@@ -273,6 +273,55 @@ def test_what_the_plan_keeps_is_not_taken_away() -> None:
     assert given(tags={"a": "b"}).objection
 
 
+def test_the_version_that_the_session_made_becomes_the_default() -> None:
+    kind = "aws_ssm_document"
+    sets = row(S, resource_type=kind, identity={"Name": source("name")})
+
+    def given(version: str, made: int = 1) -> CallMatch:
+        spent = {(f"{kind}.seed", "set", "ssm:UpdateDocument"): made}
+        planned = change("seed", UPDATE, kind, values={"content": "{}"})
+        asked = session_call(sets, changes=(planned,), used=spent, Name="seed", DocumentVersion=version)
+        asked = called(asked, "ssm", "UpdateDocumentDefaultVersion", seed={"name": "seed", "latest_version": "3"})
+        return by_rows(replace(asked, carries=True))
+
+    assert given("4").uses
+    assert given("1").objection, "an old version"
+    assert given("5").objection
+    assert given("4", made=0).objection, "nothing was made"
+
+
+@pytest.mark.parametrize(
+    ("operations", "action", "passes"),
+    [
+        ([{"op": "remove", "path": "/apiStages", "value": "api:seed"}], DELETE, True),
+        ([{"op": "remove", "path": "/apiStages", "value": "api:other"}], DELETE, False),
+        ([{"op": "remove", "path": "/throttle", "value": "api:seed"}], DELETE, False),
+        ([{"op": "add", "path": "/apiStages", "value": "api:seed"}], DELETE, False),
+        (
+            [
+                {"op": "remove", "path": "/apiStages", "value": "api:seed"},
+                {"op": "add", "path": "/apiStages", "value": "other:seed"},
+            ],
+            DELETE,
+            False,
+        ),
+        ([{"op": "remove", "path": "/apiStages", "value": "api:seed"}], UPDATE, False),
+    ],
+)
+def test_a_patch_takes_out_what_is_in_the_deleted_resource(
+    operations: list[dict[str, str]], action: PlannedAction, *, passes: bool
+) -> None:
+    kind = "aws_api_gateway_usage_plan"
+    sets = row(
+        S, resource_type=kind, identity={"usagePlanId": source("id")}, unexplained=frozenset({"patchOperations.op"})
+    )
+    planned = change("seed", action, kind, values={"description": "d"} if action is UPDATE else {})
+    asked = session_call(sets, changes=(planned,), usagePlanId="p1", patchOperations=operations)
+    stages: Json = [{"api_id": "api", "stage": "seed", "throttle": []}]
+    asked = called(asked, "apigateway", "UpdateUsagePlan", seed={"id": "p1", "api_stages": stages})
+    assert bool(by_rows(replace(asked, carries=True)).uses) is passes
+
+
 def test_only_a_reviewed_operation_puts_in_force_what_the_plan_changes() -> None:
     kind = "aws_ssoadmin_permission_set"
     names = row(S, resource_type=kind, identity={"PermissionSetArn": source("arn")}, constants={"TargetType": "ALL"})
