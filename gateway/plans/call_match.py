@@ -42,6 +42,12 @@ CHANGED_WHILE_STOPPED: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
 }
 """Resource type → the operations that stop and start it, and the attributes that the provider changes only in between."""
+PUBLISHED: Mapping[str, tuple[str, frozenset[str], str, str]] = {
+    "aws_lambda_function": ("lambda:PublishVersion", frozenset({"FunctionName"}), "publish", "version"),
+}
+"""Resource type → the operation that publishes a version, its parameters, the switch by which the code asks for it, and the attribute that then
+changes.
+"""
 DIGESTED: Mapping[tuple[str, str], tuple[str, str]] = {
     ("aws_instance", "user_data_base64"): ("UserData", "user_data"),
 }
@@ -251,7 +257,9 @@ def _around_change(
 ) -> SessionChange | None:
     """The planned change that the provider makes such a call for, before or after others; None if there is none."""
     change = next((each for each in asked.session.changes if each.address == group[0].address), None)
-    if change is None or not (_goes_with(asked, change) or _is_stopped_for(asked, change)):
+    if change is None or not (
+        _goes_with(asked, change) or _is_stopped_for(asked, change) or _is_published(asked, change)
+    ):
         return None
     here = asked.is_here(change) and asked.is_recorded(change, EffectAction.SET)
     return change if here and asked.has_left(change, EffectAction.SET, taken) else None
@@ -277,6 +285,15 @@ def _is_stopped_for(asked: SessionCall, change: SessionChange) -> bool:
         and asked.operation in operations
         and bool(changed & attributes)
     )
+
+
+def _is_published(asked: SessionCall, change: SessionChange) -> bool:
+    """Whether the call publishes what the plan changes as a version, as the code says, and the plan has a new version."""
+    operation, parameters, switch, attribute = PUBLISHED.get(change.resource_type, ("", frozenset[str](), "", ""))
+    resource = asked.resource(change)
+    is_asked = asked.operation == operation and asked.call.parameters.keys() <= parameters
+    is_on = resource.after.get(switch) is True and change.action is PlannedAction.UPDATE
+    return is_asked and is_on and resource.is_free(attribute)
 
 
 def _planned(

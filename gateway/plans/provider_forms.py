@@ -35,6 +35,11 @@ _VERSIONED: Final[Mapping[str, tuple[str, str, str]]] = {
     "ssm:UpdateDocumentDefaultVersion": ("ssm:UpdateDocument", "DocumentVersion", "latest_version"),
 }
 """Operation that chooses a version → the one that makes versions, the parameter with the chosen one, and the attribute with the last one."""
+_NAMED_BY_A_BLOCK: Final[Mapping[tuple[str, str], str]] = {
+    ("organizations:DisablePolicyType", "RootId"): "roots",
+    ("organizations:EnablePolicyType", "RootId"): "roots",
+}
+"""Operation and parameter → the recorded block of the resource whose `id` the parameter is, and not the resource's own."""
 _IN_FORCE: Final = frozenset({"sso-admin:ProvisionPermissionSet"})
 """Operations that set nothing of their own, and put in force what others have changed of the resource that they name."""
 
@@ -91,6 +96,13 @@ def is_content(resource: PlannedResource, steps: Sequence[str], value: object) -
     return (
         resource.is_free(digest) if told is None else told == base64.b64encode(hashlib.sha256(value).digest()).decode()
     )
+
+
+def is_of_a_block(call: Call, resource: PlannedResource, parameter: str, value: object) -> bool:
+    """Whether the call names a recorded resource by the id of its one block."""
+    blocks = resource.recorded.get(_NAMED_BY_A_BLOCK.get((f"{call.service}:{call.operation}", parameter), ""))
+    block = blocks[0] if is_list(blocks) and len(blocks) == 1 else None
+    return isinstance(block, Mapping) and bool(value) and block.get("id") == value
 
 
 def is_next_version(

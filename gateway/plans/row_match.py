@@ -33,6 +33,7 @@ from gateway.plans.provider_forms import (
     deletes_by_default,
     is_content,
     is_next_version,
+    is_of_a_block,
     is_taken_out,
     is_written,
     puts_in_force,
@@ -279,7 +280,9 @@ class _RowMatch:
             known = [each for each in resource.known(source.attribute) if each != ""]
             if known:
                 is_named = any(same_in_form(value, each, source.form) for each in known)
-                if not (is_named or _is_own(resource, source.attribute, value)) or not self._is_local(value):
+                is_named = is_named or _is_own(resource, source.attribute, value)
+                is_named = is_named or is_of_a_block(self.asked.call, resource, parameter, value)
+                if not is_named or not self._is_local(value):
                     return None
                 sure = True
             elif str(value) == self.asked.call.account:

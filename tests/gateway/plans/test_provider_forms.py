@@ -322,6 +322,47 @@ def test_a_patch_takes_out_what_is_in_the_deleted_resource(
     assert bool(by_rows(replace(asked, carries=True)).uses) is passes
 
 
+@pytest.mark.parametrize(
+    ("publish", "free", "action", "more", "passes"),
+    [
+        (True, ("version", "qualified_arn"), UPDATE, {}, True),
+        (False, ("version",), UPDATE, {}, False),
+        (True, (), UPDATE, {}, False),
+        (True, ("version",), DELETE, {}, False),
+        (True, ("version",), UPDATE, {"CodeSha256": "x"}, False),
+    ],
+)
+def test_a_version_is_published_where_the_code_says_so_and_the_plan_has_a_new_one(
+    free: tuple[str, ...], action: PlannedAction, more: dict[str, Any], *, publish: bool, passes: bool
+) -> None:
+    kind = "aws_lambda_function"
+    planned = change("app", action, kind, values={"timeout": 5} if action is UPDATE else {}, free=frozenset(free))
+    effect = nouns.effect(f"{kind}.app", "*", None, resource_type=kind, action=EffectAction.INVOKE)
+    asked = replace(session_call(changes=(planned,), FunctionName="app", **more), effects=(effect,))
+    state: dict[str, Json] = {"function_name": "app", "publish": publish}
+    assert bool(match_of(called(asked, "lambda", "PublishVersion", app=state)).uses) is passes
+    assert match_of(called(asked, "lambda", "Invoke", app=state)).objection
+
+
+def test_an_organization_is_named_by_its_root() -> None:
+    kind = "aws_organizations_organization"
+    sets = row(
+        S, confidence=Confidence.ATTRIBUTES, resource_type=kind,
+        identity={"RootId": source("id")}, attributes={"PolicyType": source("enabled_policy_types")},
+    )  # fmt: skip
+
+    def given(root: str, policy: str, operation: str = "EnablePolicyType") -> CallMatch:
+        planned = change("app", UPDATE, kind, values={"enabled_policy_types": ["TAG_POLICY"]})
+        asked = session_call(sets, changes=(planned,), RootId=root, PolicyType=policy)
+        roots: Json = [{"id": "r-1", "name": "Root"}]
+        return by_rows(called(asked, "organizations", operation, app={"id": "o-1", "roots": roots}))
+
+    assert given("r-1", "TAG_POLICY").uses
+    assert given("r-2", "TAG_POLICY").objection
+    assert given("r-1", "BACKUP_POLICY").objection
+    assert given("r-1", "TAG_POLICY", "MovePolicyType").objection
+
+
 def test_only_a_reviewed_operation_puts_in_force_what_the_plan_changes() -> None:
     kind = "aws_ssoadmin_permission_set"
     names = row(S, resource_type=kind, identity={"PermissionSetArn": source("arn")}, constants={"TargetType": "ALL"})
