@@ -42,12 +42,15 @@ CHANGED_WHILE_STOPPED: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
 }
 """Resource type → the operations that stop and start it, and the attributes that the provider changes only in between."""
-PUBLISHED: Mapping[str, tuple[str, frozenset[str], str, str]] = {
-    "aws_lambda_function": ("lambda:PublishVersion", frozenset({"FunctionName"}), "publish", "version"),
+PUBLISHED: Mapping[str, tuple[str, frozenset[str], str, frozenset[str]]] = {
+    "aws_lambda_function": (
+        "lambda:PublishVersion",
+        frozenset({"FunctionName"}),
+        "publish",
+        frozenset({"reserved_concurrent_executions", "tags", "tags_all"}),
+    ),
 }
-"""Resource type → the operation that publishes a version, its parameters, the switch by which the code asks for it, and the attribute that then
-changes.
-"""
+"""Type → the operation that publishes a version, its parameters, the switch by which the code asks for it, and the attributes that are in no version."""
 DIGESTED: Mapping[tuple[str, str], tuple[str, str]] = {
     ("aws_instance", "user_data_base64"): ("UserData", "user_data"),
 }
@@ -288,12 +291,14 @@ def _is_stopped_for(asked: SessionCall, change: SessionChange) -> bool:
 
 
 def _is_published(asked: SessionCall, change: SessionChange) -> bool:
-    """Whether the call publishes what the plan changes as a version, as the code says, and the plan has a new version."""
-    operation, parameters, switch, attribute = PUBLISHED.get(change.resource_type, ("", frozenset[str](), "", ""))
+    """Whether the call publishes as a version what the plan changes, as the code says."""
+    none = frozenset[str]()
+    operation, parameters, switch, outside = PUBLISHED.get(change.resource_type, ("", none, "", none))
     resource = asked.resource(change)
     is_asked = asked.operation == operation and asked.call.parameters.keys() <= parameters
     is_on = resource.after.get(switch) is True and change.action is PlannedAction.UPDATE
-    return is_asked and is_on and resource.is_free(attribute)
+    changed = {name.partition(".")[0] for name in (*change.values, *change.free)}
+    return is_asked and is_on and bool(changed - outside)
 
 
 def _planned(

@@ -323,20 +323,20 @@ def test_a_patch_takes_out_what_is_in_the_deleted_resource(
 
 
 @pytest.mark.parametrize(
-    ("publish", "free", "action", "more", "passes"),
+    ("publish", "values", "action", "more", "passes"),
     [
-        (True, ("version", "qualified_arn"), UPDATE, {}, True),
-        (False, ("version",), UPDATE, {}, False),
-        (True, (), UPDATE, {}, False),
-        (True, ("version",), DELETE, {}, False),
-        (True, ("version",), UPDATE, {"CodeSha256": "x"}, False),
+        (True, {"timeout": 5}, UPDATE, {}, True),
+        (True, {"tags.team": "two"}, UPDATE, {}, False),
+        (False, {"timeout": 5}, UPDATE, {}, False),
+        (True, {}, DELETE, {}, False),
+        (True, {"timeout": 5}, UPDATE, {"CodeSha256": "x"}, False),
     ],
 )
-def test_a_version_is_published_where_the_code_says_so_and_the_plan_has_a_new_one(
-    free: tuple[str, ...], action: PlannedAction, more: dict[str, Any], *, publish: bool, passes: bool
+def test_a_version_is_published_where_the_code_says_so_and_the_plan_changes_what_is_in_it(
+    values: dict[str, Any], action: PlannedAction, more: dict[str, Any], *, publish: bool, passes: bool
 ) -> None:
     kind = "aws_lambda_function"
-    planned = change("app", action, kind, values={"timeout": 5} if action is UPDATE else {}, free=frozenset(free))
+    planned = change("app", action, kind, values=values)
     effect = nouns.effect(f"{kind}.app", "*", None, resource_type=kind, action=EffectAction.INVOKE)
     asked = replace(session_call(changes=(planned,), FunctionName="app", **more), effects=(effect,))
     state: dict[str, Json] = {"function_name": "app", "publish": publish}
