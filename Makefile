@@ -15,10 +15,14 @@ export PATH := $(CURDIR)/.venv/bin:$(TOOLS)/bin:$(PATH)
 ARGS ?=
 # Processes that share the tests: one more than there are processors, because some tests wait for others most of the time.
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
+# How the tests are shared among them.
+SPREAD = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+# Markers of tests that need one of these tools, or more than a second.
+NEEDING_MORE := terraform or opa or postgres or system or slow or long
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test test-long checks lint unit policy tools clients browser opa bench bench-drift bench-arbitration effects-sources peers effects-trace clean
+.PHONY: help up tour test test-long checks lint all-tests unit policy tools clients browser opa bench bench-drift bench-arbitration effects-sources peers effects-trace clean
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
@@ -29,7 +33,7 @@ tour: .venv/.run ## play the story against a running `make up`
 	@$(SENTINEL) tour $(ARGS)
 
 test: .venv/.ready tools clients browser opa ## set up and pass everything; lint and policy beside the tests, so that no processor is idle
-	@$(MAKE) --no-print-directory --jobs=2 checks unit
+	@$(MAKE) --no-print-directory --jobs=2 checks all-tests
 
 checks: # lint and policy, told in one piece when they have ended
 	@told="$$($(MAKE) --no-print-directory --output-sync=target lint policy 2>&1)"; failed=$$?; printf '\n%s\n' "$$told"; exit $$failed
@@ -44,8 +48,11 @@ lint: .venv/.ready ## types, style, shape, who may import whom
 policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)
 	$(PY) -m gateway.policy.ci $(POLICIES)
 
-unit: .venv/.ready tools clients browser opa ## all tests, in several processes (PYTEST=… narrows them, to one process)
-	$(PY) -m pytest $(if $(PYTEST),$(PYTEST),--numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder)
+all-tests: .venv/.ready tools clients browser opa # in several processes
+	$(PY) -m pytest $(SPREAD)
+
+unit: .venv/.ready $(if $(PYTEST),tools clients browser opa) ## the short tests; they need no Terraform, OPA, PostgreSQL or browser (PYTEST=… runs what it names instead, in one process)
+	$(PY) -m pytest $(if $(PYTEST),$(PYTEST),$(SPREAD) -m 'not ($(NEEDING_MORE))')
 
 test-long: .venv/.ready tools clients browser opa ## what `make test` takes samples of, whole: before a release
 	$(PY) -m pytest -m long --numprocesses $(WORKERS)

@@ -22,6 +22,7 @@ from gateway.core.model.plan_session import (
 )
 from gateway.effects.schema import TypeSchema
 from gateway.plans.planned_values import PlannedResource, same
+from gateway.plans.provider_forms import is_default_policy
 from gateway.terraform.aws_location import GLOBAL_SERVICES, GLOBAL_TYPES
 from gateway.terraform.stack import Stack
 
@@ -41,6 +42,15 @@ CHANGED_WHILE_STOPPED: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
 }
 """Resource type → the operations that stop and start it, and the attributes that the provider changes only in between."""
+PUBLISHED: Mapping[str, tuple[str, frozenset[str], str, frozenset[str]]] = {
+    "aws_lambda_function": (
+        "lambda:PublishVersion",
+        frozenset({"FunctionName"}),
+        "publish",
+        frozenset({"reserved_concurrent_executions", "tags", "tags_all"}),
+    ),
+}
+"""Type → the operation that publishes a version, its parameters, the switch by which the code asks for it, and the attributes that are in no version."""
 DIGESTED: Mapping[tuple[str, str], tuple[str, str]] = {
     ("aws_instance", "user_data_base64"): ("UserData", "user_data"),
 }
@@ -210,8 +220,9 @@ def by_effects(asked: SessionCall) -> CallMatch:
         if change is None:
             return CallMatch(objection=_unplanned(asked, group[0], action), foreign=not _is_planned(asked, group[0]))
         if not asked.has_left(change, action, taken):
-            # By its own name it is that resource; by a name that nobody knows yet another row may know another one.
-            others = change.address != group[0].address
+            # By its own name it is that resource; by a name that nobody knows yet another row may know another one. What joined two
+            # resources is let go of once more by the one of them that is deleted.
+            others = change.address != group[0].address or change.action is PlannedAction.DELETE
             return CallMatch(objection=f"the plan has no more such changes of {change.address}", foreign=others)
         if action is EffectAction.CREATE and asked.creates_several(change.resource_type):
             return CallMatch(objection=f"it creates several, and {change.address} is one")
@@ -249,7 +260,9 @@ def _around_change(
 ) -> SessionChange | None:
     """The planned change that the provider makes such a call for, before or after others; None if there is none."""
     change = next((each for each in asked.session.changes if each.address == group[0].address), None)
-    if change is None or not (_goes_with(asked, change) or _is_stopped_for(asked, change)):
+    if change is None or not (
+        _goes_with(asked, change) or _is_stopped_for(asked, change) or _is_published(asked, change)
+    ):
         return None
     here = asked.is_here(change) and asked.is_recorded(change, EffectAction.SET)
     return change if here and asked.has_left(change, EffectAction.SET, taken) else None
@@ -275,6 +288,17 @@ def _is_stopped_for(asked: SessionCall, change: SessionChange) -> bool:
         and asked.operation in operations
         and bool(changed & attributes)
     )
+
+
+def _is_published(asked: SessionCall, change: SessionChange) -> bool:
+    """Whether the call publishes as a version what the plan changes, as the code says."""
+    none = frozenset[str]()
+    operation, parameters, switch, outside = PUBLISHED.get(change.resource_type, ("", none, "", none))
+    resource = asked.resource(change)
+    is_asked = asked.operation == operation and asked.call.parameters.keys() <= parameters
+    is_on = resource.after.get(switch) is True and change.action is PlannedAction.UPDATE
+    changed = {name.partition(".")[0] for name in (*change.values, *change.free)}
+    return is_asked and is_on and bool(changed - outside)
 
 
 def _planned(
@@ -366,6 +390,8 @@ def _value_fits(asked: SessionCall, resource: PlannedResource, effect: Effect) -
     if sent_unasked(resource, effect.attribute, effect.value):
         return True
     if _is_of_digest(asked, resource, effect):
+        return True
+    if is_default_policy(asked.call.account, resource, effect.attribute, effect.value):
         return True
     return _is_taken_out(asked, resource, effect) or _is_left_to_aws(asked, resource, effect)
 

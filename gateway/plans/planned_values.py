@@ -48,6 +48,11 @@ class PlannedResource:
         """The recorded attributes that the resource has afterwards too, unless the plan changes them; a replacement gets them again."""
         return {} if self.change.action is PlannedAction.CREATE else self.recorded
 
+    @cached_property
+    def after(self) -> Mapping[str, Json]:
+        """All attributes as the plan leaves them, as far as it tells them."""
+        return put_all(self.remains, list(self.change.values.items()))
+
     def known(self, attribute: str) -> tuple[Json, ...]:
         """The values that the attribute may have before, while or after the plan is applied; empty if nobody knows."""
         found = [self.change.values.get(attribute)]
@@ -94,6 +99,13 @@ class PlannedResource:
     @cached_property
     def _planned(self) -> Overlaps[str]:
         return Overlaps(("", name, name) for name in self.change.values)
+
+    def keeps(self, attribute: str) -> bool:
+        """Whether the plan leaves a recorded attribute of a resource as it is."""
+        is_kept = self.change.action is PlannedAction.UPDATE and not self.is_untold(attribute)
+        return is_kept and same(
+            AttributePath(attribute).value_at(self.after), AttributePath(attribute).value_at(self.recorded)
+        )
 
     def is_untold(self, attribute: str) -> bool:
         """Whether the plan does not tell the value of the attribute, or of a part of it."""

@@ -29,6 +29,16 @@ from gateway.plans.call_match import (
 )
 from gateway.plans.named_texts import is_identifier, misnamed, names, serves_the_call
 from gateway.plans.planned_values import PlannedResource, are_among, as_map, fits_body, is_body, same, same_in_form
+from gateway.plans.provider_forms import (
+    deletes_by_default,
+    is_content,
+    is_next_version,
+    is_of_a_block,
+    is_taken_out,
+    is_written,
+    puts_in_force,
+    says_no_value,
+)
 from gateway.terraform.forms import TWINS
 
 _ORDER = (EffectAction.DELETE, EffectAction.CREATE, EffectAction.SET)
@@ -37,6 +47,8 @@ _COUNT = "Quantity"
 _PAIR = 2
 """Members of a pair of a name and a value."""
 _SECRETS = frozenset({"passphrase", "password", "secret", "token"})
+_BETWEEN = "/:,|_"
+"""Signs that divide the parts of an id."""
 _ORIGINS = (Origin.TRACED, Origin.LEARNED, Origin.MODEL)
 
 
@@ -94,7 +106,7 @@ def _is_enough(asked: SessionCall, row: DerivedRow) -> bool:
     if row.confidence is Confidence.ATTRIBUTES or not asked.is_exact:
         return True
     if asked.needs_whole_row:
-        return _goes_with_it(asked, row)
+        return _goes_with_it(asked, row) or _puts_in_force(asked, row)
     return row.origin is not Origin.MODEL
 
 
@@ -103,6 +115,12 @@ def _goes_with_it(asked: SessionCall, row: DerivedRow) -> bool:
     says_no_more = row.origin is Origin.TRACED and row.confidence is Confidence.RESOURCE and not row.unexplained
     only_takes = row.actions == {EffectAction.SET} and DELETES.match(asked.call.operation) is not None
     return says_no_more and only_takes and bool(row.identity)
+
+
+def _puts_in_force(asked: SessionCall, row: DerivedRow) -> bool:
+    """Whether the call puts in force what the plan changes of the resource that it names, and says nothing else."""
+    is_sure = row.origin is Origin.TRACED and row.confidence is Confidence.RESOURCE and not row.unexplained
+    return is_sure and bool(row.identity) and puts_in_force(asked.operation)
 
 
 def _surest(rows: Sequence[DerivedRow]) -> Iterator[tuple[DerivedRow, EffectAction]]:
@@ -178,7 +196,8 @@ class _RowMatch:
     @property
     def _only_goes_with_it(self) -> bool:
         """Whether the row explains the call only where the plan deletes the resource."""
-        return self.asked.needs_whole_row and self.row.confidence is not Confidence.ATTRIBUTES
+        is_sure = self.row.confidence is Confidence.ATTRIBUTES or _puts_in_force(self.asked, self.row)
+        return self.asked.needs_whole_row and not is_sure
 
     def _likely(self, fitting: Sequence[SessionChange]) -> Mapping[str, Sequence[SessionChange]]:
         """The changes by what names them, so that a call with many names does not compare each with each."""
@@ -221,6 +240,8 @@ class _RowMatch:
 
     def _misnamed(self, change: SessionChange) -> str:
         """Why the call may be about another resource; empty if it is about this one, or only makes a new one."""
+        if self.action is EffectAction.DELETE and deletes_by_default(self.asked.call, self.asked.resource(change)):
+            return ""
         makes = self.row.actions == {EffectAction.CREATE}
         return "" if makes else misnamed(self.asked, self.row, self.action, change)
 
@@ -258,7 +279,10 @@ class _RowMatch:
                 continue
             known = [each for each in resource.known(source.attribute) if each != ""]
             if known:
-                if not any(same_in_form(value, each, source.form) for each in known) or not self._is_local(value):
+                is_named = any(same_in_form(value, each, source.form) for each in known)
+                is_named = is_named or _is_own(resource, source.attribute, value)
+                is_named = is_named or is_of_a_block(self.asked.call, resource, parameter, value)
+                if not is_named or not self._is_local(value):
                     return None
                 sure = True
             elif str(value) == self.asked.call.account:
@@ -308,6 +332,13 @@ class _RowMatch:
         unsaid = same(said, None) and not resource.known(attribute) and bool(self._guarded(steps))
         if not unsaid and resource.fits(attribute, said):
             return True
+        if is_written(resource, steps, value) or is_content(resource, steps, value):
+            return True
+        call = self.asked.call
+        if is_next_version(call, resource, steps, value, self.asked.used):
+            return True
+        if steps[0] == "patchOperations" and is_taken_out(call, resource):
+            return True
         places = (dict(resource.change.values), dict(resource.remains))
         return not self._guarded(steps) and any(_has_named(place, steps[-1], said) for place in places)
 
@@ -327,6 +358,8 @@ class _RowMatch:
             if exact:
                 if not self._has(resource, steps, value) and not self._ends_a_version(steps):
                     yield ".".join(steps)
+            elif is_written(resource, steps, value) or is_content(resource, steps, value):
+                continue
             elif guarded and not _may_have(resource, guarded, value):
                 yield guarded
             elif self._is_delicate(steps, value) and not self._is_planned(resource, steps, value):
@@ -386,10 +419,15 @@ class _RowMatch:
         for parameter, attribute in self.row.removes.items():
             after = resource.change.values.get(attribute)
             before = resource.recorded.get(attribute)
+            given = [to_json(each) for each in _values_at(self.asked.call.parameters, parameter.split("."))]
+            if isinstance(before, str) and not self._lets_go(resource.change) and resource.keeps(attribute):
+                if before in given:
+                    yield attribute
+                continue
             if EffectAction.SET in self.row.actions or not is_list(before):
                 continue
             stays = after if is_list(after) else () if resource.is_free(attribute) else before
-            if any(to_json(each) in stays for each in _values_at(self.asked.call.parameters, parameter.split("."))):
+            if any(each in stays for each in given):
                 yield attribute
 
     def _forced(self, resource: PlannedResource) -> Iterator[str]:
@@ -416,6 +454,7 @@ class _RowMatch:
         attribute = self._attribute_of(steps)
         return (
             _is_untold_secret(resource, steps[-1])
+            or says_no_value(resource, steps, value)
             or _may_have(resource, attribute, value)
             or to_json(value) in self.asked.made.values()
         )
@@ -444,9 +483,24 @@ def _may_make_id(row: DerivedRow, resource: PlannedResource, named: "_Named") ->
     texts = {parameter: str(to_json(value)) for parameter, value in named.items()}
     known = [str(each) for each in resource.known("id")]
     try:
-        return not known or id_of_parts(row, texts) in known
+        return not known or id_of_parts(_without_last(row, texts), texts) in known
     except NotUnderstood:
         return False
+
+
+def _without_last(row: DerivedRow, given: Mapping[str, str]) -> DerivedRow:
+    """The row without the last parts of its id that the call leaves out: an id of which such a part is optional ends before it."""
+    form = row.id_form
+    while (start := form.rfind("{")) > 0 and form.endswith("}") and not given.get(form[start + 1 : -1]):
+        form = form[:start].rstrip(_BETWEEN)
+    return replace(row, id_form=form)
+
+
+def _is_own(resource: PlannedResource, attribute: str, value: object) -> bool:
+    """Whether the call names a recorded resource by its ARN, where others may be named by their name."""
+    arn = resource.recorded.get("arn")
+    is_there = resource.change.action is not PlannedAction.CREATE
+    return attribute == "name" and is_there and isinstance(arn, str) and bool(arn) and value == arn
 
 
 def _items(value: Json) -> Sequence[Json]:

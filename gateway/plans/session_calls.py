@@ -23,6 +23,7 @@ from gateway.line.checks.chain import CheckChain
 from gateway.line.survey import Survey
 from gateway.plans.call_match import CallMatch, SessionCall, by_effects
 from gateway.plans.check import OneStack, one_stack
+from gateway.plans.planned_items import by_item, writes_item
 from gateway.plans.planned_parts import by_owner
 from gateway.plans.row_match import by_rows
 from gateway.plans.untold_values import with_untold
@@ -139,6 +140,8 @@ def match_of(asked: SessionCall) -> CallMatch:
     found = by_effects(asked)
     if not (found.foreign or found.only_tags):
         return found
+    if found.foreign and writes_item(asked):
+        return by_item(asked)
     if found.foreign and not (part := by_owner(asked)).objection:
         return part
     own = {effect.resource_type for effect in asked.effects}

@@ -6,6 +6,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import open_ledger
@@ -40,6 +42,7 @@ async def test_a_gateway_killed_before_the_outcome_leaves_a_mutation_in_doubt(st
         assert await ledger.verify() == 2
 
 
+@pytest.mark.slow
 async def test_of_several_processes_one_wins_each_attribute(store_url: str) -> None:
     async with open_ledger(store_url, KEYS) as ledger:
         children = [_start("race", store_url, f"actor-{number}") for number in range(3)]

@@ -540,6 +540,7 @@ def test_all_but_what_ends_early_shows_without_a_checkpoint(scene: Scene, tamper
 CHECKED = [table for table in METADATA.sorted_tables if table.name not in ("record_resources", "leases", "exports")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", CHECKED, ids=str)
 def test_every_column_of_every_row_is_checked(scene: Scene, table: Table) -> None:
     """Whatever a migration adds: a column that no record tells is a column that can be changed unseen."""

@@ -21,6 +21,9 @@ QUESTIONS = re.findall(r"```sql\n(.*?)```", DOCUMENT, re.DOTALL)
 Ask = Callable[..., ViewRows]
 
 
+pytestmark = pytest.mark.postgres  # both stores are filled for all tests
+
+
 @pytest.fixture(scope="module")
 def urls(tmp_path_factory: pytest.TempPathFactory, postgres: Cluster) -> dict[str, str]:
     """The same history on both databases."""
@@ -33,7 +36,7 @@ def urls(tmp_path_factory: pytest.TempPathFactory, postgres: Cluster) -> dict[st
     return found
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def ask(request: pytest.FixtureRequest, urls: dict[str, str]) -> Iterator[Ask]:
     """Asks one of them."""
     url = urls[request.param]
@@ -51,7 +54,6 @@ def _without_ids(rows: tuple[tuple[Any, ...], ...]) -> list[list[Any]]:
     return [[ids.sub(r"\1", str(cell)) for cell in row] for row in rows]
 
 
-@pytest.mark.postgres
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_each_question_of_the_document_has_the_same_answer_on_both(urls: dict[str, str], question: str) -> None:
     sqlite, postgresql = (ask_views(url, question, most=1000, seconds=300) for url in urls.values())
@@ -70,7 +72,6 @@ def test_there_are_ten_questions() -> None:
     assert len(QUESTIONS) == 10
 
 
-@pytest.mark.postgres
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_has_the_columns_that_the_document_lists_and_the_same_rows(urls: dict[str, str], view: str) -> None:
     listed = ", ".join(re.findall(rf"^\| `{view}` \| (`.*) \|$", DOCUMENT, re.MULTILINE))

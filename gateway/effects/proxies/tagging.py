@@ -61,7 +61,9 @@ _TYPES: tuple[tuple[str, str, str], ...] = (
     ("states", rf"activity:{_NAME}", "aws_sfn_activity"),
     ("states", rf"stateMachine:{_NAME}", "aws_sfn_state_machine"),
 )
-"""Service in the ARN, form of the resource, and the type whose attribute `arn` is the whole ARN."""
+"""Service in the ARN, form of the resource, and the type whose attribute `arn` is the whole ARN, unless it is the id."""
+_ARN_IS_ID = frozenset({"aws_sfn_activity"})
+"""Types that record their ARN as their id only."""
 _SERVICES = {"elasticloadbalancing": "elbv2", "elasticfilesystem": "efs", "states": "stepfunctions"}
 """Service in an ARN → botocore's name, where they differ."""
 _WITHOUT_PLACE = frozenset({"cloudfront", "s3"})
@@ -71,6 +73,10 @@ _FORMS = tuple((service, re.compile(form), resource_type) for service, form, res
 
 def _own_arn(_context: CallContext, text: str) -> Mapping[str, str]:
     return {"arn": text}
+
+
+def _own_id(_context: CallContext, text: str) -> Mapping[str, str]:
+    return {"id": text}
 
 
 def of_arns(context: CallContext) -> Iterator[Parcel]:
@@ -89,10 +95,11 @@ def of_arns(context: CallContext) -> Iterator[Parcel]:
             yield Unread(f"{shown(text)} is an ARN of a type that is not unpacked, or of another account or region")
             continue
         service, resource_type = found
+        own = _own_id if resource_type in _ARN_IS_ID else _own_arn
         parameters = {"ResourceArn": text, name: context.call.parameters.get(name)}
         yield Carried(
             call=inner_call(context, service, "UntagResource" if removes else "TagResource", parameters),
-            row=Operation(resource_type=resource_type, identity={"ResourceArn": _own_arn}, attributes={name: rule}),
+            row=Operation(resource_type=resource_type, identity={"ResourceArn": own}, attributes={name: rule}),
             now=True,
         )
 

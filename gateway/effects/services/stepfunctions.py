@@ -23,8 +23,8 @@ def _declared_machine(context: CallContext) -> Target:
     return target
 
 
-_TYPE_BY_KIND = {"stateMachine": _MACHINE, "activity": "aws_sfn_activity"}
-"""The kind in an ARN → the resource type."""
+_TYPE_BY_KIND = {"stateMachine": (_MACHINE, "arn"), "activity": ("aws_sfn_activity", "id")}
+"""The kind in an ARN → the resource type, and its attribute that is the ARN: an activity records it as its id only."""
 
 
 def _tagging(parameter: str, change: Translate) -> Operation:
@@ -36,7 +36,8 @@ def _tagging(parameter: str, change: Translate) -> Operation:
         kind = context.arn(text).resource.partition(":")[0]
         if kind not in _TYPE_BY_KIND:
             raise NotUnderstood(f"tags of a {kind}")
-        target = context.target(_TYPE_BY_KIND[kind], {"arn": text})
+        resource_type, attribute = _TYPE_BY_KIND[kind]
+        target = context.target(resource_type, {attribute: text})
         return target.put_all(change(target, context.call.parameters.get(parameter)))
 
     return Operation(resource_type=_MACHINE, other_types=("aws_sfn_activity",), handler=handler)

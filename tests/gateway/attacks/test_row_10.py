@@ -90,6 +90,7 @@ def test_restating_takes_no_claim(gate: Gate, attack: Attack) -> None:
     assert _claims(gate) == []
 
 
+@pytest.mark.slow
 def test_after_a_hundred_restatements_everybody_else_still_sets_the_attribute(gate: Gate) -> None:
     for _ in range(100):
         _capacity(gate, "agent", SQUAT, 4)

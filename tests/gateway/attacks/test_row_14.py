@@ -203,6 +203,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_refused_call_stores_no_multiple_of_itself(gate: Gate, case: str) -> None:
     before = len(gate.records())

@@ -50,6 +50,7 @@ def held_by(gate: Gate, actor: str) -> int:
     return len(gate.run(gate.ledger.claims(actor=actor)))
 
 
+@pytest.mark.slow
 def test_who_claims_all_gets_no_more_than_its_share_and_others_get_theirs(wide: Gate) -> None:
     taken: dict[int, str] = {}
     for number in range(QUEUES):

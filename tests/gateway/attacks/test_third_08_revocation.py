@@ -249,6 +249,7 @@ def test_a_click_counts_no_more_and_what_was_clicked_waits_again(chat: Chat) -> 
 # Open streams ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_stream_of_the_console_ends(gate: Gate) -> None:
     thief = person(gate)
     browser = visitor(gate, thief)

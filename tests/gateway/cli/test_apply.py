@@ -69,10 +69,10 @@ def pipeline(moto: Gate, monkeypatch: pytest.MonkeyPatch, speak_as: Run, tmp_pat
 
 
 @pytest.fixture
-def checked(moto: Gate, pipeline: None, roots: Mapping[str, Path], sentinel: Run, tmp_path: Path) -> Run:
-    """Run `sentinel plan-check` on the plan that Terraform makes with these options."""
+def planned(moto: Gate, pipeline: None, roots: Mapping[str, Path], tmp_path: Path) -> Run:
+    """Have Terraform plan a stack with these options; the saved plan, with its JSON beside it."""
 
-    def run(stack: str, *options: str) -> Any:
+    def run(stack: str, *options: str) -> Path:
         key = moto.keys["pipeline"]
         aws = {"AWS_ENDPOINT_URL": moto.url, "AWS_ACCESS_KEY_ID": key.id, "AWS_SECRET_ACCESS_KEY": key.secret}
         plan = tmp_path / "plan.bin"
@@ -82,19 +82,30 @@ def checked(moto: Gate, pipeline: None, roots: Mapping[str, Path], sentinel: Run
                 command, cwd=roots[stack], env={**os.environ, **aws}, capture_output=True, check=False
             )
             assert done.returncode == 0, done.stderr.decode()
-        (tmp_path / "plan.json").write_bytes(done.stdout)
-        return sentinel("plan-check", str(tmp_path / "plan.json"), "--stack", stack)
+        plan.with_suffix(".json").write_bytes(done.stdout)
+        return plan
+
+    return run
+
+
+@pytest.fixture
+def checked(sentinel: Run) -> Run:
+    """Run `sentinel plan-check` on a saved plan."""
+
+    def run(stack: str, plan: Path) -> Any:
+        return sentinel("plan-check", str(plan.with_suffix(".json")), "--stack", stack)
 
     return run
 
 
 @pytest.fixture
 def apply(moto: Gate, roots: Mapping[str, Path], checked: Run, sentinel: Run) -> Run:
-    """Run `sentinel apply` as the pipeline. Whatever it is about, `plan-check` says the same before."""
+    """Run `sentinel apply` as the pipeline, on the saved plan unless it is to plan by itself. Whatever it is about, `plan-check` says the same before."""
 
-    def run(stack: str, *arguments: str) -> Any:
-        said = checked(stack, *(each for each in arguments if each.startswith("-") and each != "--"))
+    def run(stack: str, plan: Path, *options: str, saved: bool = True) -> Any:
+        said = checked(stack, plan)
         since = moto.records()[-1].seq if moto.records() else 0
+        arguments = [*([str(plan)] if saved else []), *(("--", *options) if options else ())]
         done = sentinel("apply", "--stack", stack, "--chdir", str(roots[stack]), *arguments)
         # What AWS itself refuses, no plan can tell.
         stopped = done.exit_code == 2 or bool(held(moto, since))
@@ -125,17 +136,19 @@ def approve(gate: Gate, said: str) -> None:
 
 
 def test_an_ordinary_stack_is_applied_and_destroyed_without_a_hold_of_a_call(
-    moto: Gate, apply: Run, capfd: Any
+    moto: Gate, planned: Run, apply: Run, capfd: Any
 ) -> None:
-    done = apply("ordinary")
+    done = apply("ordinary", planned("ordinary"))
     said = capfd.readouterr()
     assert (done.exit_code, held(moto)) == (0, []), done.output + said.err[-6000:]
     # To destroy data needs a person, once for the whole plan.
     before = len(moto.records())
-    done = apply("ordinary", "--", "-destroy")
+    destroy = planned("ordinary", "-destroy")
+    done = apply("ordinary", destroy)
     assert (done.exit_code, "SEN-D001" in done.output) == (2, True)
     approve(moto, done.output)
-    done = apply("ordinary", "--", "-destroy")
+    # What was approved is what the plan does, not its file: the same is planned again.
+    done = apply("ordinary", destroy, "-destroy", saved=False)
     said = capfd.readouterr()
     calls = [each for each in held(moto) if not each.startswith("terraform:apply")]
     assert (done.exit_code, calls) == (0, []), done.output + said.err[-6000:]
@@ -153,14 +166,15 @@ def test_terraform_waits_for_the_lock_of_the_state_unless_told_otherwise(own: st
 
 
 def test_a_resource_whose_calls_nobody_understands_is_named_before_the_apply(
-    moto: Gate, apply: Run, checked: Run, capfd: Any
+    moto: Gate, planned: Run, apply: Run, checked: Run, capfd: Any
 ) -> None:
-    said = checked("unknown")
+    plan = planned("unknown")
+    said = checked("unknown", plan)
     assert (said.exit_code, "would not pass" in said.output) == (2, True), said.output
     assert "Nobody understands the calls that change aws_ami_from_instance.main" in said.output
     since = moto.records()[-1].seq
 
-    done = apply("unknown")
+    done = apply("unknown", plan)
     printed = capfd.readouterr()
 
     assert done.exit_code != 0, printed.err
@@ -180,12 +194,12 @@ def resources(root: Path) -> list[str]:
 
 
 @pytest.fixture
-def passes(moto: Gate, apply: Run, capfd: Any) -> Run:
+def passes(moto: Gate, planned: Run, apply: Run, capfd: Any) -> Run:
     """Apply the small stack with these options of Terraform's; it succeeds, and no call is held."""
     since = moto.records()[-1].seq if moto.records() else 0
 
     def run(*options: str) -> None:
-        done = apply("small", "--", *options)
+        done = apply("small", planned("small", *options), *options, saved=False)
         said = capfd.readouterr()
         assert (done.exit_code, held(moto, since)) == (0, []), done.output + said.err[-4000:]
 
@@ -193,7 +207,7 @@ def passes(moto: Gate, apply: Run, capfd: Any) -> Run:
 
 
 def test_an_apply_that_failed_is_done_by_the_next_one(
-    moto: Gate, apply: Run, passes: Run, roots: Mapping[str, Path]
+    moto: Gate, planned: Run, apply: Run, passes: Run, roots: Mapping[str, Path]
 ) -> None:
     first = len(ends(moto))
     passes("-target=aws_sns_topic.alerts")
@@ -202,7 +216,7 @@ def test_an_apply_that_failed_is_done_by_the_next_one(
     upstream: Any = moto.upstream
     ecr = upstream.client("ecr")
     ecr.create_repository(repositoryName="small/app")
-    assert apply("small", "--", "-parallelism=1").exit_code == 1
+    assert apply("small", planned("small"), "-parallelism=1").exit_code == 1
     failed = ends(moto)[-1]
     assert (failed["exit_code"], failed["unused"], failed["calls"]["failed"]) == (
         1,

@@ -264,6 +264,7 @@ def required(command: Any) -> list[str]:
     return words
 
 
+@pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])
 def test_every_command_prints_one_document_with_json(
     monkeypatch: pytest.MonkeyPatch, document: Callable[..., Any]

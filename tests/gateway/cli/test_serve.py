@@ -54,6 +54,7 @@ def test_a_port_in_use_is_a_sentence() -> None:
             listening(ServerSettings(port=port))
 
 
+@pytest.mark.slow
 def test_it_says_what_it_is_and_logs_each_decision(elsewhere: Path) -> None:
     port = free_port()
     (elsewhere / "sentinel.toml").write_text(

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 import botocore.session
+import pytest
 
 from gateway.aws.models import call_classes
 from gateway.core.derived_rows import derived_rows, operations_of, services
@@ -62,6 +63,7 @@ def _members(shape: Any, inside: frozenset[str] = frozenset()) -> Iterator[tuple
         yield from _members(shape.member if shape.type_name == "list" else shape.value, inside | {"*"})
 
 
+@pytest.mark.slow
 def test_every_boolean_parameter_of_aws_is_reviewed() -> None:
     """All that stand at the top of a mutation's parameters, and deeper ones whose names suggest it."""
     session, classes, unreviewed = botocore.session.get_session(), call_classes.shipped(), set()

@@ -8,7 +8,7 @@ ARN = "arn:aws:states:eu-west-1:123456789012"
 
 def test_the_arn_says_whether_a_machine_or_an_activity_is_tagged(effects_of: Callable[..., Any]) -> None:
     declared = {
-        "aws_sfn_activity.a": {"arn": f"{ARN}:activity:a", "id": f"{ARN}:activity:a"},
+        "aws_sfn_activity.a": {"id": f"{ARN}:activity:a", "name": "a"},
         "aws_sfn_state_machine.m": {"arn": f"{ARN}:stateMachine:m"},
     }
 

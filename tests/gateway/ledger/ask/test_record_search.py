@@ -87,6 +87,7 @@ def steps(connection: Connection, query: RecordQuery) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS)
 def test_a_question_costs_the_same_among_many_records(grown: dict[int, Path], asked: dict[str, Any]) -> None:
     query, counts = RecordQuery(limit=51, **asked), {}

@@ -89,6 +89,7 @@ async def passing(found: Iterable[DerivedRow], kind: ActorKind) -> list[str]:
     return passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _KINDS)
 async def test_what_iam_calls_management_of_permissions_is_held(kind: ActorKind) -> None:
     assert len(about_rights()) > 100
