@@ -12,6 +12,7 @@ nothing_else    the plan newly changes no address other than the edited ones
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from gateway.core.errors import CodeInvalid
 from gateway.terraform.json_syntax.view import SUFFIXES, parse_json
@@ -146,10 +147,16 @@ async def text_proofs(terraform: Terraform, edited: Edited, before: Mapping[Path
     )
 
 
+_DATA: Final = (".json", ".yaml", ".yml")
+"""Ends of the names of data files."""
+
+
 async def _formatted(terraform: Terraform, path: Path, content: bytes) -> bytes | None:
-    """What `terraform fmt` makes of a file; None if it does not parse. Templates and JSON are only read, since no format is said for them."""
+    """What `terraform fmt` makes of a file; None if it does not parse. Templates and JSON are only read, and data not even that: no format is said for them."""
     if path.name.endswith((".tf", ".tfvars")):
         return await terraform.format(content)
+    if path.suffix in _DATA and not path.name.endswith(SUFFIXES):
+        return content
     try:
         return file_bytes((parse_json if path.name.endswith(SUFFIXES) else parse_template)(path, content))
     except CodeInvalid:

@@ -10,7 +10,7 @@ from gateway.terraform.config.earlier_version import EarlierVersion
 from gateway.terraform.config.edit_reach import AllDefinitions, all_definitions, module_after_edit
 from gateway.terraform.config.module import Module, load_module
 from gateway.terraform.json_syntax.view import parse_json
-from gateway.terraform.lang.hcl import Document, file_bytes, parse, parse_template
+from gateway.terraform.lang.hcl import Document, data_document, file_bytes, parse, parse_template
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Edit, Edited, Left, Wanted, unified_diff
 from reconciler.rewrite.editors.alignment import realign
@@ -169,6 +169,8 @@ def document_after(document: Document, source: bytes) -> Document:
 
     Raises `CodeInvalid` if it no longer parses, and `CannotEdit` if JSON code cannot say it.
     """
+    if document.is_data:
+        return data_document(document.path, source)
     if document.written is not None:
         return parse_json(document.path, write_as_json(document, source))
     if any(document.around):

@@ -48,6 +48,7 @@ from reconciler.rewrite.trace.sites import (
     OverrideSite,
     TemplateSite,
     TracedSite,
+    YamlSite,
 )
 from reconciler.rewrite.value_parts import declared_at, declares, split_value
 from reconciler.terraform.json_documents import document_in
@@ -278,7 +279,7 @@ def _files_after(state: _State, site: EditSite | ModuleVariable, wanted: Wanted)
     documents = site.documents if isinstance(site, ModuleVariable) else (site.document,)
     for document in documents:
         state.around.refuse(state.root, document.path)
-        if any(document.around):
+        if any(document.around) or document.is_data:
             state.around.refuse_named_elsewhere(state.root, document.path)
         refuse_unknown_calls(state.module, document.path)
     if isinstance(site, ModuleVariable):
@@ -310,6 +311,10 @@ def _splice(site: EditSite, value: Json) -> Splice:  # noqa: C901  one case for 
             return make_conditional(site, value)
         case DocumentSite():
             return edit_member(site, value)
+        case YamlSite():
+            from reconciler.rewrite.editors.yaml_value import edit_yaml  # noqa: PLC0415  it takes long to import, and few stacks have any
+
+            return edit_yaml(site, value)
         case _:
             assert_never(site)
 

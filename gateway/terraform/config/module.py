@@ -3,6 +3,7 @@
 import json
 import posixpath
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from gateway.terraform.lang import types, values
 from gateway.terraform.lang.evaluate import MOST_STEPS, EvaluationScope, Steps, Visiting, find, take_for, value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
-from gateway.terraform.lang.hcl import Document
+from gateway.terraform.lang.hcl import Document, data_document
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, Unknown, Value
 
 _PLAIN = re.compile(r"[\w./:-]*")
@@ -430,6 +431,21 @@ class Module:
         if content is None:
             raise Unknown("templatefile() is not evaluated: it reads no template in the module's own directory")
         return read_template(name, content)
+
+    def file(self, path: str) -> str:
+        """The text of a data file of this module, as Terraform normalizes texts. Raises `Unknown`."""
+        try:
+            return unicodedata.normalize("NFC", self.data_file(path).source.decode())
+        except UnicodeDecodeError:
+            raise Unknown("file() is not evaluated: the file is not UTF-8 text") from None
+
+    def data_file(self, path: str) -> Document:
+        """A data file of this module. Raises `Unknown`."""
+        name = Path(posixpath.normpath(path))
+        content = self.source.templates.get(name)
+        if content is None:
+            raise Unknown("file() is not evaluated: it reads no small file in the module's own directory")
+        return data_document(name, content)
 
     def _once(self, key: str, visiting: Visiting, evaluate_name: Callable[[str, Visiting], Value], name: str) -> Value:
         definition = (id(self), key)

@@ -1,4 +1,4 @@
-"""The templates that a module names by `templatefile("${path.module}/…", …)`: which files they are, and how one is read.
+"""The templates and data files that a module names by `templatefile("${path.module}/…", …)` and `file("${path.module}/…")`, and how one is read.
 
 Only files on disk inside the module's own directory are read, none behind a symbolic link and none that is large.
 """
@@ -18,7 +18,7 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse_template
 from gateway.terraform.lang.values import Unknown
 
-_CALL = re.compile(rb'\btemplatefile\(\s*"\$\{path\.module\}/((?:[^"$%{}\\]|\$\{[^"{}]*\})+)"')
+_CALL = re.compile(rb'\b(?:template)?file\(\s*"\$\{path\.module\}/((?:[^"$%{}\\]|\$\{[^"{}]*\})+)"')
 _HOLE = re.compile(r"\$\{[^{}]*\}")
 _LARGEST = 262_144
 """Bytes of a template that is read."""
@@ -29,7 +29,7 @@ _MOST = 200
 
 
 def template_names(texts: Iterable[bytes]) -> frozenset[str]:
-    """The names of templates in the HCL of a directory, relative to it; `*` where Terraform puts in a value."""
+    """The names of templates and data files in the HCL of a directory, relative to it; `*` where Terraform puts in a value."""
     found: set[str] = set()
     for content in texts:
         for match in _CALL.finditer(content):

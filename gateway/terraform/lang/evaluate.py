@@ -85,6 +85,9 @@ class Names(Protocol):
     def template(self, path: str) -> Expression:
         """The text of a template file of the module."""
 
+    def file(self, path: str) -> str:
+        """The text of a data file of the module."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationScope:
@@ -331,6 +334,8 @@ def _call(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
     if expression.name == "templatefile" and len(expression.arguments) == 2 and scope.module is not None:  # noqa: PLR2004  file and variables
         return _template_file(expression, scope.module, scope)
     arguments = [value_of(argument, scope) for argument in expression.arguments]
+    if expression.name == "file" and len(arguments) == 1 and scope.module is not None:
+        return scope.module.file(values.text(arguments[0]))
     if expression.expand:
         arguments = arguments[:-1] + list(values.items(arguments[-1], "..."))
     take_for(arguments, scope.steps)

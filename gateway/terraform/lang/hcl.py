@@ -41,6 +41,8 @@ class Document:
     """What stands in `source` before and after the bytes of the file: a template is parsed as a heredoc."""
     written: bytes | None = None
     """The file's bytes if it is code in JSON syntax; `source` is then HCL that says the same."""
+    is_data: bool = False
+    """Whether the file is no code but data that the code reads; it has no nodes."""
     rows: tuple[int, ...] = ()
     """For each line of `source` the line of the JSON that it comes from."""
 
@@ -154,6 +156,11 @@ def parse_template(path: Path, content: bytes) -> Document:
     if list(document.attributes(document.root)) != ["template"] or document.root.named_child_count != 1:
         raise CodeInvalid(f"{path}: The template cannot be read as one text.")
     return replace(document, around=around)
+
+
+def data_document(path: Path, content: bytes) -> Document:
+    """The document of a data file, whatever its format."""
+    return Document(path, content, Parser(_LANGUAGE).parse(b""), is_data=True)
 
 
 def file_bytes(document: Document, source: bytes | None = None) -> bytes:

@@ -54,10 +54,30 @@ def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], foll
         yield from _in_choice(cursor, expression, path, follow)
     elif (tracer := lists.TRACERS.get(expression.name)) is not None and len(arguments) >= tracer[0]:
         yield from tracer[1](cursor, expression, path, follow)
-    elif path and expression.name == "formatlist" and path[0].isdecimal():
-        yield cursor.refuse("formatlist() is edited as a whole.", expression)
     else:
+        yield from _in_other(cursor, expression, path, follow)
+
+
+def _in_other(
+    cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow
+) -> Iterator[TracedSite]:
+    """Sites in a data file, or in the arguments of a function that has an inverse."""
+    if path and expression.name == "formatlist" and path[0].isdecimal():
+        yield cursor.refuse("formatlist() is edited as a whole.", expression)
+    elif (opened := _opened_by(expression)) is None or not path:
         yield from _inverted(cursor, expression, follow)
+    else:
+        from reconciler.rewrite.trace.data_files import site  # noqa: PLC0415  few stacks have any
+
+        yield site(cursor, expression, opened, path)
+
+
+def _opened_by(call: e.FunctionCall) -> e.FunctionCall | None:
+    """The call of `file` whose document a call is the value of: itself, or the argument of a decoder; None for every other call."""
+    if call.name in ("jsondecode", "yamldecode") and len(call.arguments) == 1:
+        inner = e.bare(call.arguments[0])
+        call = inner if isinstance(inner, e.FunctionCall) else call
+    return call if call.name == "file" and len(call.arguments) == 1 else None
 
 
 def _inverted(cursor: Cursor, expression: e.FunctionCall, follow: Follow) -> Iterator[TracedSite]:

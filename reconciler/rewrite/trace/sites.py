@@ -119,6 +119,13 @@ class DocumentSite(_Site):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class YamlSite(_Site):
+    """A value of a data file in YAML."""
+
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySite(_Site):
     """An object without the wanted key: it gets an entry."""
 
@@ -179,6 +186,7 @@ EditSite: TypeAlias = (
     | BlocksSite
     | ConditionalSite
     | DocumentSite
+    | YamlSite
     | TemplateSite
 )
 TracedSite: TypeAlias = EditSite | NoSite

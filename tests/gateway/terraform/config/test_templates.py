@@ -82,7 +82,9 @@ def test_terraform_renders_the_same(root: Path) -> None:
         ('templatefile("/etc/passwd", {})', set()),
         ('templatefile("${path.root}/b.tftpl", {})', set()),
         ("templatefile(var.x, {})", set()),
-        ('file("${path.module}/a/b.tftpl")', set()),
+        ('file("${path.module}/a/b.json")', {"a/b.json"}),
+        ('filebase64sha256("${path.module}/a/b.zip")', set()),
+        ('file("b.json")', set()),
     ],
 )
 def test_which_files_are_templates(written: str, names: set[str]) -> None:
@@ -154,3 +156,49 @@ def test_a_template_knows_its_variables_only(root: Path) -> None:
         evaluate(
             parse_expression('templatefile("${path.module}/t/0.tftpl", {})'), EvaluationScope(module=load_module(root))
         )
+
+
+DATA: list[tuple[str, str, Json]] = [
+    ("a.json", "jsondecode", {"a": [1, "${x}"], "b": None}),
+    ("b.yaml", "yamldecode", {"a": ["x", 2], "b": "c d"}),
+    ("c.txt", "tostring", "plain %{ if x } ${y}\n"),
+]
+DATA_TEXTS = ('{"a": [1, "${x}"], "b": null}', "a: [x, 2]\nb: 'c d'\n", "plain %{ if x } ${y}\n")
+DATA_CODE = "".join(
+    f'output "o{n}" {{\n  value = {decode}(file("${{path.module}}/{name}"))\n}}\n'
+    for n, (name, decode, _) in enumerate(DATA)
+)
+
+
+def _with_data(root: Path) -> Path:
+    (root / "main.tf").write_text(DATA_CODE)
+    for (name, _, _), text in zip(DATA, DATA_TEXTS, strict=True):
+        (root / name).write_text(text)
+    return root
+
+
+def test_a_data_file_is_read_as_it_is(tmp_path: Path) -> None:
+    outputs = load_module(_with_data(tmp_path)).own_outputs()
+    assert [outputs[f"o{n}"] for n, _ in enumerate(DATA)] == [value for _, _, value in DATA]
+
+
+def test_a_data_file_that_is_replaced_is_read_so(tmp_path: Path) -> None:
+    module = load_module(_with_data(tmp_path), {Path("a.json"): b"[]"})
+    assert module.own_outputs()["o0"] == []
+
+
+@pytest.mark.terraform
+def test_terraform_reads_the_same_data(tmp_path: Path) -> None:
+    calls = ", ".join(f'{decode}(file("${{path.module}}/{name}"))' for name, decode, _ in DATA)
+    environment = {key: value for key, value in os.environ.items() if key != "TF_CLI_CONFIG_FILE"}
+    console = subprocess.run(
+        ["terraform", "console"],
+        input=f"base64encode(jsonencode([{calls}]))\n",
+        cwd=_with_data(tmp_path),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert console.returncode == 0, console.stderr
+    assert json.loads(base64.b64decode(console.stdout.strip().strip('"'))) == [value for _, _, value in DATA]

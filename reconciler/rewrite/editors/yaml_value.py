@@ -1,0 +1,183 @@
+"""Changes one value of a data file in YAML, in the style of the text around it, and reads the file again to see that nothing else changed."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import yaml
+
+from gateway.core.model.equality import equal
+from gateway.core.model.json import Json
+from gateway.terraform.lang import functions, values
+from gateway.terraform.lang.values import Unknown
+from reconciler.rewrite.editors.hcl_text import CannotEdit
+from reconciler.rewrite.editors.splice import Splice
+from reconciler.rewrite.trace.sites import YamlSite
+
+_Change = tuple[int, int, str]
+"""Start and end in characters, and the new text."""
+
+
+def edit_yaml(site: YamlSite, value: Json) -> Splice:
+    """The value replaced, added, or (for null) removed; of a list of texts and numbers only the items that differ. Raises `CannotEdit`."""
+    source = site.document.source.decode()
+    try:
+        before = _decoded(source)
+        start, end, new = _change(_Text(source), yaml.compose(source, Loader=yaml.SafeLoader), site.steps, value)
+        after = _decoded(source[:start] + new + source[end:])
+    except (yaml.YAMLError, RecursionError, Unknown) as error:
+        raise CannotEdit(f"{site.document.path} is not edited: it cannot be read with certainty ({error}).") from None
+    if not equal(after, _with(before, site.steps, value)):
+        raise CannotEdit(
+            f"In {site.document.path} the edit would change another value too, or not give the wanted one."
+        )
+    return Splice(len(source[:start].encode()), len(source[:end].encode()), new)
+
+
+def _decoded(source: str) -> Json:
+    return values.to_json(functions.call("yamldecode", [source]))
+
+
+def _with(document: Json, steps: Sequence[str], value: Json) -> Json:
+    """The document with a value at the steps of a path; null takes an entry out."""
+    if not steps:
+        return value
+    if isinstance(document, list):
+        index = _index(steps[0], len(document))
+        return [_with(item, steps[1:], value) if at == index else item for at, item in enumerate(document)]
+    held = document if isinstance(document, dict) else {}
+    key = next((key for length in range(len(steps), 0, -1) if (key := ".".join(steps[:length])) in held), steps[0])
+    rest = steps[key.count(".") + 1 :]
+    if value is None and not rest:
+        return {name: item for name, item in held.items() if name != key}
+    return {**held, key: _with(held.get(key), rest, value)}
+
+
+def _index(step: str, length: int) -> int:
+    if not step.isdecimal() or int(step) >= length:
+        raise CannotEdit("The list in the file has no such item.")
+    return int(step)
+
+
+class _Text:
+    """The text of the file, and where its lines begin and end."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    def line_start(self, at: int) -> int:
+        return self.source.rfind("\n", 0, at) + 1
+
+    def line_end(self, at: int) -> int:
+        """The end of the line of an offset, without its line break."""
+        end = self.source.find("\n", at)
+        return len(self.source) if end < 0 else end
+
+    def last_line_end(self, node: Any) -> int:
+        """The end of the last line of a node: where a node of several lines ends, comments and empty lines may have been passed."""
+        inside = self.source[node.start_mark.index : node.end_mark.index].rstrip()
+        while "\n" in inside and inside[inside.rindex("\n") :].lstrip().startswith("#"):
+            inside = inside[: inside.rindex("\n")].rstrip()
+        return self.line_end(node.start_mark.index + len(inside))
+
+
+def _change(text: _Text, node: Any, steps: Sequence[str], value: Json) -> _Change:
+    if node.id == "scalar" and not steps:
+        return node.start_mark.index, node.end_mark.index, _scalar(value, node.style)
+    if not steps:
+        return _items(text, node, value)
+    if node.id == "sequence":
+        return _change(text, node.value[_index(steps[0], len(node.value))], steps[1:], value)
+    if node.id != "mapping":
+        raise CannotEdit("The file has a text where a map should hold the value.")
+    for length in range(len(steps), 0, -1):
+        for position, (key, held) in enumerate(node.value):
+            if key.value == ".".join(steps[:length]):
+                if value is None and length == len(steps):
+                    return _removed(text, node, position)
+                return _change(text, held, steps[length:], value)
+    return _added(text, node, steps, value)
+
+
+def _scalar(value: Json, style: str | None = None) -> str:
+    """A value on one line, in the style of what it replaces where that can hold it."""
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if style in ("|", ">"):
+        raise CannotEdit("A text of several lines in YAML is not edited.")
+    if style == "'" and value.isprintable():
+        return "'" + value.replace("'", "''") + "'"
+    # What stands without quotes is a text only if YAML reads it as one, and ends where it does.
+    if style is None and _is_plain(value):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _is_plain(value: str) -> bool:
+    if not value.isprintable() or set(value) & set("{}[],&*#?|<>=!%@`\"'\\"):
+        return False
+    try:
+        return value == value.strip() and functions.call("yamldecode", [f"[{value}]"]) == [value]
+    except Unknown:  # readers of YAML differ about it
+        return False
+
+
+def _items(text: _Text, node: Any, wanted: Json) -> _Change:
+    """The list with the wanted items, those that stay untouched."""
+    plain = node.id == "sequence" and isinstance(wanted, list) and all(each.id == "scalar" for each in node.value)
+    if not plain or not isinstance(wanted, list) or any(isinstance(each, dict | list) for each in wanted):
+        raise CannotEdit("A map or a list of maps in YAML is not replaced as a whole.")
+    now = [_decoded(text.source[each.start_mark.index : each.end_mark.index]) for each in node.value]
+    style = node.value[0].style if node.value else None
+    if node.flow_style or not now or not wanted:
+        written = [
+            text.source[node.value[now.index(each)].start_mark.index : node.value[now.index(each)].end_mark.index]
+            if each in now
+            else _scalar(each, style)
+            for each in wanted
+        ]
+        end = node.end_mark.index if node.flow_style else text.last_line_end(node)
+        return node.start_mark.index, end, f"[{', '.join(written)}]"
+    start = text.line_start(node.value[0].start_mark.index)
+    opening = text.source[start : node.value[0].start_mark.index]
+    if opening.strip() != "-":
+        raise CannotEdit("The list in the file begins on the line of something else.")
+    rest, lines = list(wanted), []
+    for item, node_of_item in zip(now, node.value, strict=True):
+        if item in rest:
+            rest.remove(item)
+            lines.append(text.source[text.line_start(node_of_item.start_mark.index) : text.last_line_end(node_of_item)])
+    lines += [opening + _scalar(each, style) for each in rest]
+    return start, text.last_line_end(node.value[-1]), "\n".join(lines)
+
+
+def _removed(text: _Text, holder: Any, position: int) -> _Change:
+    """An entry with its line break or comma."""
+    if len(holder.value) == 1:
+        raise CannotEdit("The map in the file would be empty.")
+    key, held = holder.value[position]
+    following = holder.value[position + 1][0] if position + 1 < len(holder.value) else None
+    if holder.flow_style:
+        if following is not None:
+            return key.start_mark.index, following.start_mark.index, ""
+        return holder.value[position - 1][1].end_mark.index, held.end_mark.index, ""
+    start = text.line_start(key.start_mark.index)
+    if text.source[start : key.start_mark.index].strip():
+        raise CannotEdit("The map in the file begins on the line of something else.")
+    return start, min(text.last_line_end(held) + 1, len(text.source)), ""
+
+
+def _added(text: _Text, holder: Any, steps: Sequence[str], value: Json) -> _Change:
+    """A new last entry of a map, with the maps above it that are missing too."""
+    if value is None:
+        raise CannotEdit("The value is not there.")
+    for step in reversed(steps[1:]):
+        value = {step: value}
+    entry = f"{_scalar(steps[0])}: {_scalar(value)}"
+    if not holder.value:
+        return holder.start_mark.index, holder.end_mark.index, f"{{{entry}}}"
+    key, held = holder.value[-1]
+    if holder.flow_style:
+        return held.end_mark.index, held.end_mark.index, f", {entry}"
+    end = text.last_line_end(held)
+    return end, end, f"\n{' ' * key.start_mark.column}{entry}"

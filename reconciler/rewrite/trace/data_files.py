@@ -1,0 +1,36 @@
+"""Traces into data files: a value of a document of JSON or YAML that the code reads with `file` and decodes."""
+
+import contextlib
+
+from gateway.terraform.lang import expression as e
+from gateway.terraform.lang import values
+from gateway.terraform.lang.evaluate import find, value_of
+from gateway.terraform.lang.values import Unknown
+from reconciler.rewrite.trace.sites import Cursor, DocumentSite, YamlSite, source_of
+from reconciler.terraform.json_documents import document_in
+
+
+def site(
+    cursor: Cursor, call: e.FunctionCall, opened: e.FunctionCall, path: tuple[str, ...]
+) -> DocumentSite | YamlSite:
+    """The value at a path of the document that a call is, `opened` the call of `file` in it. Raises `Unknown` if the file is not read."""
+    document = cursor.module.data_file(values.text(value_of(opened.arguments[0], cursor.scope)))
+    line = f"{cursor.document.at(call.start)} {source_of(cursor.document, call)} reads {document.path}"
+    chain = (*cursor.chain, line, f"{document.path} {'.'.join(path)}")
+    if call.name == "yamldecode":
+        return YamlSite(document=document, convert=cursor.convert, chain=chain, module=cursor.module, steps=path)
+    now = None
+    with contextlib.suppress(Unknown):
+        whole = value_of(call, cursor.scope)
+        whole = document_in(whole) if isinstance(whole, str) else whole
+        now = values.to_json(find(whole, path))
+    return DocumentSite(
+        document=document,
+        convert=cursor.convert,
+        chain=chain,
+        module=cursor.module,
+        start=0,
+        end=len(document.source),
+        steps=path,
+        now=now,
+    )

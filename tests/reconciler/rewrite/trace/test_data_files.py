@@ -1,0 +1,136 @@
+"""A value that the code reads from a file of JSON or YAML is edited there, and nothing else of the file changes."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.core.model.json import Json
+from reconciler.model import Edited, Wanted
+from reconciler.rewrite.value_edits import edit_values
+
+CODE = """
+locals {{
+  config = {decode}(file("${{path.module}}/{name}"))
+}}
+
+resource "r" "a" {{
+  for_each = local.config.queues
+  delay    = each.value.delay
+  owner    = local.config.owner
+  readers  = try(each.value.readers, [])
+  tags     = local.config.tags
+}}
+"""
+YAML = """\
+# who is asked
+owner: team-a # not a person
+tags:
+  env: 'prod'
+  about: "a b"
+queues:
+  fast: { delay: 1, readers: [ann, bob] }
+
+  slow:
+    delay: 5  # seconds
+    readers:
+      - ann # first
+      - bob
+"""
+JSON = """\
+{
+  "owner": "team-a",
+  "tags": { "env": "prod" },
+  "queues": {
+    "fast": { "delay": 1 },
+    "slow": {
+      "delay": 5,
+      "readers": ["ann", "bob"]
+    }
+  }
+}
+"""
+FAST, SLOW = 'r.a["fast"]', 'r.a["slow"]'
+
+
+def edited(root: Path, name: str, text: str, *wanted: tuple[str, str, Json]) -> Edited:
+    decode = "jsondecode" if name.endswith(".json") else "yamldecode"
+    (root / "main.tf").write_text(CODE.format(decode=decode, name=name))
+    (root / name).write_text(text)
+    return edit_values(root, [Wanted(address=address, attribute=path, value=value) for address, path, value in wanted])
+
+
+YAML_EDITS: list[tuple[tuple[str, str, Json], str, str]] = [
+    ((SLOW, "delay", 7), "delay: 5  # seconds", "delay: 7  # seconds"),
+    ((FAST, "delay", 2), "delay: 1,", "delay: 2,"),
+    ((SLOW, "readers", ["ann", "eve"]), "      - bob\n", "      - eve\n"),
+    ((SLOW, "readers", ["ann", "bob", "yes"]), "      - bob\n", '      - bob\n      - "yes"\n'),
+    ((FAST, "readers", ["bob", "eve"]), "[ann, bob]", "[bob, eve]"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "old", "new"), YAML_EDITS)
+def test_a_value_of_one_instance_in_yaml(wanted: tuple[str, str, Json], old: str, new: str, tmp_path: Path) -> None:
+    result = edited(tmp_path, "config.yaml", YAML, wanted)
+    assert result.left == ()
+    assert result.files == {Path("config.yaml"): YAML.replace(old, new).encode()}
+
+
+SHARED: list[tuple[str, Json, str, str]] = [
+    ("owner", "team-b", "owner: team-a #", "owner: team-b #"),
+    ("owner", "true", "owner: team-a #", 'owner: "true" #'),
+    ("owner", "a: b", "owner: team-a #", 'owner: "a: b" #'),
+    ("tags.env", "it's", "'prod'", "'it''s'"),
+    ("tags.about", 'c "d"', '"a b"', '"c \\"d\\""'),
+    ("tags.new", "x y", '  about: "a b"\n', '  about: "a b"\n  new: x y\n'),
+    ("tags.about", None, '  about: "a b"\n', ""),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "old", "new"), SHARED)
+def test_a_value_of_all_instances_in_yaml(path: str, value: Json, old: str, new: str, tmp_path: Path) -> None:
+    result = edited(tmp_path, "config.yaml", YAML, (FAST, path, value), (SLOW, path, value))
+    assert result.left == ()
+    assert result.files == {Path("config.yaml"): YAML.replace(old, new).encode()}
+
+
+JSON_EDITS: list[tuple[tuple[str, str, Json], str, str]] = [
+    ((SLOW, "delay", 7), '"delay": 5', '"delay": 7'),
+    ((SLOW, "readers", ["ann", "eve"]), '["ann", "bob"]', '["ann", "eve"]'),
+]
+
+
+@pytest.mark.parametrize(("wanted", "old", "new"), JSON_EDITS)
+def test_a_value_of_one_instance_in_json(wanted: tuple[str, str, Json], old: str, new: str, tmp_path: Path) -> None:
+    result = edited(tmp_path, "config.json", JSON, wanted)
+    assert result.left == ()
+    assert result.files == {Path("config.json"): JSON.replace(old, new).encode()}
+
+
+def test_a_document_that_is_the_value_itself(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text('resource "r" "a" {\n  policy = file("${path.module}/policy.json")\n}\n')
+    (tmp_path / "policy.json").write_text('{\n  "Version": "1",\n  "Days": 3\n}\n')
+    wanted = Wanted(address="r.a", attribute="policy", value='{"Version": "1", "Days": 4}')
+    result = edit_values(tmp_path, [wanted])
+    assert result.left == ()
+    assert result.files == {Path("policy.json"): b'{\n  "Version": "1",\n  "Days": 4\n}\n'}
+
+
+BLOCK = "owner: |\n  team-a\n  team-b\nqueues:\n  slow: {delay: 1}\ntags: {}\n"
+ANCHOR = "owner: x\ntags: {}\nqueues:\n  fast: &q {delay: 1}\n  slow: *q\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "value"), [(BLOCK, "owner", "team-c"), (ANCHOR, "delay", 2), ("- 1\n", "delay", 2)]
+)
+def test_what_cannot_be_edited_alone_is_left(text: str, path: str, value: Json, tmp_path: Path) -> None:
+    result = edited(tmp_path, "config.yaml", text, (SLOW, path, value))
+    assert Path("config.yaml") not in result.files
+    assert len(result.left) == 1 or result.files
+
+
+def test_a_file_that_is_not_utf_8_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text('resource "r" "a" {\n  x = jsondecode(file("${path.module}/x.json")).y\n}\n')
+    (tmp_path / "x.json").write_bytes(b'{"y": "\xff"}')
+    result = edit_values(tmp_path, [Wanted(address="r.a", attribute="x", value="z")])
+    assert result.files == {}
+    assert len(result.left) == 1
