@@ -15,6 +15,7 @@ from gateway.core.model.masking import is_masked, without_digests
 from gateway.core.model.path import AttributePath, Overlaps, put_all
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import SessionChange
+from gateway.effects.schema import folded, snake
 
 _TAGS: Final = "tags"
 _OFF: Final = frozenset({"default", "disabled", "inactive", "none", "off", "suspended"})
@@ -52,6 +53,11 @@ class PlannedResource:
     def after(self) -> Mapping[str, Json]:
         """All attributes as the plan leaves them, as far as it tells them."""
         return put_all(self.remains, list(self.change.values.items()))
+
+    @cached_property
+    def written(self) -> "WrittenPlaces":
+        """The same by what calls name, documents and blocks opened."""
+        return WrittenPlaces((self.after,))
 
     def known(self, attribute: str) -> tuple[Json, ...]:
         """The values that the attribute may have before, while or after the plan is applied; empty if nobody knows."""
@@ -156,6 +162,90 @@ class PlannedResource:
             return value is None or (key in known and same(value, known[key]))
         given = value if isinstance(value, Mapping) else {}
         return all(key in free or (key in known and same(each, known[key])) for key, each in given.items())
+
+
+class WrittenPlaces:
+    """What stands at one path of a plan, in all items of the lists on the way; parsed and indexed as far as it is asked for, once."""
+
+    def __init__(self, places: Sequence[Json]) -> None:
+        self._places = places
+        self._children: dict[str, WrittenPlaces] = {}
+        self._blocks: dict[str, WrittenPlaces] = {}
+
+    def has(self, steps: Sequence[str], value: Json) -> bool:
+        """Whether the value stands at the steps of a parameter from here, or in the block that one of them names."""
+        if not steps:
+            return as_twin(value) in self._twins or are_among((value,), self._few, same)
+        names = dict.fromkeys((*((steps[0],) if steps[0] in self._members else ()), *self._alike(steps[0])))
+        return any(self._child(name).has_here_or_in_a_block(steps[1:], value) for name in names)
+
+    def has_here_or_in_a_block(self, steps: Sequence[str], value: Json) -> bool:
+        """Whether the value stands at the steps, of which the first may be the name of a block."""
+        if self.has(steps, value):
+            return True
+        return bool(steps) and steps[0] in self._named and self._block(steps[0]).has(steps[1:] or ("value",), value)
+
+    def _child(self, name: str) -> "WrittenPlaces":
+        if name not in self._children:
+            self._children[name] = WrittenPlaces(self._members[name])
+        return self._children[name]
+
+    def _block(self, name: str) -> "WrittenPlaces":
+        if name not in self._blocks:
+            self._blocks[name] = WrittenPlaces(self._named[name])
+        return self._blocks[name]
+
+    def _alike(self, step: str) -> Sequence[str]:
+        return self._folded.get(folded(snake(step)), ())
+
+    @cached_property
+    def _twins(self) -> frozenset[str]:
+        return frozenset(map(as_twin, self._places))
+
+    @property
+    def _few(self) -> Sequence[Json]:
+        return self._places if len(self._places) <= _MOST_COMPARED else ()
+
+    @cached_property
+    def _opened(self) -> Sequence[Mapping[str, Json]]:
+        found: list[Mapping[str, Json]] = []
+        waiting = list(self._places)
+        while waiting:
+            place = waiting.pop()
+            if isinstance(place, str) and is_document(place):
+                waiting.append(json.loads(place))
+            elif is_list(place):
+                waiting += place
+            elif isinstance(place, Mapping):
+                found.append(place)
+        return found
+
+    @cached_property
+    def _members(self) -> Mapping[str, list[Json]]:
+        found: dict[str, list[Json]] = {}
+        for place in self._opened:
+            for name, item in place.items():
+                found.setdefault(name, []).append(item)
+        return found
+
+    @cached_property
+    def _folded(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in self._members:
+            found.setdefault(folded(name), []).append(name)
+        return found
+
+    @cached_property
+    def _named(self) -> Mapping[str, list[Json]]:
+        """Blocks of lists by the attributes with which a call, that has a map in their place, names them."""
+        found: dict[str, list[Json]] = {}
+        for place in self._places:
+            for block in place if is_list(place) else ():
+                names = (block.get("name"), block.get("key")) if isinstance(block, Mapping) else ()
+                for name in names:
+                    if isinstance(name, str):
+                        found.setdefault(name, []).append(block)
+        return found
 
 
 def is_body(value: object) -> bool:

@@ -3,18 +3,16 @@
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from gateway.core.model.json import Json, is_document, is_list, to_json
+from gateway.core.model.json import Json, is_list, to_json
 from gateway.core.model.mutation import Call, EffectAction
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import UsedChange
-from gateway.effects.schema import folded, snake
+from gateway.effects.schema import snake
 from gateway.plans.planned_values import PlannedResource, same
 
-_BLOCK_NAMES: Final = ("name", "key")
-"""The attributes of a block by which a call, that has a map in its place, names it."""
 _TAKES_AWAY: Final = (PlannedAction.DELETE, PlannedAction.REPLACE)
 _DEFAULT_CALLS: Final[Mapping[tuple[str, str], Mapping[str, Json]]] = {
     ("aws_ecr_registry_scanning_configuration", "ecr:PutRegistryScanningConfiguration"): {
@@ -47,29 +45,7 @@ _IN_FORCE: Final = frozenset({"sso-admin:ProvisionPermissionSet"})
 def is_written(resource: PlannedResource, steps: Sequence[str], value: object) -> bool:
     """Whether the plan has the value at the place of the parameter, in a document or in a block that the call has in a map under its name."""
     said = to_json(value)
-    return not same(said, None) and any(same(said, found) for found in _planned_at(resource.after, steps))
-
-
-def _planned_at(place: Json, steps: Sequence[str]) -> Iterator[Json]:
-    if isinstance(place, str) and steps and is_document(place):
-        yield from _planned_at(json.loads(place), steps)
-    elif not steps:
-        yield place
-    elif is_list(place):
-        for item in place:
-            yield from _planned_at(item, steps)
-    elif isinstance(place, Mapping):
-        for name, item in place.items():
-            if name == steps[0] or folded(name) == folded(snake(steps[0])):
-                yield from _planned_at(item, steps[1:])
-                yield from _named_block(item, steps[1:])
-
-
-def _named_block(blocks: Json, steps: Sequence[str]) -> Iterator[Json]:
-    """What stands further on in the block that has the first step as its name."""
-    for block in blocks if steps and is_list(blocks) else ():
-        if isinstance(block, Mapping) and any(block.get(name) == steps[0] for name in _BLOCK_NAMES):
-            yield from _planned_at(block, steps[1:] or ("value",))
+    return not same(said, None) and resource.written.has(steps, said)
 
 
 def says_no_value(resource: PlannedResource, steps: Sequence[str], value: object) -> bool:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +16,12 @@ from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import PlanRules, SessionChange
 from gateway.effects.schema import read_schemas
 from gateway.plans.call_match import CallMatch, SessionCall, by_effects
+from gateway.plans.planned_values import WrittenPlaces
 from gateway.plans.row_match import by_rows
 from gateway.plans.session_calls import match_of
 from tests.gateway.plans.test_row_match import KAFKA, C, D, S, change, match, row, session_call, source
 from tests.kit import nouns
+from tests.kit.growth import assert_linear
 
 DELETE, UPDATE = PlannedAction.DELETE, PlannedAction.UPDATE
 ACCOUNT = "123456789012"
@@ -378,3 +381,13 @@ def test_only_a_reviewed_operation_puts_in_force_what_the_plan_changes() -> None
     assert given(PermissionSetArn="a:other", TargetType="ALL").objection
     assert given(PermissionSetArn="a:ps", TargetType="ALL", TargetId="210987654321").objection
     assert given("AttachSomething", PermissionSetArn="a:ps", TargetType="ALL").objection
+
+
+def test_the_planned_places_are_searched_once_for_a_long_call() -> None:
+    def make(size: int) -> Callable[[], bool]:
+        blocks: Json = [{"name": f"n{number}", "value": f"v{number}"} for number in range(size)]
+        places = WrittenPlaces(({"parameters": blocks},))
+        return lambda: all(places.has(("Parameters", f"n{number}"), f"v{number}") for number in range(size))
+
+    assert make(3)()
+    assert_linear(make, 200)
