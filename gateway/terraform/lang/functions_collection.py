@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+from gateway.terraform.lang.sets import as_set
 from gateway.terraform.lang.unify import unified
 from gateway.terraform.lang.values import (
     EvaluationFailed,
@@ -12,7 +13,6 @@ from gateway.terraform.lang.values import (
     SetOf,
     Unknown,
     Value,
-    as_set,
     decimal,
     hcl_equal,
     is_list,
@@ -228,9 +228,7 @@ def _setproduct(*sets: Value) -> Value:
     if math.prod(len(row) for row in rows) > _LARGEST_PRODUCT:
         raise Unknown(f"setproduct() of more than {_LARGEST_PRODUCT} items")
     product = [list(each) for each in itertools.product(*rows)]
-    if all(isinstance(each, SetOf) for each in sets):
-        raise Unknown("the order of a set of collections is not certain")
-    return ListOf(product)
+    return as_set(product) if all(isinstance(each, SetOf) for each in sets) else ListOf(product)
 
 
 def _sets(name: str, sets: Sequence[Value], combine: Callable[[list[list[Value]]], Iterable[Value]]) -> SetOf:

@@ -9,6 +9,7 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import EvaluationScope, value_of
 from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.sets import as_set
 from gateway.terraform.lang.unify import unified
 from gateway.terraform.lang.values import EvaluationFailed, Opaque, Unknown, Value
 
@@ -40,7 +41,7 @@ def _collection(name: str, value: Value, inner: Expression) -> Value:
         case "list":
             return values.ListOf(_each(values.items(value, "a list"), element))
         case "set":
-            return values.as_set(_each(values.items(value, "a set"), element))
+            return as_set(_each(values.items(value, "a set"), element))
         case "map":
             table = values.mapping(value, "a map")
             converted = dict(zip(table, _each(list(table.values()), element), strict=True))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gateway.terraform.lang import values
+from gateway.terraform.lang.sets import as_set
 from gateway.terraform.lang.values import ListOf, MapOf, Opaque, SetOf, Unknown, Value
 
 
@@ -143,7 +144,7 @@ def converted(value: Value, target: Type) -> Value:
         case Collection(kind="list", item=item):
             return ListOf(converted(each, item) for each in values.items(value, "a list"))
         case Collection(kind="set", item=item):
-            return values.as_set(converted(each, item) for each in values.items(value, "a set"))
+            return as_set(converted(each, item) for each in values.items(value, "a set"))
         case Collection(item=item):
             table = values.mapping(value, "a map")
             return MapOf({key: converted(each, item) for key, each in table.items()})

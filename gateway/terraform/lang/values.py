@@ -215,17 +215,6 @@ def kinds(value: Value) -> frozenset[str]:
             return frozenset({kind(value)})
 
 
-def as_set(values: Iterable[Value]) -> SetOf:
-    """The set of values of one type: sorted, without duplicates. Raises `Unknown` for sets of collections, whose order is not known."""
-    each = list(values)
-    scalars = [value for value in each if isinstance(value, str | bool | int | float)]
-    if len(scalars) == len(each):
-        return SetOf(sorted(set(scalars), key=lambda value: (isinstance(value, str), value)))
-    if each and all(value == each[0] and not isinstance(value, Opaque) for value in each):
-        return SetOf(each[:1])
-    raise Unknown("the order of a set of collections is not certain")
-
-
 def hcl_equal(one: Value, other: Value) -> bool:
     """The `==` operator of HCL: false for values of different types, so `1 == "1"` is false.
 

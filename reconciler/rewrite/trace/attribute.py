@@ -22,7 +22,7 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
-from reconciler.rewrite.trace import blocks, documents, functions, lists, overrides, policies, references
+from reconciler.rewrite.trace import blocks, conversions, documents, functions, lists, overrides, policies, references
 from reconciler.rewrite.trace.inverse import negated, then
 from reconciler.rewrite.trace.sites import Alias, Cursor, NoSite, TracedSite, source_of
 
@@ -139,11 +139,12 @@ def _within(cursor: Cursor, row: Nested, block_type: str) -> Cursor:
     """The cursor moved into a nested block."""
     if row.dynamic is None:
         return replace(cursor, scope=row.scope)
-    given = cursor.document.attributes(row.dynamic)
-    iterator = read_attribute(cursor.document, given["iterator"]) if "iterator" in given else None
+    written = cursor.document.attributes(row.dynamic)
+    iterator = read_attribute(cursor.document, written["iterator"]) if "iterator" in written else None
     name = iterator.name if isinstance(iterator, e.Name) else block_type
-    source = read_attribute(cursor.document, given["for_each"])
-    alias = Alias(cursor.document, source, replace(cursor, chain=()), values.text(row.key), whole=False)
+    source = read_attribute(cursor.document, written["for_each"])
+    key = conversions.place_in_set(values.items(value_of(source, cursor.scope), "for_each"), row.key)
+    alias = Alias(cursor.document, source, replace(cursor, chain=()), key, whole=False)
     return replace(cursor, scope=row.scope, aliases={**cursor.aliases, name: alias})
 
 
@@ -216,8 +217,7 @@ def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterato
     if isinstance(source, Mapping):
         pairs: list[tuple[Value, Value]] = [(key, source[key]) for key in sorted(source)]
     elif isinstance(source, values.SetOf):
-        yield cursor.refuse("A collection made from a set is not edited.", expression)
-        return
+        pairs = [(item, item) for item in source]
     else:
         pairs = list(enumerate(values.items(source, "for")))
     position = 0
@@ -229,7 +229,8 @@ def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterato
         result_key: Value = position if expression.key is None else value_of(expression.key, scope)
         position += 1
         if values.text(result_key) == path[0]:
-            alias = Alias(cursor.document, expression.source, replace(cursor, chain=()), values.text(key), whole=True)
+            held = conversions.place_in_set(() if isinstance(source, Mapping) else values.items(source, "for"), key)
+            alias = Alias(cursor.document, expression.source, replace(cursor, chain=()), held, whole=True)
             inner = replace(cursor, scope=scope, aliases={**cursor.aliases, expression.names[-1]: alias})
             yield from _follow(inner, expression.value, path[1:])
             condition = overrides.condition_on(expression.names[0], names[0])
@@ -322,7 +323,7 @@ def _in_alias(cursor: Cursor, expression: Expression, alias: Alias, steps: tuple
             return
         steps = steps[1:]
     value = value_of(alias.source, alias.cursor.scope)
-    if isinstance(value, values.SetOf):
+    if isinstance(value, values.SetOf) and not conversions.holds_collections(value):
         yield cursor.refuse(f"{shown} is an item of a set, which names the instance.", expression)
         return
     there = replace(alias.cursor, chain=cursor.chain, convert=cursor.convert, depth=cursor.depth)
@@ -339,6 +340,10 @@ def _in_variable(cursor: Cursor, expression: Expression, name: str, rest: tuple[
         return
     document = definition.document
     given = read_attribute(document, definition.attribute)
+    with contextlib.suppress(Unknown):
+        now, constraint = value_of(given, definition.scope), module.constraint(name)
+        rest = conversions.steps_as_given(now, rest, constraint)
+        cursor = replace(cursor, convert=then(conversions.as_given(now, constraint, rest), cursor.convert))
     label = "default of var." if definition.kind == "default" else ""
     line = f"{document.at(definition.attribute)} {label}{name} = {source_of(document, given)}"
     if definition.kind == "default" and module.parent is not None:

@@ -3,6 +3,7 @@
 `reconciler.rewrite.trace.attribute.attribute` calls this module and is called back as `follow`, because an argument can be any expression.
 """
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from gateway.terraform.lang.evaluate import EvaluationScope, value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.values import EvaluationFailed, Unknown, Value
 from reconciler.rewrite.trace import lists
+from reconciler.rewrite.trace.conversions import set_as_given, set_steps_as_given
 from reconciler.rewrite.trace.inverse import Inverse, inverse, then
 from reconciler.rewrite.trace.overrides import constant_of_all
 from reconciler.rewrite.trace.sites import (
@@ -30,7 +32,7 @@ from reconciler.rewrite.trace.sites import (
 )
 from reconciler.rewrite.trace.solution import argument_of_call, part_of_template
 
-_CONVERSIONS = frozenset({"tolist", "toset", "tomap", "tonumber", "tostring", "tobool", "sensitive", "nonsensitive"})
+_CONVERSIONS = frozenset({"tolist", "tomap", "tonumber", "tostring", "tobool", "sensitive", "nonsensitive"})
 _OWN_NAMES = frozenset({"var", "local", "each", "count"})
 """What a calculation may refer to and still be replaced by a number: what another object has, moves by itself."""
 
@@ -40,6 +42,8 @@ def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], foll
     arguments = expression.arguments
     if expression.expand:
         yield cursor.refuse(f"{expression.name}() with `...` is not followed.", expression)
+    elif expression.name == "toset" and len(arguments) == 1:
+        yield from _in_set(cursor, arguments[0], path, follow)
     elif expression.name in _CONVERSIONS and len(arguments) == 1:
         yield from follow(cursor, arguments[0], path)
     elif expression.name == "jsonencode" and len(arguments) == 1 and path:
@@ -56,6 +60,16 @@ def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], foll
         yield from tracer[1](cursor, expression, path, follow)
     else:
         yield from _in_other(cursor, expression, path, follow)
+
+
+def _in_set(cursor: Cursor, argument: Expression, path: tuple[str, ...], follow: Follow) -> Iterator[TracedSite]:
+    """Sites in the list that a set is made of: its items keep their places there."""
+    with contextlib.suppress(Unknown):
+        now = value_of(argument, cursor.scope)
+        path = set_steps_as_given(now, path)
+        if not path:
+            cursor = replace(cursor, convert=then(set_as_given(now), cursor.convert))
+    yield from follow(cursor, argument, path)
 
 
 def _in_other(

@@ -10,7 +10,6 @@ from gateway.terraform.lang.values import (
     SetOf,
     Unknown,
     Value,
-    as_set,
     decimal,
     hcl_equal,
     number,
@@ -54,18 +53,6 @@ def test_other_values_are_not_numbers(odd: Value) -> None:
 def test_other_values_are_not_bools(odd: Value) -> None:
     with pytest.raises(EvaluationFailed):
         truth(odd)
-
-
-def test_sets_are_sorted_and_without_duplicates() -> None:
-    assert as_set(["b", "a", "b"]) == ["a", "b"]
-    assert as_set([10, 9]) == [9, 10]
-    assert isinstance(as_set([{"a": 1}]), SetOf)
-
-
-@pytest.mark.parametrize("odd", [[{"a": 1}, {"a": 2}], [Opaque("why")], ["a", None]])
-def test_a_set_whose_order_is_not_certain_is_unknown(odd: list[Value]) -> None:
-    with pytest.raises(Unknown):
-        as_set(odd)
 
 
 def test_equality_depends_on_types() -> None:
