@@ -372,6 +372,7 @@ def console_doors(parts: Parts, api: App, pipeline: Pipeline, stopping: Stopping
         checkouts={stack.name: stack.path for stack in parts.settings.stacks},
         rules=parts.engine.rules,
         revision=lambda: parts.engine.revision,
+        readiness=lambda: _readiness(parts),
         ending_keys=lambda: parts.key_ends.ending,
         clock=parts.clock,
         stopping=stopping,

@@ -23,7 +23,7 @@ from gateway.core.model.plan_session import PlanSession, SessionChange, UsedChan
 from gateway.core.model.signal import Signal, SignalEvent, SignalState
 from gateway.core.model.stop import Stop, StopScope
 from gateway.core.model.time_box import ClaimSpans, TimeBoxPart, TimeBoxState
-from gateway.core.model.verdict import Decision
+from gateway.core.model.verdict import Decision, Verdict
 from gateway.core.records.record import Record, Stage
 from gateway.core.records.write_backs import ReconciledBody
 
@@ -307,11 +307,29 @@ class RecordQuery:
     """Only records before this one, so that the next page of a long list is found as fast as the first."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """How often each verdict was given in each of several spans of time."""
+
+    counted_from: datetime
+    """Spans that began before this time were not counted: there were too many decisions since."""
+    counts: Mapping[tuple[datetime, Verdict], int]
+    """By the start of the span; without those in which nothing was decided."""
+
+
 class LedgerQueries(Protocol):
     """Queries on the ledger for people and for the reconciler."""
 
     async def records(self, query: RecordQuery) -> Sequence[Record]:
         """The matching records, with `seq`, `previous` and `hash`."""
+        ...
+
+    async def lives(self, mutation_ids: Sequence[str]) -> Mapping[str, Sequence[Record]]:
+        """The records of each of these mutations, oldest first; of one with very many the first and the newest. None for an unknown one."""
+        ...
+
+    async def activity(self, starts: Sequence[datetime]) -> Activity:
+        """How often each verdict was given from each start to the next, and from the last one until now; `starts` ascend, at most 100."""
         ...
 
     async def claims(

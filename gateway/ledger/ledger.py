@@ -20,7 +20,7 @@ from gateway.core.model.outcome import Sent
 from gateway.core.model.verdict import Decision
 from gateway.core.off_loop import mutation_size, off_loop
 from gateway.core.records.record import Record
-from gateway.ledger.ask import context_ledger, lists, record_search, time_box_queries
+from gateway.ledger.ask import context_ledger, lists, mutation_lives, record_search, time_box_queries
 from gateway.ledger.ask.blame import blame
 from gateway.ledger.ask.change_history import changes_of
 from gateway.ledger.chain.anchor import Anchor
@@ -206,6 +206,8 @@ class SqlLedger:
     # The ports `LedgerQueries` and `LedgerCommands` -------------------------------------------------------------
 
     records = _query(record_search.records)
+    lives = _query(mutation_lives.lives)
+    activity = _query(mutation_lives.activity)
     changed_since = _query(lists.changed_since)
     claims = _query(lists.claims)
     holds = _query(lists.holds)

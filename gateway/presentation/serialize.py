@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+import msgspec
+
 from gateway.core.model.approval import Hold, HoldState, approval_rule_to_json
 from gateway.core.model.claim import Claim, Undone, undone_by_to_json
 from gateway.core.model.json import to_json
@@ -13,8 +15,10 @@ from gateway.core.model.mutation import Effect, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
 from gateway.core.records.claims import UndoneBody
+from gateway.core.records.decided import RecordedEffect
 from gateway.core.records.record import Record, to_members
 from gateway.core.times import utc_text
+from gateway.presentation.headline import effects_headline
 
 
 def undone_to_json(undone: Undone | None) -> dict[str, Any] | None:
@@ -192,6 +196,7 @@ def hold_to_json(hold: Hold) -> dict[str, Any]:
         "kind": summary["caller"]["kind"],
         "on_behalf_of": hold.on_behalf_of,
         "stack": hold.stack,
+        "headline": effects_headline(_effects_of(summary), f"{call['service']}:{call['operation']}", done=False),
         "service": call["service"],
         "operation": call["operation"],
         "account": call["account"],
@@ -212,6 +217,14 @@ def hold_to_json(hold: Hold) -> dict[str, Any]:
             if finding["verdict"] == Verdict.HOLD
         ],
     }
+
+
+def _effects_of(summary: Mapping[str, Any]) -> tuple[RecordedEffect[Any], ...]:
+    """The effects of a hold; none where they do not fit their type any more: a list of holds is shown whatever is in one."""
+    try:
+        return msgspec.convert(summary["effects"], tuple[RecordedEffect[Any], ...])
+    except (KeyError, msgspec.ValidationError):
+        return ()
 
 
 def claim_to_json(claim: Claim) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from tests.kit.gate import Gate
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.system]
 
 RESOURCE = "resource?address=aws_autoscaling_group.kafka_consumer"
-PAGES = ("feed", "approvals", "approvals/reject", "claims", "claims/release", "resources", RESOURCE, "drift", "write-back", "actors", "actors/agent", "policy")  # fmt: skip
+PAGES = ("", "changes", "feed", "approvals", "approvals/reject", "claims", "claims/release", "resources", RESOURCE, "drift", "write-back", "actors", "actors/agent", "policy")  # fmt: skip
 PICTURES = os.environ.get("CONSOLE_PICTURES", "")
 """Where the pictures go that `docs/operators.md` shows: `CONSOLE_PICTURES=deploy/screenshots`; a directory of the test without it."""
 SHOWN = {"feed", "approvals", RESOURCE}
@@ -35,7 +35,7 @@ def test_every_page_is_accessible(busy: Gate, browser: Browser, tmp_path: Path, 
     pictures = Path(PICTURES or tmp_path)
     with a_page(browser, busy, "ana", color_scheme=scheme) as page:
         for path in PAGES:
-            answer = page.goto(f"/console/{path}")
+            answer = page.goto(f"/console/{path}".rstrip("/"))
             assert answer is not None
             assert answer.ok, path
             assert accessibility_problems(page) == [], path
@@ -140,7 +140,7 @@ def test_hostile_text_does_nothing_on_any_page(busy: Gate, browser: Browser) -> 
             f"approvals?actor={HOSTILE}",
             f"policy?q={HOSTILE}",
         ):
-            page.goto(f"/console/{path}")
+            page.goto(f"/console/{path}".rstrip("/"))
             assert page.locator("main img, main script, main [onload], main [onerror]").count() == 0, path
         page.goto(f"/console/mutations/{mutation}")
         expect(page.locator("blockquote")).to_have_text(HOSTILE)

@@ -59,7 +59,7 @@ def test_a_person_who_cancels_reads_why_they_are_not_in(both: tuple[Gate, OidcSt
         expect(page.get_by_role("alert")).to_contain_text("used already")
         page.get_by_role("link", name=f"Sign in with 127.0.0.1:{stub.port}").click()
         page.get_by_role("button", name="I am human").click()
-        page.wait_for_url("**/console/feed")
+        page.wait_for_url("**/console")
     assert "cancelled" in str([record.body.members["reason"] for record in gate.records(stage=Stage.TURNED_AWAY)])
 
 

@@ -58,7 +58,7 @@ def a_page(browser: Browser, gate: Gate, actor: str | None = None, **options: An
             page.goto("/console/sign-in")
             page.get_by_label("Key").fill(key_of(gate, actor))
             page.get_by_role("button", name="Sign in").click()
-            page.wait_for_url("**/console/feed")
+            page.wait_for_url("**/console")
         yield page
     finally:
         context.close()

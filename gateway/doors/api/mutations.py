@@ -37,6 +37,7 @@ from gateway.line.checks.stops import RULE as STOPPED
 from gateway.line.pipeline import MutationResult
 from gateway.line.wakeups import Wakeups
 from gateway.line.withheld import withheld_names
+from gateway.presentation.changes import change_to_json
 from gateway.presentation.explanation import explanation_of
 from gateway.presentation.mutation_state import UNDECIDED, mutation_state
 from gateway.presentation.refusal import in_doubt_text, refusal_text
@@ -269,6 +270,7 @@ def _document(mutation_id: str, records: Sequence[Record]) -> dict[str, Any]:
     return {
         "mutation_id": mutation_id,
         "state": mutation_state(records) if decided else None,
+        "change": change_to_json(records) if decided else None,
         "records": [record_to_json(record) for record in records],
     }
 

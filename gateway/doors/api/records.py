@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from gateway.core.errors import Malformed
 from gateway.core.ports import RecordQuery
@@ -14,10 +14,7 @@ from gateway.presentation.serialize import record_to_json
 router = APIRouter()
 
 
-@router.get("/records", summary="What was requested, decided and done")
-async def records(
-    ports: Ports,
-    caller: Authenticated,
+def record_filter(
     *,
     actor: str = "",
     intent: str = "",
@@ -33,9 +30,9 @@ async def records(
     after_seq: Annotated[int, Query(ge=0, le=MAX_INTEGER)] = 0,
     before_seq: Annotated[int, Query(ge=0, le=MAX_INTEGER)] = 0,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> dict[str, Any]:
-    """The records of the filter that the caller may see, newest first."""
-    query = RecordQuery(
+) -> RecordQuery:
+    """The filter that the address gives, for every list that is made of records. Raises `errors.Malformed`."""
+    return RecordQuery(
         actor=actor,
         intent=intent,
         motivation=motivation,
@@ -51,6 +48,15 @@ async def records(
         before_seq=before_seq,
         limit=limit,
     )
+
+
+RecordFilter = Annotated[RecordQuery, Depends(record_filter)]
+"""A parameter of a route: which records are asked for."""
+
+
+@router.get("/records", summary="What was requested, decided and done")
+async def records(ports: Ports, caller: Authenticated, query: RecordFilter) -> dict[str, Any]:
+    """The records of the filter that the caller may see, newest first."""
     found = await ports.visible_records(caller, query)
     return told(caller, {"records": [record_to_json(record) for record in found]})
 

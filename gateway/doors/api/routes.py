@@ -11,6 +11,7 @@ from gateway.core.errors import NotFound
 from gateway.doors.api import (
     approvals,
     budgets,
+    changes,
     claims,
     drift,
     left,
@@ -33,6 +34,7 @@ _UNKEYED: Final[tuple[ModuleType, ...]] = (signals, plans, notices)
 """Modules with routes whose requests carry a signature instead of a key."""
 _KEYED: Final[tuple[ModuleType, ...]] = (
     mutations,
+    changes,
     approvals,
     sessions,
     records,

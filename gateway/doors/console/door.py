@@ -1,7 +1,7 @@
 """The console as a door of the gateway. Its templates and pages are loaded at the first request: a gateway that nobody visits has none of them."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +10,7 @@ from gateway.core.http.asgi import Receive, Scope, Send
 from gateway.core.model.verdict import RuleText
 from gateway.core.ports import Authenticator, Clock, KeyRing
 from gateway.core.settings.console import ConsoleSettings
+from gateway.doors.api.health import Readiness
 from gateway.doors.router import App
 from gateway.doors.shutdown import Stopping
 from gateway.ledger.ask.key_ends import EndingKey
@@ -31,6 +32,8 @@ class ConsoleParts:
     rules: Callable[[], Mapping[str, RuleText]]
     revision: Callable[[], str]
     """Of the policies in force."""
+    readiness: Callable[[], Awaitable[Readiness]]
+    """Whether the gateway can do its work, and by which revisions it does."""
     ending_keys: Callable[[], Sequence[EndingKey]]
     """The keys that end soon."""
     clock: Clock

@@ -1,17 +1,17 @@
-"""The live feed: the newest records as rows of who did what and why, filtered by the address; new ones come by a stream."""
+"""The records for auditors, live: a row of who did what and why for each, filtered by the address."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from fastapi.sse import format_sse_event
-from starlette.responses import Response, StreamingResponse
+from markupsafe import Markup
+from starlette.responses import Response
 
-from gateway.core.errors import SentinelError
 from gateway.core.model.motive import Intent, Motivation
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.record import Stage
+from gateway.doors.console.live import ROWS, LiveRows
 from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.visit import Visit, rows_of
 
@@ -90,8 +90,6 @@ def _result(stage: str, body: Mapping[str, Any]) -> str:
             return ""
 
 
-ROWS: Final = 50
-"""Records on a page, and in each message of the stream."""
 _FREE: Final = ("actor", "resource", "key")
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "stage": tuple(Stage),
@@ -102,13 +100,12 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 """Filters with a list of words, and these words."""
 
 
-@dataclass(slots=True)
 class Feed:
     """The page and its stream."""
 
-    pulse: Pulse
-    _drawn: dict[tuple[str, str], tuple[int, int, str]] = field(default_factory=dict)
-    """The last message, by visitor and filter: visitors with the same feed share the work."""
+    def __init__(self, pulse: Pulse) -> None:
+        self._live = LiveRows(pulse, filter_of, _draw)
+        self.stream = self._live.stream
 
     async def page(self, visit: Visit) -> Response:
         """The records of the filter, newest first."""
@@ -118,63 +115,24 @@ class Feed:
             "/records", **chosen, limit=ROWS + 1, before_seq=before if before.isdecimal() else ""
         )
         rows, last = rows_of([feed_row(record) for record in found["records"]], ROWS)
+        drawn = visit.templates.text("feed_rows.html", rows=rows)
         newest = rows[0].seq if rows else 0
         live = not before and "pause" not in visit.query
         return visit.page(
             "feed.html",
-            rows=rows,
+            rows=Markup(drawn),  # noqa: S704  a template made it
             chosen=chosen,
             choices=CHOICES,
             here=urlencode(chosen),
             older=last.seq if last else 0,
-            stream=urlencode({**chosen, "after": newest}) if live else "",
+            stream=self._live.address("/console/feed/stream", chosen, newest, drawn) if live else "",
             live=live,
         )
 
-    async def stream(self, visit: Visit) -> Response:
-        """The same, again whenever there are new records, four times a second at most."""
-        self.pulse.require_room(visit.caller.actor)
-        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(self._messages(visit), media_type="text/event-stream", headers=headers)
 
-    async def _messages(self, visit: Visit) -> AsyncIterator[bytes]:
-        chosen = filter_of(visit.query)
-        given = visit.query.get("after", "")
-        start = int(given) if given.isdecimal() and len(given) < 19 else 0  # noqa: PLR2004  digits of the largest number
-        shown = start
-        yield b": open\n\n"
-        async for last in self.pulse.beats(visit.caller.actor, start):
-            if not await visit.still_in():
-                return
-            if not last:
-                yield b": ping\n\n"
-                continue
-            try:
-                newest, rows = await self._rows(visit, chosen, last)
-            except SentinelError:
-                return  # the browser asks again, and is told then
-            values = {
-                "rows": rows if newest > shown else "",
-                "told": visit.caller.sees_all,
-                "last": last,
-                "more": last - start,
-            }
-            shown = max(shown, newest)
-            yield format_sse_event(data_str=visit.templates.text("feed_message.html", **values), id=str(last))
-
-    async def _rows(self, visit: Visit, chosen: Mapping[str, str], last: int) -> tuple[int, str]:
-        """The number of the newest record that the filter lets through, and the rows."""
-        whose = "" if visit.caller.sees_all else visit.caller.actor
-        name = (whose, urlencode(chosen))
-        kept = self._drawn.get(name)
-        if kept is None or kept[0] < last:
-            found = await visit.api.get("/records", **chosen, limit=ROWS)
-            rows = [feed_row(record) for record in found["records"]]
-            kept = (last, rows[0].seq if rows else 0, visit.templates.text("feed_rows.html", rows=rows))
-            if len(self._drawn) > ROWS:
-                self._drawn.clear()
-            self._drawn[name] = kept
-        return kept[1:]
+async def _draw(visit: Visit, chosen: Mapping[str, str]) -> str:
+    found = await visit.api.get("/records", **chosen, limit=ROWS)
+    return visit.templates.text("feed_rows.html", rows=[feed_row(record) for record in found["records"]])
 
 
 def filter_of(query: Mapping[str, str]) -> dict[str, str]:

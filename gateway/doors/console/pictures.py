@@ -1,4 +1,4 @@
-"""Pictures drawn here, as shapes whose positions are numbers: the history of one attribute with its holders, and what depends on a resource."""
+"""Pictures drawn here, as shapes whose positions are numbers: the history of one attribute, what depends on a resource, and decisions by the hour."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -159,3 +159,58 @@ def short_address(address: str) -> str:
     """The end of an address, which tells resources apart, as much as fits into a box."""
     most = 40
     return address if len(address) <= most else f"…{address[-most + 1 :]}"
+
+
+_DAY_WIDTH: Final = 1000
+_DAY_HEIGHT: Final = 90
+_BY_VERDICT: Final = ("allow", "hold", "deny")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HourBar:
+    """The decisions of one verdict in one hour."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayPicture:
+    """Decisions by hour and verdict, stacked."""
+
+    bars: tuple[HourBar, ...]
+    hours: tuple[tuple[float, float, str], ...]
+    """Of each hour: where it begins, its width, and what it says in words."""
+    most: int
+    """Decisions in the busiest hour."""
+    totals: Mapping[str, int]
+    """By verdict."""
+
+
+def day_picture(hours: Sequence[Mapping[str, Any]]) -> DayPicture:
+    """The picture of decisions, an hour each, oldest first, as the API counts them."""
+    width = _DAY_WIDTH / max(len(hours), 1)
+    most = max((sum(hour["counts"].values()) for hour in hours), default=0)
+    bars: list[HourBar] = []
+    told: list[tuple[float, float, str]] = []
+    totals = dict.fromkeys(_BY_VERDICT, 0)
+    for place, hour in enumerate(hours):
+        y = float(_DAY_HEIGHT)
+        for verdict in _BY_VERDICT:
+            count = hour["counts"].get(verdict, 0)
+            totals[verdict] += count
+            if count:
+                # One of many is still seen.
+                height = max(_DAY_HEIGHT * count / most, 2.0)
+                y -= height
+                bars.append(HourBar(x=place * width + 1, y=y, width=width - 2, height=height, verdict=verdict))
+        begin = datetime.fromisoformat(hour["start"])
+        said = ", ".join(f"{hour['counts'].get(verdict, 0)} {word}" for verdict, word in _VERDICT_WORDS.items())
+        told.append((place * width, width, f"{begin:%H:%M}: {said}"))
+    return DayPicture(bars=tuple(bars), hours=tuple(told), most=most, totals=totals)
+
+
+_VERDICT_WORDS: Final = {"allow": "allowed", "hold": "held", "deny": "denied"}

@@ -62,6 +62,11 @@ class Pulse:
                 if self.last <= seen and not await _within(event, self._ping):
                     yield 0
 
+    async def newest(self) -> int:
+        """The number of the newest record now. Raises `errors.LedgerUnavailable`."""
+        last, _ = await self._ledger.changed_since(-1)
+        return last
+
     def end(self) -> None:
         """End every stream: the gateway stops."""
         self._ended = True

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -51,6 +51,7 @@ def _file(content: bytes, kind: str) -> StaticFile:
 _LONGEST: Final = 20_000
 """Characters of one value on a page."""
 _SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86_400
+_UNITS: Final = ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s"))
 
 
 def environment() -> Environment:
@@ -67,6 +68,8 @@ def environment() -> Environment:
     made.filters.update(
         value=value_text,
         moment=moment,
+        ago=ago,
+        standing=standing,
         lasts=duration_text,
         short=short,
         shell=shell,
@@ -111,13 +114,42 @@ def moment(time: str | datetime | None) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(f"{at:%Y-%m-%dT%H:%M:%SZ}", f"{at:%Y-%m-%d %H:%M:%S}")
 
 
+def ago(time: str | datetime | None, now: datetime) -> Markup:
+    """How long before `now` a time was, in its largest unit; the exact time in UTC is shown on hover and given to programs."""
+    if time is None:
+        return Markup("–")
+    at = (datetime.fromisoformat(time) if isinstance(time, str) else time).astimezone(UTC)
+    left = (now - at).total_seconds()
+    size, unit = next(((size, unit) for size, unit in _UNITS if abs(left) >= size), (_SECOND, "s"))
+    count = int(abs(left) // size)
+    text = "just now" if not count else f"{count} {unit} ago" if left > 0 else f"in {count} {unit}"
+    exact = f"{at:%Y-%m-%d %H:%M:%S} UTC"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(f"{at:%Y-%m-%dT%H:%M:%SZ}", exact, text)
+
+
+def standing(path: Sequence[Mapping[str, Any]]) -> str:
+    """Where a mutation stands beyond its verdict and outcome, in a few words, from the marks of its path; empty if these say it all."""
+    for mark in path:
+        if mark["state"] == "stopped":
+            return "left to a person" if mark["name"] == "in code" else ""
+        if mark["state"] == "waits":
+            return _WAITING.get(mark["name"], "")
+    return "merged" if path[-1]["state"] == "done" else ""
+
+
+_WAITING: Final[Mapping[str, str]] = {
+    "in code": "not in code yet",
+    "merged": "not merged yet",
+}
+
+
 def duration_text(seconds: float | None) -> str:
     """How long something lasts, in its largest two units."""
     if seconds is None:
         return "–"
     left = int(timedelta(seconds=seconds).total_seconds())
     parts = []
-    for size, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s")):
+    for size, name in _UNITS:
         count, left = divmod(left, size)
         if count:
             parts.append(f"{count} {name}")

@@ -17,12 +17,14 @@ from gateway.core.http.asgi import Message, Receive, Scope, Send, send_response
 from gateway.doors.console.actors import actor, actors, reset, resume, stop
 from gateway.doors.console.api_client import ApiClient, http_status
 from gateway.doors.console.approvals import approvals, ask_rejection, reject_all
+from gateway.doors.console.changes import Changes
 from gateway.doors.console.claims import ask_release, claims, release_all
 from gateway.doors.console.door import ConsoleParts
 from gateway.doors.console.drift import decide, drift, write_back
 from gateway.doors.console.feed import Feed
 from gateway.doors.console.mutation import act, mutation
 from gateway.doors.console.oidc_sign_in import BACK, PATH, OidcSignIn
+from gateway.doors.console.overview import Overview
 from gateway.doors.console.policy import PolicyPage
 from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.rendering import environment, static_files
@@ -135,16 +137,23 @@ class Site:
         )
         pulse = Pulse(parts.changes)
         parts.stopping.add(pulse.end)
-        feed = Feed(pulse)
+        feed, changes = Feed(pulse), Changes(pulse)
         policy = PolicyPage(parts.rules, parts.revision)
-        pages = (*PAGES, ("/feed", feed.page), ("/feed/stream", feed.stream), ("/policy", policy.page))
+        pages = (
+            *PAGES,
+            ("", Overview(parts.readiness).page),
+            ("/changes", changes.page),
+            ("/changes/stream", changes.stream),
+            ("/feed", feed.page),
+            ("/feed/stream", feed.stream),
+            ("/policy", policy.page),
+        )
         routes = [
             Route("/console/static/{name}", _static),
             Route("/console/sign-in", self._whole(doors.ask)),
             Route("/console/sign-in", self._whole(doors.take), methods=["POST"]),
             Route("/console/sign-out", self._whole(sessions.end), methods=["POST"]),
             *(self._oidc(doors, sessions) if parts.settings.oidc_issuer else ()),
-            Route("/console", self._whole(_first)),
             *(Route(f"/console{path}", self._whole(self._signed_in(page))) for path, page in pages),
             *(Route(f"/console{path}", self._whole(self._signed_in(page)), methods=["POST"]) for path, page in ACTS),
             Route("/console/{rest:path}", self._nothing, methods=["GET", "POST"]),
@@ -227,10 +236,6 @@ class Site:
     def _error(self, problem: str, status: int) -> Response:
         values = {"caller": None, "by_proxy": False, "path": "", "done": "", "problem": problem}
         return self._templates.page("error.html", status, **values)
-
-
-async def _first(_request: Request) -> Response:
-    return go("/feed")
 
 
 def _to_sign_in(request: Request) -> Response:

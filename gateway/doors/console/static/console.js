@@ -1,7 +1,7 @@
 // What the console adds in the browser: keys for tables, a copy button for commands, and no second press of a form's button.
 "use strict";
 (() => {
-  const rows = () => [...document.querySelectorAll("[data-rows] tr, [data-rows] > article")];
+  const rows = () => [...document.querySelectorAll("[data-rows] tr, [data-rows] > article, [data-rows] > li")];
   const typing = (target) => target.closest("input, textarea, select, [contenteditable]");
   const move = (by) => {
     const all = rows();

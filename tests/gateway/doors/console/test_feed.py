@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from gateway.core.model.caller import ActorKind
-from gateway.doors.console.feed import ROWS, filter_of
+from gateway.doors.console.feed import filter_of
+from gateway.doors.console.live import ROWS
 from tests.kit.console import Person, held, text_of, visitor
 from tests.kit.gate import Gate
 

@@ -1,0 +1,128 @@
+"""The first page: is all well, what waits for the visitor, what was refused and why, who is active, what needs a person, and the last day as a picture."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from gateway.core.errors import SentinelError
+from gateway.core.model.approval import approval_rule_from_json, objection, own_objection
+from gateway.core.times import utc_text
+from gateway.doors.api.health import Readiness
+from gateway.doors.console.pictures import day_picture
+from gateway.doors.console.visit import Visit
+
+_SHOWN: Final = 5
+"""Rows of each list."""
+_LOOKED_AT: Final = 200
+"""The newest mutations by which actors and write-back are told."""
+_HOLDS: Final = 100
+_CLAIMS: Final = 500
+_SIGNALS: Final = 50
+_DAY: Final = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiPart:
+    """The answer of the API that a part of the page shows, or why the visitor cannot have it."""
+
+    answer: Mapping[str, Any]
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Active:
+    """What an actor did of late."""
+
+    actor: str
+    kind: str
+    asked: int
+    applied: int
+    refused: int
+
+
+class Overview:
+    """The page."""
+
+    def __init__(self, readiness: Callable[[], Awaitable[Readiness]]) -> None:
+        self._readiness = readiness
+
+    async def page(self, visit: Visit) -> Response:
+        """The page, with as much as the visitor may see."""
+        now = visit.clock.now()
+        since = utc_text(now - _DAY)
+        asked = {
+            "holds": visit.api.get("/holds", state="open", limit=_HOLDS),
+            "refused": visit.api.get("/mutations", verdict="deny", since=since, limit=_SHOWN),
+            "recent": visit.api.get("/mutations", since=since, limit=_LOOKED_AT),
+            "signals": visit.api.get("/signals", limit=_SIGNALS),
+            "claims": visit.api.get("/claims", limit=_CLAIMS),
+            "drift": visit.api.get("/drift"),
+            "left": visit.api.get("/left"),
+            "activity": visit.api.get("/activity", hours=24),
+        }
+        answers = await asyncio.gather(*(_part(each) for each in asked.values()))
+        parts = dict(zip(asked, answers, strict=True))
+        holds = parts["holds"].answer.get("holds", [])
+        recent: list[Mapping[str, Any]] = parts["recent"].answer.get("mutations", [])
+        return visit.page(
+            "overview.html",
+            parts=parts,
+            ready=await self._readiness(),
+            holds=holds,
+            mine=[hold for hold in holds if _may_decide(visit, hold)],
+            shown=_SHOWN,
+            holds_read=_HOLDS,
+            active=_active(recent),
+            looked_at=_LOOKED_AT,
+            recent=recent,
+            unwritten=_unwritten(recent),
+            incidents=_incidents(parts["signals"].answer, parts["claims"].answer),
+            drifted=[each for each in parts["drift"].answer.get("drift", ()) if each.get("needs_human")],
+            left=parts["left"].answer.get("left", []),
+            day=day_picture(parts["activity"].answer.get("hours", ())),
+        )
+
+
+async def _part(question: Awaitable[dict[str, Any]]) -> ApiPart:
+    try:
+        return ApiPart(await question)
+    except SentinelError as error:
+        return ApiPart({}, str(error))
+
+
+def _may_decide(visit: Visit, hold: Mapping[str, Any]) -> bool:
+    requesters = (hold["requester"], hold["on_behalf_of"])
+    rule = approval_rule_from_json(hold["approvers"])
+    return not (objection(visit.caller, rule) or own_objection(visit.caller, hold["mutation_id"], requesters))
+
+
+def _active(rows: Sequence[Mapping[str, Any]]) -> list[Active]:
+    """The actors of these mutations, the busiest first."""
+    asked = Counter((str(row["actor"]), str(row["kind"])) for row in rows)
+    applied = Counter(row["actor"] for row in rows if row["state"] in ("applied", "ended"))
+    refused = Counter(row["actor"] for row in rows if row["state"] in ("denied", "rejected"))
+    return [
+        Active(actor=actor, kind=kind, asked=count, applied=applied[actor], refused=refused[actor])
+        for (actor, kind), count in asked.most_common(_SHOWN)
+    ]
+
+
+def _unwritten(rows: Sequence[Mapping[str, Any]]) -> tuple[int, datetime | None]:
+    """How many applied mutations the reconciler has not looked at yet, and since when the oldest of them waits."""
+    since = []
+    for row in rows:
+        marks = {mark["name"]: mark for mark in row["path"]}
+        if marks["applied"]["state"] == "done" and marks["in code"]["state"] == "waits" and marks["applied"]["at"]:
+            since.append(datetime.fromisoformat(marks["applied"]["at"]))
+    return len(since), min(since, default=None)
+
+
+def _incidents(signals: Mapping[str, Any], claims: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], int]]:
+    """The open signals, each with the number of claims that it proves."""
+    proofs = Counter(proof for claim in claims.get("claims", ()) for proof in claim["proof"])
+    return [(signal, proofs[signal["id"]]) for signal in signals.get("signals", ())]

@@ -1,0 +1,91 @@
+"""Mutations are listed as wholes, a row each, to those who may see them; decisions are counted for people."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.core.model.caller import ActorKind
+from gateway.core.records.record import Stage
+from gateway.doors.api.changes import _shown
+from tests.kit.bodies import sample_record
+from tests.kit.console import held
+from tests.kit.doubles import NOW
+from tests.kit.gate import Gate
+
+pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
+
+
+def listed(gate: Gate, viewer: str, **query: Any) -> dict[str, Any]:
+    reply = httpx.get(f"{gate.url}/v1/mutations", params=query, headers=gate.bearer(viewer))
+    assert reply.status_code == 200, reply.text
+    found: dict[str, Any] = reply.json()
+    return found
+
+
+def test_a_mutation_is_one_row_whatever_was_recorded_about_it(gate: Gate) -> None:
+    gate.issue("rows", kind=ActorKind.AGENT)
+    gate.issue("boss", kind=ActorKind.HUMAN, roles=("approver",))
+    waiting, refused = held(gate, "rows"), held(gate, "rows")
+    reply = httpx.post(
+        f"{gate.url}/v1/mutations/{refused}/reject", headers=gate.bearer("boss"), json={"reason": "Not now."}
+    )
+    assert reply.status_code == 200, reply.text
+    rows = listed(gate, "human", actor="rows")["mutations"]
+    assert [(row["id"], row["state"]) for row in rows] == [(refused, "rejected"), (waiting, "held")]
+    assert rows[0]["headline"] == "run events:CancelReplay"
+    assert [mark["state"] for mark in rows[0]["path"]][:2] == ["done", "stopped"]
+    assert [row["id"] for row in listed(gate, "human", actor="rows", q="CANCELREPLAY lag")["mutations"]] == [
+        refused,
+        waiting,
+    ]
+    assert listed(gate, "human", actor="rows", q="nowhere")["mutations"] == []
+
+
+def test_pages_follow_without_gap(gate: Gate) -> None:
+    gate.issue("paged", kind=ActorKind.AGENT)
+    made = [held(gate, "paged") for _ in range(5)]
+    first = listed(gate, "human", actor="paged", limit=3)
+    second = listed(gate, "human", actor="paged", limit=3, before_seq=first["next_before_seq"])
+    assert [row["id"] for row in (*first["mutations"], *second["mutations"])] == made[::-1]
+    assert second["next_before_seq"] == 0
+
+
+def test_an_agent_sees_its_own_only(gate: Gate) -> None:
+    other, own = held(gate, "agent"), held(gate, "rival")
+    seen = {row["id"] for row in listed(gate, "rival", limit=1000)["mutations"]}
+    assert own in seen
+    assert other not in seen
+
+
+def test_what_is_asked_wrongly_is_said(gate: Gate) -> None:
+    reply = httpx.get(f"{gate.url}/v1/mutations?stage=settled", headers=gate.bearer("human"))
+    assert reply.status_code == 400
+    assert "decisions" in reply.json()["detail"]
+
+
+def test_activity_is_for_people(gate: Gate) -> None:
+    held(gate)
+    found = httpx.get(f"{gate.url}/v1/activity?hours=2", headers=gate.bearer("human")).json()
+    assert [set(each) for each in found["hours"]] == [{"start", "counts"}] * 2
+    assert sum(each["counts"].get("hold", 0) for each in found["hours"]) > 0
+    reply = httpx.get(f"{gate.url}/v1/activity", headers=gate.bearer("agent"))
+    assert reply.status_code == 403
+
+
+def decided(part: dict[str, Any] | None, *, sent: bool) -> Any:
+    decision = {"verdict": "allow" if sent else "hold", "carried_out": sent}
+    body = {"decision": decision} | ({"part": part} if part else {})
+    return sample_record(stage=Stage.DECIDED, at=NOW, mutation_id="m", body=body)
+
+
+def test_what_an_apply_did_of_its_plan_is_in_the_plan_s_row() -> None:
+    fits = {"plan": "mut_plan", "uses": [{"address": "a.b", "action": "create"}]}
+    strays = {"plan": "mut_plan", "uses": []}
+    assert _shown(decided(None, sent=True), "")
+    assert not _shown(decided(fits, sent=True), "")
+    assert _shown(decided(fits, sent=False), "")
+    assert _shown(decided(strays, sent=False), "")
+    assert _shown(decided(fits, sent=True), "mut_plan")
+    assert not _shown(decided(fits, sent=True), "mut_other")
+    assert not _shown(sample_record(stage=Stage.SIGNALLED, at=NOW), "")
