@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -26,12 +27,25 @@ async def mutation(visit: Visit, problem: str = "", status: int = 200) -> Respon
         "id": mutation_id,
         "state": found["state"],
         "records": records,
+        "change": _with_durations(found["change"]),
         "card": await _card(visit, mutation_id, records),
         "lasts": _LASTS,
         "code": await _code(visit, records),
         "claims": await _open_claims(visit, mutation_id, records),
     }
     return visit.page("mutation.html", problem=problem, status=status, **values)
+
+
+def _with_durations(change: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The row of the mutation, with the seconds that each step of its path took since the step before."""
+    if change is None:
+        return None
+    marks, before = [], None
+    for mark in change["path"]:
+        at = datetime.fromisoformat(mark["at"]) if mark["at"] else None
+        marks.append({**mark, "took": (at - before).total_seconds() if at and before else 0})
+        before = at or before
+    return {**change, "path": marks}
 
 
 async def act(visit: Visit) -> Response:

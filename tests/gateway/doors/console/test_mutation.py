@@ -115,7 +115,7 @@ def test_the_page_has_the_decision_the_command_and_the_records(gate: Gate) -> No
     assert "SEN-C001" in shown
     assert "sentinel propose events CancelReplay" in shown
     assert f"sentinel approve {mutation} --reason" in shown
-    assert "Its whole life" in shown
+    assert "Its records, for auditors" in shown
     assert '"door": "api"' in shown
 
 
