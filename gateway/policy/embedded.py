@@ -13,7 +13,7 @@ import wasmtime
 
 from gateway.core.errors import PolicyInvalid, PolicyUnavailable
 from gateway.core.model.json import Json, canonical
-from gateway.policy.builtins import UnsupportedFormat
+from gateway.policy.builtins.evaluation import Evaluation, OutOfTime, TooMuch
 from gateway.policy.bundle import ENTRYPOINTS, Bundle, RunningEngine
 from gateway.policy.wasm_instance import HEADROOM, PolicyAborted, WasmInstance
 
@@ -49,7 +49,7 @@ _EVALUATION_ERRORS = (
     wasmtime.WasmtimeError,
     wasmtime.Trap,
     PolicyAborted,
-    UnsupportedFormat,
+    TooMuch,
     ValueError,
     KeyError,
     RecursionError,
@@ -113,7 +113,10 @@ class Embedded(RunningEngine):
             )
         if entrypoint not in self._bundle.manifest.entrypoints:
             raise PolicyUnavailable(f"The policies have no result for {entrypoint}: it is not an entrypoint.")
-        return _defined_result(entrypoint, self._evaluate(entrypoint, text))
+        now_ns = document.get("now_ns") if isinstance(document, Mapping) else None
+        return _defined_result(
+            entrypoint, self._evaluate(entrypoint, text, now_ns if isinstance(now_ns, int) else None)
+        )
 
     def _text(self, document: Json) -> bytes:
         """The document as JSON. Two questions are asked about each change with one document, so the latest is kept. Raises `PolicyUnavailable`."""
@@ -133,16 +136,16 @@ class Embedded(RunningEngine):
         """Stop the deadline's thread. The engine cannot be used afterwards."""
         self._end()
 
-    def _evaluate(self, entrypoint: str, text: bytes) -> Any:
+    def _evaluate(self, entrypoint: str, text: bytes, now_ns: int | None) -> Any:
         """The result set. Asks a second time if the first took too long: a machine that stands still for a moment counts as slow policies."""
         for _ in range(_ATTEMPTS - 1):
             try:
-                return self._evaluate_once(entrypoint, text)
+                return self._evaluate_once(entrypoint, text, now_ns)
             except _TooSlow:
                 log.info("policy_asked_again", entrypoint=entrypoint)
-        return self._evaluate_once(entrypoint, text)
+        return self._evaluate_once(entrypoint, text, now_ns)
 
-    def _evaluate_once(self, entrypoint: str, text: bytes) -> Any:
+    def _evaluate_once(self, entrypoint: str, text: bytes, now_ns: int | None) -> Any:
         if not self._end.alive:
             raise PolicyUnavailable("The policy engine has been closed.")
         try:
@@ -150,11 +153,11 @@ class Embedded(RunningEngine):
             self._instances.kept = None  # until it has returned: after an exception the instance must not be used again
             # CPU time of this thread, not wall-clock time, so that a busy machine does not exceed the policies' deadline.
             started = time.thread_time()
-            result_set = instance.evaluate(instance.entrypoints[entrypoint], text, _TICKS + 1)
+            evaluation = Evaluation(document=text, now_ns=now_ns, deadline=started + self._deadline)
+            result_set = instance.evaluate(instance.entrypoints[entrypoint], text, _TICKS + 1, evaluation)
         except (*_EVALUATION_ERRORS, PolicyInvalid) as error:
             log.warning("policy_failed", entrypoint=entrypoint, error=f"{type(error).__name__}: {error}"[:500])
-            interrupted = isinstance(error, wasmtime.Trap) and error.trap_code is wasmtime.TrapCode.INTERRUPT
-            raise (_TooSlow if interrupted else PolicyUnavailable)(
+            raise (_TooSlow if _is_interruption(error) else PolicyUnavailable)(
                 f"The policies could not evaluate {entrypoint}: {_reason(error)}."
             ) from error
         if not instance.grown:
@@ -178,10 +181,19 @@ def _tick(engine: wasmtime.Engine, stop: threading.Event, seconds: float) -> Non
         engine.increment_epoch()
 
 
+def _is_interruption(error: Exception) -> bool:
+    """Whether the deadline passed, within Wasm or within a built-in."""
+    return isinstance(error, OutOfTime) or (
+        isinstance(error, wasmtime.Trap) and error.trap_code is wasmtime.TrapCode.INTERRUPT
+    )
+
+
 def _reason(error: Exception) -> str:
     """The reason, without the policy's error text, which may contain its input."""
-    if isinstance(error, wasmtime.Trap) and error.trap_code is wasmtime.TrapCode.INTERRUPT:
+    if _is_interruption(error):
         return "they took too long"
+    if isinstance(error, TooMuch):
+        return str(error)
     if isinstance(error, PolicyAborted):
         return "they were aborted (out of memory, or two rules contradict each other)"
     return "they failed"

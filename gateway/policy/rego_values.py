@@ -2,15 +2,19 @@
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self, TypeAlias
 
-Term: TypeAlias = "bool | int | float | str | list[Term] | dict[str, Term] | RegoSet | None"
+Term: TypeAlias = "bool | int | float | str | list[Term] | dict[str, Term] | RegoSet | RegoObject | None"
 """A Rego value."""
 
 _LARGEST_PLAIN_EXPONENT = 5
 _SMALLEST_PLAIN_EXPONENT = -4
+
+
+_NUMBER = re.compile(r"\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 def _refuse_constant(name: str) -> float:
@@ -29,7 +33,13 @@ class RegoLiteral(float):
         return number
 
 
-_DECODER = json.JSONDecoder(parse_float=RegoLiteral, parse_constant=_refuse_constant)
+_DECODER = json.JSONDecoder(parse_float=RegoLiteral, parse_constant=_refuse_constant, strict=False)
+
+
+def parse_json(text: str) -> Term:
+    """A JSON document whose numbers keep their text. Raises ValueError."""
+    found: Term = _DECODER.decode(text)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +49,17 @@ class RegoSet:
     members: tuple[Any, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RegoObject:
+    """A Rego object with a key that is not a string."""
+
+    entries: tuple[tuple[Any, Any], ...]
+
+
 def parse(text: str) -> Term:
     """Parse OPA's notation of a value (`opa_value_dump`): JSON, `{1, 2}` for sets and `set()` for the empty one.
 
-    Raises ValueError for anything else, including object keys that are not strings.
+    An object is a dict if all its keys are strings, and else a `RegoObject`. Raises ValueError for anything else.
     """
     value, end = _parse_value(text, 0)
     if end != len(text):
@@ -54,12 +71,15 @@ def to_text(value: Term) -> str:
     """A value in OPA's notation: members of sets and keys of objects sorted, one space after `,` and `:`."""
     match value:
         case RegoSet():
-            inner = ", ".join(to_text(member) for member in sorted(value.members, key=_sort_key))
+            inner = ", ".join(to_text(member) for member in sorted(value.members, key=sort_key))
             return f"{{{inner}}}" if inner else "set()"
         case list():
             return "[" + ", ".join(to_text(item) for item in value) + "]"
         case dict():
             return "{" + ", ".join(f"{to_text(key)}: {to_text(value[key])}" for key in sorted(value)) + "}"
+        case RegoObject():
+            pairs = sorted(value.entries, key=lambda entry: sort_key(entry[0]))
+            return "{" + ", ".join(f"{to_text(key)}: {to_text(each)}" for key, each in pairs) + "}"
         case RegoLiteral():
             return value.text
         case _:
@@ -78,8 +98,13 @@ def go_float(value: float) -> str:
     return f"{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
-def _sort_key(value: Term) -> tuple[int, Any]:
-    """A key for OPA's order of values: null, booleans, numbers, strings, arrays, objects, sets."""
+def equal(one: Term, other: Term) -> bool:
+    """Whether two values are the same value in Rego, where `1` is `1.0` and not `true`."""
+    return sort_key(one) == sort_key(other)
+
+
+def sort_key(value: Term) -> tuple[int, Any]:
+    """A key for OPA's order of values, equal for equal values: null, booleans, numbers, strings, arrays, objects, sets."""
     match value:
         case None:
             return 0, 0
@@ -88,13 +113,15 @@ def _sort_key(value: Term) -> tuple[int, Any]:
         case int() | float():
             return 2, value
         case str():
-            return 3, value.encode()
+            return 3, value.encode(errors="surrogateescape")
         case list():
-            return 4, [_sort_key(item) for item in value]
+            return 4, [sort_key(item) for item in value]
         case dict():
-            return 5, [(key.encode(), _sort_key(value[key])) for key in sorted(value)]
+            return 5, [(sort_key(key), sort_key(value[key])) for key in sorted(value)]
+        case RegoObject():
+            return 5, sorted((sort_key(key), sort_key(each)) for key, each in value.entries)
         case RegoSet():
-            return 6, sorted(_sort_key(member) for member in value.members)
+            return 6, sorted(sort_key(member) for member in value.members)
 
 
 def _parse_value(text: str, at: int) -> tuple[Term, int]:
@@ -105,6 +132,8 @@ def _parse_value(text: str, at: int) -> tuple[Term, int]:
             return _parse_items(text, at + 1, "]")
         case "{":
             return _parse_braces(text, at + 1)
+        case "." if number := _NUMBER.match(text, at):  # a policy may write `.5`, and OPA keeps it
+            return RegoLiteral("0" + number[0]), number.end()
         case _:
             return _DECODER.raw_decode(text, at)
 
@@ -126,16 +155,23 @@ def _parse_braces(text: str, at: int) -> tuple[Term, int]:
     if not text.startswith(":", after):
         members, end = _parse_items(text, at, "}")
         return RegoSet(tuple(members)), end
-    content: dict[str, Term] = {}
+    content: list[tuple[Term, Term]] = []
     key: Term = first
     while True:
-        if not isinstance(key, str) or not text.startswith(":", after):
+        if not text.startswith(":", after):
             raise ValueError(f"no object key at {at}")
-        content[key], at = _parse_value(text, _skip_spaces(text, after + 1))
+        value, at = _parse_value(text, _skip_spaces(text, after + 1))
+        content.append((key, value))
         at = _after_comma(text, at, "}")
         if text.startswith("}", at):
-            return content, at + 1
+            return _object(content), at + 1
         key, after = _parse_value(text, at)
+
+
+def _object(content: list[tuple[Term, Term]]) -> Term:
+    if all(isinstance(key, str) for key, _ in content):
+        return {key: value for key, value in content if isinstance(key, str)}
+    return RegoObject(tuple(content))
 
 
 def _after_comma(text: str, at: int, close: str) -> int:

@@ -5,6 +5,7 @@ Source of the ABI: https://www.openpolicyagent.org/docs/wasm (`opa_eval`, the on
 
 import ctypes
 import json
+import math
 import struct
 from collections.abc import Mapping
 from typing import Any
@@ -12,8 +13,9 @@ from typing import Any
 import wasmtime
 
 from gateway.core.errors import PolicyInvalid
-from gateway.policy.builtins import SUPPLIED, Builtin
-from gateway.policy.rego_values import Term, parse
+from gateway.policy.builtins import SUPPLIED, Builtin, unsupplied
+from gateway.policy.builtins.evaluation import LARGEST_VALUE, BuiltinError, Evaluation, TooMuch
+from gateway.policy.rego_values import Term, parse, to_text
 
 PAGE = 65536
 HEADROOM = 4 * 1024 * 1024
@@ -76,11 +78,13 @@ class WasmInstance:
         self._pristine = bytes(self._memory.read(self._store, 0, self._base))
         self._eval = self._shim()
 
-    def evaluate(self, entrypoint: int, document: bytes, ticks: int) -> Any:
+    def evaluate(self, entrypoint: int, document: bytes, ticks: int, evaluation: Evaluation | None = None) -> Any:
         """OPA's result set for `document`, as parsed JSON: `[{"result": …}]`, or `[]` if it is undefined.
 
-        Each evaluation starts with the memory as it was after loading, so evaluations cannot affect each other.
+        Each evaluation starts with the memory as it was after loading, so evaluations cannot affect each other. `evaluation` is what the
+        built-ins may know and use; without it they have no clock and no deadline of their own. Raises `TooMuch` for a built-in that needs more.
         """
+        self._evaluation = evaluation or Evaluation(document=document, now_ns=None, deadline=math.inf)
         self._store.set_epoch_deadline(ticks)
         ctypes.memmove(self._address(), self._pristine, self._base)
         content = struct.pack("<II", entrypoint, len(document)) + document
@@ -123,19 +127,25 @@ class WasmInstance:
     def _bind_builtins(self) -> Mapping[int, Builtin]:
         """The host functions by the numbers that the module assigns to them."""
         required: Mapping[str, int] = self._read_export("builtins")
-        if missing := sorted(set(required) - set(SUPPLIED)):
-            raise PolicyInvalid(
-                f"The policies use {', '.join(missing)}, which the embedded engine does not supply (besides the built-ins of OPA's Wasm it supplies {', '.join(sorted(SUPPLIED))}). The bundle was not loaded."
-            )
+        if missing := unsupplied(required):
+            raise PolicyInvalid(f"{missing} The bundle was not loaded.")
         return {number: SUPPLIED[name] for name, number in required.items()}
 
     def _builtin(self, number: int, _context: int, *arguments: int) -> int:
-        answer = self._builtins[number](*(self._read_term(argument) for argument in arguments))
-        text = json.dumps(answer, ensure_ascii=False, allow_nan=False).encode()
-        return int(self._call("opa_json_parse", self._write(text), len(text)))
+        """The address of a built-in's answer; 0, which is undefined, where it has none for these arguments."""
+        try:
+            answer = self._builtins[number](self._evaluation, *(self._read_term(argument) for argument in arguments))
+            text = _notation(answer)
+        except BuiltinError:
+            return 0
+        return int(self._call("opa_value_parse", self._write(text), len(text)))
 
     def _read_term(self, address: int) -> Term:
-        return parse(self._read_text(self._call("opa_value_dump", address)))
+        dumped = self._call("opa_value_dump", address)
+        length = self._text_length(dumped)
+        if length > LARGEST_VALUE:
+            raise TooMuch(f"a built-in function got more than {LARGEST_VALUE} bytes")
+        return parse(ctypes.string_at(self._address() + dumped, length).decode(errors="surrogateescape"))
 
     def _abort(self, address: int) -> None:
         raise PolicyAborted(self._read_text(address)[:500])
@@ -158,7 +168,7 @@ class WasmInstance:
         self._check_room(address, 1)
         start = self._address() + address
         text = ctypes.string_at(start, self._text_length(address))
-        return text.decode()
+        return text.decode(errors="replace")  # as OPA writes JSON: policies can make strings that are not UTF-8
 
     def _text_length(self, address: int) -> int:
         view = (ctypes.c_char * (self._memory.data_len(self._store) - address)).from_address(self._address() + address)
@@ -182,6 +192,15 @@ def _function(exports: Mapping[str, object], name: str) -> wasmtime.Func:
     if not isinstance(function, wasmtime.Func):
         raise PolicyInvalid(f"The policy bundle has no {name}, so it was not built by opa.")
     return function
+
+
+def _notation(value: Term) -> bytes:
+    """The value in OPA's notation. Raises `TooMuch` for one that is larger than a built-in may return."""
+    # What is not UTF-8 becomes the replacement character: OPA's Wasm parses nothing else.
+    text = to_text(value).encode(errors="surrogateescape").decode(errors="replace").encode()
+    if len(text) > LARGEST_VALUE:
+        raise TooMuch(f"a built-in function would return more than {LARGEST_VALUE} bytes")
+    return text
 
 
 def _ignore(_address: int) -> None:

@@ -3,10 +3,11 @@
 import posixpath
 import re
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import re2
 
+from gateway.core import go_regexp
 from gateway.terraform.lang.values import (
     LONGEST_TEXT,
     EvaluationFailed,
@@ -20,8 +21,6 @@ from gateway.terraform.lang.values import (
     within,
 )
 
-_MEMORY = 1 << 22
-"""Bytes for one compiled pattern."""
 _GREEK = 0x250
 """From here on, letters without a capital of their own may have a title case that Go uses instead."""
 _WIDEST_INDENT = 1000
@@ -51,60 +50,18 @@ def _title(value: Value) -> str:
 def _replace(source: Value, old: Value, new: Value) -> Value:
     wanted = text(old)
     if len(wanted) > 1 and wanted.startswith("/") and wanted.endswith("/"):
-        return _substituted(_compiled(wanted[1:-1]), text(new), text(source))
+        return "".join(within(go_regexp.substituted(_compiled(wanted[1:-1]), text(new), text(source))))
     string, written = text(source), text(new)
     if len(string) + string.count(wanted) * len(written) > LONGEST_TEXT:
         raise Unknown(f"replace() to more than {LONGEST_TEXT} characters")
     return string.replace(wanted, written)
 
 
-def _matches(compiled: "re2._Regexp", string: str) -> Iterator["re2._Match"]:
-    """Every match, as Go finds them: none that is empty where another one ends."""
-    end = -1
-    for match in compiled.finditer(string):
-        if match.start() != match.end() or match.start() != end:
-            yield match
-        end = match.end()
-
-
-def _substituted(compiled: "re2._Regexp", written: str, string: str) -> str:
-    def parts() -> Iterator[str]:
-        done = 0
-        for match in _matches(compiled, string):
-            yield string[done : match.start()]
-            yield _expanded(match, written)
-            done = match.end()
-        yield string[done:]
-
-    return "".join(within(parts()))
-
-
-_REFERENCE = re.compile(r"\$(?:(\$)|\{(\w+)\}|(\w+))", re.ASCII)
-
-
-def _expanded(match: "re2._Match", written: str) -> str:
-    """The replacement of a match, with `$1`, `${name}` and `$$` as Go's regexp has them."""
-
-    def group(found: re.Match[str]) -> str:
-        name = found[2] or found[3]
-        if found[1]:
-            return "$"
-        key: int | str = int(name) if name.isdecimal() else name
-        present = key in match.groupdict() if isinstance(key, str) else key <= len(match.groups())
-        return (match.group(key) or "") if present else ""
-
-    return _REFERENCE.sub(group, written)
-
-
 def _compiled(pattern: str) -> "re2._Regexp":
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = _MEMORY
     try:
-        compiled: re2._Regexp = re2.compile(pattern, options)
-    except (re2.error, UnicodeEncodeError):
-        raise EvaluationFailed(f"{pattern} is not a regular expression") from None
-    return compiled
+        return go_regexp.compiled(pattern)
+    except go_regexp.NotARegexp as error:
+        raise EvaluationFailed(str(error)) from None
 
 
 def _captured(match: "re2._Match") -> Value:
@@ -126,7 +83,7 @@ def _regex(pattern: Value, source: Value) -> Value:
 
 
 def _regexall(pattern: Value, source: Value) -> Value:
-    return ListOf(_captured(match) for match in _matches(_compiled(text(pattern)), text(source)))
+    return ListOf(_captured(match) for match in go_regexp.matches(_compiled(text(pattern)), text(source)))
 
 
 def _split(separator: Value, source: Value) -> Value:

@@ -48,7 +48,22 @@ verdict := 1 if input.flips.loop
 verdict := 2 if input.flips.loop"""
 UNKNOWN_VERB = """evaluated := true
 
-findings contains sprintf("%e", [input.flips.loop]) if input.flips.loop"""
+findings contains sprintf("%#x", [input.flips.loop]) if input.flips.loop"""
+
+WITHIN_A_BUILT_IN = """evaluated := true
+
+findings contains "x" if {
+	input.flips.loop
+	count(net.cidr_expand("10.0.0.0/8")) == 1
+}"""
+SLOW_BUILT_INS = """evaluated := true
+
+findings contains "x" if {
+	input.flips.loop
+	some a in numbers.range(1, 5000)
+	some b in numbers.range(1, 5000)
+	time.add_date(a, b, 0, 0) == 0 - 1
+}"""
 
 
 @pytest.fixture
@@ -67,7 +82,9 @@ async def test_a_quiet_mutation_is_answered(engine: Embedded) -> None:
 
 @pytest.mark.opa
 @pytest.mark.parametrize(
-    "body", [RUNAWAY, GREEDY, CONTRADICTION, UNKNOWN_VERB], ids=["runaway", "greedy", "contradiction", "verb"]
+    "body",
+    [RUNAWAY, GREEDY, CONTRADICTION, UNKNOWN_VERB, WITHIN_A_BUILT_IN, SLOW_BUILT_INS],
+    ids=["runaway", "greedy", "contradiction", "verb", "within a built-in", "many built-ins"],
 )
 async def test_a_policy_that_breaks_is_a_denial_and_the_next_answer_is_right(
     with_rule: Callable[[str], Bundle], body: str
