@@ -2,19 +2,21 @@
 
 import typer
 
-from gateway.cli.commands import Commands
+from gateway.cli.commands import Commands, show_first
 
 app = typer.Typer(
     cls=Commands,
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     help="Sentinel: a gateway for every change to cloud infrastructure.",
 )
 
 
 @app.callback()
-def sentinel() -> None:
+def sentinel(context: typer.Context) -> None:
     """Sentinel: a gateway for every change to cloud infrastructure."""
+    if context.invoked_subcommand is None:
+        show_first(context)
 
 
 def main() -> None:

@@ -29,7 +29,7 @@ EVERY = tuple(
     )
 )
 READERS = ("agents", "contracts", "policies", "terraform", "operators", "investigators", "architecture", "limits")
-LONGEST = {"README.md": 130, "CHANGELOG.md": 60}
+LONGEST = {"README.md": 130, "CHANGELOG.md": 100}
 """Lines of a document, for those that everybody reads."""
 WIDEST = 160
 WORDS = 25

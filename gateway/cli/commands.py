@@ -112,6 +112,9 @@ PLACES: Final[Mapping[str, str]] = {
     "history": "gateway.cli.resources:history",
     "mcp": "gateway.cli.mcp:mcp",
     "effects": "gateway.cli.effects:effects_app",
+    "status": "gateway.cli.changes:status",
+    "changes": "gateway.cli.changes:changes",
+    "watch": "gateway.cli.changes:watch",
     "records": "gateway.cli.investigate:records",
     "explain": "gateway.cli.investigate:explain",
     "blame": "gateway.cli.investigate:blame",
@@ -183,3 +186,18 @@ def _commands_of_other_packages() -> Mapping[str, Callable[[], object]]:
     from importlib.metadata import entry_points
 
     return {entry.name: entry.load for entry in entry_points(group="sentinel.commands")}
+
+
+def show_first(context: typer.Context) -> None:
+    """What `sentinel` alone shows: the status, or the commands where nobody has a gateway yet, so that there is nothing else to tell."""
+    from gateway.cli.client import identity
+    from gateway.cli.demo.credentials import NoIdentity
+
+    try:
+        identity()
+    except NoIdentity:
+        typer.echo(context.get_help())
+        return
+    from gateway.cli.changes import status
+
+    status()
