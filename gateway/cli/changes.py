@@ -86,7 +86,7 @@ def change_row(change: Mapping[str, Any]) -> list[str]:
 
 
 async def _request(who: str | None, query: Mapping[str, str], since: str) -> dict[str, Any]:
-    """The changes of the filter. Raises `errors.Malformed` for a time that is none."""
+    """The changes of the filter. Raises `errors.Malformed` for a text that is not a time."""
     start = time_of(since)
     given = {name: str(value) for name, value in query.items() if value}
     given |= {"since": start.isoformat()} if start else {}
