@@ -2,21 +2,20 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from markupsafe import Markup
 from starlette.responses import Response
 
 from gateway.core.model.approval import operator_objection
 from gateway.core.model.stop import StopScope
-from gateway.core.records.record import Stage
 from gateway.doors.console.api_client import segment
-from gateway.doors.console.feed import feed_row
+from gateway.doors.console.changes import drawn_rows
 from gateway.doors.console.forms import reason_in
 from gateway.doors.console.visit import Visit, go
 
 _RECENT: Final = 50
-"""Records, claims and held calls that the page of an actor shows. Of these records the verdicts are counted."""
+"""Changes, claims and held calls that the page of an actor shows. Of these changes the verdicts are counted."""
 
 
 async def actors(visit: Visit, problem: str = "", status: int = 200) -> Response:
@@ -40,7 +39,7 @@ async def actor(visit: Visit) -> Response:
     name = visit.request.path_params["actor"]
     budgets, recent, claims, holds = await asyncio.gather(
         visit.api.get("/budgets", actor=name),
-        visit.api.get("/records", actor=name, limit=_RECENT),
+        visit.api.get("/mutations", actor=name, limit=_RECENT),
         visit.api.get("/claims", actor=name, limit=_RECENT),
         visit.api.get("/holds", actor=name, limit=_RECENT),
     )
@@ -48,9 +47,9 @@ async def actor(visit: Visit) -> Response:
         "actor.html",
         who=name,
         budget=next(iter(budgets["budgets"]), None),
-        rows=[feed_row(record) for record in recent["records"]],
-        counted=_counted(recent["records"]),
-        newest=len(recent["records"]),
+        recent=Markup(drawn_rows(visit, recent["mutations"])),  # noqa: S704  a template made it
+        counted=Counter(str(row["verdict"]) for row in recent["mutations"]).most_common(),
+        newest=len(recent["mutations"]),
         claims=claims["claims"],
         holds=holds["holds"],
         why_not=operator_objection(visit.caller, "stop and resume"),
@@ -77,9 +76,3 @@ async def reset(visit: Visit) -> Response:
     name, reason = segment(visit.request.path_params["actor"]), reason_in(await visit.form())
     await visit.api.post(f"/budgets/{name}/reset", {"reason": reason})
     return go("/actors", done="reset")
-
-
-def _counted(records: list[Mapping[str, Any]]) -> list[tuple[str, int]]:
-    """How often each verdict was given."""
-    decided = (record["body"]["decision"] for record in records if record["stage"] == Stage.DECIDED)
-    return Counter(str(decision["verdict"]) for decision in decided).most_common()

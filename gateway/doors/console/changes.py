@@ -63,7 +63,7 @@ class Changes:
         chosen = filter_of(visit.query)
         before, newest = visit.query.get("before", ""), await self._pulse.newest()
         found = await _asked(visit, chosen, before if before.isdecimal() else "")
-        drawn = _drawn(visit, found["mutations"])
+        drawn = drawn_rows(visit, found["mutations"])
         live = not before and "pause" not in visit.query
         return visit.page(
             "changes.html",
@@ -147,9 +147,10 @@ async def _asked(visit: Visit, chosen: Mapping[str, str], before: str = "") -> d
     return await visit.api.get("/mutations", **query, since=since, before_seq=before, limit=ROWS)
 
 
-def _drawn(visit: Visit, rows: Sequence[Mapping[str, Any]]) -> str:
+def drawn_rows(visit: Visit, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as HTML, in groups."""
     return visit.templates.text("change_rows.html", groups=grouped(rows), now=visit.clock.now())
 
 
 async def _draw(visit: Visit, chosen: Mapping[str, str]) -> str:
-    return _drawn(visit, (await _asked(visit, chosen))["mutations"])
+    return drawn_rows(visit, (await _asked(visit, chosen))["mutations"])

@@ -34,15 +34,27 @@ async def resource(visit: Visit) -> Response:
         "/history", address=address, limit=_CHANGES, before_seq=before if before.isdecimal() else ""
     )
     attribute = visit.query.get("attribute", "") or _latest(past["history"])
+    changed = _changed(past["history"])
+    shown = {each["attribute"] for each in known["attributes"] if _matters(each, changed, live=age is not None)}
     return visit.page(
         "resource.html",
         known=known,
+        live=age is not None,
+        first=[each for each in known["attributes"] if each["attribute"] in shown],
+        others=[each for each in known["attributes"] if each["attribute"] not in shown],
         past=past,
         attribute=attribute,
-        attributes=_changed(past["history"]),
+        attributes=changed,
         timeline=timeline(past["history"], attribute, visit.clock.now()),
         graph=graph(known["address"], known["dependants"]),
     )
+
+
+def _matters(attribute: Mapping[str, Any], changed: Sequence[str], *, live: bool) -> bool:
+    """Whether people look for this attribute first: it is held, bounded, was changed, or was read and is not as recorded."""
+    read, recorded = attribute["live"], attribute["recorded"]
+    differs = live and read["status"] == "ok" and recorded is not None and read["value"] != recorded["value"]
+    return bool(attribute["claim"] or attribute["bounds"] or attribute["attribute"] in changed or differs)
 
 
 def _latest(history: Sequence[Mapping[str, Any]]) -> str:

@@ -1,7 +1,10 @@
 """A resource: declared, recorded and live, who holds what, the picture of its history, and what depends on it."""
 
+from typing import Any
+
 import pytest
 
+from gateway.doors.console.resource import _matters
 from tests.gateway.doors.console.test_approvals import propose
 from tests.kit.console import text_of, visitor
 from tests.kit.gate import Gate
@@ -22,7 +25,7 @@ def test_one_resource_with_its_history_and_holders(gate: Gate) -> None:
     propose(gate, "agent", 8)
     page = visitor(gate, "human").get(f"/console/resource?address={ADDRESS}")
     shown = text_of(page)
-    assert "desired_capacity 4 main.tf:12 8 claim not read min 2 , max 16 , max_step 4" in shown
+    assert "desired_capacity 4 main.tf:12 8 claim min 2 , max 16 , max_step 4" in shown
     assert "desired_capacity : 6 → 8" in shown
     assert "agent set 8 for availability / incident (applied)" in shown
     assert "aws_autoscaling_policy.scale_up_lag depends on it directly" in shown
@@ -53,3 +56,18 @@ def test_what_is_not_there_is_said(gate: Gate, query: str) -> None:
     reply = visitor(gate, "human").get(f"/console/resource{query}")
     assert reply.status_code == 404
     assert "<script>" not in reply.text.partition("<main")[2]
+
+
+def attribute(name: str, **known: Any) -> dict[str, Any]:
+    unknown: dict[str, Any] = {"claim": None, "bounds": None, "recorded": None, "live": {"status": "not_read"}}
+    return {"attribute": name, **unknown, **known}
+
+
+def test_what_is_held_bounded_changed_or_different_comes_first() -> None:
+    read = {"live": {"status": "ok", "value": 2}, "recorded": {"value": 1}}
+    assert _matters(attribute("a", claim={"holder": "ana"}), [], live=False)
+    assert _matters(attribute("a", bounds={"min": 1}), [], live=False)
+    assert _matters(attribute("a"), ["b", "a"], live=False)
+    assert _matters(attribute("a", **read), [], live=True)
+    assert not _matters(attribute("a", **{**read, "recorded": {"value": 2}}), [], live=True)
+    assert not _matters(attribute("a"), ["b"], live=True)
