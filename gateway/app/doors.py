@@ -59,6 +59,7 @@ from gateway.line.data_plane import DataPlane, DataSignatures
 from gateway.line.pipeline import Pipeline
 from gateway.line.state_writes import StateWrites
 from gateway.plans.document import LARGEST_PLAN
+from gateway.policy.longer import LongerChanges
 from gateway.policy.replays import Replays
 from gateway.signals.receiver import SignalReceiver
 from gateway.signals.sns import SnsEndpoint, SnsMessages
@@ -188,6 +189,7 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
             inventory=parts.stacks,
             declared=parts.stacks.declared_value,
             policy=parts.engine,
+            longer=LongerChanges(queries=parts.ledger, engine=parts.engine),
             clock=parts.clock,
         ),
         queries=parts.ledger,

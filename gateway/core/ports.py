@@ -109,8 +109,8 @@ class KeyRing(Protocol):
         """Revoke a key and its sessions; what ended. With `distrust` what it consented to counts no more. Raises `errors.NotFound`."""
         ...
 
-    async def all(self) -> Sequence[Key]:
-        """Every key, newest first."""
+    async def standing(self) -> Sequence[Key]:
+        """The standing keys, newest first. Sessions are no part of it: their owners make as many as they like."""
         ...
 
 

@@ -35,9 +35,15 @@ from gateway.ledger.store.transaction import Transaction
 _INSERT: Final = Statement(insert(KEYS))
 _ACTOR: Final = Statement(select(KEYS.c.actor).where(KEYS.c.id == bindparam("key")))
 _SESSIONS: Final = Statement(
-    select(KEYS.c.id).where(KEYS.c.session_of == bindparam("key"), KEYS.c.revoked_at.is_(None)).order_by(KEYS.c.id)
+    select(KEYS.c.id)
+    .where(
+        KEYS.c.session_of == bindparam("key"),
+        KEYS.c.revoked_at.is_(None),
+        or_(KEYS.c.expires_at.is_(None), KEYS.c.expires_at > bindparam("now")),
+    )
+    .order_by(KEYS.c.id)
 )
-_EVERY_SESSION: Final = Statement(select(KEYS.c.id).where(KEYS.c.session_of == bindparam("key")).order_by(KEYS.c.id))
+"""Those that are open. What has ended needs no revocation, however many there were."""
 _STANDING: Final = Statement(select(KEYS.c.id).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)))
 _OPEN_SESSIONS: Final = Statement(
     select(func.count())
@@ -46,6 +52,16 @@ _OPEN_SESSIONS: Final = Statement(
         KEYS.c.session_of == bindparam("key"),
         KEYS.c.revoked_at.is_(None),
         or_(KEYS.c.expires_at.is_(None), KEYS.c.expires_at > bindparam("now")),
+    )
+)
+_MADE_LATELY: Final = Statement(
+    select(func.count())
+    .select_from(KEYS)
+    .where(
+        KEYS.c.session_of == bindparam("key"),
+        KEYS.c.revoked_at.is_(None),
+        KEYS.c.created_at > bindparam("since"),
+        KEYS.c.expires_at <= bindparam("now"),
     )
 )
 _REVOKE: Final = Statement(
@@ -60,6 +76,8 @@ MOST_SESSIONS: Final[Mapping[ActorKind, int]] = {
     ActorKind.PIPELINE: 1_000,
 }
 """How many sessions of one standing key may be open at once: each is a key that somebody has to find when the standing one is lost."""
+_COUNTS_FOR: Final = timedelta(minutes=10)
+"""For so long a session counts at least: each leaves a row and a record for ever, and one of a second would cost its key nothing."""
 
 
 def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetime) -> None:
@@ -73,10 +91,12 @@ def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetim
         raise NotFound(f"There is no key {stored.session_of} to start a session with.")
     if stored.session_of:
         most = MOST_SESSIONS[ActorKind(stored.kind)]
-        if transaction.scalar(_OPEN_SESSIONS, {"key": stored.session_of, "now": to_text(at)}) >= most:
+        counted = {"key": stored.session_of, "now": to_text(at)}
+        lately = {**counted, "since": to_text(at - _COUNTS_FOR)}
+        if transaction.scalar(_OPEN_SESSIONS, counted) + transaction.scalar(_MADE_LATELY, lately) >= most:
             raise Overloaded(
-                f"The key {stored.session_of} has {most} sessions open, and no more may be open at once. No key was made; use one of them, or "
-                "let them end."
+                f"The key {stored.session_of} has {most} sessions open or made within ten minutes, and no more may be. No key was made; use one "
+                "of them, or let them end."
             )
     transaction.change(_INSERT, stored._asdict())
     transaction.append(_issued(stored, at))
@@ -91,12 +111,11 @@ def revoke_key(transaction: Transaction, key_id: str, at: datetime, *, distrust:
     actor = transaction.scalar(_ACTOR, {"key": key_id})
     if actor is None:
         raise NotFound(f"There is no key {key_id}.")
-    sessions = transaction.column(_SESSIONS, {"key": key_id})
+    sessions = transaction.column(_SESSIONS, {"key": key_id, "now": to_text(at)})
     withdrawn: Sequence[str] = ()
     if distrust:
-        used = (key_id, *transaction.column(_EVERY_SESSION, {"key": key_id}))
-        withdrawn = withdraw_approvals(transaction, used, actor, at)
-        plans = plan_keys_approved_with(transaction, used, actor)
+        withdrawn = withdraw_approvals(transaction, key_id, actor, at)
+        plans = plan_keys_approved_with(transaction, key_id, actor)
         sessions = sorted({*sessions, *(key for key in plans if transaction.column(_STANDING, {"key": key}))})
     moment = to_text(at)
     end_of_keys(transaction, (key_id, *sessions), at)
@@ -152,6 +171,9 @@ _SECRET_LENGTH: Final = 40
 
 _BY_ID: Final = Query.of(KEYS, KeyRow, KEYS.c.id == bindparam("key"))
 _ALL: Final = Query.of(KEYS, KeyRow, order_by=(KEYS.c.created_at.desc(), KEYS.c.id.desc()))
+_ALL_STANDING: Final = Query.of(
+    KEYS, KeyRow, KEYS.c.session_of == "", order_by=(KEYS.c.created_at.desc(), KEYS.c.id.desc())
+)
 
 
 def secret_of(master: bytes, row: KeyRow) -> str:
@@ -293,8 +315,13 @@ class SqlKeyRing:
         self._cache.clear()
 
     async def all(self) -> Sequence[Key]:
-        """Every key, newest first."""
+        """Every key, sessions too, newest first: for commands, not for what a gateway answers beside other work."""
         rows = await self._ledger.read(lambda session: session.rows(_ALL, {}))
+        return tuple(self._key(row) for row in rows)
+
+    async def standing(self) -> Sequence[Key]:
+        """The standing keys, newest first."""
+        rows = await self._ledger.read(lambda session: session.rows(_ALL_STANDING, {}))
         return tuple(self._key(row) for row in rows)
 
     async def _standing(self, key_id: str) -> Key:

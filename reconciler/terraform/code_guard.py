@@ -6,7 +6,7 @@ puts into a URL. So everything that runs or reaches out must be in a list, and w
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,7 +15,7 @@ from tree_sitter import Node
 
 from gateway.core.errors import CodeInvalid
 from gateway.terraform.json_syntax.view import parse_json
-from gateway.terraform.lang.expression import LiteralValue, Object, bare, literal, steps_of
+from gateway.terraform.lang.expression import Expression, LiteralValue, Object, Template, bare, literal, steps_of
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse
 from reconciler.errors import CodeRefused
@@ -24,28 +24,113 @@ _REGISTRY = "registry.terraform.io"
 _BUILT_IN = "terraform.io/builtin/terraform"
 _TYPED = frozenset({"resource", "data", "ephemeral", "action", "list"})
 """Blocks whose first label is the type of something that a provider does."""
-_REACHING = frozenset({"external", "http", "tls_certificate", "terraform_remote_state", "dns_a_record_set"})
-"""Data sources that run a program, or send a request to a server that the code names."""
-_BACKENDS = frozenset({"local", "s3"})
+_REACHING = frozenset(
+    {"external", "http", "tls_certificate", "terraform_remote_state", "dns_a_record_set", "aws_lambda_invocation"}
+)
+"""What runs a program or a function, or sends a request to a server that the code names, whatever provider has it."""
+_LOOKED_UP = {"aws_ip_ranges": "url"}
+"""Of AWS's provider, what sends a request to a server only with this argument. All others ask AWS and nobody else."""
+_HASHICORP = f"{_REGISTRY}/hashicorp/"
+_OF_AWS = frozenset({f"{_HASHICORP}aws", f"{_HASHICORP}awscc"})
+_HARMLESS_TYPES = {
+    f"{_HASHICORP}{name}": frozenset(types)
+    for name, types in {
+        "archive": ("archive_file",),
+        "cloudinit": ("cloudinit_config",),
+        "local": ("local_file", "local_sensitive_file"),
+        "null": ("null_data_source",),
+        "random": ("random_password",),
+        "time": (),
+        "tls": ("tls_private_key", "tls_public_key"),
+    }.items()
+}
+"""Of providers that are no cloud's: the data sources and ephemeral resources that neither run nor reach anything. A type that a new version
+adds, such as `local_command`, is none of them."""
+_WRITES = {"archive_file": "output_path"}
+"""Data sources that write a file when the code is planned, and the argument that says where."""
+_BACKENDS = {
+    "local": frozenset({"path", "workspace_dir"}),
+    "s3": frozenset(
+        {
+            "acl",
+            "bucket",
+            "dynamodb_table",
+            "encrypt",
+            "key",
+            "kms_key_id",
+            "sse_customer_key",
+            "use_lockfile",
+            "use_path_style",
+            "force_path_style",
+            "workspace_key_prefix",
+            "assume_role_duration_seconds",
+            "assume_role_policy",
+            "assume_role_policy_arns",
+            "assume_role_tags",
+            "assume_role_transitive_tag_keys",
+            "external_id",
+            "session_name",
+        }
+    ),
+}
+"""The backends that are always allowed, with their own arguments that neither lead elsewhere nor read or run anything."""
+_HARMLESS_ARGUMENTS = frozenset(
+    {
+        "access_key",
+        "alias",
+        "allowed_account_ids",
+        "assume_role",
+        "default_tags",
+        "ec2_metadata_service_endpoint_mode",
+        "for_each",
+        "forbidden_account_ids",
+        "ignore_tags",
+        "max_retries",
+        "no_proxy",
+        "profile",
+        "region",
+        "retry_mode",
+        "role_arn",
+        "s3_force_path_style",
+        "s3_us_east_1_regional_endpoint",
+        "s3_use_path_style",
+        "secret_key",
+        "skip_credentials_validation",
+        "skip_get_ec2_platforms",
+        "skip_medatadata_api_check",
+        "skip_metadata_api_check",
+        "skip_region_validation",
+        "skip_requesting_account_id",
+        "skip_s3_checksum",
+        "sts_region",
+        "tag_policy_compliance",
+        "token",
+        "token_bucket_rate_limiter_capacity",
+        "use_dualstack_endpoint",
+        "use_fips_endpoint",
+        "user_agent",
+        "version",
+    }
+)
+"""Arguments of AWS's providers and of the backend `s3` that neither lead elsewhere nor read or run anything. Any other is refused."""
+_OF_EVERY_PROVIDER = frozenset({"alias", "for_each", "version"})
 _REDIRECTS = frozenset(
     {
         "custom_ca_bundle",
-        "ec2_metadata_service_endpoint",
         "endpoint",
         "endpoints",
         "exec",
         "http_proxy",
         "https_proxy",
-        "iam_endpoint",
+        "insecure",
         "shared_config_files",
         "shared_credentials_file",
         "shared_credentials_files",
-        "sts_endpoint",
         "web_identity_token_file",
         "assume_role_with_web_identity",
     }
 )
-"""Arguments of a provider or backend that send its requests elsewhere, or make it read a file or run a program for credentials."""
+"""Arguments of providers that only the settings know, and of backends that they list, that lead elsewhere, or read or run something."""
 _HIDDEN = re.compile(
     rb'^[ \t]*(?:(provisioner)[ \t]+"|(?:data|ephemeral|resource)[ \t]+"?(external|http)\b)', re.MULTILINE
 )
@@ -134,31 +219,37 @@ class _Module:
             self._demand(document, block, f"provisioner.{label}")
         elif kind == "cloud" or (kind == "backend" and label not in _BACKENDS):
             self._demand(document, block, f"{kind}.{label}".rstrip("."))
-        if kind in {"provider", "backend"}:
-            self._check_arguments(document, block, kind)
+        if kind == "backend":
+            self._check_arguments(document, block, kind, _of_backend(label))
         if kind == "provider":
             self._check_provider(document, block, self._provider(label))
+            self._check_arguments(document, block, kind, _of_provider(self._provider(label)))
         elif kind in _TYPED and label:
             self._check_typed(document, block, kind, label)
         return []
 
     def _check_typed(self, document: Document, block: Node, kind: str, label: str) -> None:
-        if label in _REACHING and kind != "resource":
+        given = document.attributes(block)
+        if kind != "resource" and (label in _REACHING or _LOOKED_UP.get(label) in given):
             self._demand(document, block, f"{kind}.{label}")
-        meta = document.attributes(block).get("provider")
+        meta = given.get("provider")
         local = label.partition("_")[0]
         if meta is not None:
             steps = steps_of(bare(read_attribute(document, meta)))
             local = steps[0] if steps else ""
-        self._check_provider(document, block, self._provider(local))
+        address = self._provider(local)
+        self._check_provider(document, block, address)
+        harmless = label in _HARMLESS_TYPES.get(address, (label,)) and _writes_inside(document, label, given)
+        if kind != "resource" and not harmless:
+            self._demand(document, block, f"{kind}.{label}")
 
-    def _check_arguments(self, document: Document, block: Node, kind: str) -> None:
-        nested = [document.header(inner) for inner in _walk(document, block)]
+    def _check_arguments(self, document: Document, block: Node, kind: str, is_harmless: Callable[[str], bool]) -> None:
+        nested = [document.header(inner) for inner in document.blocks(block)]
         names = {
             *document.attributes(block),
             *(header[-1] if header[0] == "dynamic" else header[0] for header in nested),
         }
-        for name in sorted(names & _REDIRECTS):
+        for name in sorted(name for name in names if not is_harmless(name)):
             self._demand(document, block, f"{kind}.{name}")
 
     def _called(self, document: Document, block: Node) -> list[Path]:
@@ -191,6 +282,44 @@ class _Module:
         """Raise `CodeRefused` unless the settings allow this block."""
         if name not in self.guard.blocks:
             raise _refused(document.at(node), f"has a block or argument {name}", "reconcile.allow.blocks")
+
+
+def _of_backend(label: str) -> Callable[[str], bool]:
+    """Whether an argument of this backend leads nowhere else."""
+    own = _BACKENDS.get(label)
+    if own is None:
+        return lambda name: name not in _REDIRECTS
+    return lambda name: name in own or (label == "s3" and name in _HARMLESS_ARGUMENTS)
+
+
+def _of_provider(address: str) -> Callable[[str], bool]:
+    """Whether an argument of this provider leads nowhere else."""
+    if address in _OF_AWS:
+        return lambda name: name in _HARMLESS_ARGUMENTS
+    if address in _HARMLESS_TYPES or address == _BUILT_IN:
+        return lambda name: name in _OF_EVERY_PROVIDER
+    return lambda name: name not in _REDIRECTS
+
+
+def _writes_inside(document: Document, label: str, given: Mapping[str, Node]) -> bool:
+    """Whether what a data source writes lies below the module: a path of plain text and of nothing but the module's own place."""
+    attribute = given.get(_WRITES.get(label, ""))
+    if attribute is None:
+        return True
+    written = bare(read_attribute(document, attribute))
+    parts = written.parts if isinstance(written, Template) else (written,)
+    texts = [str(part.value) if isinstance(part, LiteralValue) else part for part in parts]
+    path = "".join(text if isinstance(text, str) else "" for text in texts)
+    first = texts[0] if texts else ""
+    begins_outside = isinstance(first, str) and first.startswith(("/", "~", "\\"))
+    return (
+        not begins_outside and ".." not in path and all(isinstance(text, str) or _is_own_place(text) for text in texts)
+    )
+
+
+def _is_own_place(part: Expression) -> bool:
+    steps = steps_of(bare(part))
+    return steps is not None and steps[0] == "path" and steps[1] in {("module",), ("root",)}
 
 
 def _parsed(path: Path, source: bytes, parser: Callable[[Path, bytes], Document]) -> Document:

@@ -24,7 +24,7 @@ router = APIRouter()
 @router.get("/budgets", summary="What is left of each actor's budgets and claims, and its circuit breaker")
 async def budgets(ports: Ports, caller: Authenticated, actor: str = "") -> dict[str, Any]:
     """The remaining share of each actor: people and pipelines see all actors, agents and services themselves."""
-    kinds = {key.actor: key.kind for key in reversed(await ports.keys.all())}
+    kinds = {key.actor: key.kind for key in reversed(await ports.keys.standing())}
     named = {actor} if actor else set(kinds)
     visible = named if caller.sees_all else named & {caller.actor}
     now = ports.clock.now()

@@ -11,7 +11,6 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    field_validator,
     model_validator,
 )
 
@@ -81,6 +80,8 @@ def _one_line(text: str) -> str:
 
 Reason = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_one_line)]
 """Why something is done: recorded, so it may neither be blank nor steer a terminal."""
+PerhapsReason = Annotated[str, Field(max_length=1000), AfterValidator(lambda text: _one_line(text) if text else text)]
+"""The same, which may be left out."""
 
 
 class RejectBody(_Body):
@@ -158,13 +159,7 @@ class ApproveBody(_Body):
     """How long an approval waits for the identical call, and why it is given."""
 
     lasts: Annotated[str, Field(description="e.g. `30m`, `1h`; at most one day.")] = "1h"
-    reason: Annotated[str, Field(max_length=1000, description="Why; recorded and shown to the requester.")] = ""
-
-    @field_validator("reason")
-    @classmethod
-    def _printable(cls, reason: str) -> str:
-        """Raises `ValueError` for text that would steer a terminal."""
-        return _one_line(reason) if reason else reason
+    reason: Annotated[PerhapsReason, Field(description="Why; recorded and shown to the requester.")] = ""
 
     def duration(self) -> timedelta:
         """The duration. Raises `errors.Malformed`, also for more than a day."""
@@ -181,7 +176,7 @@ class ExtendBody(_Body):
             description="From now on, e.g. `30m`, `1h`. `lasts`, its old name, is accepted too.",
         ),
     ]
-    reason: Annotated[str, Field(max_length=1000)] = ""
+    reason: PerhapsReason = ""
 
     def duration(self) -> timedelta:
         """The duration. Raises `errors.Malformed`."""
@@ -191,7 +186,7 @@ class ExtendBody(_Body):
 class EndBody(_Body):
     """Why a change for a time ends early."""
 
-    reason: Annotated[str, Field(max_length=1000)] = ""
+    reason: PerhapsReason = ""
 
 
 class SessionBody(_Body):

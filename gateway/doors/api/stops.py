@@ -10,7 +10,7 @@ from gateway.core.errors import NotFound
 from gateway.core.model.caller import Caller
 from gateway.core.model.stop import Stop, StopScope
 from gateway.doors.api.ports import ApiPorts, Authenticated, Ports
-from gateway.doors.api.request_bodies import StopBody, body_of, openapi_body
+from gateway.doors.api.request_bodies import PerhapsReason, StopBody, body_of, openapi_body
 from gateway.presentation.serialize import time_to_json
 
 log = structlog.get_logger()
@@ -44,7 +44,7 @@ async def resume(
     ports: Ports,
     caller: Authenticated,
     stop_id: str,
-    reason: Annotated[str, Query(max_length=1000)] = "",
+    reason: Annotated[PerhapsReason, Query()] = "",
 ) -> dict[str, Any]:
     """The stop, ended."""
     ended = await ports.stops.ledger.resume(stop_id, by=caller, reason=reason, at=ports.clock.now())
@@ -65,7 +65,7 @@ async def _require_known(ports: ApiPorts, scope: StopScope, name: str) -> None:
             known = set(shipped().services)
             hint = "Name it as in the AWS command line, e.g. autoscaling, rds, ec2."
         case StopScope.ACTOR:
-            known = {actor for key in await ports.keys.all() for actor in (key.actor, key.on_behalf_of)} - {""}
+            known = {actor for key in await ports.keys.standing() for actor in (key.actor, key.on_behalf_of)} - {""}
             hint = "`sentinel key list` shows who has one."
     if name not in known:
         kind = "actor has a key with the name" if scope is StopScope.ACTOR else f"{scope.value} has the name"

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from gateway.core.errors import AttemptInFlight, NotAllowed, NotFound, PolicyUnavailable
+from gateway.core.model.approval import is_approver
 from gateway.core.model.caller import RECONCILER, ActorKind, Caller
 from gateway.core.model.json import Json, to_json
 from gateway.core.model.motive import Intent, Motivation, Motive
@@ -20,6 +21,7 @@ from gateway.effects.put_back import put_back_call
 from gateway.effects.resolver import EffectResolver
 from gateway.line.checks.priorities import priorities_of
 from gateway.line.pipeline import MutationResult, Pipeline
+from gateway.policy.longer import LongerChanges
 from gateway.presentation.serialize import time_to_json
 
 _LONGEST: Final = timedelta(days=365)
@@ -39,6 +41,7 @@ class TimeBoxes:
     declared: Callable[[str, str], Json]
     """Returns the value that the code declares now, by address and attribute."""
     policy: PolicyEngine
+    longer: LongerChanges
     clock: Clock
 
     async def put_back(self, caller: Caller, mutation_id: str) -> MutationResult:
@@ -64,7 +67,10 @@ class TimeBoxes:
         )
 
     async def extend(self, caller: Caller, mutation_id: str, lasts: timedelta, reason: str) -> Sequence[TimeBoxPart]:
-        """Have a change last for this long from now on; its parts. Raises `errors.NotFound`, `errors.NotAllowed`."""
+        """Have a change last for this long from now on; its parts.
+
+        Raises `errors.NotFound`, and `errors.NotAllowed` for longer than policy grants, or than those approved it who did.
+        """
         parts = await self.ledger.time_boxes(mutation_id=mutation_id)
         now = self.clock.now()
         spans = NO_SPANS
@@ -75,6 +81,10 @@ class TimeBoxes:
             if now + lasts > parts[0].since + most:
                 message = f"A change of yours may be wanted for {most} at most, from its beginning. Make the change again, without a time if it is to stay."
                 raise NotAllowed(message)
+            if now + lasts > parts[0].until and (caller.actor == parts[0].actor or is_approver(caller)):
+                refusal = await self.longer.refusal(mutation_id, now + lasts - parts[0].since, caller)
+                if refusal:
+                    raise NotAllowed(refusal)
         return await self.ledger.extend_time_box(
             mutation_id, now + lasts, caller=caller, reason=reason, at=now, spans=spans
         )

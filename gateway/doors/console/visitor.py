@@ -133,8 +133,8 @@ class Visitors:
             found = next(
                 (
                     key.id
-                    for key in await self.keys.all()
-                    if key.actor == actor and key.kind is ActorKind.HUMAN and not key.is_session and not key.ended(now)
+                    for key in await self.keys.standing()
+                    if key.actor == actor and key.kind is ActorKind.HUMAN and not key.ended(now)
                 ),
                 "",
             )

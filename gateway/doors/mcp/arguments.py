@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gateway.context.lookup import MOST_LISTED
 from gateway.core.errors import Malformed
 from gateway.doors.api.problems import validation_messages
-from gateway.doors.api.request_bodies import IDEMPOTENCY_KEY_LENGTH, MotiveBody
+from gateway.doors.api.request_bodies import IDEMPOTENCY_KEY_LENGTH, MotiveBody, PerhapsReason
 from gateway.doors.api.resources import MOST_CHANGES, OLDEST_SECONDS
 
 MOST_CLAIMS = 200
@@ -91,7 +91,7 @@ class WaitForDecision(OneMutation):
 class EndChange(OneMutation):
     """The change for a time that ends now, and why."""
 
-    reason: Annotated[str, Field(max_length=1000)] = ""
+    reason: PerhapsReason = ""
 
 
 class ExtendChange(EndChange):

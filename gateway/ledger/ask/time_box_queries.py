@@ -160,7 +160,7 @@ def due(session: Session, now: datetime, mutation_id: str) -> DueChange | None:
 def put_back_call(session: Session, mutation_id: str) -> Call:
     """The call that puts all of a time-boxed change back. Raises `errors.NotFound`."""
     rows = rows_of_mutation(session, mutation_id)
-    body = _body(session, rows[0].seq) if rows else None
+    body = decision_of(session, rows[0].seq) if rows else None
     if body is None or body.time_box is None:
         raise NotFound(f"Mutation {mutation_id} is not a change for a time.")
     return body.time_box.call.to_call()
@@ -171,7 +171,7 @@ def declared_before(session: Session, parts: Sequence[TimeBoxPart]) -> dict[tupl
     found: dict[tuple[str, str], Json] = {}
     for part in parts:
         rows = rows_of_mutation(session, part.root)
-        body = _body(session, rows[0].seq) if rows else None
+        body = decision_of(session, rows[0].seq) if rows else None
         for effect in body.effects if body else ():
             if effect.key == part.key:
                 found[part.key] = effect.declared
@@ -180,7 +180,7 @@ def declared_before(session: Session, parts: Sequence[TimeBoxPart]) -> dict[tupl
 
 def granted_seconds(session: Session, seq: int) -> float | None:
     """How long policy granted the claims of a decision; None if without end."""
-    body = _body(session, seq)
+    body = decision_of(session, seq)
     granted = body.decision.obligations.get("claim_seconds") if body else None
     return granted if isinstance(granted, int | float) else None
 
@@ -240,6 +240,6 @@ def fate_of(session: Session, row: TimeBoxRow, now: datetime) -> tuple[TimeBoxSt
     return TimeBoxState.STANDING, ""
 
 
-def _body(session: Session, seq: int) -> DecidedBody[Any] | None:
+def decision_of(session: Session, seq: int) -> DecidedBody[Any] | None:
     found = session.scalar(_BODY, {"seq": seq})
     return decode_as(DecidedBody, found) if found else None

@@ -1,7 +1,8 @@
 """What a revoked key leaves behind: its unused approvals are withdrawn, and sessions of plans end that were opened with its consent."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -21,6 +22,7 @@ from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
 _REVOKED: Final = Statement(select(KEYS.c.id).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_not(None)))
+_SESSION_OF: Final = Statement(select(KEYS.c.session_of).where(KEYS.c.id == bindparam("key")))
 _STANDING: Final = tuple(
     # Two queries, because each of the two partial indexes serves one state.
     Query.of(APPROVALS, ApprovalKeysRow, APPROVALS.c.state == state, APPROVALS.c.until > bindparam("now"))
@@ -45,12 +47,28 @@ def refuse_revoked(transaction: Transaction, caller: Caller) -> None:
         raise NotAllowed("The key was revoked, so what is said with it counts no more. Nothing was changed.")
 
 
-def withdraw_approvals(transaction: Transaction, keys: Sequence[str], owner: str, at: datetime) -> list[str]:
-    """Withdraw the approvals that nobody has used and that one of these keys consented to; their ids.
+@dataclass(frozen=True, slots=True)
+class _KeyAndSessions:
+    """A standing key and all its sessions, ended ones too. Only keys that are asked about are looked up: nobody knows how many sessions there were."""
 
-    What they approved waits for people again, and those who consented with other keys must do so again. `owner` is the actor of the keys.
+    session: Session
+    key: str
+    _known: dict[str, bool] = field(default_factory=dict)
+
+    def __contains__(self, key: str) -> bool:
+        """Whether it is the key, or one of its sessions."""
+        if key not in self._known:
+            self._known[key] = key == self.key or self.session.scalar(_SESSION_OF, {"key": key}) == self.key
+        return self._known[key]
+
+
+def withdraw_approvals(transaction: Transaction, key: str, owner: str, at: datetime) -> list[str]:
+    """Withdraw the approvals that nobody has used and that this key or one of its sessions consented to; their ids.
+
+    What they approved waits for people again, and those who consented with other keys must do so again. `owner` is the actor of the key.
     """
     now = to_text(at)
+    keys = _KeyAndSessions(transaction, key)
     rows = [row for query in _STANDING for row in transaction.rows(query, {"now": now})]
     given = [row for row in rows if _consented(row, keys, owner)]
     for row in sorted(given):
@@ -61,22 +79,23 @@ def withdraw_approvals(transaction: Transaction, keys: Sequence[str], owner: str
             approval=row.id,
             requester=row.actor,
             approvers=(*json.loads(row.others), row.approver),
-            key=keys[0],
+            key=key,
         )
         transaction.append(Record(at=at, mutation_id=row.mutation_id, actor=owner, stack=stack, body=body))
     return sorted(row.id for row in given)
 
 
-def plan_keys_approved_with(session: Session, keys: Sequence[str], owner: str) -> list[str]:
-    """The keys of the open sessions of plans that one of these keys' consents opened."""
+def plan_keys_approved_with(session: Session, key: str, owner: str) -> list[str]:
+    """The keys of the open sessions of plans that a consent of this key or its sessions opened."""
     plans = {row.mutation_id: row.key_id for row in session.rows(_OPEN_PLANS, {})}
     if not plans:
         return []
     used = session.rows(_USED_BY, {"mutations": canonical_text(sorted(plans))})
+    keys = _KeyAndSessions(session, key)
     return sorted(plans[row.used_by] for row in used if _consented(row, keys, owner))
 
 
-def _consented(row: ApprovalKeysRow, keys: Sequence[str], owner: str) -> bool:
+def _consented(row: ApprovalKeysRow, keys: Container[str], owner: str) -> bool:
     """Whether one of the keys consented. Where the record does not tell the key, every consent of their owner counts as theirs."""
     people = (*json.loads(row.others), row.approver)
     given = json.loads(row.keys) if row.keys is not None else ("",) * len(people)

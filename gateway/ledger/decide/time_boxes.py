@@ -8,16 +8,17 @@ from typing import Final
 from sqlalchemy import bindparam, func, insert, select, update
 
 from gateway.core.errors import ClaimTaken, NotAllowed, NotFound
-from gateway.core.model.approval import is_approver
+from gateway.core.model.approval import is_approver, objection, own_objection
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.json import canonical_text
 from gateway.core.model.time_box import NO_SPANS, OPEN, TO_HUMAN, ClaimSpans, TimeBoxPart, TimeBoxState
 from gateway.core.ports import MOST_MOVES
 from gateway.core.records.record import Body, Record, Stage
 from gateway.core.records.time_boxes import AttributeKey, MovedClaim, NotPutBackBody, RescheduledBody
-from gateway.ledger.ask.time_box_queries import fate_of, granted_seconds, part_of, rows_of_mutation
+from gateway.ledger.ask.time_box_queries import decision_of, fate_of, granted_seconds, part_of, rows_of_mutation
 from gateway.ledger.decide.claims import open_claims_of
 from gateway.ledger.decide.commands import release
+from gateway.ledger.decide.revocation import refuse_revoked
 from gateway.ledger.decide.settlement import attempt_of_mutation
 from gateway.ledger.decide.stops import refuse_stopped_actor
 from gateway.ledger.decide.write_set import WriteSet
@@ -122,6 +123,7 @@ def extend(
         )
     if until <= at:
         raise NotAllowed("The new end has passed already. To let it end now, end it.")
+    _refuse_more_than_approved(transaction, attempt, rows[0], until, caller)
     if int(transaction.scalar(_MOVES, {"mutation": mutation_id})) >= MOST_MOVES:
         raise NotAllowed(
             f"The end of {mutation_id} was moved {MOST_MOVES} times, which is the most. Make the change again."
@@ -131,6 +133,26 @@ def extend(
         _set(transaction, row, TimeBoxState.STANDING, until=until)
     _record_move(transaction, attempt, rows, until, caller=caller, reason=reason, at=at, claims=moved)
     return _parts(transaction, mutation_id)
+
+
+def _refuse_more_than_approved(
+    transaction: Transaction, attempt: AttemptRow, row: TimeBoxRow, until: datetime, caller: Caller
+) -> None:
+    """Raise `errors.NotAllowed` if people approved the change for a shorter time, unless the caller may give the same consent alone."""
+    refuse_revoked(transaction, caller)
+    body = decision_of(transaction, attempt.seq)
+    if body is None or body.decision.consent is None:
+        return
+    wanted = timedelta(seconds=(body.motive.wanted_seconds if body.motive else None) or 0)
+    if until <= from_text(row.since) + wanted:
+        return
+    rule, requesters = body.decision.rule, (attempt.actor, body.caller.on_behalf_of)
+    refused = rule.reason if rule.people > 1 else objection(caller, rule)
+    if refused := refused or own_objection(caller, attempt.mutation_id, requesters):
+        raise NotAllowed(
+            f"{attempt.mutation_id} was approved for {wanted}, and its end was not moved. {refused} Make the change again with the longer "
+            "time: then people are asked about that."
+        )
 
 
 def end(

@@ -273,6 +273,10 @@ class KeyTable(LedgerTable, table=True):
     """The issued keys. Their secrets are derived, never stored."""
 
     __tablename__ = "keys"
+    __table_args__ = (
+        Index("keys_by_end", "session_of", "expires_at"),
+        Index("keys_by_start", "session_of", "created_at"),
+    )
 
     id: str = Field(primary_key=True, sa_type=TEXT)
     actor: str = Field(sa_type=TEXT)

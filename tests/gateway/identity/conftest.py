@@ -59,7 +59,7 @@ class Ring:
         self.held[key_id] = replace(self.held[key_id], revoked=True)
         return Revoked()
 
-    async def all(self) -> Sequence[Key]:
+    async def standing(self) -> Sequence[Key]:
         return tuple(self.held.values())
 
 

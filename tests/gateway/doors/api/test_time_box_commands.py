@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,6 +57,10 @@ class _Policy:
         return {"layers": "", "numbers": self._numbers, "every": {}}
 
 
+async def _refusal(_mutation: str, wanted: timedelta, _caller: Caller) -> str:
+    return "Not so long." if wanted > 20 * HOUR else ""
+
+
 def _boxes(numbers: Any) -> TimeBoxes:
     unused: Any = None
     made: Any = TimeBoxes(
@@ -67,6 +71,7 @@ def _boxes(numbers: Any) -> TimeBoxes:
         inventory=unused,
         declared=lambda _address, _attribute: 6,
         policy=_Policy(numbers),  # type: ignore[arg-type]  # what is asked of it
+        longer=SimpleNamespace(refusal=_refusal),  # type: ignore[arg-type]  # what is asked of it
         clock=SimpleNamespace(now=lambda: NOW),
     )
     boxes: TimeBoxes = made
@@ -83,6 +88,12 @@ async def test_policy_limits_how_long_a_change_is_wanted_from_its_beginning() ->
     assert str(until) == str(NOW + 3 * HOUR)
     with pytest.raises(NotAllowed, match="3:00:00"):
         await boxes.extend(_agent(), "mut_1", 4 * HOUR, "")
+
+
+async def test_what_the_policies_object_to_the_longer_time_is_said() -> None:
+    boxes = _boxes({"longest_claim_seconds": {"agent": 90 * 3600}})
+    with pytest.raises(NotAllowed, match=r"Not so long\."):
+        await boxes.extend(_agent(), "mut_1", 21 * HOUR, "")
 
 
 async def test_what_the_code_has_come_to_declare_stays() -> None:

@@ -35,10 +35,10 @@ class Ring:
         self.asked.append(key_id)
         return next((key for key in self.keys if key.id == key_id), None)
 
-    async def all(self) -> list[Key]:
-        """All of them."""
+    async def standing(self) -> list[Key]:
+        """All but the sessions."""
         self.listed += 1
-        return self.keys
+        return [key for key in self.keys if not key.is_session]
 
 
 def key(key_id: str, actor: str, kind: ActorKind = ActorKind.HUMAN, **more: Any) -> Key:
