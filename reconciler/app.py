@@ -18,7 +18,7 @@ from gateway.core.settings.publish import EventSourceKind, EventSourceSettings, 
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger, workflows_key
 from gateway.terraform.config.backend import state_location
 from gateway.terraform.origins import code_origin
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment
@@ -58,7 +58,8 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
     """Write mutations back until `stop` is set. Raises `errors.SettingsInvalid`, `errors.LedgerUnavailable`, `errors.LedgerBroken`."""
     async with open_sealed_ledger(settings) as ledger:
         clock = SystemClock()
-        keys = SqlKeyRing(ledger, master=master_key_of(settings), clock=clock)
+        master = master_key_of(settings)
+        keys = SqlKeyRing(ledger, master=master, clock=clock)
         await check_credentials(settings, keys, os.environ, clock.now())
         suggestions = open_suggestions(settings.reconcile.suggest, _suggest_folder(settings), clock)
         workers = {stack.name: _worker(settings, stack, ledger, suggestions) for stack in settings.stacks}
@@ -67,6 +68,7 @@ async def run_reconciler(settings: Settings, stop: asyncio.Event) -> None:
         await serve(
             workers,
             database=workflows_database(settings),
+            key=workflows_key(master),
             poll_seconds=settings.reconcile.poll_seconds,
             stop=stop,
             receivers=open_workers(settings, ledger, clock),

@@ -33,10 +33,12 @@ from reconciler.notify.delivery import ReceiverWorker
 from reconciler.notify.workflow import NoticeWorkflow
 from reconciler.publish.publisher import Publisher
 from reconciler.retry import LeftRetries, Retry
+from reconciler.sealed_state import SealedSerializer, refuse_unsealed
 from reconciler.terraform.state import terraform_is_applying
 
-_VERSION = "sentinel-1"
-"""DBOS resumes only workflows of the same version. Change it when the JSON that one step stores for the next changes."""
+_VERSION = "sentinel-2"
+"""DBOS resumes only workflows of the same version, whose ids have it: what an older one left is begun anew. Change it when the JSON that one step
+stores for the next changes."""
 _DOUBTS_AT_ONCE = 4
 """Mutations in doubt that one round looks at, so that many of them do not keep others from being written back."""
 
@@ -245,7 +247,7 @@ class Runner:
         Raises what `Line` raises.
         """
         # One mutation may be about several stacks, each of which has its own workflow for it.
-        workflow = f"{mutation_id}.{stack}.{attempt}"
+        workflow = f"{mutation_id}.{stack}.{attempt}.{_VERSION}"
         with SetWorkflowID(f"{mutation_id}@{corrects}.{new_id('try')}" if corrects else workflow):
             handle = await DBOS.enqueue_workflow_async(_queue(stack), self._workflow, stack, mutation_id, corrects)
         return await handle.get_result(polling_interval_sec=self._poll_seconds)
@@ -261,13 +263,13 @@ class Runner:
 
     async def scan_drift(self, stack: str, slot: int) -> int:
         """Look for changes from outside, once in each slot of the schedule; returns how many there are. Raises what `DriftScan` raises."""
-        with SetWorkflowID(f"drift.{stack}.{slot}"):
+        with SetWorkflowID(f"drift.{stack}.{slot}.{_VERSION}"):
             handle = await DBOS.enqueue_workflow_async(_queue(stack), self._scan_workflow, stack)
         return await handle.get_result(polling_interval_sec=self._poll_seconds)
 
     async def carry_out(self, stack: str, drift_id: str, *, decision: int, attempt: int) -> dict[str, Any]:
         """Carry out a decision about a change from outside; returns what came of it. Raises what `DriftScan` raises."""
-        with SetWorkflowID(f"{drift_id}.{decision}.{attempt}"):
+        with SetWorkflowID(f"{drift_id}.{decision}.{attempt}.{_VERSION}"):
             handle = await DBOS.enqueue_workflow_async(_queue(stack), self._drift_workflow, stack, drift_id)
         return await handle.get_result(polling_interval_sec=self._poll_seconds)
 
@@ -333,16 +335,21 @@ async def durable(
     workers: Mapping[str, Worker],
     *,
     database: str,
+    key: bytes,
     poll_seconds: float,
     receivers: Mapping[str, ReceiverWorker] | None = None,
 ) -> AsyncIterator[Runner]:
-    """Run DBOS with its state in `database` (an SQLAlchemy URL) for the duration of the block. DBOS makes no network calls here."""
+    """Run DBOS with its state in `database` (an SQLAlchemy URL), sealed with the key, for the duration of the block. DBOS makes no network calls
+    here.
+    """
+    refuse_unsealed()
     config: DBOSConfig = {
         "name": "sentinel-reconciler",
         "system_database_url": database,
         "application_version": _VERSION,
         "executor_id": "reconciler",
         "enable_otlp": False,
+        "serializer": SealedSerializer(key),
         "log_level": "ERROR",
         "notification_listener_polling_interval_sec": max(poll_seconds, 0.05),
     }
@@ -365,13 +372,14 @@ async def serve(
     workers: Mapping[str, Worker],
     *,
     database: str,
+    key: bytes,
     poll_seconds: float,
     stop: asyncio.Event,
     elsewhere: ReadBack | None = None,
     receivers: Mapping[str, ReceiverWorker] | None = None,
 ) -> None:
     """Write back until `stop` is set, and tell the receivers. `elsewhere` settles the mutations in doubt that belong to no stack."""
-    opened = durable(workers, database=database, poll_seconds=poll_seconds, receivers=receivers)
+    opened = durable(workers, database=database, key=key, poll_seconds=poll_seconds, receivers=receivers)
     async with opened as runner, asyncio.TaskGroup() as group:
         group.create_task(runner.notices.run(poll_seconds, stop))
         for worker in workers.values():

@@ -160,7 +160,7 @@ async def _listed(settings: Settings) -> dict[str, Any]:
         if (rows := listed_keys(file)) is not None:
             return {"keys": [_row_to_json(row) for row in rows]}
 
-    async def work(keyring: KeyRing) -> dict[str, Any]:
+    async def work(keyring: "SqlKeyRing") -> dict[str, Any]:
         return {"keys": [_key_to_json(key) for key in await keyring.all()]}
 
     return await _with_keyring(settings, work)
@@ -229,7 +229,7 @@ def revoke(
         )
 
 
-async def _with_keyring(settings: Settings, work: Callable[[KeyRing], Awaitable[T]], *, create: bool = False) -> T:
+async def _with_keyring(settings: Settings, work: Callable[["SqlKeyRing"], Awaitable[T]], *, create: bool = False) -> T:
     if not create:
         require_ledger(settings)
     async with open_keyring(settings) as keyring:

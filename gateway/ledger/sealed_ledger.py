@@ -21,6 +21,11 @@ def ledger_keys(master: bytes) -> LedgerKeys:
     return LedgerKeys(chain=derived_key(master, "chain"), signing=signing)
 
 
+def workflows_key(master: bytes) -> bytes:
+    """The key that seals what the reconciler's workflows store."""
+    return derived_key(master, "workflows")
+
+
 def master_key_of(settings: Settings, *, create: bool = True) -> bytes:
     """The master key of the settings, or of the data directory. Raises what `master_key` and `is_unused` raise.
 

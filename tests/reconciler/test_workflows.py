@@ -109,7 +109,9 @@ async def test_mutations_are_written_back_once_and_in_their_order(
     ids = [await applied((f"aws_sqs_queue.{name}", "delay_seconds", 0, 1)) for name in "acd"]
     open_one = await applied(("aws_sqs_queue.b", "delay_seconds", 0, 1), settle=False)
 
-    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         assert await worker.run_once(runner) == 3
         assert await worker.run_once(runner) == 0
         assert await worker.run_once(runner) == 0
@@ -157,7 +159,9 @@ async def test_a_change_does_not_wait_behind_traffic_of_the_data_plane(
     await counted.backlog.read(queries)
     assert [waiting.id for waiting in counted.backlog.pending()] == [change]
     assert queries.asked == 2
-    async with durable({"shop": counted}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": counted}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         assert await counted.run_once(runner) == 1
 
     assert _line(counted).began == [change]
@@ -173,11 +177,13 @@ async def test_what_needs_no_code_is_recorded_at_once_and_without_a_workflow(
         await record_mutation(ledger, [(each, None)])
     change = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
 
-    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         assert await worker.run_once(runner) == 31
         assert await worker.run_once(runner) == 0
         ran = await DBOS.list_workflows_async()
-    assert [workflow.workflow_id for workflow in ran] == [f"{change}.shop.0"]
+    assert [workflow.workflow_id for workflow in ran] == [f"{change}.shop.0.sentinel-2"]
     records = await _reconciled(ledger)
     assert len(records) == 31
     assert all("was created" in str(record.body.members["left"]) for record in records if record.mutation_id != change)
@@ -189,7 +195,9 @@ async def test_what_was_left_is_tried_again_when_the_code_changed_and_only_then(
     mutation = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
     line = _line(worker)
     line.stuck.add(mutation)
-    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         for _ in range(3):
             await worker.run_once(runner)
         assert line.began == [mutation]
@@ -223,7 +231,7 @@ async def test_a_call_that_may_be_about_several_stacks_is_left_to_each_until_one
     async def left() -> list[str]:
         return sorted(record.stack for record in await ledger.records(RecordQuery(left=True)))
 
-    async with durable(workers, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(workers, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05) as runner:
         for each in workers.values():
             await each.run_once(runner)
         assert await left() == ["bakery", "shop"]
@@ -244,7 +252,9 @@ async def test_a_new_process_tries_what_was_left_only_if_something_changed_since
     mutation = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
     line = _line(worker)
     line.stuck.add(mutation)
-    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         await worker.run_once(runner)
         for head, tries in (("c0ffee", 1), ("c1", 2)):
             line.heads.append(head)
@@ -260,7 +270,9 @@ async def test_new_changes_come_before_what_was_left(worker: Worker, applied: Ap
     left = [await applied((f"aws_sqs_queue.{name}", "delay_seconds", 0, 1)) for name in "ab"]
     line = _line(worker)
     line.stuck.update(left)
-    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         await worker.run_once(runner)
         line.heads.append("c1")
         new = [await applied((f"aws_sqs_queue.{name}", "delay_seconds", 0, 1)) for name in "cd"]
@@ -277,7 +289,9 @@ async def test_what_was_left_and_is_superseded_since_is_corrected_without_a_plan
     first = await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
     line = _line(worker)
     line.stuck.add(first)
-    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         await worker.run_once(runner)
         await ledger.release(first, caller=SCALER, at=datetime.now(UTC))
         second = await applied(("aws_sqs_queue.a", "delay_seconds", 1, 2))
@@ -297,7 +311,9 @@ async def test_one_that_fails_does_not_stop_the_others_and_is_tried_again(
     bad, good = [await applied((f"aws_sqs_queue.{name}", "delay_seconds", 0, 1)) for name in "ab"]
     _line(worker).poison.add(bad)
 
-    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         assert await worker.run_once(runner) == 1
         assert _line(worker).published == [good]
         _line(worker).poison.clear()
@@ -320,14 +336,18 @@ async def test_a_killed_workflow_continues_where_it_was(
 
     with monkeypatch.context() as patched:
         patched.setattr(Line, "record", never)
-        async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        async with durable(
+            {"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+        ) as runner:
             first = asyncio.ensure_future(worker.run_once(runner))
             assert await asyncio.to_thread(stuck.wait, 10)
             first.cancel()
             await asyncio.gather(first, return_exceptions=True)
 
     fresh = Worker(line=worker.line, backlog=Backlog(stack="shop"))
-    async with durable({"shop": fresh}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": fresh}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         await fresh.run_once(runner)
 
     assert _line(worker).began == [mutation]
@@ -369,7 +389,9 @@ async def test_a_doubt_seen_by_a_killed_process_is_recorded_by_the_next_and_once
     with monkeypatch.context() as patched:
         patched.setattr(ReadBack, "settle", never)
         first = doubting()
-        async with durable({"shop": first}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        async with durable(
+            {"shop": first}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+        ) as runner:
             running = asyncio.ensure_future(first.run_once(runner))
             assert await asyncio.to_thread(stuck.wait, 10)
             running.cancel()
@@ -377,7 +399,9 @@ async def test_a_doubt_seen_by_a_killed_process_is_recorded_by_the_next_and_once
     assert len(await ledger.in_doubt()) == 1
 
     second = doubting()
-    async with durable({"shop": second}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": second}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         while await ledger.in_doubt():
             await second.run_once(runner)
         await second.run_once(runner)
@@ -406,7 +430,14 @@ async def test_a_doubt_of_no_stack_is_left_to_a_human(worker: Worker, ledger: Sq
         settle_after=timedelta(minutes=16),
     )
     serving = asyncio.ensure_future(
-        serve({"shop": worker}, database=_database(tmp_path), poll_seconds=0.1, stop=stop, elsewhere=elsewhere)
+        serve(
+            {"shop": worker},
+            database=_database(tmp_path),
+            key=b"a key for tests",
+            poll_seconds=0.1,
+            stop=stop,
+            elsewhere=elsewhere,
+        )
     )
     while not (await ledger.in_doubt())[0].left_to_human:
         assert not serving.done()
@@ -419,7 +450,9 @@ async def test_it_reacts_within_a_second_and_ends_at_the_stop_event(
     worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path
 ) -> None:
     stop = asyncio.Event()
-    serving = asyncio.ensure_future(serve({"shop": worker}, database=_database(tmp_path), poll_seconds=0.1, stop=stop))
+    serving = asyncio.ensure_future(
+        serve({"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.1, stop=stop)
+    )
     await asyncio.sleep(1)
     await applied(("aws_sqs_queue.a", "delay_seconds", 0, 1))
     async with asyncio.timeout(300):
@@ -443,7 +476,9 @@ async def test_a_round_that_breaks_is_followed_by_the_next(
 
     monkeypatch.setattr(Worker, "run_once", breaks_first)
     stop = asyncio.Event()
-    running = asyncio.ensure_future(serve({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05, stop=stop))
+    running = asyncio.ensure_future(
+        serve({"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05, stop=stop)
+    )
     while len(rounds) < 3 and not running.done():  # noqa: ASYNC110  nothing signals a round
         await asyncio.sleep(0.01)
     stop.set()
@@ -483,7 +518,9 @@ async def test_a_put_back_waits_for_no_write_back(
     monkeypatch.setattr(FakeLine, "prove", slow)
     due: Any = DuePutBack()
     timed = replace(worker, putting_back=due)
-    async with durable({"shop": timed}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": timed}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         writing = asyncio.ensure_future(timed.run_once(runner))
         assert await asyncio.to_thread(proving.wait, 300)
         await asyncio.wait_for(timed.put_back(runner), 300)
@@ -498,7 +535,9 @@ async def test_nothing_is_written_back_while_terraform_applies(worker: Worker, a
     lock.write_text("{}")
     locked = Worker(line=replace(_line(worker), state=tmp_path / "terraform.tfstate"), backlog=Backlog(stack="shop"))
 
-    async with durable({"shop": locked}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": locked}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         assert await locked.run_once(runner) == 0
         lock.unlink()
         assert await locked.run_once(runner) == 1

@@ -97,7 +97,7 @@ async def demo_keys(keyring: KeyRing) -> Mapping[str, Key]:
     soon = datetime.now(UTC) + _MIN_REMAINING
     known = {
         (key.actor, key.kind, key.roles, key.motive): key
-        for key in reversed(await keyring.all())  # oldest first, so that the newest key of an actor wins
+        for key in reversed(await keyring.standing())  # oldest first, so that the newest key of an actor wins
         if not key.is_session and not key.ended(soon)
     }
     return {

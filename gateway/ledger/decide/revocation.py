@@ -53,12 +53,12 @@ class _KeyAndSessions:
 
     session: Session
     key: str
-    _known: dict[str, bool] = field(default_factory=dict)
+    _known: dict[object, bool] = field(default_factory=dict)
 
-    def __contains__(self, key: str) -> bool:
+    def __contains__(self, key: object) -> bool:
         """Whether it is the key, or one of its sessions."""
         if key not in self._known:
-            self._known[key] = key == self.key or self.session.scalar(_SESSION_OF, {"key": key}) == self.key
+            self._known[key] = key == self.key or self.session.scalar(_SESSION_OF, {"key": str(key)}) == self.key
         return self._known[key]
 
 

@@ -65,7 +65,7 @@ async def main(ledger_url: str, database: str, dies: str, value: int) -> None:
         setattr(owner, name, _dying(getattr(owner, name), after=dies == "settled"))
     async with open_ledger(ledger_url, KEYS) as ledger:
         worker = _worker(ledger, Live(value=value, dies=dies))
-        async with durable({"shop": worker}, database=database, poll_seconds=0.05) as runner:
+        async with durable({"shop": worker}, database=database, key=b"a key for tests", poll_seconds=0.05) as runner:
             for _ in range(100):
                 await worker.run_once(runner)
                 if not await ledger.in_doubt():

@@ -56,7 +56,7 @@ def test_the_question_for_budgets_reads_no_sessions(busy: Gate, monkeypatch: pyt
 def test_a_revocation_ends_what_is_open_and_names_nothing_else(busy: Gate) -> None:
     busy.revoke("agent")
     [record] = busy.records(stage=Stage.KEY_REVOKED)
-    assert len(record.body.members["sessions"]) == 1  # type: ignore[arg-type]  # a list
+    assert len(record.body.members["sessions"]) == 1
     assert httpx.get(f"{busy.url}/v1/budgets", headers=busy.bearer("agent"), timeout=300).status_code == 401
 
 

@@ -56,7 +56,9 @@ async def main(store: str, data: str, url: str, secret: str, dies: str) -> None:
     async with open_sealed_ledger(settings) as ledger:
         receivers = open_workers(settings, ledger, SystemClock())
         database = workflows_database(settings)
-        async with durable({}, database=database, poll_seconds=0.05, receivers=receivers) as runner:
+        async with durable(
+            {}, database=database, key=b"a key for tests", poll_seconds=0.05, receivers=receivers
+        ) as runner:
             await runner.notices._finish_earlier()
             for _ in range(_MOST_ROUNDS):
                 if not await receivers["ops"].run_once(runner.notices):

@@ -121,7 +121,9 @@ async def test_a_receiver_that_never_answers_holds_up_no_other_and_no_stop(ledge
         receivers = _receivers(ledger, slow=slow.url, quick=quick.url)
         database = f"sqlite:///{tmp_path / 'workflows.db'}"
         stop = asyncio.Event()
-        async with durable({}, database=database, poll_seconds=0.05, receivers=receivers) as runner:
+        async with durable(
+            {}, database=database, key=b"a key for tests", poll_seconds=0.05, receivers=receivers
+        ) as runner:
             serving = asyncio.ensure_future(runner.notices.run(0.05, stop))
             await _until(lambda: all(each.outbox.read >= 0 for each in receivers.values()))
             for name in "ab":
