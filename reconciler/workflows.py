@@ -37,7 +37,7 @@ from reconciler.sealed_state import SealedSerializer, refuse_unsealed
 from reconciler.terraform.state import terraform_is_applying
 
 _VERSION = "sentinel-2"
-"""DBOS resumes only workflows of the same version, whose ids have it: what an older one left is begun anew. Change it when the JSON that one step
+"""DBOS resumes only workflows of the same version, whose ids have it: what an older one left is begun again. Change it when the JSON that one step
 stores for the next changes."""
 _DOUBTS_AT_ONCE = 4
 """Mutations in doubt that one round looks at, so that many of them do not keep others from being written back."""

@@ -1,9 +1,11 @@
 """Who may write the tables of DBOS runs no code in the reconciler, and makes up neither a result nor an error of a workflow."""
 
+import asyncio
 import base64
 import pickle
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +72,12 @@ def _plant(database: Path, inputs: str, form: str | None, number: int) -> None:
     }
     with sqlite3.connect(database) as connection:
         names, places = ",".join(row), ",".join("?" * len(row))
-        connection.execute(f"INSERT INTO workflow_status ({names}) VALUES ({places})", list(row.values()))
+        connection.execute(f"INSERT INTO workflow_status ({names}) VALUES ({places})", list(row.values()))  # noqa: S608  names of ours
+
+
+def _statuses(database: Path) -> list[tuple[str]]:
+    with sqlite3.connect(database) as connection:
+        return connection.execute("SELECT status FROM workflow_status").fetchall()
 
 
 async def test_no_form_of_a_planted_row_runs_code(tmp_path: Path) -> None:
@@ -83,10 +90,9 @@ async def test_no_form_of_a_planted_row_runs_code(tmp_path: Path) -> None:
         _plant(database, _pickled(evil), form, number)
     async with durable({}, database=url, key=KEY, poll_seconds=0.05):
         for number in range(4):
-            handle: Any = await DBOS.retrieve_workflow_async(f"evil-{number}")
-            with pytest.raises(Exception):  # noqa: B017,PT011  whatever DBOS makes of it
-                await DBOS.resume_workflow_async(handle.workflow_id)
-                status = await handle.get_status()
-                assert status.status in {"ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"}
-                await handle.get_result()
+            with suppress(Exception):  # whatever DBOS makes of a row that it cannot read
+                await DBOS.resume_workflow_async(f"evil-{number}")
+        async with asyncio.timeout(300):
+            while {status for (status,) in _statuses(database)} - {"ERROR", "SUCCESS"}:  # noqa: ASYNC110  what DBOS's threads do
+                await asyncio.sleep(0.05)
     assert not mark.exists()

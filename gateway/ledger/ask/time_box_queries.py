@@ -241,5 +241,6 @@ def fate_of(session: Session, row: TimeBoxRow, now: datetime) -> tuple[TimeBoxSt
 
 
 def decision_of(session: Session, seq: int) -> DecidedBody[Any] | None:
+    """The DECIDED record with this number; None if there is none."""
     found = session.scalar(_BODY, {"seq": seq})
     return decode_as(DecidedBody, found) if found else None
