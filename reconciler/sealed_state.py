@@ -67,4 +67,4 @@ def refuse_unsealed() -> None:
         raise StateForged
 
     for form in (dbos_forms.DefaultSerializer, dbos_forms.DBOSPortableJSONSerializer):
-        form.deserialize = refused  # type: ignore[method-assign]  # DBOS has no switch for it
+        form.deserialize = refused  # type: ignore[method-assign,assignment]  # DBOS has no switch for it

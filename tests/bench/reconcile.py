@@ -175,7 +175,9 @@ async def _beside_traffic(directory: Path, terraform: Terraform, root: Path, gro
         worker = Worker(line=line, backlog=Backlog(stack="shop"))
         database = f"sqlite:///{directory / 'workflows.db'}"
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(serve({"shop": worker}, database=database, poll_seconds=0.5, stop=stop))
+            tasks.create_task(
+                serve({"shop": worker}, database=database, key=b"a key for figures", poll_seconds=0.5, stop=stop)
+            )
             tasks.create_task(_traffic(ledger, stop))
             await asyncio.sleep(2)
             group.set_desired_capacity(AutoScalingGroupName="web", DesiredCapacity=6)
@@ -245,7 +247,9 @@ async def _put_backs(directory: Path, terraform: Terraform, root: Path) -> list[
         worker = Worker(line=line, backlog=Backlog(stack="shop"), putting_back=putting_back)
         database = f"sqlite:///{directory / 'timed-workflows.db'}"
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(serve({"shop": worker}, database=database, poll_seconds=0.5, stop=stop))
+            tasks.create_task(
+                serve({"shop": worker}, database=database, key=b"a key for figures", poll_seconds=0.5, stop=stop)
+            )
             for number in range(_TIMED):
                 now = datetime.now(UTC)
                 live = (await beside.read_live([GROUP])).objects[GROUP]

@@ -312,13 +312,13 @@ async def test_a_slot_of_the_schedule_is_looked_at_once_and_failures_wait(
     database = f"sqlite:///{tmp_path / 'workflows.db'}"
     for _ in range(2):
         worker = Worker(line=drifting.line, backlog=drifting.backlog, drifting=drifting)
-        async with durable({"shop": worker}, database=database, poll_seconds=0.05) as runner:
+        async with durable({"shop": worker}, database=database, key=b"a key for tests", poll_seconds=0.05) as runner:
             await worker.run_once(runner)
             await worker.run_once(runner)
     assert _line(drifting).plans == [1]
     await _decide(ledger, "codify")
     worker = Worker(line=drifting.line, backlog=drifting.backlog, drifting=drifting)
-    async with durable({"shop": worker}, database=database, poll_seconds=0.05) as runner:
+    async with durable({"shop": worker}, database=database, key=b"a key for tests", poll_seconds=0.05) as runner:
         await worker.run_once(runner)
         await worker.run_once(runner)
         monkeypatch.setattr(DriftScan, "slot", lambda _: 8)

@@ -81,7 +81,9 @@ async def main(places: dict[str, str], key: tuple[str, str], dies: str, rounds: 
     async with open_sealed_ledger(Settings(data=Path(places["data"]))) as ledger:
         gateway = GatewayApi(url=places["gate"], key_id=key[0], key_secret=key[1])
         worker = _worker(ledger, gateway, Live(places["aws"]))
-        async with durable({"kafka": worker}, database=places["database"], poll_seconds=0.05) as runner:
+        async with durable(
+            {"kafka": worker}, database=places["database"], key=b"a key for tests", poll_seconds=0.05
+        ) as runner:
             for _ in range(rounds):
                 await worker.put_back(runner)
                 if not await ledger.time_boxes():
