@@ -42,6 +42,8 @@ class HeldCard:
 
     card: MutationCard
     headline: str
+    risk: str
+    """The first reason why it waits."""
     size: str
     """How much it touches, in words."""
     missing: int
@@ -63,6 +65,7 @@ async def approvals(visit: Visit) -> Response:
         HeldCard(
             card=card,
             headline=hold["headline"],
+            risk=next((reason["reason"] for reason in hold["reasons"]), ""),
             size=_size(card),
             missing=hold["missing"],
             requester=records[hold["requester"]],
