@@ -214,3 +214,60 @@ def day_picture(hours: Sequence[Mapping[str, Any]]) -> DayPicture:
 
 
 _VERDICT_WORDS: Final = {"allow": "allowed", "hold": "held", "deny": "denied"}
+
+
+_MOST_LANES: Final = 8
+_LANE: Final = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """One actor in a contest."""
+
+    y: int
+    actor: str
+    held: tuple[tuple[float, float], ...]
+    """From where to where it held the attribute."""
+    wished: tuple[tuple[float, str, str], ...]
+    """Where it asked for the attribute, with which verdict, and the time in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestPicture:
+    """Who held an attribute and who asked for it, on one time axis."""
+
+    lanes: tuple[Lane, ...]
+    height: int
+    first: str
+    last: str
+    left_out: int
+    """Actors without a lane."""
+
+
+def contest_picture(
+    *, held: Sequence[tuple[str, datetime, datetime]], wished: Sequence[tuple[str, datetime, str]], now: datetime
+) -> ContestPicture:
+    """The picture of a contest: from when to when each actor held the attribute, and when who asked for it with which verdict."""
+    actors = list(dict.fromkeys([*(actor for actor, *_ in wished), *(actor for actor, *_ in held)]))
+    start = min((*(since for _, since, _ in held), *(at for _, at, _ in wished)), default=now)
+    span = max((now - start).total_seconds(), 1.0)
+
+    def x(at: datetime) -> float:
+        return _LEFT + (_RIGHT - _LEFT) * min(max((at - start).total_seconds() / span, 0.0), 1.0)
+
+    lanes = tuple(
+        Lane(
+            y=10 + _LANE * place,
+            actor=actor,
+            held=tuple(dict.fromkeys((x(since), x(until)) for who, since, until in held if who == actor)),
+            wished=tuple((x(at), verdict, utc_cell(at.isoformat())) for who, at, verdict in wished if who == actor),
+        )
+        for place, actor in enumerate(actors[:_MOST_LANES])
+    )
+    return ContestPicture(
+        lanes=lanes,
+        height=34 + _LANE * len(lanes),
+        first=f"{start:%Y-%m-%d %H:%M}",
+        last=f"{now:%Y-%m-%d %H:%M}",
+        left_out=len(actors) - len(lanes),
+    )

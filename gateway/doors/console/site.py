@@ -19,6 +19,7 @@ from gateway.doors.console.api_client import ApiClient, http_status
 from gateway.doors.console.approvals import approvals, ask_rejection, reject_all
 from gateway.doors.console.changes import Changes
 from gateway.doors.console.claims import ask_release, claims, release_all
+from gateway.doors.console.contests import contests
 from gateway.doors.console.door import ConsoleParts
 from gateway.doors.console.drift import decide, drift, write_back
 from gateway.doors.console.feed import Feed
@@ -96,6 +97,7 @@ PAGES: Final[tuple[tuple[str, Page], ...]] = (
     ("/mutations/{mutation_id}", mutation),
     ("/claims", claims),
     ("/claims/release", ask_release),
+    ("/contests", contests),
     ("/resources", resources),
     ("/resource", resource),
     ("/drift", drift),
