@@ -22,7 +22,7 @@ NEEDING_MORE := terraform or opa or postgres or system or slow or long
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test test-long checks lint all-tests unit policy tools clients browser opa bench bench-drift bench-arbitration effects-sources peers effects-trace clean
+.PHONY: help up tour test test-long checks lint all-tests unit policy tools clients browser deploy-tools opa bench bench-drift bench-arbitration effects-sources peers effects-trace clean
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
@@ -32,7 +32,7 @@ up: .venv/.run ## run everything on this machine: gateway, reconciler, simulated
 tour: .venv/.run ## play the story against a running `make up`
 	@$(SENTINEL) tour $(ARGS)
 
-test: .venv/.ready tools clients browser opa ## set up and pass everything; lint and policy beside the tests, so that no processor is idle
+test: .venv/.ready tools clients browser deploy-tools opa ## set up and pass everything; lint and policy beside the tests, so that no processor is idle
 	@$(MAKE) --no-print-directory --jobs=2 checks all-tests
 
 checks: # lint and policy, told in one piece when they have ended
@@ -48,13 +48,14 @@ lint: .venv/.ready ## types, style, shape, who may import whom
 policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)
 	$(PY) -m gateway.policy.ci $(POLICIES)
 
-all-tests: .venv/.ready tools clients browser opa # in several processes
+all-tests: .venv/.ready tools clients browser deploy-tools opa # in several processes
 	$(PY) -m pytest $(SPREAD)
 
-unit: .venv/.ready $(if $(PYTEST),tools clients browser opa) ## the short tests; they need no Terraform, OPA, PostgreSQL or browser (PYTEST=… runs what it names instead, in one process)
+unit: .venv/.ready $(if $(PYTEST),tools clients browser deploy-tools opa) ## the short tests; they need no Terraform, OPA, PostgreSQL or browser (PYTEST=… runs what it names instead, in one process)
 	$(PY) -m pytest $(if $(PYTEST),$(PYTEST),$(SPREAD) -m 'not ($(NEEDING_MORE))')
 
 test-long: .venv/.ready tools clients browser opa ## what `make test` takes samples of, whole: before a release
+	@$(PY) -m tests.deploy.install --long
 	$(PY) -m pytest -m long --numprocesses $(WORKERS)
 
 bench: .venv/.ready peers ## print the figures, one JSON object each
@@ -96,6 +97,9 @@ clients: .venv/.ready ## the AWS clients that tests/clients plays with, installe
 
 browser: .venv/.ready ## the Chromium and the accessibility checks that tests/browser plays the console with, installed once
 	@$(PY) -m tests.browser.install
+
+deploy-tools: .venv/.ready ## helm, kubeconform, compose-go, promtool, nginx and systemd-analyze, which judge deploy/, installed once
+	@$(PY) -m tests.deploy.install
 
 opa: ## OPA on PATH, or the pinned version built once with Go
 	@command -v opa >/dev/null || { command -v go >/dev/null || { echo 'Neither opa nor Go is on PATH. Install one of them: policies are tested with OPA.' >&2; exit 1; }; \

@@ -1,10 +1,13 @@
 """`sentinel config` shows the settings in force and the origin of each: environment, file or default. Every command reads its settings here."""
 
 import json
+import sys
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 
 from gateway.cli.client import UP_DIRECTORY
@@ -23,8 +26,23 @@ class SettingOrigin(StrEnum):
     DEFAULT = "default"
 
 
-def config(*, config: Config = None, as_json: Json = False) -> None:
+def config(
+    *,
+    config: Config = None,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Print the page of all settings there are, in Markdown, and end.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Show every setting in force and its origin: environment, file or default. Secrets are masked."""
+    if reference:
+        from gateway.cli import config_reference
+
+        if as_json:
+            show_json([setting for section in config_reference.sections() for setting in map(asdict, section.settings)])
+        else:
+            sys.stdout.write(config_reference.reference())
+        return
     file = config_file(config)
     settings = settings_or_exit(file, as_json=as_json)
     values = {name: _masked(value) for name, value in flatten(settings.model_dump(mode="json")).items()}

@@ -23,6 +23,7 @@ class ConsoleSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = True
+    """Whether the console is served."""
     session_hours: Annotated[float, Field(gt=0, le=24)] = 12.0
     """How long a sign-in lasts at most. It ends with its key in any case."""
     sso_header: str = ""

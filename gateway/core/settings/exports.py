@@ -26,6 +26,7 @@ class ExportSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: ExportFormatName
+    """The form of the files."""
     to: Annotated[str, Field(min_length=1)]
     """A directory, or `s3://bucket/prefix`."""
     since: AwareDatetime | None = None

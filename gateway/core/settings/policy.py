@@ -20,6 +20,7 @@ class PolicySettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     engine: PolicyEngineKind = PolicyEngineKind.EMBEDDED
+    """Where policies are evaluated: in this process, or by an OPA server."""
     path: Path | None = None
     """Directory of the policies; default: those shipped with Sentinel."""
     green_tests: bool = True
@@ -27,4 +28,6 @@ class PolicySettings(BaseModel):
     opa_url: str = ""
     """URL of the OPA server, for `engine = "opa"`."""
     deadline_ms: Annotated[int, Field(ge=1, le=10_000)] = 250
+    """How long one decision may take before it is a denial."""
     memory_mb: Annotated[int, Field(ge=8, le=1024)] = 64
+    """Memory that one decision may take before it is a denial."""

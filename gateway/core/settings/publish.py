@@ -65,11 +65,13 @@ class EventSourceSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: EventSourceKind
+    """The kind of the source."""
     path: Path | None = None
     """With `files`: a file, or a directory of `.json` and `.json.gz` files, as CloudTrail delivers them."""
     bucket: str = ""
     """With `bucket`: where CloudTrail delivers to."""
     prefix: str = "AWSLogs/"
+    """With `bucket`: the beginning of the keys under which CloudTrail delivers."""
     url: str = ""
     """With `queue`: URL of the SQS queue that an EventBridge rule for `AWS API Call via CloudTrail` fills."""
     region: str = ""

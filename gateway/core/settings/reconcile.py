@@ -33,7 +33,9 @@ class SuggestSettings(BaseModel):
     key: SecretStr = SecretStr("")
     """Key of Anthropic's API; `SENTINEL_RECONCILE__SUGGEST__KEY` keeps it out of the file."""
     model: str = "claude-sonnet-5-5"
+    """The model that is asked."""
     endpoint: str = "https://api.anthropic.com"
+    """URL of the API."""
     tokens_a_day: Annotated[int, Field(ge=0)] = 200_000
     """What may be spent on a day (UTC), over all stacks."""
 
@@ -46,7 +48,9 @@ class ReconcileSettings(BaseModel):
     endpoint: str = ""
     """AWS endpoint that Terraform reads live values from; empty: the gateway."""
     key_id: str = ""
+    """Id of the key with which the reconciler signs its calls to the gateway."""
     key_secret: SecretStr = SecretStr("")
+    """Secret of this key; `SENTINEL_RECONCILE__KEY_SECRET` keeps it out of the file."""
     branch: str = "sentinel/{stack}"
     """Branch for the commits; `{stack}` is replaced by the name of the stack."""
     push: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$")] = ""
@@ -54,6 +58,7 @@ class ReconcileSettings(BaseModel):
     github: GitHubSettings = GitHubSettings()
     """Where the pushed branches are proposed as pull requests. Needs `push`."""
     poll_seconds: float = 0.5
+    """How often the ledger is asked for new records."""
     doubt_first_look_seconds: Annotated[float, Field(ge=0.1)] = 20.0
     """How long after its decision the live values are first looked at for a mutation in doubt; then after twice the time, and so on."""
     doubt_settle_seconds: Annotated[float, Field(ge=1)] = 960.0

@@ -21,7 +21,9 @@ class ServerSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     host: str = "127.0.0.1"
+    """The address that the gateway listens on."""
     port: Annotated[int, Field(ge=1, le=65535)] = 8484
+    """The port that the gateway listens on."""
     max_body_bytes: Annotated[int, Field(ge=1024)] = 6 * 1024 * 1024
     """Largest body of a change whose parameters are in the body, in bytes. Reads and uploads have `max_upload_bytes` instead."""
     max_upload_bytes: Annotated[int, Field(ge=1024)] = 64 * 1024 * 1024
@@ -77,7 +79,9 @@ class UpstreamSettings(BaseModel):
     )
     """Regions that may be called. The region of a request determines the host, so any other is refused."""
     default_region: str = "us-east-1"
+    """Region of calls whose signature and stack name none."""
     connect_seconds: float = 5.0
+    """How long to wait for a connection to AWS."""
     reply_seconds: float = 900.0
     """How long to wait for the answer to a mutation before it is in doubt, in seconds. A read waits as long for its reply, and for each
     next byte of it."""

@@ -62,7 +62,9 @@ class SignalSourceSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+    """The name of the source, which is part of the URL that it posts to."""
     form: SignalForm
+    """The form of what the source says."""
     secret: SecretStr = SecretStr("")
     """What the source proves itself with: the password or bearer token that it sends, or the key that it signs with."""
     secret_file: Path | None = None

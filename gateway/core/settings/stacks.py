@@ -46,6 +46,7 @@ class StackSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+    """The name of the stack, by which settings, commands and records refer to it."""
     path: Path
     """The root module's directory, in a git checkout that has the protected branch."""
     state: Path | None = None
@@ -65,6 +66,7 @@ class StackSettings(BaseModel):
     """Directories of the repository with somebody else's modules, with `*`: the reconciler edits their calls and never them, as with those
     named `vendor`, `vendored`, `third_party`, `third-party` and `.external_modules`."""
     mode: Mode = Mode.ENFORCE
+    """`enforce` refuses and holds calls; `observe` sends them, and records what enforcing would have done."""
     data_plane: DataPlaneSetting = DataPlaneSettings()
     """For the resources of this stack, e.g. `{ agent = "record" }` or `"policy"` for every kind; a kind that is left out has the treatment of
     the setting `data_plane` outside the stacks."""
