@@ -225,7 +225,11 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
 def _open_replays(parts: Parts, stack: AsyncExitStack) -> Replays:
     policy = parts.settings.policy
     replays = Replays(
-        running=parts.engine, queries=parts.ledger, deadline_ms=policy.deadline_ms, memory_mb=policy.memory_mb
+        running=parts.engine,
+        queries=parts.ledger,
+        stacks=parts.stacks,
+        deadline_ms=policy.deadline_ms,
+        memory_mb=policy.memory_mb,
     )
     stack.push_async_callback(replays.close)
     return replays

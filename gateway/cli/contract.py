@@ -1,9 +1,10 @@
-"""`sentinel contract check` and `init`: whether the contracts of a stack say what they seem to, and a draft of one."""
+"""`sentinel contract`: whether contracts say what they seem to, what they say of a resource, what an edit would do, and a draft of one."""
 
 import json
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,8 @@ import typer
 from gateway.cli.client import call_api, identity
 from gateway.cli.config import config_file
 from gateway.cli.options import As, Config, Json, time_of
-from gateway.cli.output import answer, console, fail, safe, show_json
+from gateway.cli.output import answer, console, fail, run, safe, show_json
+from gateway.cli.policy_replay import ReplayFormat, Wanted, replayed, show_replay
 from gateway.core.errors import CodeInvalid, SentinelError
 from gateway.core.records.record import Stage
 from gateway.core.settings.stacks import StackSettings
@@ -23,15 +25,16 @@ if TYPE_CHECKING:
 
 _PAGE = 1000
 """Records in one answer."""
+_MOST_NAMED = 10
 
 contract_app = typer.Typer(
-    add_completion=False, help="Check and draft contracts (`*.sentinel.hcl`).", no_args_is_help=True
+    add_completion=False, help="Check, explain, replay and draft contracts (`*.sentinel.hcl`).", no_args_is_help=True
 )
 
 
 @contract_app.callback()
 def contract() -> None:
-    """Check and draft contracts."""
+    """Check, explain, replay and draft contracts."""
 
 
 @contract_app.command("check")
@@ -81,6 +84,132 @@ def init_command(
     """
     drafted = answer(_drafted(path.resolve(), name, owner, None if offline else since, actor), as_json=as_json)
     sys.stdout.write(drafted["contract"])
+
+
+@contract_app.command("explain")
+def explain_command(
+    address: Annotated[str, typer.Argument(help="The resource, e.g. `aws_autoscaling_group.workers`.")],
+    path: Annotated[Path, typer.Argument(help="The stack's directory, as it is on disk.")] = Path(),
+    *,
+    ref: Annotated[str, typer.Option(help="The branch or commit to explain, instead of the files on disk.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Explain what the contracts say of a resource: who may do what with it, and each bound as it is evaluated for the recorded state.
+
+    It reads the code and a local state, and asks no gateway. `sentinel context` shows the same of a running gateway, with live values.
+    """
+    try:
+        explained = _explained(StackSettings(name="checked", path=path), ref, address)
+    except SentinelError as error:
+        fail(error, as_json=as_json)
+    if as_json:
+        show_json(explained)
+        return
+    for line in _explanation(explained):
+        console.print(safe(line))
+
+
+@contract_app.command("replay")
+def replay_command(
+    contracts: Annotated[
+        str, typer.Argument(help="The stack's directory with the edited contracts, or a branch, tag or commit.")
+    ] = ".",
+    *,
+    stack: Annotated[str, typer.Option(help="The stack that they are of; only its decisions are replayed.")] = "",
+    since: Annotated[str, typer.Option(help="From when on: an age (`7d`) or a time. Default: everything.")] = "",
+    limit: Annotated[int, typer.Option(min=1, help="At most so many decisions, the newest. Default: all.")] = 2**62,
+    output: Annotated[ReplayFormat, typer.Option("--format", help="How to print the report.")] = ReplayFormat.TEXT,
+    stack_root: Annotated[
+        str, typer.Option(help="Path of the stack in its repository, for the places of contracts in SARIF.")
+    ] = "",
+    actor: As = None,
+    as_json: Json = False,
+) -> None:
+    """Judge every recorded change by edited contracts again, under the policies in force: `sentinel policy replay --contracts`.
+
+    Exit code 0: every verdict would be the same. 2: some would be others. 1: nothing was replayed.
+    """
+    as_json = as_json or output in (ReplayFormat.JSON, ReplayFormat.SARIF)
+    wanted = Wanted(policies=None, contracts=contracts, since=since, stack=stack, limit=limit)
+    show_replay(run(replayed(None, actor, wanted), as_json=as_json), output, roots=("", stack_root), as_json=as_json)
+
+
+def _explained(source: StackSettings, ref: str, address: str) -> dict[str, Any]:
+    """What the contracts say of the resource. Raises `errors.CodeInvalid`, `errors.NotFound`."""
+    from gateway.core.errors import NotFound
+    from gateway.terraform.contracts.bounds import CONDITION
+
+    stack = _loaded(source, _origin(source, ref))
+    if not stack.knows(address):
+        near = get_close_matches(address, list(dict.fromkeys(stack.addresses)), n=3)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise NotFound(f"Neither the code nor the state in {source.path} has {address[:200]}.{hint}")
+    found, recorded = stack.contract(address), stack.recorded(address)
+    known = recorded or {}
+    bounds = [
+        {"attribute": each.attribute, "name": each.name, "limit": each.limit, "source": each.source, "unknown": each.unknown, "message": each.message}
+        for each in found.evaluate(known, known)
+    ]  # fmt: skip
+    return {
+        "address": address,
+        "declared": stack.code.source_of(address),
+        "recorded": recorded is not None,
+        "owner": found.owner,
+        "source": found.source,
+        "blocks": [
+            {"source": each.source, "allow_delete": each.allow_delete, "allow_invoke": sorted(each.allow_invoke)}
+            for each in found.grants
+        ],
+        "managed_by_agent": found.managed_by_agent,
+        "mutable": list(found.mutable),
+        "immutable": list(found.immutable),
+        "critical": found.critical,
+        "prevent_delete": found.prevent_delete,
+        "bounds": [each for each in bounds if each["name"] != CONDITION],
+        "conditions": [each for each in bounds if each["name"] == CONDITION],
+        "dependants": [each.address for each in stack.dependants(address)],
+    }
+
+
+def _explanation(found: dict[str, Any]) -> Iterator[str]:
+    """The same in sentences."""
+    from gateway.terraform.contracts.bounds import shown
+
+    address, blocks = found["address"], [each["source"] for each in found["blocks"]]
+    yield f"{address} ({found['declared'] or 'only in the state'}):"
+    yield f"  Contract blocks: {', '.join(blocks)}." if blocks else "  No contract names it."
+    if found["owner"]:
+        yield f"  Its owner is {found['owner']}."
+    if not found["managed_by_agent"]:
+        why = (
+            f"the block at {found['source']} does not say managed_by_agent"
+            if blocks
+            else "no contract says managed_by_agent"
+        )
+        yield f"  Agents may not touch it: {why}."
+    else:
+        bounded = [each["attribute"] for each in found["bounds"]]
+        names = list(dict.fromkeys((*bounded, *found["mutable"])))
+        yield f"  Agents may set {', '.join(names)}." if names else "  Agents may set nothing."
+        deletes = all(each["allow_delete"] for each in found["blocks"])
+        granted = set[str].intersection(*(set(each["allow_invoke"]) for each in found["blocks"]))
+        yield f"  Agents may {'' if deletes else 'not '}delete it, and may invoke {', '.join(sorted(granted)) or 'nothing'}."
+    for each in found["bounds"]:
+        limit = f"cannot be evaluated: {each['unknown']}" if each["unknown"] else f"is {shown(each['limit'])}"
+        yield f"  {each['name']} of {each['attribute']} {limit} ({each['source']})."
+    for each in found["conditions"]:
+        state = each["unknown"] or ("holds now" if each["limit"] is True else "does not hold now")
+        yield f"  A condition {state} ({each['source']}){': ' + each['message'] if each['message'] else ''}"
+    for name in found["immutable"]:
+        yield f"  Nobody sets {name} by a call."
+    if found["prevent_delete"]:
+        yield "  Nobody deletes it."
+    if found["critical"]:
+        yield "  It is critical: an agent's unbounded change of what it depends on is held."
+    if found["dependants"]:
+        yield f"  {len(found['dependants'])} resources depend on it: {', '.join(found['dependants'][:_MOST_NAMED])}{' …' if len(found['dependants']) > _MOST_NAMED else ''}"
+    if not found["recorded"]:
+        yield "  No state records it, so the bounds are evaluated for what the code declares."
 
 
 async def _drafted(path: Path, name: str, owner: str, since: str | None, actor: str | None) -> dict[str, Any]:

@@ -171,11 +171,7 @@ def _subjects(
     for (address, attribute), value in view.values.items():
         if attribute != WHOLE:
             values.setdefault(address, []).append((attribute, value))
-    wanted: dict[str, list[tuple[str, Json]]] = {}
-    for effect in mutation.effects:
-        puts = wanted.setdefault(effect.address, [])
-        if effect.action in (EffectAction.SET, EffectAction.CREATE) and effect.attribute != WHOLE:
-            puts.append((effect.attribute, effect.value))
+    wanted = wanted_values(mutation.effects)
     resources = {
         address: _resource(stack, address, values.get(address, ()), wanted[address], dependants[address])
         for address, stack in stacks.items()
@@ -184,6 +180,16 @@ def _subjects(
     return tuple(
         _subject(effect, resources[effect.address], stacks[effect.address], told=told) for effect in mutation.effects
     )
+
+
+def wanted_values(effects: Sequence[Effect]) -> Mapping[str, Sequence[tuple[str, Json]]]:
+    """The attributes that effects give values to, by address; none for one that only loses or runs something."""
+    wanted: dict[str, list[tuple[str, Json]]] = {}
+    for effect in effects:
+        puts = wanted.setdefault(effect.address, [])
+        if effect.action in (EffectAction.SET, EffectAction.CREATE) and effect.attribute != WHOLE:
+            puts.append((effect.attribute, effect.value))
+    return wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,16 @@
-"""Asks policies again what they were asked when changes were decided, and says which verdicts would be others.
+"""Asks policies and contracts again what they were asked when changes were decided, and says which verdicts would be others.
 
 The questions are those of the records (`core.records.asked`), so every decision is judged by what was known when it was made. What depends on
 the order of changes is history: the claims, budgets and changes of holders are those that there were, also where an edited policy would
-have refused the change that led to them. What other checks than those of the policies said is kept too.
+have refused the change that led to them. What other checks said is kept too. Contracts are judged again only if contracts are given.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, Final
 
 from gateway.core.errors import PolicyInvalid, PolicyUnavailable
@@ -31,6 +30,8 @@ from gateway.line.checks.policy import ENTRYPOINT as GUARDRAILS
 from gateway.line.checks.policy import guardrails_say
 from gateway.line.checks.untold_values import is_about
 from gateway.policy.bundle import RunningEngine
+from gateway.policy.not_replayed import NotReplayed
+from gateway.policy.replay_contracts import CHECKS, ContractReplay
 
 HISTORY: Final = (
     "Claims, budgets and changes of holders are those that there were when each change was decided: "
@@ -46,31 +47,6 @@ _MOST_FINDINGS: Final = 5
 _LONGEST_REASON: Final = 400
 _ABOUT_A_HOLD: Final = frozenset({"approval", "upload"})
 """Checks that object only to a change that something else holds."""
-
-
-class NotReplayed(StrEnum):
-    """Why a decision is not replayed. Nothing is guessed in place of what is not there."""
-
-    NO_FACTS = "no_facts"
-    """Its record is from before facts were kept, or the policies were not asked."""
-    NEWER = "newer"
-    """Its facts have a form that only a newer Sentinel can read."""
-    SIZE = "size"
-    """Its facts were larger than a record has room for."""
-    SECRET = "secret"  # noqa: S105  a reason
-    """The policies decided by a secret, which is never stored."""
-    UNREADABLE = "unreadable"
-    """Its facts are not what a Sentinel writes."""
-
-
-SENTENCES: Final[Mapping[NotReplayed, str]] = {
-    NotReplayed.NO_FACTS: "from before facts were kept, or decided without the policies",
-    NotReplayed.NEWER: "with facts of a newer version of Sentinel: replay them with that one",
-    NotReplayed.SIZE: "with facts larger than a record has room for",
-    NotReplayed.SECRET: "decided by a secret, which is never stored",
-    NotReplayed.UNREADABLE: "with facts that cannot be read",
-}
-"""What the decisions are that were not replayed, after their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,16 +128,25 @@ def questions_of(body: DecidedBody[Any]) -> tuple[Asked, ...] | NotReplayed:
     return questions or NotReplayed.NO_FACTS
 
 
-async def replay(record: Record, engine: RunningEngine) -> Replayed | NotReplayed:
-    """The decision of a DECIDED record, with what the policies of `engine` say."""
+async def replay(
+    record: Record, engine: RunningEngine, contracts: ContractReplay | None = None
+) -> Replayed | NotReplayed:
+    """The decision of a DECIDED record, with what the policies of `engine` say, and what the `contracts` say if there are any."""
     body = record.body
     if not isinstance(body, DecidedBody):
         return NotReplayed.UNREADABLE
     questions = questions_of(body)
     if isinstance(questions, NotReplayed):
         return questions
-    findings = tuple([each for question in questions for each in await answers(question, engine)])
     asked = {question.check for question in questions} | {"approvers"}
+    judged: tuple[Finding, ...] = ()
+    if contracts is not None:
+        again = await contracts.again(record, body, questions)
+        if isinstance(again, NotReplayed):
+            return again
+        judged, questions = again.findings, again.questions
+        asked |= CHECKS if again.judged else frozenset()
+    findings = (*judged, *[each for question in questions for each in await answers(question, engine)])
     kept = tuple(each for each in body.decision.findings if each.check not in asked)
     after = _verdict(body, kept, findings)
     if after is Verdict.HOLD and engine.answers(APPROVERS):
@@ -184,7 +169,7 @@ async def replay(record: Record, engine: RunningEngine) -> Replayed | NotReplaye
         before=body.decision.verdict,
         after=after,
         old=_objections((each, each.source) for each in body.decision.findings if each.check in asked),
-        new=_objections((each, texts.get(each.rule, _NO_TEXT).source) for each in findings),
+        new=_objections((each, each.source or texts.get(each.rule, _NO_TEXT).source) for each in findings),
     )
 
 
@@ -260,11 +245,15 @@ def replay_threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=_WORKERS, thread_name_prefix="replay")
 
 
-async def replay_all(records: Sequence[Record], engine: RunningEngine, threads: Executor) -> ReplayPage:
+async def replay_all(
+    records: Sequence[Record], engine: RunningEngine, threads: Executor, contracts: ContractReplay | None = None
+) -> ReplayPage:
     """Every record replayed in these threads: the event loop answers meanwhile."""
     loop = asyncio.get_running_loop()
     parts = [records[number::_WORKERS] for number in range(_WORKERS)]
-    pages = await asyncio.gather(*(loop.run_in_executor(threads, _in_thread, part, engine) for part in parts))
+    pages = await asyncio.gather(
+        *(loop.run_in_executor(threads, _in_thread, part, engine, contracts) for part in parts)
+    )
     whole = ReplayPage()
     for page in pages:
         whole.replayed += page.replayed
@@ -274,14 +263,14 @@ async def replay_all(records: Sequence[Record], engine: RunningEngine, threads: 
     return whole
 
 
-def _in_thread(records: Sequence[Record], engine: RunningEngine) -> ReplayPage:
-    return asyncio.run(_replayed(records, engine))
+def _in_thread(records: Sequence[Record], engine: RunningEngine, contracts: ContractReplay | None) -> ReplayPage:
+    return asyncio.run(_replayed(records, engine, contracts))
 
 
-async def _replayed(records: Sequence[Record], engine: RunningEngine) -> ReplayPage:
+async def _replayed(records: Sequence[Record], engine: RunningEngine, contracts: ContractReplay | None) -> ReplayPage:
     page, broken = ReplayPage(), 0
     for record in records:
-        done = await replay(record, engine)
+        done = await replay(record, engine, contracts)
         if (
             isinstance(done, Replayed)
             and (problem := done.broke)
@@ -313,7 +302,11 @@ class ReplayRange:
 
 
 async def replay_page(
-    queries: LedgerQueries, engine: RunningEngine, threads: Executor, wanted: ReplayRange
+    queries: LedgerQueries,
+    engine: RunningEngine,
+    threads: Executor,
+    wanted: ReplayRange,
+    contracts: ContractReplay | None = None,
 ) -> dict[str, Any]:
     """One page of the decisions, replayed, as JSON; `next` is where the following page begins, null if there is none.
 
@@ -323,9 +316,14 @@ async def replay_page(
     found = await queries.records(RecordQuery(stage=Stage.DECIDED, before_seq=wanted.before_seq, limit=size))
     since = wanted.since
     in_time = [each for each in found if since is None or each.at >= since]
-    page = await replay_all([each for each in in_time if wanted.stack in ("", each.stack)], engine, threads)
+    page = await replay_all([each for each in in_time if wanted.stack in ("", each.stack)], engine, threads, contracts)
     more = len(found) == size and len(in_time) == size
-    return {**page_to_json(page), "revision": engine.revision, "next": found[-1].seq if more else None}
+    return {
+        **page_to_json(page),
+        "revision": engine.revision,
+        "contracts": contracts.revision if contracts else "",
+        "next": found[-1].seq if more else None,
+    }
 
 
 def page_to_json(page: ReplayPage) -> dict[str, Any]:

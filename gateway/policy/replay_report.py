@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gateway.core.model.verdict import Verdict
-from gateway.policy.replay import HISTORY, SENTENCES, NotReplayed
+from gateway.policy.not_replayed import SENTENCES, NotReplayed
+from gateway.policy.replay import HISTORY
 from gateway.presentation.markdown import markdown_table, markdown_text
 
 _CALLS: Final = 10
@@ -27,6 +28,8 @@ class ReplayReport:
     """What the pages so far say."""
 
     revision: str = ""
+    contracts: str = ""
+    """Digest of the code and contracts that were judged by; empty if what contracts said then was kept."""
     replayed: int = 0
     flips: int = 0
     not_replayed: Counter[str] = field(default_factory=Counter)
@@ -39,7 +42,7 @@ class ReplayReport:
 
     def add(self, page: Mapping[str, Any]) -> None:
         """Take the flips and the counts of a page."""
-        self.revision = page["revision"]
+        self.revision, self.contracts = page["revision"], page["contracts"]
         self.replayed += page["replayed"]
         self.not_replayed.update(page["not_replayed"])
         for flip in page["flips"]:
@@ -62,6 +65,7 @@ class ReplayReport:
         """The whole report."""
         return {
             "revision": self.revision,
+            "contracts": self.contracts,
             "replayed": self.replayed,
             "flips": self.flips,
             "changes": [{"from": was, "to": now, "count": count} for (was, now), count in self.changes.most_common()],
@@ -80,7 +84,8 @@ class ReplayReport:
 
     def headline(self) -> str:
         """How many verdicts would be others."""
-        of = f"{_count(self.replayed, 'decision')} replayed under policies {self.revision[:12]}"
+        by = f" and contracts {self.contracts[:12]}" if self.contracts else ""
+        of = f"{_count(self.replayed, 'decision')} replayed under policies {self.revision[:12]}{by}"
         if not self.flips:
             return f"{of}: every verdict would be the same."
         changes = ", ".join(f"{count} {_change(was, now)}" for (was, now), count in self.changes.most_common())
@@ -94,6 +99,8 @@ class ReplayReport:
             yield f"Not replayed: {_count(count, 'decision')} {SENTENCES[NotReplayed(reason)]}."
         if self.more:
             yield f"{_count(self.more, 'further verdict')} of further rules and actors would be others too."
+        if not self.contracts:
+            yield "What contracts said then was kept."
         yield HISTORY
 
     def lines(self) -> Iterator[str]:
@@ -127,9 +134,15 @@ class ReplayReport:
         parts += [markdown_text(note) for note in self.notes()]
         return "\n\n".join((*parts, "Nothing was changed.")) + "\n"
 
-    def sarif(self, *, root: str = "") -> dict[str, Any]:
-        """A result for each rule and actor, on the line of the rule. `root` is the path of the policies in their repository."""
-        results = [_result(key, group, root) for key, group in self.sorted_groups()]
+    def sarif(self, *, root: str = "", stack_root: str = "") -> dict[str, Any]:
+        """A result for each rule and actor, on the line of the rule.
+
+        `root` is the path of the policies in their repository, `stack_root` that of the stack, whose contracts and code bounds are written in.
+        """
+        results = [
+            _result(key, group, root if group["source"].partition(".rego:")[1] else stack_root)
+            for key, group in self.sorted_groups()
+        ]
         rules = list(dict.fromkeys(each["ruleId"] for each in results))
         driver = {
             "name": "Sentinel",

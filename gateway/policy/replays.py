@@ -12,12 +12,15 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from gateway.core.errors import Malformed, NotAllowed, NotFound, PolicyInvalid, TryLater
+from gateway.core.errors import CodeInvalid, Malformed, NotAllowed, NotFound, PolicyInvalid, TryLater
 from gateway.core.model.caller import Caller
 from gateway.core.ports import LedgerQueries
 from gateway.policy.bundle import Bundle, Manifest, RunningEngine, verified_bundle
 from gateway.policy.embedded import Embedded
 from gateway.policy.replay import ReplayRange, replay_page, replay_threads
+from gateway.policy.replay_contracts import ContractReplay
+from gateway.terraform.origins import CodeEdit
+from gateway.terraform.stacks import Stacks
 
 LARGEST_BUNDLE: Final = 8 * 1024 * 1024
 """Bytes of an edited bundle, unpacked."""
@@ -64,8 +67,12 @@ class Replays:
     running: RunningEngine
     """The engine whose policies are in force."""
     queries: LedgerQueries
+    stacks: Stacks
+    """The stacks with the contracts in force."""
     deadline_ms: int
     memory_mb: int
+    _contracts: tuple[CodeEdit, ContractReplay] | None = None
+    """Those of the latest replay by contracts, for its further pages."""
     _open: dict[str, Embedded] = field(default_factory=dict)
     _busy: asyncio.Lock = field(default_factory=asyncio.Lock)
     _threads: ThreadPoolExecutor = field(default_factory=replay_threads)
@@ -78,12 +85,20 @@ class Replays:
         self._open.clear()
 
     async def page(
-        self, caller: Caller, wanted: ReplayRange, *, bundle: str = "", revision: str = ""
+        self,
+        caller: Caller,
+        wanted: ReplayRange,
+        *,
+        bundle: str = "",
+        revision: str = "",
+        contracts: CodeEdit | None = None,
     ) -> dict[str, Any]:
         """A page of decisions under the packed `bundle`, under the one of this `revision` that was sent before, or under the policies in force.
 
+        `contracts` are judged again too; an edit of nothing stands for those in force, None for what they said then.
+
         Raises `errors.NotAllowed` for agents and services, `errors.TryLater` while another replay runs, `errors.NotFound` for a
-        revision that must be sent again, `errors.Malformed` for a bundle that cannot be read or does not answer.
+        revision that must be sent again, `errors.Malformed` for a bundle or contracts that cannot be read, and policies that do not answer.
         """
         if not caller.sees_all:
             raise NotAllowed(
@@ -94,9 +109,21 @@ class Replays:
         async with self._busy:
             try:
                 engine = await asyncio.to_thread(self._engine, bundle, revision)
-                return await replay_page(self.queries, engine, self._threads, wanted)
+                judge = await asyncio.to_thread(self._judge, contracts, first=wanted.before_seq == 0)
+                return await replay_page(self.queries, engine, self._threads, wanted, judge)
             except PolicyInvalid as error:
                 raise Malformed(str(error), code="policy_invalid") from error
+            except CodeInvalid as error:
+                raise Malformed(str(error), code="code_invalid") from error
+
+    def _judge(self, edit: CodeEdit | None, *, first: bool) -> ContractReplay | None:
+        """What judges by the edited contracts; the pages of one replay are judged by one version. Raises what `Stacks.edited` raises."""
+        if edit is None:
+            return None
+        if first or self._contracts is None or self._contracts[0] != edit:
+            stacks = self.stacks.edited(edit) if edit else self.stacks.snapshot()
+            self._contracts = edit, ContractReplay(stacks=stacks)
+        return self._contracts[1]
 
     def _engine(self, bundle: str, revision: str) -> Embedded:
         edited = unpacked_bundle(bundle) if bundle else None

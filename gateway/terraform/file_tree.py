@@ -1,8 +1,9 @@
 """The files of a stack, wherever they are kept, and the Terraform workspace that is selected beside them."""
 
 import os
+import posixpath
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -110,6 +111,39 @@ class InWorkspace:
     def small(self, path: str, most: int) -> bytes | None:
         """The bytes of a file that is not large and not behind a link; None if there is none."""
         return self.files.small(path, most)
+
+
+@dataclass(frozen=True, slots=True)
+class EditedFiles:
+    """The files of a stack, some of them with another content."""
+
+    files: FileTree
+    edited: Mapping[str, bytes]
+    """By path relative to the root. A path that there is not yet is a new file."""
+    without: str = ""
+    """Of the other files below the root, those whose names end so are not there; empty for none."""
+
+    def check(self) -> None:
+        """Raise `errors.CodeInvalid` if there is no root."""
+        self.files.check()
+
+    def names(self, directory: str) -> Collection[str]:
+        """The names of the files in a directory."""
+        folder = posixpath.normpath(directory)
+        here = {posixpath.basename(path) for path in self.edited if (posixpath.dirname(path) or ".") == folder}
+        return here | {name for name in self.files.names(directory) if not self._is_gone(posixpath.join(folder, name))}
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file. Raises `errors.CodeInvalid`."""
+        edited = self.edited.get(posixpath.normpath(path))
+        return self.files.read(path) if edited is None else edited
+
+    def small(self, path: str, most: int) -> bytes | None:
+        """The bytes of a file that is not large and not behind a link; None if there is none. What code reads so is never edited."""
+        return self.files.small(path, most)
+
+    def _is_gone(self, path: str) -> bool:
+        return bool(self.without) and path.endswith(self.without) and not path.startswith("..")
 
 
 def in_workspace(files: FileTree, workspace: str) -> FileTree:

@@ -1,18 +1,24 @@
 """Where the code and the state of a stack are read: code from a commit of the protected branch or from files, state from a file or a backend."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import posixpath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from gateway.core.errors import CodeInvalid
 from gateway.core.settings.stacks import StackSettings
 from gateway.terraform.config.backend import StateBackend, StateObject, state_location
-from gateway.terraform.file_tree import file_tree, in_workspace
+from gateway.terraform.contracts.contract import SUFFIX
+from gateway.terraform.file_tree import DiskTree, EditedFiles, FileTree, file_tree, in_workspace
 from gateway.terraform.repository import Checkout, find_checkout
 from gateway.terraform.stack_code import Code, code_files, load_code
 
 _ATTEMPTS = 5
+MOST_CONTRACTS: Final = 100
+"""Contract files of an edit."""
+LARGEST_CONTRACT: Final = 64 * 1024
+"""Characters of each."""
 
 Version = tuple[tuple[str, int, int, int], ...]
 """Changes with the code, and costs little to find out: of files on disk their name, modification time, size and inode."""
@@ -97,6 +103,23 @@ class ProtectedBranch:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeEdit:
+    """Other code or other contracts than those in force, to see what they would do."""
+
+    stack: str = ""
+    """The stack that is edited; empty for all at a `ref`, and for the only one."""
+    ref: str = ""
+    """A branch, tag or commit whose code and contracts are read; empty for those in force."""
+    contracts: Mapping[str, bytes] = field(default_factory=dict)
+    """Contract files by their path in the stack."""
+    alone: bool = False
+    """Whether the stack has no other contract files than these."""
+
+    def __bool__(self) -> bool:
+        return bool(self.ref or self.contracts or self.alone)
+
+
 CodeOrigin = WorkingTree | ProtectedBranch
 """Where code is read. It is chosen once, at the start, so that nobody can switch it on a running gateway."""
 
@@ -110,6 +133,33 @@ def code_origin(root: Path, protected_branch: str = "", workspace: str = "") -> 
         return WorkingTree(root=root, workspace=workspace)
     ref = checkout.protected_ref(protected_branch)
     return ProtectedBranch(checkout=checkout, ref=ref, root=root, workspace=workspace)
+
+
+def edited_code(source: StackSettings, origin: CodeOrigin, edit: CodeEdit) -> Code:
+    """The code of a stack with the edit. Raises `errors.CodeInvalid` if there is no such commit, or the edited contracts are wrong."""
+    checkout = find_checkout(source.path) if edit.ref else None
+    if edit.ref and checkout is None:
+        raise CodeInvalid(
+            f"{source.path}: The stack is not in a git checkout, so there is no {edit.ref[:100]!r} of it."
+        )
+    if checkout is not None:
+        commit = checkout.revision(edit.ref)
+    elif isinstance(origin, ProtectedBranch):
+        checkout, commit = origin.checkout, origin.checkout.commit(origin.ref)
+    if checkout is None:
+        return _with_edit(DiskTree(source.path), source.workspace, edit)
+    with checkout.files(commit) as files:
+        return _with_edit(files, source.workspace, edit)
+
+
+def _with_edit(files: FileTree, workspace: str, edit: CodeEdit) -> Code:
+    for path in edit.contracts:
+        if not path.endswith(SUFFIX) or path != posixpath.normpath(path) or path.startswith(("/", "..", ".")):
+            raise CodeInvalid(
+                f"{path[:200]!r} is not the path of a contract in the stack: it ends in {SUFFIX}, and stays below the root."
+            )
+    edited = EditedFiles(in_workspace(files, workspace), edit.contracts, SUFFIX if edit.alone else "")
+    return load_code(edited)
 
 
 def fingerprint(paths: Sequence[Path]) -> Version:

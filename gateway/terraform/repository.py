@@ -2,14 +2,16 @@
 
 import os
 import posixpath
+import re
 import stat
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tag, Tree
+from dulwich.objectspec import AmbiguousShortId, parse_commit
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 
@@ -58,6 +60,18 @@ class Checkout:
         if not commit:
             raise CodeInvalid(f"{self.top}: The protected branch {ref} is gone. Fetch it, or make it again.")
         return commit
+
+    def revision(self, wanted: str) -> str:
+        """The commit id of a branch, a tag or a commit id of at least seven digits. Raises `errors.CodeInvalid` if there is none."""
+        with self._open() as repository:
+            if re.fullmatch(r"[0-9a-f]{7,64}", wanted):
+                with suppress(KeyError, ValueError, AmbiguousShortId):
+                    return parse_commit(repository, wanted).id.decode()
+            for ref in (*_candidates(repository, wanted), f"refs/tags/{wanted}"):
+                with suppress(KeyError, ValueError, AmbiguousShortId):
+                    if _commit(repository, ref):
+                        return parse_commit(repository, ref).id.decode()
+        raise CodeInvalid(f"{self.top}: There is no branch, tag or commit {wanted[:100]!r}. Fetch it first.")
 
     @contextmanager
     def files(self, commit: str) -> Iterator["CommitTree"]:

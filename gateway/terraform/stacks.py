@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gateway.core.errors import Ambiguous, CodeInvalid
+from gateway.core.errors import Ambiguous, CodeInvalid, Malformed, NotFound
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, Masker
 from gateway.core.model.verdict import Mode
@@ -14,11 +14,13 @@ from gateway.core.settings.stacks import StackSettings
 from gateway.terraform.aws_location import AwsLocation
 from gateway.terraform.config.backend import StatePlace, state_places
 from gateway.terraform.origins import (
+    CodeEdit,
     CodeOrigin,
     RemoteStates,
     StateOrigin,
     Version,
     code_origin,
+    edited_code,
     state_origin,
 )
 from gateway.terraform.resource_index import only_match
@@ -85,6 +87,23 @@ class Stacks:
     def snapshot(self) -> "Stacks":
         """An immutable snapshot, for callers that need several lookups against the same version; later refreshes do not affect it."""
         return Stacks(self._loaded, default_mode=self._default_mode, default_region=self._default_region)
+
+    def edited(self, edit: CodeEdit) -> "Stacks":
+        """The stacks with other code or contracts and the states of now; nothing of it is in force.
+
+        Raises `errors.CodeInvalid` if the edit cannot be read, `errors.NotFound` if no stack has its name, and `errors.Malformed` if it
+        does not say which of several stacks it is about.
+        """
+        if edit.stack and edit.stack not in {each.stack.name for each in self._loaded}:
+            raise NotFound(f"This gateway has no stack {edit.stack[:100]!r}.")
+        if not edit.stack and not edit.ref and len(self._loaded) > 1:
+            names = ", ".join(each.stack.name for each in self._loaded)
+            raise Malformed(f"Say which stack the contracts are of: {names}.")
+        fresh = [
+            each if edit.stack not in ("", each.stack.name) else _edited(each, edit, self._default_region)
+            for each in self._loaded
+        ]
+        return Stacks(_with_shared(fresh), default_mode=self._default_mode, default_region=self._default_region)
 
     @property
     def all(self) -> tuple[Stack, ...]:
@@ -258,6 +277,13 @@ class Stacks:
             if changed:
                 self._loaded = _with_shared(fresh)
         return changed
+
+
+def _edited(loaded: _Loaded, edit: CodeEdit, region: str) -> _Loaded:
+    """The stack with the edit. Raises `errors.CodeInvalid`."""
+    code = edited_code(loaded.source, loaded.origin, edit)
+    revision = hashlib.sha256(f"{code.digest} {loaded.stack.revision}".encode()).hexdigest()
+    return replace(loaded, stack=stack_of(loaded.source, region, code, loaded.stack.state, revision))
 
 
 def _with_shared(loaded: Sequence[_Loaded]) -> tuple[_Loaded, ...]:

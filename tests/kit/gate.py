@@ -24,7 +24,7 @@ from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.circuit_breaker import BreakerState
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import Key, RecordQuery
-from gateway.core.records.record import Record
+from gateway.core.records.record import Record, Stage
 from gateway.core.settings import (
     DataPlaneSettings,
     PolicySettings,
@@ -48,7 +48,8 @@ from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.tables import BUDGETS, CLAIMS, HOLDS, VALUES
 from gateway.ledger.store.transaction import Transaction
-from gateway.policy.replay import ReplayRange
+from gateway.policy.replay import Objection, Replayed, replay
+from gateway.policy.replay_contracts import ContractReplay
 from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
@@ -69,6 +70,10 @@ KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "service": (ActorKind.SERVICE, ()),
     "reconciler": (ActorKind.SERVICE, ("reconciler",)),
 }
+
+
+def _about(objections: tuple[Objection, ...]) -> set[tuple[str, ...]]:
+    return {(each.rule, each.verdict.value, each.address, each.attribute) for each in objections}
 
 
 def _forget(transaction: Transaction) -> None:
@@ -134,19 +139,32 @@ class Gate:
         self._loop.close()
         assert not flips, f"these decisions, replayed under the same policies, are others: {flips}"
 
-    def _flips(self) -> list[dict[str, Any]]:
-        """The decisions that do not replay to themselves under the policies that decided them: none, in every test with a gate."""
+    def _flips(self) -> list[str]:
+        """The decisions that do not replay to themselves under the policies and contracts that decided them: none, in every test with a gate."""
         if self._failure or not self._thread.is_alive() or self.policy != PolicySettings():
             return []
+        return self.run(self._replay_everything())
+
+    async def _replay_everything(self) -> list[str]:
+        """Contracts are judged again where code and state are those of then; not every objection, but what it is about is compared."""
         application: Any = self.app._app
-        replays, human = application.state.ports.replays, Caller(actor="h", kind=ActorKind.HUMAN, key_id="h")
-        flips, wanted = [], ReplayRange()
+        replays = application.state.ports.replays
+        contracts = ContractReplay(stacks=replays.stacks.snapshot())
+        engine, code = replays.running, contracts.stacks.revision
+        before, others = 0, []
         while True:
-            page = self.run(replays.page(human, wanted))
-            flips += page["flips"]
-            if page["next"] is None:
-                return flips
-            wanted = ReplayRange(before_seq=page["next"])
+            records = await self.ledger.records(RecordQuery(stage=Stage.DECIDED, before_seq=before, limit=500))
+            for record in records:
+                body: Any = record.body
+                for judge in (None, contracts) if body.decision.code == code else (None,):
+                    done = await replay(record, engine, judge)
+                    if isinstance(done, Replayed) and (done.flipped or _about(done.old) != _about(done.new)):
+                        others.append(
+                            f"{done.mutation} {done.call}, contracts {judge is not None}: {done.old} → {done.new}"
+                        )
+            if len(records) < 500:
+                return others
+            before = records[-1].seq
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the event loop of the gateway and return its result."""

@@ -1,4 +1,4 @@
-"""What a decision asked the policies, in a compact and versioned form, so that edited policies can be asked the same.
+"""What a decision asked the policies and judged contracts on, in a compact and versioned form, so that edited ones can be asked the same.
 
 The form is JSON, deflated with a dictionary of the texts that every input has, in base 85. It holds no secret: see `model.verdict.Asked`.
 """
@@ -41,13 +41,16 @@ class RecordedAsked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     left_out: LeftOutFor | None = None
 
     @classmethod
-    def of(cls, asked: Sequence[Asked]) -> "RecordedAsked | None":
-        """The form of these questions; None if nothing was asked."""
+    def of(cls, asked: Sequence[Asked], judged: Json = None) -> "RecordedAsked | None":
+        """The form of these questions and of what contracts were judged on; None if nothing was asked.
+
+        If there is no room for both, it has the questions alone.
+        """
         if not asked:
             return None
         if not all(each.exact for each in asked):
             return cls(left_out=LeftOutFor.SECRET)
-        packed = _packed(asked)
+        packed = _packed(asked, judged) or (_packed(asked, None) if judged is not None else None)
         return cls(packed=packed) if packed is not None else cls(left_out=LeftOutFor.SIZE)
 
     def questions(self) -> tuple[Asked, ...]:
@@ -65,9 +68,14 @@ class RecordedAsked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
             for check, entrypoint, number, lifted, untold in document["asked"]
         )
 
+    def judged(self) -> Json:
+        """What contracts were judged on; None if it is left out. Raises ValueError, and KeyError for a record from before that was kept."""
+        found: Json = _unpacked(self.packed)["judged"]
+        return found
 
-def _packed(asked: Sequence[Asked]) -> str | None:
-    """The packed questions; None if they are too large."""
+
+def _packed(asked: Sequence[Asked], judged: Json) -> str | None:
+    """The packed questions, with what contracts were judged on; None if they are too large."""
     numbers: dict[int, int] = {}
     documents: list[Mapping[str, Json]] = []
     for each in asked:  # two checks ask about one document
@@ -75,7 +83,7 @@ def _packed(asked: Sequence[Asked]) -> str | None:
             numbers[id(each.document)] = len(documents)
             documents.append(each.document)
     questions = [[each.check, each.entrypoint, numbers[id(each.document)], each.lifted, each.untold] for each in asked]
-    text = canonical({"asked": questions, "documents": documents})
+    text = canonical({"asked": questions, "documents": documents, "judged": judged})
     if len(text) > _LARGEST_TEXT:  # never fits; deflating it would take longer than the decision
         return None
     deflate = zlib.compressobj(level=6, zdict=_DICTIONARY)

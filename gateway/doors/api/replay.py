@@ -11,7 +11,8 @@ from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Stage
 from gateway.doors.api.ports import Authenticated, Ports
 from gateway.doors.api.request_bodies import ReplayBody, body_of, openapi_body
-from gateway.policy.replay import HISTORY, SENTENCES, NotReplayed, questions_of
+from gateway.policy.not_replayed import SENTENCES, NotReplayed
+from gateway.policy.replay import HISTORY, questions_of
 from gateway.policy.replays import LARGEST_BUNDLE
 
 router = APIRouter()
@@ -22,12 +23,13 @@ _LARGEST_REQUEST: Final = 2 * LARGEST_BUNDLE
 @router.post(
     "/replay",
     openapi_extra=openapi_body(ReplayBody, required=False),
-    summary="Which recorded verdicts would be others under edited policies",
+    summary="Which recorded verdicts would be others under edited policies or contracts",
 )
 async def replay(ports: Ports, request: Request, caller: Authenticated) -> dict[str, Any]:
     """One page, newest first: the flips, how many were replayed and how many could not be, and where the next page begins."""
     body = await body_of(ports.inbound(request, _LARGEST_REQUEST), ReplayBody, default=ReplayBody())
-    page = await ports.replays.page(caller, body.range(), bundle=body.bundle, revision=body.revision)
+    edit = body.contracts.edit() if body.contracts is not None else None
+    page = await ports.replays.page(caller, body.range(), bundle=body.bundle, revision=body.revision, contracts=edit)
     return {**page, "history": HISTORY}
 
 

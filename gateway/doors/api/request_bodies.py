@@ -26,6 +26,7 @@ from gateway.doors.api.problems import validation_messages
 from gateway.effects.limits import MOST_EFFECTS
 from gateway.policy.replay import LARGEST_PAGE, ReplayRange
 from gateway.terraform.address import parse_address
+from gateway.terraform.origins import LARGEST_CONTRACT, MOST_CONTRACTS, CodeEdit
 
 
 class _Body(BaseModel):
@@ -119,6 +120,25 @@ class StopBody(_Body):
         return self
 
 
+class ContractsBody(_Body):
+    """Contracts to judge by in place of those in force; without any member those in force."""
+
+    stack: Annotated[str, Field(max_length=63, description="The stack that they are of.")] = ""
+    ref: Annotated[str, Field(max_length=256, description="A branch, tag or commit of the stacks' repositories.")] = ""
+    files: Annotated[
+        dict[Annotated[str, Field(max_length=512)], Annotated[str, Field(max_length=LARGEST_CONTRACT)]],
+        Field(
+            default_factory=dict, max_length=MOST_CONTRACTS, description="Contract files by their path in the stack."
+        ),
+    ]
+    alone: Annotated[bool, Field(description="Whether the stack has no other contract files than these.")] = False
+
+    def edit(self) -> CodeEdit:
+        """The edit."""
+        contracts = {path: text.encode() for path, text in self.files.items()}
+        return CodeEdit(stack=self.stack, ref=self.ref, contracts=contracts, alone=self.alone)
+
+
 class ReplayBody(_Body):
     """Which decisions to replay, newest first, and under which policies."""
 
@@ -132,6 +152,9 @@ class ReplayBody(_Body):
     revision: Annotated[
         str, Field(max_length=64, description="Of a bundle that was sent with an earlier page, in its place.")
     ] = ""
+    contracts: Annotated[
+        ContractsBody | None, Field(description="Judge by contracts again too. Default: what they said then is kept.")
+    ] = None
 
     def range(self) -> ReplayRange:
         """The decisions."""

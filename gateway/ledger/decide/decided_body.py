@@ -36,6 +36,7 @@ from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.time_boxes import BoxedAttribute, PutsBack, RecordedPutBack, RecordedTimeBox
 from gateway.effects.masking import bounded_parameters
 from gateway.ledger.store.timestamps import to_text
+from gateway.line.judged_facts import judged_on
 
 MAX_PARAMETERS: Final = 64 * 1024
 """Most characters of a call's parameters kept in its record. A held call with more cannot be approved, because nobody can see all of it."""
@@ -91,7 +92,7 @@ def decided_body(
         else None,
         plan=_plan(mutation) if decision.carried_out else None,
         part=_part(mutation),
-        asked=RecordedAsked.of(decision.asked),
+        asked=RecordedAsked.of(decision.asked, judged_on(mutation, facts) if decision.asked else None),
     )
 
 

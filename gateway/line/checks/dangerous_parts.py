@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Subject
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
@@ -105,7 +106,7 @@ def _shown(part: _Part, account: str) -> Mapping[str, Json] | None:
         "fresh": [*sorted(new.keys() - known)] if found in _SHOWN else [],
         "accounts": [*sorted(accounts)],
         "declared": not any(_differs(part.declared, text, value) for text, value in new.items()),
-        "named": _is_named(part.subject, part.path),
+        "named": is_named(part.subject.contract, part.path),
     }
 
 
@@ -118,9 +119,9 @@ def _class_of(resource_type: str, path: str) -> AttributeClass | None:
     return class_of(resource_type, path)
 
 
-def _is_named(subject: Subject, path: str) -> bool:
+def is_named(contract: Contract, path: str) -> bool:
     """Whether the contract lets agents set this very attribute: a block that holds it grants its plain parts only."""
-    granted = (*subject.contract.mutable, *subject.contract.bounded)
+    granted = (*contract.mutable, *contract.bounded)
     return any(AttributePath(path).covers(each) for each in granted)
 
 

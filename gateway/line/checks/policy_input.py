@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gateway.core.model.claim import StandingClaim
+from gateway.core.model.contract import Contract
 from gateway.core.model.equality import equal
 from gateway.core.model.facts import Dependant, Facts, Subject
 from gateway.core.model.json import Json, to_json
@@ -135,7 +136,7 @@ def _is_put_back(mutation: Mutation, subject: Subject) -> bool:
 
 
 def _effect(mutation: Mutation, subject: Subject, account: str) -> Json:
-    effect, contract = subject.effect, subject.contract
+    effect = subject.effect
     return {
         "address": effect.address,
         "attribute": effect.attribute,
@@ -156,12 +157,17 @@ def _effect(mutation: Mutation, subject: Subject, account: str) -> Json:
         "parts": [] if _is_put_back(mutation, subject) else dangerous_parts(subject, mutation.call.account or account),
         "exists": subject.exists,
         "changes": subject.changes,
-        "contract": {
-            "managed_by_agent": contract.managed_by_agent,
-            "critical": contract.critical,
-            "prevent_delete": contract.prevent_delete,
-            "owner": contract.owner,
-        },
+        "contract": contract_input(subject.contract),
+    }
+
+
+def contract_input(contract: Contract) -> Json:
+    """What policies are told of the contract of a resource, beside `named` of each part of an effect."""
+    return {
+        "managed_by_agent": contract.managed_by_agent,
+        "critical": contract.critical,
+        "prevent_delete": contract.prevent_delete,
+        "owner": contract.owner,
     }
 
 

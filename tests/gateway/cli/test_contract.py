@@ -71,3 +71,22 @@ def test_a_draft_proposes_what_was_changed_and_passes_the_check(
     offline = sentinel("contract", "init", str(stack), "--offline").stdout
     assert "managed_by_agent" not in offline
     gate.release_all()
+
+
+def test_a_contract_is_explained_for_one_resource(
+    stack: Path, document: Document, sentinel: Callable[..., Any]
+) -> None:
+    group = "aws_autoscaling_group.kafka_consumer"
+    code, found = document("contract", "explain", group, str(stack))
+    limits = {(each["attribute"], each["name"]): each["limit"] for each in found["bounds"]}
+    assert (code, found["managed_by_agent"], found["owner"]) == (0, True, "team-streaming")
+    assert (limits["desired_capacity", "max_step"], limits["desired_capacity", "max"]) == (4, 16)
+    text = " ".join(sentinel("contract", "explain", group, str(stack)).stdout.split())
+    assert "Agents may set desired_capacity, max_size." in text
+    assert "max_step of desired_capacity is 4 (kafka.sentinel.hcl:11)." in text
+    assert "Agents may not delete it, and may invoke nothing." in text
+    table = " ".join(sentinel("contract", "explain", "aws_dynamodb_table.offsets", str(stack)).stdout.split())
+    assert "Agents may not touch it: the block at kafka.sentinel.hcl:" in table
+    assert "Nobody deletes it." in table
+    none = sentinel("contract", "explain", "aws_autoscaling_group.kafka_consumr", str(stack))
+    assert (none.exit_code, f"Did you mean {group}" in " ".join(none.output.split())) == (1, True)

@@ -80,9 +80,47 @@ def test_an_edit_shows_whose_changes_it_would_hold_in_every_format(
     assert json.loads(local.stdout)["groups"] == report["groups"]
 
 
+def test_edited_contracts_show_whose_changes_they_would_refuse(decided: Gate, tmp_path: Path, sentinel: Run) -> None:
+    stack = Path(shutil.copytree(decided.stack, tmp_path / "edited"))
+    contract = stack / "kafka.sentinel.hcl"
+    contract.write_text(contract.read_text().replace("max_step = 4", "max_step = 1"))
+    same = json.loads(sentinel("policy", "replay", "--contracts", str(decided.stack), "--json").stdout)
+    assert (same["flips"], bool(same["contracts"])) == (0, True)
+    command = ("policy", "replay", "--contracts", str(stack), "--stack", "kafka")
+    done = sentinel(*command, "--json")
+    report = json.loads(done.stdout)
+    [group] = report["groups"]
+    assert (done.exit_code, group["rule"], group["from"], group["to"]) == (
+        FLIPPED,
+        "bounds.max_step",
+        "allow",
+        "deny",
+    )
+    assert group["source"] == "kafka.sentinel.hcl:11"
+    sarif = json.loads(sentinel(*command, "--format", "sarif", "--stack-root", "infra").stdout)
+    [result] = sarif["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("infra/kafka.sentinel.hcl", 11)
+    local = sentinel(*command, "--local", "--json", "--config", str(_settings(decided)))
+    assert json.loads(local.stdout)["groups"] == report["groups"]
+    of_stack = sentinel("contract", "replay", str(stack), "--stack", "kafka", "--json")
+    assert json.loads(of_stack.stdout)["groups"] == report["groups"]
+
+
+def test_contracts_that_cannot_be_read_replay_nothing(decided: Gate, tmp_path: Path, sentinel: Run) -> None:
+    done = sentinel("policy", "replay", "--contracts", str(tmp_path))
+    assert (done.exit_code, "There is no contract" in " ".join(done.output.split())) == (1, True)
+    (tmp_path / "x.sentinel.hcl").write_text('contract "x" {\n  nonsense = 1\n}\n')
+    done = sentinel("policy", "replay", "--contracts", str(tmp_path))
+    assert (done.exit_code, "x.sentinel.hcl:2" in " ".join(done.output.split())) == (1, True)
+    done = sentinel("policy", "replay", "--contracts", "no-such-branch")
+    assert (done.exit_code, "no-such-branch" in " ".join(done.output.split())) == (1, True)
+
+
 def _settings(gate: Gate) -> Path:
     file = gate.directory / "replay.toml"
-    file.write_text(f'data = "{gate.directory / "data"}"\n')
+    stack = f'[[stacks]]\nname = "kafka"\npath = "{gate.stack}"\n'
+    file.write_text(f'data = "{gate.directory / "data"}"\n{stack}')
     return file
 
 

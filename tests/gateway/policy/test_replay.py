@@ -20,7 +20,8 @@ from gateway.line.checks.approvers import ENTRYPOINT as APPROVERS
 from gateway.line.checks.arbitration import ENTRYPOINT as ARBITRATION
 from gateway.line.checks.policy import ENTRYPOINT as GUARDRAILS
 from gateway.policy.bundle import Bundle, RunningEngine
-from gateway.policy.replay import NotReplayed, Replayed, ReplayRange, replay, replay_all, replay_page, replay_threads
+from gateway.policy.not_replayed import NotReplayed
+from gateway.policy.replay import Replayed, ReplayRange, replay, replay_all, replay_page, replay_threads
 from tests.kit.nouns import effect, facts, mutation, subject
 
 RULE, OTHER = "SEN-T001", "SEN-T002"
@@ -199,6 +200,6 @@ def test_pages_go_back_to_the_time_that_was_asked_for() -> None:
     assert [each["to"] for each in page["flips"]] == ["deny"]
     later = replace(wanted, before_seq=0, since=records[0].at.replace(year=9000))
     assert asyncio.run(replay_page(ledger, engine, THREADS, later)) | {"flips": []} == {
-        "replayed": 0, "not_replayed": {}, "flips": [], "revision": "r" * 64, "next": None,
+        "replayed": 0, "not_replayed": {}, "flips": [], "revision": "r" * 64, "contracts": "", "next": None,
     }  # fmt: skip
     assert asyncio.run(replay_page(ledger, engine, THREADS, ReplayRange(stack="another")))["replayed"] == 0
