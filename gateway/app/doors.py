@@ -60,7 +60,9 @@ from gateway.line.pipeline import Pipeline
 from gateway.line.state_writes import StateWrites
 from gateway.plans.document import LARGEST_PLAN
 from gateway.policy.longer import LongerChanges
+from gateway.policy.playground import Playground
 from gateway.policy.replays import Replays
+from gateway.policy.sources import shipped
 from gateway.signals.receiver import SignalReceiver
 from gateway.signals.sns import SnsEndpoint, SnsMessages
 
@@ -176,7 +178,7 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         classes=parts.aws.classes,
         models=parts.aws.models,
     )
-    task = run_task(parts, stack)
+    task, replays = run_task(parts, stack), _open_replays(parts, stack)
     return ApiPorts(
         pipeline=pipeline,
         authenticator=Bearer(parts.keys, parts.clock),
@@ -216,7 +218,8 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         deliveries=delivery_book(parts),
         keys=parts.keys,
         clock=parts.clock,
-        replays=_open_replays(parts, stack),
+        replays=replays,
+        playground=Playground(replays=replays, policies=settings.policy.path or shipped(), clock=parts.clock),
         max_body_bytes=settings.server.max_body_bytes,
         wakeups=parts.wakeups,
     )

@@ -233,7 +233,7 @@ class Pipeline:
         if (earlier := await self._earlier_result(mutation)) is not None:
             return earlier
         if request.dry_run:
-            mutation, _, decision = await apart(mutation_size(mutation), self._decide(mutation))
+            mutation, _, decision = await self._only_decided(mutation)
             return MutationResult(mutation=mutation, decision=decision, outcome=None)
         # The rest runs to its end even if the caller disconnects; otherwise it could stop between sending and recording. The event loop
         # keeps only weak references to tasks, so keep a strong one.
@@ -241,6 +241,16 @@ class Pipeline:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         return await asyncio.shield(task)
+
+    async def only_decided(self, caller: Caller, request: Request) -> tuple[Mutation, Facts, Decision]:
+        """What would be decided about a request of this caller now, and on which facts. Nothing is recorded or sent.
+
+        Raises `errors.CallTooLarge`.
+        """
+        return await self._only_decided(await self._mutation(caller, request))
+
+    def _only_decided(self, mutation: Mutation) -> Awaitable[tuple[Mutation, Facts, Decision]]:
+        return apart(mutation_size(mutation), self._decide(mutation))
 
     async def _mutation(self, caller: Caller, request: Request) -> Mutation:
         """The mutation with its effects. Raises `errors.CallTooLarge`."""

@@ -347,12 +347,13 @@ def _flip_to_json(flip: Replayed) -> dict[str, Any]:
         "from": flip.before.value,
         "to": flip.after.value,
         "rule": flip.rule,
-        "old": [_objection_to_json(each) for each in flip.old[:_MOST_FINDINGS]],
-        "new": [_objection_to_json(each) for each in flip.new[:_MOST_FINDINGS]],
+        "old": [objection_to_json(each) for each in flip.old[:_MOST_FINDINGS]],
+        "new": [objection_to_json(each) for each in flip.new[:_MOST_FINDINGS]],
     }
 
 
-def _objection_to_json(objection: Objection) -> dict[str, Any]:
+def objection_to_json(objection: Objection) -> dict[str, Any]:
+    """The objection, its reason cut."""
     return {
         "rule": objection.rule,
         "verdict": objection.verdict.value,

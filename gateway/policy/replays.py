@@ -5,9 +5,10 @@ import base64
 import binascii
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -15,9 +16,11 @@ from pydantic import ValidationError
 from gateway.core.errors import CodeInvalid, Malformed, NotAllowed, NotFound, PolicyInvalid, TryLater
 from gateway.core.model.caller import Caller
 from gateway.core.ports import LedgerQueries
+from gateway.core.records.record import Record
 from gateway.policy.bundle import Bundle, Manifest, RunningEngine, verified_bundle
 from gateway.policy.embedded import Embedded
-from gateway.policy.replay import ReplayRange, replay_page, replay_threads
+from gateway.policy.not_replayed import NotReplayed
+from gateway.policy.replay import LARGEST_PAGE, Replayed, ReplayRange, replay, replay_page, replay_threads
 from gateway.policy.replay_contracts import ContractReplay
 from gateway.terraform.origins import CodeEdit
 from gateway.terraform.stacks import Stacks
@@ -104,9 +107,7 @@ class Replays:
             raise NotAllowed(
                 "A replay shows the records of every actor, so agents and services replay nothing. Ask a person, or use a pipeline's key."
             )
-        if self._busy.locked():
-            raise TryLater("Another replay is running. Nothing was replayed; ask again.", seconds=1)
-        async with self._busy:
+        async with self.alone():
             try:
                 engine = await asyncio.to_thread(self._engine, bundle, revision)
                 judge = await asyncio.to_thread(self._judge, contracts, first=wanted.before_seq == 0)
@@ -116,12 +117,51 @@ class Replays:
             except CodeInvalid as error:
                 raise Malformed(str(error), code="code_invalid") from error
 
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """Keep other replays out. Raises `errors.TryLater` while another one runs."""
+        if self._busy.locked():
+            raise TryLater("Another replay is running. Nothing was replayed; ask again.", seconds=1)
+        async with self._busy:
+            yield
+
+    async def pages(
+        self, engine: RunningEngine, wanted: ReplayRange, judge: ContractReplay | None
+    ) -> AsyncIterator[dict[str, Any]]:
+        """The pages of `wanted.limit` decisions at most, newest first. Only within `alone`. Raises `errors.PolicyInvalid`."""
+        left, before = wanted.limit, wanted.before_seq
+        while left > 0:
+            part = replace(wanted, before_seq=before, limit=min(left, LARGEST_PAGE))
+            page = await replay_page(self.queries, engine, self._threads, part, judge)
+            yield page
+            if page["next"] is None:
+                return
+            left, before = left - part.limit, page["next"]
+
+    async def one(self, record: Record, engine: RunningEngine, judge: ContractReplay | None) -> Replayed | NotReplayed:
+        """One decision, replayed in the threads of replays. Only within `alone`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, lambda: asyncio.run(replay(record, engine, judge)))
+
+    def judge_of(self, edit: CodeEdit | None) -> ContractReplay | None:
+        """What judges by edited contracts, read now. Raises what `Stacks.edited` raises."""
+        return self._judge(edit, first=True)
+
+    def engine_of(self, bundle: Bundle) -> Embedded:
+        """The engine of an edited bundle. Raises `errors.PolicyInvalid`."""
+        if bundle.revision not in self._open:
+            engine = Embedded(bundle, deadline_ms=self.deadline_ms, memory_mb=self.memory_mb)
+            for oldest in list(self._open)[: len(self._open) + 1 - _KEPT]:
+                del self._open[oldest]  # its thread ends with it
+            self._open[bundle.revision] = engine
+        return self._open[bundle.revision]
+
     def _judge(self, edit: CodeEdit | None, *, first: bool) -> ContractReplay | None:
         """What judges by the edited contracts; the pages of one replay are judged by one version. Raises what `Stacks.edited` raises."""
         if edit is None:
             return None
         if first or self._contracts is None or self._contracts[0] != edit:
-            stacks = self.stacks.edited(edit) if edit else self.stacks.snapshot()
+            stacks = self.stacks.edited(edit) if edit or edit.stack else self.stacks.snapshot()
             self._contracts = edit, ContractReplay(stacks=stacks)
         return self._contracts[1]
 
@@ -131,10 +171,4 @@ class Replays:
             if revision not in self._open:
                 raise NotFound(f"This gateway has no bundle of the revision {revision[:64]}; send the bundle again.")
             return self._open[revision]
-        used = edited or self.running.bundle
-        if used.revision not in self._open:
-            engine = Embedded(used, deadline_ms=self.deadline_ms, memory_mb=self.memory_mb)
-            for oldest in list(self._open)[: len(self._open) + 1 - _KEPT]:
-                del self._open[oldest]  # its thread ends with it
-            self._open[used.revision] = engine
-        return self._open[used.revision]
+        return self.engine_of(edited or self.running.bundle)

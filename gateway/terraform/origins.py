@@ -1,7 +1,8 @@
 """Where the code and the state of a stack are read: code from a commit of the protected branch or from files, state from a file or a backend."""
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
@@ -137,19 +138,38 @@ def code_origin(root: Path, protected_branch: str = "", workspace: str = "") -> 
 
 def edited_code(source: StackSettings, origin: CodeOrigin, edit: CodeEdit) -> Code:
     """The code of a stack with the edit. Raises `errors.CodeInvalid` if there is no such commit, or the edited contracts are wrong."""
-    checkout = find_checkout(source.path) if edit.ref else None
-    if edit.ref and checkout is None:
-        raise CodeInvalid(
-            f"{source.path}: The stack is not in a git checkout, so there is no {edit.ref[:100]!r} of it."
-        )
+    with _files_of(source, origin, edit.ref) as files:
+        return _with_edit(files, source.workspace, edit)
+
+
+def contract_texts(source: StackSettings, origin: CodeOrigin, code: Code) -> Mapping[str, str]:
+    """The contract files in force below the root of a stack, by path. Raises `errors.CodeInvalid` if one cannot be read."""
+    inside = [each for each in code.directories if not each.startswith("..")]
+    with _files_of(source, origin) as files:
+        paths = [
+            posixpath.normpath(posixpath.join(directory, name))
+            for directory in inside
+            for name in sorted(files.names(directory))
+            if name.endswith(SUFFIX) and not name.startswith(".")
+        ]
+        return {path: files.read(path).decode("utf-8-sig", "replace") for path in paths}
+
+
+@contextmanager
+def _files_of(source: StackSettings, origin: CodeOrigin, ref: str = "") -> Iterator[FileTree]:
+    """The files of the code in force, or at a revision. Raises `errors.CodeInvalid`."""
+    checkout = find_checkout(source.path) if ref else None
+    if ref and checkout is None:
+        raise CodeInvalid(f"{source.path}: The stack is not in a git checkout, so there is no {ref[:100]!r} of it.")
     if checkout is not None:
-        commit = checkout.revision(edit.ref)
+        commit = checkout.revision(ref)
     elif isinstance(origin, ProtectedBranch):
         checkout, commit = origin.checkout, origin.checkout.commit(origin.ref)
     if checkout is None:
-        return _with_edit(DiskTree(source.path), source.workspace, edit)
+        yield DiskTree(source.path)
+        return
     with checkout.files(commit) as files:
-        return _with_edit(files, source.workspace, edit)
+        yield files
 
 
 def _with_edit(files: FileTree, workspace: str, edit: CodeEdit) -> Code:

@@ -20,6 +20,7 @@ from gateway.terraform.origins import (
     StateOrigin,
     Version,
     code_origin,
+    contract_texts,
     edited_code,
     state_origin,
 )
@@ -104,6 +105,13 @@ class Stacks:
             for each in self._loaded
         ]
         return Stacks(_with_shared(fresh), default_mode=self._default_mode, default_region=self._default_region)
+
+    def contracts_of(self, name: str) -> Mapping[str, str]:
+        """The contract files in force of a stack, by their path in it. Raises `errors.NotFound`, `errors.CodeInvalid`."""
+        for each in self._loaded:
+            if each.stack.name == name:
+                return contract_texts(each.source, each.origin, each.stack.code)
+        raise NotFound(f"This gateway has no stack {name[:100]!r}.")
 
     @property
     def all(self) -> tuple[Stack, ...]:

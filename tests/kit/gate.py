@@ -1,13 +1,14 @@
 """A complete gateway in a thread, in front of a scripted AWS: the real doors, checks, policy and ledger."""
 
 import asyncio
+import functools
 import shutil
 import socket
 import sys
 import threading
 import traceback
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -48,8 +49,11 @@ from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.tables import BUDGETS, CLAIMS, HOLDS, VALUES
 from gateway.ledger.store.transaction import Transaction
+from gateway.policy.bundle import SHIPPED, RunningEngine, read_bundle
+from gateway.policy.embedded import Embedded
 from gateway.policy.replay import Objection, Replayed, replay
 from gateway.policy.replay_contracts import ContractReplay
+from gateway.policy.sources import shipped
 from tests.kit.upstream import UpstreamStub
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
@@ -70,6 +74,27 @@ KEYS: dict[str, tuple[ActorKind, tuple[str, ...]]] = {
     "service": (ActorKind.SERVICE, ()),
     "reconciler": (ActorKind.SERVICE, ("reconciler",)),
 }
+
+
+@functools.cache
+def _patient_engine() -> Embedded:
+    """The policies of every gate, with a deadline for machines with much to do; one instance for all tests of a process."""
+    return Embedded(read_bundle(shipped() / SHIPPED), deadline_ms=10_000, memory_mb=64)
+
+
+async def _others(records: Sequence[Record], engine: RunningEngine, contracts: ContractReplay) -> list[str]:
+    """The decisions that do not replay to themselves: not every word of an objection is compared, but what it is about is.
+
+    Contracts are judged again where code and states are those of then.
+    """
+    found, code = [], contracts.stacks.revision
+    for record in records:
+        body: Any = record.body
+        for judge in (None, contracts) if body.decision.code == code else (None,):
+            done = await replay(record, engine, judge)
+            if isinstance(done, Replayed) and (done.flipped or _about(done.old) != _about(done.new)):
+                found.append(f"{done.mutation} {done.call}, contracts {judge is not None}: {done.old} → {done.new}")
+    return found
 
 
 def _about(objections: tuple[Objection, ...]) -> set[tuple[str, ...]]:
@@ -140,29 +165,17 @@ class Gate:
         assert not flips, f"these decisions, replayed under the same policies, are others: {flips}"
 
     def _flips(self) -> list[str]:
-        """The decisions that do not replay to themselves under the policies and contracts that decided them: none, in every test with a gate."""
+        """The decisions that do not replay to themselves under what decided them: none, in every test with a gate."""
         if self._failure or not self._thread.is_alive() or self.policy != PolicySettings():
             return []
-        return self.run(self._replay_everything())
-
-    async def _replay_everything(self) -> list[str]:
-        """Contracts are judged again where code and state are those of then; not every objection, but what it is about is compared."""
         application: Any = self.app._app
-        replays = application.state.ports.replays
-        contracts = ContractReplay(stacks=replays.stacks.snapshot())
-        engine, code = replays.running, contracts.stacks.revision
-        before, others = 0, []
+        contracts = ContractReplay(stacks=application.state.ports.replays.stacks.snapshot())
+        others, before = [], 0
         while True:
-            records = await self.ledger.records(RecordQuery(stage=Stage.DECIDED, before_seq=before, limit=500))
-            for record in records:
-                body: Any = record.body
-                for judge in (None, contracts) if body.decision.code == code else (None,):
-                    done = await replay(record, engine, judge)
-                    if isinstance(done, Replayed) and (done.flipped or _about(done.old) != _about(done.new)):
-                        others.append(
-                            f"{done.mutation} {done.call}, contracts {judge is not None}: {done.old} → {done.new}"
-                        )
-            if len(records) < 500:
+            query = RecordQuery(stage=Stage.DECIDED, before_seq=before, limit=500)
+            records = self.run(self.ledger.records(query))
+            others += asyncio.run(_others(records, _patient_engine(), contracts))
+            if len(records) < query.limit:
                 return others
             before = records[-1].seq
 

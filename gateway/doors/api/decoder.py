@@ -140,6 +140,11 @@ class ApiDecoder:
     async def read(self, inbound: Inbound, caller: Caller) -> Request:  # noqa: ARG002  the protocol's shape
         """The proposed call with its motive. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
         body = await body_of(inbound, MutationBody, what="proposal")
+        request = await self.proposed(body, len(await inbound.read_body()))
+        return replace(request, idempotency_key=_idempotency_key(inbound))
+
+    async def proposed(self, body: MutationBody, size: int) -> Request:
+        """The call that a body of this many bytes proposes. Raises `errors.Malformed`, `errors.UnknownOperation`."""
         operation = self._operation_name(body.service, body.operation)
         by_operation = self._classes.of(body.service, operation)
         _require_change(body, by_operation)
@@ -147,7 +152,6 @@ class ApiDecoder:
         if region not in self._regions:
             raise Malformed(region_refused(region, self._regions))
         shape = await self._models.input_of(body.service, operation)
-        size = len(await inbound.read_body())
         given = await off_loop(size, partial(parameters, shape, body.parameters))
         call = Call(
             service=body.service,
@@ -163,7 +167,6 @@ class ApiDecoder:
             call=call,
             call_class=call_class,
             motive=body.motive.motive() if body.motive else None,
-            idempotency_key=_idempotency_key(inbound),
             dry_run=body.dry_run,
             door=Door.API,
         )

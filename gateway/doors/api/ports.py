@@ -39,6 +39,7 @@ from gateway.line.stop_book import StopBook
 from gateway.line.wakeups import Wakeups
 from gateway.plans.check import PlanCheck
 from gateway.plans.open import PlanOpener
+from gateway.policy.playground import Playground
 from gateway.policy.replays import Replays
 from gateway.signals.receiver import SignalReceiver
 
@@ -101,6 +102,7 @@ class ApiPorts:
     keys: KeyRing
     clock: Clock
     replays: Replays
+    playground: Playground
     max_body_bytes: int
     wakeups: Wakeups = field(default_factory=Wakeups)
 

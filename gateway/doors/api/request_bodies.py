@@ -17,6 +17,7 @@ from pydantic import (
 from gateway.core.errors import Malformed
 from gateway.core.http.motive_syntax import duration, motive_of
 from gateway.core.http.strict_parsers import json_value
+from gateway.core.model.caller import ActorKind
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.plan import Plan, PlannedAction, PlannedChange
@@ -24,6 +25,7 @@ from gateway.core.model.stop import StopScope
 from gateway.core.off_loop import off_loop
 from gateway.doors.api.problems import validation_messages
 from gateway.effects.limits import MOST_EFFECTS
+from gateway.policy.playground import LARGEST_FILE, MOST_FILES, Edits
 from gateway.policy.replay import LARGEST_PAGE, ReplayRange
 from gateway.terraform.address import parse_address
 from gateway.terraform.origins import LARGEST_CONTRACT, MOST_CONTRACTS, CodeEdit
@@ -160,6 +162,32 @@ class ReplayBody(_Body):
         """The decisions."""
         since = self.since.astimezone(UTC) if self.since is not None else None
         return ReplayRange(since=since, stack=self.stack, before_seq=self.before_seq, limit=self.limit)
+
+
+class TriedCallBody(MutationBody):
+    """A call that nobody sent, and who would send it."""
+
+    actor: Annotated[str, Field(max_length=128, description="Default: who asks.")] = ""
+    kind: Annotated[ActorKind | None, Field(description="Default: that of who asks.")] = None
+
+
+class TrialBody(_Body):
+    """What is edited, and on which changes it is tried. Nothing of it comes into force."""
+
+    mutation: Annotated[str, Field(max_length=64, description="A recorded mutation.")] = ""
+    call: Annotated[TriedCallBody | None, Field(description="A call in its place, decided on the facts of now.")] = None
+    policies: Annotated[
+        dict[Annotated[str, Field(max_length=256)], Annotated[str, Field(max_length=LARGEST_FILE)]],
+        Field(default_factory=dict, max_length=MOST_FILES, description="Rules and data by their path in the policies."),
+    ]
+    contracts: Annotated[
+        ContractsBody | None, Field(description="Judge by contracts again too. Default: what they said then is kept.")
+    ] = None
+    since: Annotated[AwareDatetime | None, Field(description="Replay the newest decisions since then too.")] = None
+
+    def edits(self) -> Edits:
+        """The edits."""
+        return Edits(policies=self.policies, contracts=None if self.contracts is None else self.contracts.edit())
 
 
 class DriftBody(_Body):

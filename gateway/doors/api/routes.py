@@ -18,6 +18,7 @@ from gateway.doors.api import (
     mutations,
     notices,
     plans,
+    playground,
     records,
     replay,
     resources,
@@ -48,6 +49,7 @@ _KEYED: Final[tuple[ModuleType, ...]] = (
     plans,
     notices,
     replay,
+    playground,
 )
 
 

@@ -105,6 +105,7 @@ def ports(store: Store) -> ApiPorts:
         chat=unused,
         deliveries=unused,
         replays=unused,
+        playground=unused,
         readers=unused,
         time_boxes=unused,
         clock=FixedClock(),
