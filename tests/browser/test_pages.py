@@ -19,7 +19,7 @@ RESOURCE = "resource?address=aws_autoscaling_group.kafka_consumer"
 PAGES = ("", "changes", "feed", "approvals", "approvals/reject", "claims", "claims/release", "contests", "resources", RESOURCE, "drift", "write-back", "actors", "actors/agent", "policy")  # fmt: skip
 PICTURES = os.environ.get("CONSOLE_PICTURES", "")
 """Where the pictures go that `docs/operators.md` shows: `CONSOLE_PICTURES=deploy/screenshots`; a directory of the test without it."""
-SHOWN = {"feed", "approvals", RESOURCE}
+SHOWN = {"", "changes", "approvals", RESOURCE}
 """Pages whose pictures are in `docs/operators.md`."""
 FIRST_LOAD = 120 * 1024
 """Bytes of a first visit."""
@@ -40,7 +40,7 @@ def test_every_page_is_accessible(busy: Gate, browser: Browser, tmp_path: Path, 
             assert answer.ok, path
             assert accessibility_problems(page) == [], path
             if path in SHOWN:
-                page.screenshot(path=pictures / f"{path.partition('?')[0]}-{scheme}.png")
+                page.screenshot(path=pictures / f"{path.partition('?')[0] or 'overview'}-{scheme}.png")
         page.get_by_role("link", name="Approvals").click()
         page.get_by_role("link", name=re.compile("desired capacity .* on kafka_consumer")).click()
         assert accessibility_problems(page) == []
