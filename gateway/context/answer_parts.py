@@ -131,12 +131,7 @@ def live_target(found: FoundResource) -> LiveTarget:
 def written_names(stack: Stack, address: str) -> frozenset[str]:
     """The names of the arguments and blocks that the code gives a resource; empty if it does not declare it."""
     instance = stack.code.instance(address)
-    if instance is None:
-        return frozenset()
-    document, block = instance.document, instance.block
-    headers = [document.header(each) for each in document.blocks(block)]
-    blocks = {words[1] if words[0] == "dynamic" else words[0] for words in headers}
-    return frozenset({*document.attributes(block), *blocks} - META)
+    return frozenset() if instance is None else instance.names - META
 
 
 def code_sources(stacks: Stacks, stack: str, caller: Caller) -> tuple[DataSource, DataSource]:

@@ -178,8 +178,6 @@ def _source(stack: Stack, address: str, top: str) -> str:
     instance = stack.code.instance(address)
     if instance is None:
         return ""
-    argument = instance.document.attributes(instance.block).get(top)
-    node = (
-        argument if argument is not None else next(iter(instance.document.blocks(instance.block, top)), instance.block)
-    )
-    return instance.document.at(node)
+    document, block = instance.holder(top)
+    argument = document.attributes(block).get(top)
+    return document.at(argument if argument is not None else next(iter(document.blocks(block, top)), block))

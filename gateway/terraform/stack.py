@@ -109,7 +109,8 @@ class Stack:
         instance = self.code.instances[address]
         if attribute in attributes(instance):
             return False
-        if attribute not in instance.document.attributes(instance.block):
+        document, block = instance.holder(attribute)
+        if attribute not in document.attributes(block):
             return text == _LEFT_OUT
         return any(text in self._names(other) for other in self.code.references.get(address, ()))
 

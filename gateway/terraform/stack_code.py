@@ -68,7 +68,6 @@ class Code:
             block=block[1],
             scope=scope,
             module=module,
-            overridden=module.source.overridden_in(block[0].header(block[1])),
         )
 
     def source_of(self, address: str) -> str:

@@ -125,8 +125,4 @@ def _of_type(declared: Declared, resource_type: str) -> Iterator[tuple[str, Mapp
 
 def _sets(code: Module, address: str, attribute: str) -> bool:
     instance = code.instance(address)
-    if instance is None:
-        return False
-    headers = (instance.document.header(inner) for inner in instance.document.blocks(instance.block))
-    blocks = {words[1] if words[0] == "dynamic" and len(words) > 1 else words[0] for words in headers}
-    return attribute in blocks or attribute in instance.document.attributes(instance.block)
+    return instance is not None and attribute in instance.names

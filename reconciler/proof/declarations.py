@@ -7,7 +7,7 @@ from enum import Enum
 from pathlib import Path
 
 from gateway.core.model.json import Json
-from gateway.terraform.config.module import Module, ResourceInstance, declared, load_module
+from gateway.terraform.config.module import Module, ResourceInstance, declared, lifecycle_arguments, load_module
 from gateway.terraform.lang.evaluate import Unknown
 from gateway.terraform.lang.values import EvaluationFailed
 from reconciler.model import Wanted, is_gone, is_new, is_replacement
@@ -61,11 +61,9 @@ def ignored_changes(root: Path) -> frozenset[tuple[str, str]]:
     """(address, attribute) of what the code tells Terraform to ignore; `all` stands for every attribute."""
     found: set[tuple[str, str]] = set()
     for instance in load_module(root).instances():
-        for block in instance.document.blocks(instance.block, "lifecycle"):
-            listed = instance.document.attributes(block).get("ignore_changes")
-            if listed is not None:
-                names = re.findall(r"[a-z_][a-z0-9_]*", instance.document.text(instance.document.expression(listed)))
-                found |= {(instance.address, name) for name in names}
+        for document, listed in lifecycle_arguments(instance, "ignore_changes"):
+            names = re.findall(r"[a-z_][a-z0-9_]*", document.text(document.expression(listed)))
+            found |= {(instance.address, name) for name in names}
     return frozenset(found)
 
 

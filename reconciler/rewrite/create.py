@@ -276,13 +276,7 @@ class _Planner:
         inline = {"aws_vpc_security_group_ingress_rule": "ingress", "aws_vpc_security_group_egress_rule": "egress"}
         name = inline.get(created.resource_type, "")
         instance = self.code.module.instance(str(owner))
-        if not name or instance is None:
-            return False
-        blocks = {
-            words[1] if words[0] == "dynamic" else words[0]
-            for words in map(instance.document.header, instance.document.blocks(instance.block))
-        }
-        return name in blocks or name in instance.document.attributes(instance.block)
+        return instance is not None and name in instance.names
 
     def _module(self, owner: Address | None) -> Module:
         """The module of the owner if only one call uses it and it is the stack's own; else the root."""

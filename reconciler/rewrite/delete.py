@@ -118,6 +118,9 @@ def _without_block(
     after = without_references(code, RemovedName(unit.directory, root, steps), wanted, detached=detached)
     document, block = _block(after, unit)
     chain = (f"{'.'.join(unit.header[-2:])} is declared at {document.at(block)}",)
+    while (overriding := after.module.sources[unit.directory].overriding.get(unit.header)) is not None:
+        after = after.after(overriding[-1][0][0], remove_block(*overriding[-1][0]), wanted, chain)
+    document, block = _block(after, unit)
     after = after.after(document, remove_block(document, block), wanted, chain)
     removed = before - after.addresses()
     if not unit.addresses <= removed or not removed <= gone:

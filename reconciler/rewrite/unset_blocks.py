@@ -20,7 +20,7 @@ def is_unset_block(root: Path, wanted: Sequence[Wanted]) -> list[Wanted]:
     blocks = [each for each in wanted if _is_block(each)]
     module = read_code(root, {}).module if blocks else None
     found = [(each, module.instance(each.address)) for each in blocks] if module is not None else []
-    return [each for each, instance in found if instance is not None and not _declares(instance, each.attribute)]
+    return [each for each, instance in found if instance is not None and each.attribute not in instance.names]
 
 
 def add_blocks(
@@ -45,14 +45,6 @@ def _is_block(wanted: Wanted) -> bool:
         and isinstance(value[0], Mapping)
         and "." not in wanted.attribute
     )
-
-
-def _declares(instance: ResourceInstance, name: str) -> bool:
-    document, block = instance.document, instance.block
-    blocks = {
-        words[-1] if words[0] == "dynamic" else words[0] for words in map(document.header, document.blocks(block))
-    }
-    return name in blocks or name in document.attributes(block)
 
 
 def _with_block(code: EditedCode, wanted: Wanted) -> EditedCode:

@@ -111,11 +111,7 @@ def _entry(stored: StoredResource, *, before: Mapping[str, Json], after: Mapping
 def _set_in_code(code: Module, address: str) -> frozenset[str]:
     """The attributes and nested blocks that the instance's block sets."""
     instance = code.instance(address)
-    if instance is None:
-        return frozenset()
-    headers = (instance.document.header(inner) for inner in instance.document.blocks(instance.block))
-    blocks = {header[1] if header[0] == "dynamic" and len(header) > 1 else header[0] for header in headers}
-    return frozenset({*instance.document.attributes(instance.block), *blocks} - META)
+    return frozenset() if instance is None else instance.names - META
 
 
 def _gone(stored: StoredResource) -> Left:

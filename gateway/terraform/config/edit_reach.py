@@ -6,7 +6,7 @@ of them. Every other value of the earlier version stays valid.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from tree_sitter import Node
 
 from gateway.terraform.config.earlier_version import EarlierVersion
 from gateway.terraform.config.module import Module
-from gateway.terraform.config.source import Source, sources_after_edit
+from gateway.terraform.config.source import Declared, Source, sources_after_edit
 from gateway.terraform.lang.hcl import Document
 
 Keys = frozenset[str]
@@ -36,6 +36,8 @@ class Defined:
     names: Keys
     document: Document = field(compare=False)
     """Where it stands."""
+    alone: bool = field(default=True, compare=False)
+    """Whether no other document has a part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,32 +95,36 @@ class _Reader:
     def keeps(self, document: Document, *keys: str) -> bool:
         """Whether definitions of the same document are known, which are then added; not for keys that depend on other documents."""
         before = [self.known.get(key) for key in keys]
-        kept = [each for each in before if each is not None and each.document is document]
+        kept = [each for each in before if each is not None and each.document is document and each.alone]
         if len(kept) < len(keys):
             return False
         self.found.update(zip(keys, kept, strict=True))
         return True
 
-    def add(self, key: str, document: Document, *parts: Node, text: bytes | None = None) -> None:
-        """Add a definition that consists of attributes or blocks; their text, unless another is given, is its text."""
-        spans = b"\0\n".join(document.source[part.start_byte : part.end_byte] for part in parts)
-        written = spans if text is None else text
+    def add(
+        self, key: str, document: Document, *parts: Node, text: bytes | None = None, more: Sequence[Declared] = ()
+    ) -> None:
+        """Add a definition that consists of attributes or blocks; their text, unless another is given, is its text, with `more` of other files."""
+        beside = [there.source[part.start_byte : part.end_byte] for there, part in more]
+        spans = b"\0\n".join([*(document.source[part.start_byte : part.end_byte] for part in parts), *beside])
+        written = spans if text is None else b"\0\n".join([text, *beside])
         before = self.known.get(key)
         names = before.names if before is not None and before.text == written else names_in(spans)
-        self.found[key] = Defined(written, names, document)
+        self.found[key] = Defined(written, names, document, alone=not more)
 
 
 def _add_resources(source: Source, reader: _Reader) -> None:
     """Add resources and data sources."""
     for name, (document, block) in source.resources.items():
-        if reader.keeps(document, f"keys.{name}", f"body.{name}"):
+        overriding = _blocks_over(source, (document, block))
+        if not overriding and reader.keeps(document, f"keys.{name}", f"body.{name}"):
             continue
         arguments = document.attributes(block)
         deciding = [arguments[each] for each in _OF_INSTANCES if each in arguments]
         others = [node for each, node in arguments.items() if each not in _OF_INSTANCES]
         reader.add(f"keys.{name}", document, *deciding)
         whole = document.source[block.start_byte : block.end_byte]
-        reader.add(f"body.{name}", document, *others, *document.blocks(block), text=whole)
+        reader.add(f"body.{name}", document, *others, *document.blocks(block), text=whole, more=overriding)
     for name, (document, block) in source.data.items():
         if not reader.keeps(document, f"data.{name}"):
             reader.add(f"data.{name}", document, block)
@@ -129,15 +135,31 @@ def _add_blocks(source: Source, reader: _Reader) -> None:
     for name, (document, block) in source.calls.items():
         arguments = document.attributes(block)
         reader.add(f"keys.module.{name}", document, *(arguments[each] for each in _OF_CALL if each in arguments))
-        reader.add(f"body.module.{name}", document, block)
-        for argument, node in arguments.items():
+        overriding = _blocks_over(source, (document, block))
+        reader.add(f"body.module.{name}", document, block, more=overriding)
+        given = {each: (document, node) for each, node in arguments.items()}
+        given |= {each: (there, node) for there, over in overriding for each, node in there.attributes(over).items()}
+        for argument, (there, node) in given.items():
             if argument not in _OF_CALL:
-                reader.add(f"argument.{name}.{argument}", document, node)
+                reader.add(f"argument.{name}.{argument}", there, node)
     for number, (document, block) in enumerate(source.providers):
         reader.add(f"provider.{number}", document, block)
     for number, document in enumerate(source.overrides):
         for order, block in enumerate(document.blocks(document.root)):
-            reader.add(f"override.{number}.{order}", document, block)
+            if not is_part_of_another(source, document, block):
+                reader.add(f"override.{number}.{order}", document, block)
+
+
+def is_part_of_another(source: Source, document: Document, block: Node) -> bool:
+    """Whether a block of an override file belongs to the definition of what it changes: a resource, a call, a variable or locals."""
+    kind, *labels = document.header(block)
+    changed = {"resource": source.resources, "module": source.calls, "variable": source.variables}.get(kind, {})
+    return kind == "locals" or ".".join(labels) in changed
+
+
+def _blocks_over(source: Source, declared: Declared) -> tuple[Declared, ...]:
+    """The blocks of override files that change a declared block."""
+    return tuple(block for block, _ in source.overriding.get(declared[0].header(declared[1]), ()))
 
 
 def _add_values(source: Source, reader: _Reader) -> None:
@@ -146,7 +168,7 @@ def _add_values(source: Source, reader: _Reader) -> None:
         given = source.given.get(name)
         written = b"" if given is None else given[0].source[given[1].start_byte : given[1].end_byte]
         text = document.source[block.start_byte : block.end_byte] + b"\0" + written
-        reader.add(f"var.{name}", document, text=text)
+        reader.add(f"var.{name}", document, text=text, more=_blocks_over(source, (document, block)))
     for name, (document, node) in source.locals.items():
         if not reader.keeps(document, f"local.{name}"):
             reader.add(f"local.{name}", document, node)

@@ -15,7 +15,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
 from gateway.terraform.config.earlier_version import EarlierVersion, Expansion
 from gateway.terraform.config.policy_document import TYPE, check_readable, policy_json
-from gateway.terraform.config.source import Declared, Source, load_sources
+from gateway.terraform.config.source import Declared, Source, load_sources, names_in_block
 from gateway.terraform.config.templates import read_template
 from gateway.terraform.file_tree import FileTree
 from gateway.terraform.lang import expression as e
@@ -44,8 +44,20 @@ class ResourceInstance:
     block: Node
     scope: EvaluationScope
     module: "Module"
-    overridden: frozenset[str] = frozenset()
-    """Attributes and blocks that an override file sets. Override files are not evaluated, so their values are not known."""
+
+    @property
+    def declared(self) -> Declared:
+        """The block with its document."""
+        return self.document, self.block
+
+    def holder(self, name: str) -> Declared:
+        """The block that sets an attribute or the nested blocks of one type, if any does: its own, or that of an override file."""
+        return self.module.source.holder(self.declared, name)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The attributes and types of nested blocks that the code sets, those of Terraform's own (`META`) among them."""
+        return frozenset[str]().union(*(names for _, names in self.module.source.layers(self.declared)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -73,7 +85,6 @@ def instance_of(module: "Module", name: str, key: str | int | None, scope: Evalu
         block=block,
         scope=scope,
         module=module,
-        overridden=module.source.overridden_in(document.header(block)),
     )
 
 
@@ -93,6 +104,15 @@ def bracket(key: str | int | None) -> str:
     return f"[{quoted.replace('${', '$${').replace('%{', '%%{')}]"
 
 
+def lifecycle_arguments(instance: ResourceInstance, name: str) -> Iterator[Declared]:
+    """An argument of the `lifecycle` blocks of an instance, with its document; the blocks of override files are merged with its own."""
+    for (document, block), _ in instance.module.source.layers(instance.declared):
+        for inner in document.blocks(block, "lifecycle"):
+            if (found := document.attributes(inner).get(name)) is not None:
+                yield document, found
+                return
+
+
 def attributes(instance: ResourceInstance) -> Mapping[str, Json]:
     """The declared attributes of an instance that are known; nested blocks are lists of mappings.
 
@@ -100,8 +120,9 @@ def attributes(instance: ResourceInstance) -> Mapping[str, Json]:
     """
     return {
         name: _known_json(value)
-        for name, value in body(instance.document, instance.block, instance.scope, META).items()
-        if name not in instance.overridden and _is_known(value)
+        for (document, block), names in instance.module.source.layers(instance.declared)
+        for name, value in body(document, block, instance.scope, names_in_block(document, block) - names | META).items()
+        if _is_known(value)
     }
 
 
@@ -111,9 +132,7 @@ def declared(instance: ResourceInstance, path: str) -> Json:
     The index of a nested block may be omitted where there is only one. Raises `Unknown`.
     """
     steps = AttributePath(path).steps
-    if steps[0] in instance.overridden:
-        raise Unknown(f"{steps[0]} comes from an override file")
-    return values.to_json(_find(instance.document, instance.block, instance.scope, steps))
+    return values.to_json(_find(*instance.holder(steps[0]), instance.scope, steps))
 
 
 def _find(document: Document, block: Node, scope: EvaluationScope, steps: Sequence[str]) -> Value:
@@ -468,33 +487,25 @@ class Module:
         if name not in self.source.variables:
             raise Unknown(f"there is no variable {name}")
         if self.parent is not None and self.call is not None and self.call_document is not None:
-            overridden = self.parent.source.overridden_in(self.call_document.header(self.call))
-            argument = self.call_document.attributes(self.call).get(name)
-            if name in overridden:
-                raise Unknown(f"var.{name} comes from an override file")
+            argument = self.parent.source.argument((self.call_document, self.call), name)
             if argument is not None:
-                return Definition(
-                    kind="argument", document=self.call_document, attribute=argument, scope=self.call_scope
-                )
+                return Definition(kind="argument", document=argument[0], attribute=argument[1], scope=self.call_scope)
         elif self.parent is None:
             given = self.source.given.get(name)
             if given is not None:
                 return Definition(kind="tfvars", document=given[0], attribute=given[1], scope=EvaluationScope())
-        document, block = self.source.variables[name]
-        if {"default", "type"} & self.source.overridden_in(("variable", name)):
-            raise Unknown(f"var.{name} comes from an override file")
-        default = document.attributes(block).get("default")
+        default = self.source.argument(self.source.variables[name], "default")
         if default is None:
             raise Unknown(f"var.{name} has no value in the code (-var or TF_VAR_{name} gives it)")
-        return Definition(kind="default", document=document, attribute=default, scope=EvaluationScope())
+        return Definition(kind="default", document=default[0], attribute=default[1], scope=EvaluationScope())
 
     def _variable(self, name: str, visiting: Visiting) -> Value:
         definition = self.definition(name)
-        document, block = self.source.variables[name]
+        declared = self.source.variables[name]
         value = self._defined_value(definition, visiting)
-        if value is None and not self._flag(document, block, "nullable", default=True):
-            default = document.attributes(block).get("default")
-            value = None if default is None else value_of(read_attribute(document, default), EvaluationScope())
+        if value is None and not self._flag(declared, "nullable", default=True):
+            default = self.source.argument(declared, "default")
+            value = None if default is None else value_of(read_attribute(*default), EvaluationScope())
         return types.convert(value, self.constraint(name))
 
     def _defined_value(self, definition: Definition, visiting: Visiting) -> Value:
@@ -503,23 +514,16 @@ class Module:
 
     def constraint(self, name: str) -> Expression | None:
         """The type constraint of a variable, None if it has none."""
-        document, block = self.source.variables[name]
-        attribute = document.attributes(block).get("type")
-        return None if attribute is None else read_attribute(document, attribute)
+        attribute = self.source.argument(self.source.variables[name], "type")
+        return None if attribute is None else read_attribute(*attribute)
 
-    def _flag(self, document: Document, block: Node, name: str, *, default: bool) -> bool:
-        attribute = document.attributes(block).get(name)
-        return (
-            default
-            if attribute is None
-            else values.truth(value_of(read_attribute(document, attribute), EvaluationScope()))
-        )
+    def _flag(self, declared: Declared, name: str, *, default: bool) -> bool:
+        attribute = self.source.argument(declared, name)
+        return default if attribute is None else values.truth(value_of(read_attribute(*attribute), EvaluationScope()))
 
     def _local(self, name: str, visiting: Visiting) -> Value:
         if name not in self.source.locals:
             raise Unknown(f"there is no local {name}")
-        if name in self.source.overridden_in(("locals",)):
-            raise Unknown(f"local.{name} comes from an override file")
         document, attribute = self.source.locals[name]
         return value_of(read_attribute(document, attribute), replace(self.scope, visiting=visiting))
 
@@ -559,6 +563,7 @@ class Module:
     def documents(self) -> Mapping[Path, Document]:
         """Every document of this stack, by path relative to the root."""
         found = {path: document for source in self.sources.values() for path, document in source.documents.items()}
+        found |= {document.path: document for source in self.sources.values() for document in source.overrides}
         given = (document for source in self.sources.values() for document, _ in source.given.values())
         return found | {document.path: document for document in given}
 

@@ -25,9 +25,10 @@ def references(module: Module) -> Mapping[str, Targets]:
     result: dict[str, Targets] = {}
     for each in module.modules():
         inherited = reader.call(each)
-        for name, (document, block) in each.source.resources.items():
+        for name, declared in each.source.resources.items():
             address = _address(each, name)
-            result[address] = (reader.block(each, document, block) | inherited) - {address}
+            written = (reader.block(each, *block) for block, _ in each.source.layers(declared))
+            result[address] = inherited.union(*written) - {address}
     return result
 
 

@@ -90,6 +90,8 @@ _OVERRIDE = re.compile(r"(.*_)?override\.tf(\.json)?")
 _LABELS = {"variable": 2, "output": 2, "module": 2, "provider": 2, "resource": 3, "data": 3}
 
 Declared = tuple[Document, Node]
+Overriding = tuple[Declared, frozenset[str]]
+"""A block, with the names of its arguments and nested blocks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -118,8 +120,8 @@ class Source:
     """Values of variables from tfvars files, only the one in effect."""
     overrides: tuple[Document, ...] = ()
     """Override files."""
-    overridden: Mapping[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
-    """Names of attributes and blocks that override files set, by block header. Their values are not known."""
+    overriding: "Mapping[tuple[str, ...], tuple[Overriding, ...]]" = field(default_factory=dict)
+    """The blocks of override files by the header of the block that they change, in Terraform's order."""
     downloaded: Mapping[str, str] = field(default_factory=dict)
     """The directories of called modules that are not local, by the call's name, where `terraform init` downloaded them."""
     workspace: str = DEFAULT_WORKSPACE
@@ -144,7 +146,27 @@ class Source:
 
     def overridden_in(self, header: tuple[str, ...]) -> frozenset[str]:
         """Names of attributes and blocks that an override file sets in the block with this header."""
-        return self.overridden.get(header, frozenset())
+        return frozenset[str]().union(*(names for _, names in self.overriding.get(header, ())))
+
+    def holder(self, declared: Declared, name: str) -> Declared:
+        """The block that sets an argument or the nested blocks of one type in a declared block: itself, or the last override of it that names them."""
+        blocks = self.overriding.get(declared[0].header(declared[1]), ()) if self.overriding else ()
+        return next((block for block, names in reversed(blocks) if name in names), declared)
+
+    def argument(self, declared: Declared, name: str) -> Declared | None:
+        """An argument of a declared block with the document that sets it; None if none does."""
+        document, block = self.holder(declared, name)
+        found = document.attributes(block).get(name)
+        return None if found is None else (document, found)
+
+    def layers(self, declared: Declared) -> "Iterator[Overriding]":
+        """A declared block and the overrides of it, each with the names that it sets for good. For the block itself these are all that are left."""
+        later = frozenset[str]()
+        blocks = self.overriding.get(declared[0].header(declared[1]), ()) if self.overriding else ()
+        for block, names in reversed(blocks):
+            yield block, names - later
+            later |= names
+        yield declared, names_in_block(*declared) - later
 
     def called_directory(self, name: str) -> str | None:
         """The directory of a called module relative to the root; None if it is neither local nor downloaded."""
@@ -346,6 +368,9 @@ def _collect(
                 if len(labels) != _LABELS[kind] - 1:
                     raise CodeInvalid(f"{document.at(block)}: A {kind} block has {_LABELS[kind] - 1} label(s).")
                 _add(tables[kind], f"{kind} {'.'.join(labels)}", ".".join(labels), (document, block))
+    for document in overrides:
+        for block in document.blocks(document.root, "locals"):
+            local |= {name: (document, node) for name, node in document.attributes(block).items() if name in local}
     return Source(
         directory=directory,
         documents=documents,
@@ -358,7 +383,7 @@ def _collect(
         providers=tuple(providers),
         given=given,
         overrides=tuple(overrides),
-        overridden=_overridden(overrides),
+        overriding=_overriding(overrides),
     )
 
 
@@ -369,16 +394,24 @@ def _add(table: dict[str, Declared], what: str, key: str, declared: Declared) ->
     table[key] = declared
 
 
-def _overridden(overrides: list[Document]) -> dict[tuple[str, ...], frozenset[str]]:
-    overridden: dict[tuple[str, ...], frozenset[str]] = {}
+def _overriding(overrides: list[Document]) -> dict[tuple[str, ...], tuple[Overriding, ...]]:
+    found: dict[tuple[str, ...], tuple[Overriding, ...]] = {}
     for document in overrides:
         for block in document.blocks(document.root):
             header = document.header(block)
-            inner = {document.header(nested)[0] for nested in document.blocks(block)}
-            dynamic = {document.header(nested)[-1] for nested in document.blocks(block, "dynamic")}
-            names = frozenset(document.attributes(block)) | inner | dynamic
-            overridden[header] = overridden.get(header, frozenset()) | names
-    return overridden
+            found[header] = (*found.get(header, ()), ((document, block), names_in_block(document, block)))
+    return found
+
+
+def names_in_block(document: Document, block: Node) -> frozenset[str]:
+    """The names of the arguments and nested blocks directly in a block; a dynamic block has that of the blocks which it generates."""
+    return frozenset(document.attributes(block)) | {block_type(document, each) for each in document.blocks(block)}
+
+
+def block_type(document: Document, block: Node) -> str:
+    """The type of a nested block; for a dynamic block, the type of the blocks it generates."""
+    header = document.header(block)
+    return header[1] if header[0] == "dynamic" and len(header) > 1 else header[0]
 
 
 def _given(files: _Files, paths: list[Path]) -> dict[str, Declared]:

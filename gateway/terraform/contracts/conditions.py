@@ -116,11 +116,13 @@ class _Variables(Mapping[str, "Json"]):
 
 
 def _feeds(instance: ResourceInstance) -> Iterator[_Feed]:
-    for attribute, node in instance.document.attributes(instance.block).items():
-        if attribute in META or attribute in instance.overridden:
+    for attribute in sorted(instance.names - META):
+        document, block = instance.holder(attribute)
+        node = document.attributes(block).get(attribute)
+        if node is None:
             continue
         module: Module | None = instance.module
-        variable = _variable(instance.document, node)
+        variable = _variable(document, node)
         while module is not None and variable:
             rules = tuple(validation_rules(module, variable))
             yield _Feed(attribute=attribute, module=module, variable=variable, validations=rules)
@@ -162,10 +164,11 @@ def validation_rules(module: Module, variable: str) -> Iterator[ConditionRule]:
 
 
 def _lifecycle_rules(instance: ResourceInstance) -> Iterator[ConditionRule]:
-    for lifecycle in instance.document.blocks(instance.block, "lifecycle"):
-        for kind in ("precondition", "postcondition"):
-            for block in instance.document.blocks(lifecycle, kind):
-                yield _rule(instance.document, block)
+    for (document, holder), _ in instance.module.source.layers(instance.declared):
+        for lifecycle in document.blocks(holder, "lifecycle"):
+            for kind in ("precondition", "postcondition"):
+                for block in document.blocks(lifecycle, kind):
+                    yield _rule(document, block)
 
 
 def _rule(document: Document, block: Node) -> ConditionRule:

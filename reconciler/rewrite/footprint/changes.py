@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from gateway.terraform.config.earlier_version import EarlierVersion, across_edits
-from gateway.terraform.config.edit_reach import names_in
+from gateway.terraform.config.edit_reach import is_part_of_another, names_in
 from gateway.terraform.config.module import META, Module, expand
-from gateway.terraform.config.source import Declared
+from gateway.terraform.config.source import Declared, Overriding, block_type, names_in_block
 from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
@@ -27,8 +27,8 @@ class FootprintPart:
 
     address: str
     """The address of an instance; for instances with unknown keys, and blocks other than resources, it begins with `?`."""
-    document: Document
-    block: Node
+    layers: tuple[Overriding, ...]
+    """The block, and the blocks of override files that change it, each with the names that it sets for good; the block itself is the last."""
     scope: EvaluationScope
     without: frozenset[str]
     """The names in it to leave out."""
@@ -38,7 +38,33 @@ class FootprintPart:
 
     def footprint(self, marker: Marker, unreached: frozenset[str] = frozenset()) -> dict[str, Footprint]:
         """The footprint of the block, without the names in it that an edit cannot reach."""
-        return marker.body(self.document, self.block, self.scope, self.without | unreached)
+        without = self.without | unreached
+        return {
+            name: value
+            for (document, block), names in self.layers
+            for name, value in marker.body(
+                document, block, self.scope, without | (names_in_block(document, block) - names)
+            ).items()
+        }
+
+    @property
+    def texts(self) -> Mapping[str, bytes]:
+        """The text of each name directly in the block; that of several blocks of one type together."""
+        found: dict[str, bytes] = {}
+        for (document, block), names in self.layers:
+            for name, node in document.attributes(block).items():
+                if name in names:
+                    found[name] = document.source[node.start_byte : node.end_byte]
+            for each in document.blocks(block):
+                if (name := block_type(document, each)) in names:
+                    written = document.source[each.start_byte : each.end_byte]
+                    found[name] = found.get(name, b"") + b"\0" + written
+        return found
+
+    @property
+    def block(self) -> Node:
+        """The block itself."""
+        return self.layers[-1][0][1]
 
 
 def block_keys(module: Module) -> Iterator[tuple[str, ...]]:
@@ -49,7 +75,9 @@ def block_keys(module: Module) -> Iterator[tuple[str, ...]]:
     yield from ((f"provider.{number}",) for number, _ in enumerate(source.providers))
     yield from ((f"body.module.{name}", f"keys.module.{name}") for name in source.calls)
     for number, document in enumerate(source.overrides):
-        yield from ((f"override.{number}.{order}",) for order, _ in enumerate(document.blocks(document.root)))
+        blocks = enumerate(document.blocks(document.root))
+        own = (order for order, block in blocks if not is_part_of_another(source, document, block))
+        yield from ((f"override.{number}.{order}",) for order in own)
 
 
 def parts_of(module: Module, keys: tuple[str, ...]) -> Iterator[FootprintPart]:
@@ -70,26 +98,26 @@ def parts_of(module: Module, keys: tuple[str, ...]) -> Iterator[FootprintPart]:
             number, order = (int(each) for each in name.split("."))
             document = source.overrides[number] if number < len(source.overrides) else None
             blocks = () if document is None else document.blocks(document.root)
-            if document is not None and order < len(blocks):
+            if document is not None and order < len(blocks) and not is_part_of_another(source, document, blocks[order]):
                 yield _whole(module, keys, f"override {name}", (document, blocks[order]))
 
 
 def _resource(module: Module, keys: tuple[str, ...], name: str) -> Iterator[FootprintPart]:
     """Each instance, with its attributes; then what else the block says, which is all of it if the instances are not known."""
+    declared = module.source.resources[name]
+    layers = tuple(module.source.layers(declared))
     for instance in module.instances_of(name):
         yield FootprintPart(
             address=instance.address,
-            document=instance.document,
-            block=instance.block,
+            layers=layers,
             scope=instance.scope,
             without=META,
             keys=keys[:1],
             module=module,
         )
-    document, block = module.source.resources[name]
-    expanded = _is_expanded(module, document, block)
-    without = names_of(document, block) - _NOT_ATTRIBUTES if expanded else WITHOUT_VALUES
-    yield _whole(module, keys, name, (document, block), without)
+    without = frozenset[str]().union(*(names for _, names in layers)) - _NOT_ATTRIBUTES
+    expanded = _is_expanded(module, *declared)
+    yield _whole(module, keys, name, declared, without if expanded else WITHOUT_VALUES)
 
 
 def _whole(
@@ -99,24 +127,12 @@ def _whole(
     prefix = f"{module.address}." if module.address else ""
     return FootprintPart(
         address=f"?{prefix}{name}",
-        document=block[0],
-        block=block[1],
+        layers=tuple(module.source.layers(block)),
         scope=module.scope,
         without=without,
         keys=keys,
         module=module,
     )
-
-
-def names_of(document: Document, block: Node) -> frozenset[str]:
-    """The names of the arguments and nested blocks directly in a block."""
-    return frozenset(document.attributes(block)) | {block_type(document, each) for each in document.blocks(block)}
-
-
-def block_type(document: Document, block: Node) -> str:
-    """The type of a nested block; for a dynamic block, the type of the blocks it generates."""
-    header = document.header(block)
-    return header[1] if header[0] == "dynamic" and len(header) > 1 else header[0]
 
 
 def _is_called(module: Module, name: str) -> bool:
@@ -228,17 +244,6 @@ class _Versions:
 
 def _unreached_names(one: FootprintPart, other: FootprintPart, reached: frozenset[str]) -> frozenset[str]:
     """The names in both versions of a block whose text is the same and names nothing that the edits may have changed."""
-    names = names_of(one.document, one.block) & names_of(other.document, other.block)
-    old, new = _texts(one.document, one.block), _texts(other.document, other.block)
+    old, new = one.texts, other.texts
+    names = old.keys() & new.keys()
     return frozenset(name for name in names if old[name] == new[name] and reached.isdisjoint(names_in(new[name])))
-
-
-def _texts(document: Document, block: Node) -> Mapping[str, bytes]:
-    """The text of each name directly in a block; that of several blocks of one type together."""
-    found = {
-        name: document.source[node.start_byte : node.end_byte] for name, node in document.attributes(block).items()
-    }
-    for each in document.blocks(block):
-        name = block_type(document, each)
-        found[name] = found.get(name, b"") + b"\0" + document.source[each.start_byte : each.end_byte]
-    return found

@@ -16,6 +16,7 @@ from tree_sitter import Node
 
 from gateway.core.model.path import AttributePath
 from gateway.terraform.config.module import META, Blocks, Module, ResourceInstance, body
+from gateway.terraform.config.source import names_in_block
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import EvaluationScope, value_of
@@ -41,7 +42,7 @@ class UnknownMark:
 
 def footprint_of(instance: ResourceInstance) -> Mapping[str, Footprint]:
     """The attributes of one instance."""
-    return Marker().body(instance.document, instance.block, instance.scope, META)
+    return Marker().instance(instance, META)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,15 @@ class Marker:
         # A dynamic block that makes no block is as good as none.
         return {name: self.of(value) for name, value in found.items() if value or not isinstance(value, Blocks)}
 
-    def only(
-        self, document: Document, block: Node, scope: EvaluationScope, names: Sequence[str]
-    ) -> dict[str, Footprint]:
-        """Footprints of the named attributes and nested blocks of a block."""
-        whole = self.body(document, block, scope, WITHOUT_VALUES)
-        return {name: whole[name] for name in whole if name in names}
+    def instance(self, instance: ResourceInstance, without: frozenset[str]) -> dict[str, Footprint]:
+        """Footprints of the attributes and nested blocks of an instance, as override files leave them."""
+        return {
+            name: value
+            for (document, block), names in instance.module.source.layers(instance.declared)
+            for name, value in self.body(
+                document, block, instance.scope, without | (names_in_block(document, block) - names)
+            ).items()
+        }
 
     def of(self, value: Value) -> Footprint:
         """The footprint of a value with opaque parts."""
@@ -158,8 +162,7 @@ class Marker:
         elif f"{root}.{names[0]}" in module.source.resources:
             for instance in module.instances_of(f"{root}.{names[0]}"):
                 if len(names) > 1:
-                    found = self.only(instance.document, instance.block, instance.scope, (names[1],))
-                    yield found.get(names[1])
+                    yield self.instance(instance, WITHOUT_VALUES).get(names[1])
 
 
 def _of_instance(expression: Expression, scope: EvaluationScope) -> tuple[Expression, EvaluationScope]:

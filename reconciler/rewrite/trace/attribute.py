@@ -14,7 +14,16 @@ from itertools import islice
 from tree_sitter import Node
 
 from gateway.core.model.path import AttributePath
-from gateway.terraform.config.module import META, Module, Nested, ResourceInstance, expand, nested, pick
+from gateway.terraform.config.module import (
+    META,
+    Module,
+    Nested,
+    ResourceInstance,
+    expand,
+    lifecycle_arguments,
+    nested,
+    pick,
+)
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import EvaluationScope, value_of
@@ -36,17 +45,16 @@ def trace_attribute(module: Module, address: str, path: AttributePath) -> tuple[
     instance = module.instance(address)
     if instance is None:
         return (NoSite(reason=f"The code declares no {address} whose key is known."),)
-    if path.top in instance.overridden:
-        return (NoSite(reason=f"{path.top} is set by an override file, which is not edited."),)
     if path.top in META:
         return (NoSite(reason=f"{path.top} is not an attribute of the resource; Terraform itself reads it."),)
     if _ignored(instance, path.top):
         reason = f"lifecycle.ignore_changes names {path.top}: the code leaves it to others."
         return (NoSite(reason=f"{instance.document.at(instance.block)}: {reason}"),)
     aliases = _each(instance.document, instance.block, instance.module, instance.scope)
-    cursor = Cursor(document=instance.document, scope=instance.scope, module=instance.module, aliases=aliases)
+    document, block = instance.holder(path.top)
+    cursor = Cursor(document=document, scope=instance.scope, module=instance.module, aliases=aliases)
     try:
-        found = tuple(islice(_in_block(cursor, instance.block, path.steps, address), _MOST_SITES))
+        found = tuple(islice(_in_block(cursor, block, path.steps, address), _MOST_SITES))
         return found or (cursor.refuse("No place was found."),)
     except (Unknown, RecursionError) as error:
         return (cursor.refuse(f"The value cannot be traced: {error}."),)
@@ -57,9 +65,10 @@ def own_value_sites(module: Module, address: str, path: AttributePath) -> Iterat
     instance = module.instance(address)
     if instance is None or overrides.condition_of(instance.scope):
         return
-    cursor = Cursor(document=instance.document, scope=instance.scope, module=instance.module)
+    document, block = instance.holder(path.top)
+    cursor = Cursor(document=document, scope=instance.scope, module=instance.module)
     with contextlib.suppress(Unknown, RecursionError):
-        yield from _own_in_block(cursor, instance.block, path.steps)
+        yield from _own_in_block(cursor, block, path.steps)
 
 
 def _own_in_block(cursor: Cursor, block: Node, steps: Sequence[str]) -> Iterator[TracedSite]:
@@ -77,9 +86,8 @@ def _own_in_block(cursor: Cursor, block: Node, steps: Sequence[str]) -> Iterator
 
 def _ignored(instance: ResourceInstance, name: str) -> bool:
     """Whether `lifecycle.ignore_changes` names the attribute."""
-    for block in instance.document.blocks(instance.block, "lifecycle"):
-        attribute = instance.document.attributes(block).get("ignore_changes")
-        written = None if attribute is None else e.bare(read_attribute(instance.document, attribute))
+    for attribute in lifecycle_arguments(instance, "ignore_changes"):
+        written = e.bare(read_attribute(*attribute))
         if isinstance(written, e.Name):
             return written.name == "all"
         items = written.items if isinstance(written, e.Tuple) else ()
@@ -363,7 +371,7 @@ def _in_variable(cursor: Cursor, expression: Expression, name: str, rest: tuple[
 
 def _in_local(cursor: Cursor, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[TracedSite]:
     module = cursor.module
-    if name not in module.source.locals or name in module.source.overridden_in(("locals",)):
+    if name not in module.source.locals:
         yield cursor.refuse(f"local.{name} is not declared in a file that is edited.", expression)
         return
     document, attribute = module.source.locals[name]

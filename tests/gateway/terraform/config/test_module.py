@@ -1,6 +1,9 @@
 """The tree of modules: variables, locals, outputs, keys and instances."""
 
 import json
+import os
+import re
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from gateway.terraform.config.module import (
     declared,
     expand,
     informed,
+    lifecycle_arguments,
     load_module,
 )
 from gateway.terraform.lang.evaluate import EvaluationScope, Unknown, evaluate
@@ -162,14 +166,98 @@ def test_what_the_code_does_not_say_is_unknown(main: str, expression: str, reaso
         evaluate(parse_expression(expression), EvaluationScope(module=_load(tmp_path, main)))
 
 
-def test_what_an_override_file_sets_is_unknown(tmp_path: Path) -> None:
-    main = 'resource "a" "b" {\n  x = 1\n  y = 2\n}\nvariable "v" {\n  default = 1\n}\nlocals {\n  l = 1\n}\n'
-    override = 'resource "a" "b" {\n  x = 9\n}\nvariable "v" {\n  default = 9\n}\nlocals {\n  l = 9\n}\n'
-    module = _load(tmp_path, main, override__tf=override)
-    assert attributes(module.instances()[0]) == {"y": 2}
-    for name in ("var.v", "local.l"):
-        with pytest.raises(Unknown, match="override"):
-            evaluate(parse_expression(name), EvaluationScope(module=module))
+OVERRIDDEN = """
+resource "a" "b" {
+  x = 1
+  y = 2
+
+  rule {
+    port = 1
+  }
+
+  dynamic "rule" {
+    for_each = [2, 3]
+
+    content {
+      port = rule.value
+    }
+  }
+
+  lifecycle {
+    ignore_changes = [x]
+  }
+}
+
+variable "v" {
+  type    = string
+  default = 1
+}
+
+locals {
+  l = 1
+  m = 2
+}
+
+output "o" {
+  value = 1
+}
+"""
+OVERRIDE = """
+resource "a" "b" {
+  x = local.l
+  z = 4
+
+  rule {
+    port = 7
+  }
+
+  lifecycle {
+    prevent_destroy = true
+  }
+}
+
+variable "v" {
+  default = 9
+}
+
+locals {
+  l = 9
+}
+
+output "o" {
+  value = 2
+}
+"""
+
+
+def test_an_override_file_has_the_last_word(tmp_path: Path) -> None:
+    second = 'resource "a" "b" {\n  z = 5\n}\nvariable "v" {\n  type = number\n}\n'
+    module = _load(tmp_path, OVERRIDDEN, override__tf=OVERRIDE, z_override__tf=second)
+    (instance,) = module.instances()
+    assert attributes(instance) == {"x": 9, "y": 2, "z": 5, "rule": [{"port": 7}]}
+    assert declared(instance, "rule.0.port") == 7
+    assert instance.names == {"x", "y", "z", "rule", "lifecycle"}
+    assert [document.at(node) for document, node in lifecycle_arguments(instance, "ignore_changes")] == ["main.tf:19"]
+    scope = EvaluationScope(module=module)
+    assert [evaluate(parse_expression(each), scope) for each in ("var.v", "local.l", "local.m")] == [9, 9, 2]
+    with pytest.raises(Unknown, match="override"):
+        module._output("o", frozenset())
+
+
+def test_terraform_merges_override_files_so(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(
+        'variable "v" {\n  type = string\n  default = 1\n}\nlocals {\n  l = 1\n  m = 2\n}\n'
+    )
+    (tmp_path / "a_override.tf").write_text('variable "v" {\n  default = 9\n}\nlocals {\n  l = 9\n}\n')
+    (tmp_path / "override.tf").write_text('variable "v" {\n  type = number\n}\nlocals {\n  l = var.v + 1\n}\n')
+    environment = {key: value for key, value in os.environ.items() if key != "TF_CLI_CONFIG_FILE"}
+    console = subprocess.run(
+        ["terraform", "console"], input="[var.v, local.l, local.m]\n", cwd=tmp_path, env=environment, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    scope = EvaluationScope(module=load_module(tmp_path))
+    ours = [evaluate(parse_expression(each), scope) for each in ("var.v", "local.l", "local.m")]
+    assert json.loads(re.sub(r",\s*\]", "]", console.stdout)) == ours
 
 
 def test_a_key_with_quotes_is_escaped_in_the_address(tmp_path: Path) -> None:

@@ -111,6 +111,18 @@ sizes = {
 resource "aws_vpc" "main" {
   enabled = local.prefix
 }
+variable "env" {
+  default = "test"
+}
+locals {
+  prefix = "late-${var.env}"
+}
+module "one" {
+  size = 4
+}
+resource "aws_queue" "each" {
+  size = 9
+}
 """,
     "modules/part/main.tf": """
 variable "size" {
@@ -359,7 +371,7 @@ module "remote" {
 FILES_OF_PARTS = {
     Path("main.tf"): CODE.encode(),
     Path("m/main.tf"): b'resource "a_b" "inner" {}\n',
-    Path("main_override.tf"): b'resource "a_b" "c" {\n  size = 3\n}\n',
+    Path("main_override.tf"): b'resource "a_b" "c" {\n  size = 3\n}\noutput "o" {\n  value = 1\n}\n',
 }
 
 
@@ -377,7 +389,7 @@ def test_every_block_has_its_parts(tmp_path: Path) -> None:
         "provider.0": ["?provider 0"],
         "body.module.here": [],
         "body.module.remote": ["?module.remote"],
-        "override.0.0": ["?override 0.0"],
+        "override.0.1": ["?override 0.1"],
     }
 
 
@@ -388,7 +400,8 @@ def test_a_block_that_the_module_lacks_has_none(tmp_path: Path) -> None:
         ("data.z.z",),
         ("provider.1",),
         ("body.module.z",),
-        ("override.0.1",),
+        ("override.0.0",),
+        ("override.0.2",),
         ("override.1.0",),
     ):
         assert list(parts_of(root, keys)) == []
@@ -396,7 +409,7 @@ def test_a_block_that_the_module_lacks_has_none(tmp_path: Path) -> None:
 
 def test_the_footprints_of_a_stack_are_those_of_all_its_modules(tmp_path: Path) -> None:
     found = footprints(_root(tmp_path))
-    assert found['a_b.c["x"]'] == {"name": "x"}
+    assert found['a_b.c["x"]'] == {"name": "x", "size": 3}
     assert set(found["?a_b.c"]) == {"provider"}
     assert found["module.here.a_b.inner"] == {}
-    assert found["?override 0.0"] == {"size": 3}
+    assert found["?override 0.1"] == {"value": 1}
