@@ -16,7 +16,7 @@ from gateway.core.errors import CodeInvalid
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE
 from gateway.terraform.address import Address, parse_address
-from gateway.terraform.config.module import Module
+from gateway.terraform.config.module import Module, attributes
 from gateway.terraform.config.source import Source
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
@@ -34,6 +34,7 @@ from reconciler.rewrite.instances import NewInstance, add_instance, siblings_of
 from reconciler.rewrite.names import label_of, names_of, shared_beginning
 from reconciler.rewrite.resource_identity import is_declared, is_in_code, is_known
 from reconciler.rewrite.surroundings import Surroundings
+from reconciler.rewrite.value_edits import edit_values
 from reconciler.terraform.plain_settings import is_plain_setting
 
 Live = Mapping[str, Mapping[str, Json]]
@@ -42,6 +43,8 @@ Live = Mapping[str, Mapping[str, Json]]
 _IDENTIFYING = ("arn", "id", "name", "bucket", "key_id", "url")
 _PLAIN = frozenset(["name", "type", "value", "description", "protocol", "ip_protocol", "status", "instance_type"])
 """Attributes that never refer to another resource."""
+_TAGS = "tags"
+"""Without an entry among the attributes of a resource it has none."""
 _MOST_LIKES = 50
 """How many siblings are tried, the likeliest first; the code is evaluated for each."""
 
@@ -233,10 +236,20 @@ class _Planner:
                 code = _added(self.code, wanted)
             except (CannotEdit, CodeInvalid):
                 continue
-            if not is_declared(code, address, created):
+            if not is_declared(code, address, created) or not self._holds(code, address, created):
                 continue
             return wanted if address not in self.taken else None
         return None
+
+    def _holds(self, code: EditedCode, address: str, created: Created) -> bool:
+        """Whether an instance of a block says of the resource what it is, or can be made to: what the block gives all its instances alike may say otherwise."""
+        instance = code.module.instance(address)
+        known = {} if instance is None else attributes(instance)
+        asked = {name: created.attributes[name] for name in known if name in created.attributes}
+        if known.get(_TAGS):
+            asked.setdefault(_TAGS, {})
+        wanted = [Wanted(address=address, attribute=name, value=value) for name, value in asked.items()]
+        return not edit_values(code.root, wanted, code.sources, code.around, self.live).left
 
     def _file_of(self, sibling: str) -> Path:
         """The file of the root module that has the block of a sibling, or the call that it comes from."""

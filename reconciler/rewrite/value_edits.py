@@ -18,6 +18,7 @@ from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
 from reconciler.rewrite.edited_code import EditedCode, document_after, refuse_unknown_calls
 from reconciler.rewrite.editors.attribute import set_attribute
+from reconciler.rewrite.editors.file_text import replace_text
 from reconciler.rewrite.editors.hcl_text import CannotEdit, RefusedByRule
 from reconciler.rewrite.editors.json_member import edit_member
 from reconciler.rewrite.editors.list_items import replace_items
@@ -41,6 +42,7 @@ from reconciler.rewrite.trace.sites import (
     DocumentSite,
     EditSite,
     EntrySite,
+    FileSite,
     ListSite,
     LiteralSite,
     NoSite,
@@ -288,7 +290,7 @@ def _files_after(state: _State, site: EditSite | ModuleVariable, wanted: Wanted)
     return {site.document.path: _spliced(site.document, _splice(site, value))}
 
 
-def _splice(site: EditSite, value: Json) -> Splice:  # noqa: C901  one case for each kind of site
+def _splice(site: EditSite, value: Json) -> Splice:  # noqa: C901, PLR0912  one case for each kind of site
     """The change that gives the site a value (already converted by the inverse): one editor per kind of site."""
     match site:
         case LiteralSite(entry=ObjectEntry() as own_entry) if value is None:
@@ -311,6 +313,8 @@ def _splice(site: EditSite, value: Json) -> Splice:  # noqa: C901  one case for 
             return make_conditional(site, value)
         case DocumentSite():
             return edit_member(site, value)
+        case FileSite():
+            return replace_text(site, value)
         case YamlSite():
             from reconciler.rewrite.editors.yaml_value import edit_yaml  # noqa: PLC0415  it takes long to import, and few stacks have any
 

@@ -3,7 +3,6 @@
 import json
 import posixpath
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -451,19 +450,16 @@ class Module:
             raise Unknown("templatefile() is not evaluated: it reads no template in the module's own directory")
         return read_template(name, content)
 
-    def file(self, path: str) -> str:
-        """The text of a data file of this module, as Terraform normalizes texts. Raises `Unknown`."""
-        try:
-            return unicodedata.normalize("NFC", self.data_file(path).source.decode())
-        except UnicodeDecodeError:
-            raise Unknown("file() is not evaluated: the file is not UTF-8 text") from None
+    def file(self, path: str) -> bytes:
+        """The content of a data file of this module. Raises `Unknown`."""
+        return self.data_file(path).source
 
     def data_file(self, path: str) -> Document:
         """A data file of this module. Raises `Unknown`."""
         name = Path(posixpath.normpath(path))
         content = self.source.templates.get(name)
         if content is None:
-            raise Unknown("file() is not evaluated: it reads no small file in the module's own directory")
+            raise Unknown("a file is not read: it is no small file in the module's own directory or the root's")
         return data_document(name, content)
 
     def _once(self, key: str, visiting: Visiting, evaluate_name: Callable[[str, Visiting], Value], name: str) -> Value:

@@ -249,8 +249,9 @@ def _changed_source(before: Source, changed: Mapping[Path, Document]) -> Source 
 
 def _same_templates(before: Source, after: Source, paths: Collection[Path]) -> bool:
     """Whether a directory names the templates that it named before; its other files are only looked at if the changed ones do not."""
-    was, now = (template_names(each.texts_of(paths)) for each in (before, after))
-    return was == now or template_names(before.texts) == template_names(after.texts)
+    directory = before.directory
+    was, now = (template_names(directory, each.texts_of(paths)) for each in (before, after))
+    return was == now or template_names(directory, before.texts) == template_names(directory, after.texts)
 
 
 def _called(source: Source) -> Mapping[str, str | None]:

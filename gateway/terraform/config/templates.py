@@ -1,6 +1,7 @@
-"""The templates and data files that a module names by `templatefile("${path.module}/…", …)` and `file("${path.module}/…")`, and how one is read.
+"""The templates and data files that a module names by `templatefile("${path.module}/…", …)`, `file("…")` and their like, and how one is read.
 
-Only files on disk inside the module's own directory are read, none behind a symbolic link and none that is large.
+Only files on disk inside the module's own directory are read, or inside the root's if the name begins with neither or with `path.root`: there
+Terraform runs. None is read behind a symbolic link, and none that is large.
 """
 
 import posixpath
@@ -18,7 +19,11 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse_template
 from gateway.terraform.lang.values import Unknown
 
-_CALL = re.compile(rb'\b(?:template)?file\(\s*"\$\{path\.module\}/((?:[^"$%{}\\]|\$\{[^"{}]*\})+)"')
+_CALL = re.compile(
+    rb"\b(?:templatefile|file(?:exists|md5|sha(?:1|256|512)|base64(?:sha(?:256|512))?)?)\("
+    rb'\s*"(\$\{path\.(?:module|root)\}/)?((?:[^"$%{}\\~]|\$\{[^"{}]*\})+)"'
+)
+_IN_MODULE = b"${path.module}/"
 _HOLE = re.compile(r"\$\{[^{}]*\}")
 _LARGEST = 262_144
 """Bytes of a template that is read."""
@@ -28,14 +33,14 @@ _MOST = 200
 """Files of one directory that a name with an interpolation stands for."""
 
 
-def template_names(texts: Iterable[bytes]) -> frozenset[str]:
-    """The names of templates and data files in the HCL of a directory, relative to it; `*` where Terraform puts in a value."""
+def template_names(directory: str, texts: Iterable[bytes]) -> frozenset[str]:
+    """The templates and data files that the HCL of a directory names, relative to the root; `*` where Terraform puts in a value."""
     found: set[str] = set()
     for content in texts:
         for match in _CALL.finditer(content):
-            name = posixpath.normpath(_HOLE.sub("*", match[1].decode(errors="replace")))
+            name = posixpath.normpath(_HOLE.sub("*", match[2].decode(errors="replace")))
             if not name.startswith(("..", "/")) and "*" not in posixpath.dirname(name):
-                found.add(name)
+                found.add(posixpath.normpath(posixpath.join(directory, name)) if match[1] == _IN_MODULE else name)
     return frozenset(found)
 
 
@@ -49,8 +54,8 @@ def read_templates(
     replaced = {posixpath.normpath(path.as_posix()): content for path, content in overlay.items()}
     found: dict[Path, bytes] = {}
     left = _LARGEST_ALL
-    for name in sorted(template_names(texts)):
-        for path in _paths(files, posixpath.normpath(posixpath.join(directory, name))):
+    for name in sorted(template_names(directory, texts)):
+        for path in _paths(files, name):
             content = replaced[path] if path in replaced else files.small(path, min(_LARGEST, left))
             if content is not None:
                 found[Path(path)] = content
@@ -61,8 +66,7 @@ def read_templates(
 def watched_paths(directory: str, texts: Iterable[bytes], templates: Collection[Path]) -> Iterator[str]:
     """The paths whose change may change what the templates of a directory are: the files, and folders where the name is not known."""
     yield from (path.as_posix() for path in templates)
-    for name in template_names(texts):
-        path = posixpath.normpath(posixpath.join(directory, name))
+    for path in template_names(directory, texts):
         yield posixpath.dirname(path) if "*" in path else path
 
 

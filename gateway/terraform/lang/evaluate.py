@@ -13,6 +13,7 @@ from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import functions, values
 from gateway.terraform.lang.expression import Expression
+from gateway.terraform.lang.functions_encoding import OF_FILE
 from gateway.terraform.lang.unify import unified
 from gateway.terraform.lang.values import LONGEST_TEXT, EvaluationFailed, Opaque, SetOf, Unknown, Value
 
@@ -85,8 +86,8 @@ class Names(Protocol):
     def template(self, path: str) -> Expression:
         """The text of a template file of the module."""
 
-    def file(self, path: str) -> str:
-        """The text of a data file of the module."""
+    def file(self, path: str) -> bytes:
+        """The content of a data file of the module."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,8 +335,8 @@ def _call(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
     if expression.name == "templatefile" and len(expression.arguments) == 2 and scope.module is not None:  # noqa: PLR2004  file and variables
         return _template_file(expression, scope.module, scope)
     arguments = [value_of(argument, scope) for argument in expression.arguments]
-    if expression.name == "file" and len(arguments) == 1 and scope.module is not None:
-        return scope.module.file(values.text(arguments[0]))
+    if (of_file := OF_FILE.get(expression.name)) is not None and len(arguments) == 1 and scope.module is not None:
+        return of_file(scope.module.file(values.text(arguments[0])))
     if expression.expand:
         arguments = arguments[:-1] + list(values.items(arguments[-1], "..."))
     take_for(arguments, scope.steps)

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import re
+import unicodedata
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
@@ -114,11 +115,24 @@ def _csv(source: Value) -> Value:
 
 
 def _digest(name: str, *, in_base64: bool = False) -> Callable[[Value], Value]:
-    def digest(value: Value) -> Value:
-        found = hashlib.new(name, text(value).encode(), usedforsecurity=False)
+    of_content = _digest_of_content(name, in_base64=in_base64)
+    return lambda value: of_content(text(value).encode())
+
+
+def _digest_of_content(name: str, *, in_base64: bool = False) -> Callable[[bytes], Value]:
+    def digest(content: bytes) -> Value:
+        found = hashlib.new(name, content, usedforsecurity=False)
         return _base64(found.digest()) if in_base64 else found.hexdigest()
 
     return digest
+
+
+def _text_of_file(content: bytes) -> Value:
+    """The text of a file as Terraform normalizes texts. Raises `Unknown`."""
+    try:
+        return unicodedata.normalize("NFC", content.decode())
+    except UnicodeDecodeError:
+        raise Unknown("file() is not evaluated: the file is not UTF-8 text") from None
 
 
 def _uuidv5(namespace: Value, name: Value) -> str:
@@ -291,3 +305,15 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "yamldecode": _yaml_value,
     "yamlencode": _yaml_text,
 }
+OF_FILE: Mapping[str, Callable[[bytes], Value]] = {
+    "file": _text_of_file,
+    "filebase64": _base64,
+    "filebase64sha256": _digest_of_content("sha256", in_base64=True),
+    "filebase64sha512": _digest_of_content("sha512", in_base64=True),
+    "fileexists": lambda _: True,
+    "filemd5": _digest_of_content("md5"),
+    "filesha1": _digest_of_content("sha1"),
+    "filesha256": _digest_of_content("sha256"),
+    "filesha512": _digest_of_content("sha512"),
+}
+"""Functions of the content of the file that their argument names."""

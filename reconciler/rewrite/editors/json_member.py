@@ -37,7 +37,7 @@ def _changes(site: DocumentSite, source: bytes, value: Json) -> "list[_Change]":
         whole = spans(source)
     except NotJson:
         raise CannotEdit("The text is not one JSON document, so no member of it is edited.") from None
-    text = _Text(source)
+    text = _Text(source, is_template=not site.document.is_data)
     found = whole.at(site.steps)
     if found is None:
         return [_added(text, whole, site.steps, value)]
@@ -56,8 +56,8 @@ _Change = tuple[int, int, str]
 class _Text:
     """The text of a document, and how values are written in it."""
 
-    def __init__(self, source: bytes) -> None:
-        self.source = source
+    def __init__(self, source: bytes, *, is_template: bool) -> None:
+        self.source, self.is_template = source, is_template
 
     def indent(self, offset: int) -> str:
         """The spaces at the start of the line that holds an offset."""
@@ -70,7 +70,7 @@ class _Text:
         return b"\n" not in self.source[span.start : span.end]
 
     def written(self, value: Json, indent: str, like: Span | None = None, *, inline: bool = False) -> str:
-        """A value as JSON, with what Terraform would take for an interpolation escaped."""
+        """A value as JSON, in a template with what Terraform would take for an interpolation escaped."""
         flat = isinstance(value, list) and not any(isinstance(item, dict | list) for item in value)
         on_one_line = inline or (like is not None and like.items and self.is_inline(like)) or (flat and like is None)
         text = json.dumps(value, ensure_ascii=False, indent=None if on_one_line else 2)
@@ -78,7 +78,7 @@ class _Text:
             text = text.replace("\n", f"\n{indent}")
         elif isinstance(value, dict) and value:
             text = f"{{ {text[1:-1]} }}"
-        return text.replace("${", "$${").replace("%{", "%%{")
+        return text.replace("${", "$${").replace("%{", "%%{") if self.is_template else text
 
 
 def _items(text: _Text, found: Span, now: list[Json], wanted: list[Json]) -> list[_Change]:

@@ -36,8 +36,6 @@ def replace_items(site: ListSite, value: Json) -> Splice:
         )
     if all(alone_on_lines(document, item.start, item.end) for item in node.items):
         return Splice(node.start, node.end, _lines(document, node, rows))
-    if plain and not all(row.item is not None for row in rows):
-        raise CannotEdit("The list is not written with one item on a line.")
     return _joined(document, node, rows)
 
 

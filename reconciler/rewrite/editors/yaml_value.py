@@ -129,6 +129,8 @@ def _items(text: _Text, node: Any, wanted: Json) -> _Change:
         raise CannotEdit("A map or a list of maps in YAML is not replaced as a whole.")
     now = [_decoded(text.source[each.start_mark.index : each.end_mark.index]) for each in node.value]
     style = node.value[0].style if node.value else None
+    if node.flow_style and "\n" in text.source[node.start_mark.index : node.end_mark.index] and wanted:
+        return _in_brackets(text, node, now, wanted)
     if node.flow_style or not now or not wanted:
         written = [
             text.source[node.value[now.index(each)].start_mark.index : node.value[now.index(each)].end_mark.index]
@@ -149,6 +151,61 @@ def _items(text: _Text, node: Any, wanted: Json) -> _Change:
             lines.append(text.source[text.line_start(node_of_item.start_mark.index) : text.last_line_end(node_of_item)])
     lines += [opening + _scalar(each, style) for each in rest]
     return start, text.last_line_end(node.value[-1]), "\n".join(lines)
+
+
+def _in_brackets(text: _Text, node: Any, now: Sequence[Json], wanted: Sequence[Json]) -> _Change:
+    """A list in brackets over several lines: items are cut out with what belongs to them, and new ones follow the last that stays."""
+    rest, kept = list(wanted), []
+    for position, item in enumerate(now):
+        if item in rest:
+            rest.remove(item)
+            kept.append(position)
+    first, end = node.start_mark.index, node.end_mark.index
+    style = node.value[0].style if node.value else None
+    new = [_scalar(each, style) for each in rest]
+    if not kept:
+        inside = text.source[first + 1 : node.value[0].start_mark.index if node.value else end - 1]
+        if "#" in text.source[first:end] or not node.value:
+            raise CannotEdit("The list in the file holds comments, or nothing, and is not replaced as a whole.")
+        gap = inside if "\n" in inside else " "
+        return first + 1, node.value[-1].end_mark.index, inside + f",{gap}".join(new)
+    changes = [_cut(text, node, position, kept) for position in range(len(now)) if position not in kept]
+    if new:
+        changes.append(_appended(text, node, kept[-1], new))
+    source = text.source
+    for start, stop, written in sorted(changes, reverse=True):
+        source = source[:start] + written + source[stop:]
+    return first, end, source[first : end + len(source) - len(text.source)]
+
+
+def _cut(text: _Text, node: Any, position: int, kept: Sequence[int]) -> _Change:
+    """An item of a list in brackets, with its comma and the comment after it."""
+    item = node.value[position]
+    if position < kept[-1]:
+        return item.start_mark.index, node.value[position + 1].start_mark.index, ""
+    before = node.value[position - 1]
+    if "#" not in text.source[before.end_mark.index : item.start_mark.index]:
+        return before.end_mark.index, item.end_mark.index, ""
+    start, end = text.line_start(item.start_mark.index), text.line_end(item.end_mark.index)
+    if text.source[start : item.start_mark.index].strip() or "]" in text.source[item.end_mark.index : end]:
+        raise CannotEdit("A comment in the list of the file stands between items of one line.")
+    return start, end + 1, ""
+
+
+def _appended(text: _Text, node: Any, position: int, new: Sequence[str]) -> _Change:
+    """New items behind one of a list in brackets, each on a line of its own if that begins one."""
+    item = node.value[position]
+    start = text.line_start(item.start_mark.index)
+    opening = text.source[start : item.start_mark.index]
+    if opening.strip():
+        return item.end_mark.index, item.end_mark.index, "".join(f", {each}" for each in new)
+    end = text.line_end(item.end_mark.index)
+    after = text.source[item.end_mark.index : end]
+    comma = after.lstrip().startswith(",")
+    lines = ",".join(f"\n{opening}{each}" for each in new)
+    if "]" in after.partition("#")[0]:
+        return item.end_mark.index, item.end_mark.index, f",{lines}"
+    return item.end_mark.index, end, f"{after if comma else ',' + after}{lines}{',' if comma else ''}"
 
 
 def _removed(text: _Text, holder: Any, position: int) -> _Change:

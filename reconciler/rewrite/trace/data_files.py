@@ -5,17 +5,20 @@ import contextlib
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import find, value_of
+from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
-from reconciler.rewrite.trace.sites import Cursor, DocumentSite, YamlSite, source_of
+from reconciler.rewrite.trace.inverse import then
+from reconciler.rewrite.trace.sites import Cursor, DocumentSite, FileSite, TracedSite, YamlSite, source_of
+from reconciler.rewrite.trace.solution import from_base64
 from reconciler.terraform.json_documents import document_in
 
 
-def site(
-    cursor: Cursor, call: e.FunctionCall, opened: e.FunctionCall, path: tuple[str, ...]
-) -> DocumentSite | YamlSite:
+def site(cursor: Cursor, call: e.FunctionCall, opened: e.FunctionCall, path: tuple[str, ...]) -> TracedSite:
     """The value at a path of the document that a call is, `opened` the call of `file` in it. Raises `Unknown` if the file is not read."""
     document = cursor.module.data_file(values.text(value_of(opened.arguments[0], cursor.scope)))
     line = f"{cursor.document.at(call.start)} {source_of(cursor.document, call)} reads {document.path}"
+    if not path:
+        return _whole(cursor.step(line), document, call)
     chain = (*cursor.chain, line, f"{document.path} {'.'.join(path)}")
     if call.name == "yamldecode":
         return YamlSite(document=document, convert=cursor.convert, chain=chain, module=cursor.module, steps=path)
@@ -34,3 +37,13 @@ def site(
         steps=path,
         now=now,
     )
+
+
+def _whole(cursor: Cursor, document: Document, call: e.FunctionCall) -> TracedSite:
+    """The whole text of a file, if it is not one document: of that, only members are edited."""
+    if call.name not in ("file", "filebase64"):
+        return cursor.refuse(f"{document.path} is not edited as a whole.", call)
+    if document_in(document.source.decode(errors="replace")) is not None:
+        return cursor.refuse(f"{document.path} is a JSON document, of which only members are edited.", call)
+    convert = then(from_base64, cursor.convert) if call.name == "filebase64" else cursor.convert
+    return FileSite(document=document, convert=convert, chain=cursor.chain, module=cursor.module)

@@ -78,7 +78,7 @@ def _in_other(
     """Sites in a data file, or in the arguments of a function that has an inverse."""
     if path and expression.name == "formatlist" and path[0].isdecimal():
         yield cursor.refuse("formatlist() is edited as a whole.", expression)
-    elif (opened := _opened_by(expression)) is None or not path:
+    elif (opened := _opened_by(expression)) is None:
         yield from _inverted(cursor, expression, follow)
     else:
         from reconciler.rewrite.trace.data_files import site  # noqa: PLC0415  few stacks have any
@@ -91,7 +91,7 @@ def _opened_by(call: e.FunctionCall) -> e.FunctionCall | None:
     if call.name in ("jsondecode", "yamldecode") and len(call.arguments) == 1:
         inner = e.bare(call.arguments[0])
         call = inner if isinstance(inner, e.FunctionCall) else call
-    return call if call.name == "file" and len(call.arguments) == 1 else None
+    return call if call.name in ("file", "filebase64") and len(call.arguments) == 1 else None
 
 
 def _inverted(cursor: Cursor, expression: e.FunctionCall, follow: Follow) -> Iterator[TracedSite]:

@@ -119,6 +119,11 @@ class DocumentSite(_Site):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileSite(_Site):
+    """The whole text of a data file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class YamlSite(_Site):
     """A value of a data file in YAML."""
 
@@ -186,6 +191,7 @@ EditSite: TypeAlias = (
     | BlocksSite
     | ConditionalSite
     | DocumentSite
+    | FileSite
     | YamlSite
     | TemplateSite
 )

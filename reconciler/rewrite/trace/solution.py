@@ -76,9 +76,14 @@ def _texts(value: Value) -> list[str]:
     return [values.text(item) for item in values.items(value, "a list")]
 
 
+def from_base64(value: Json) -> Json:
+    """The text that a text in base64 stands for. Raises `Unknown` if it stands for none."""
+    return values.to_json(call("base64decode", [value]))
+
+
 _FIRST: Mapping[str, Callable[[Sequence[Value]], Inverse]] = {
     "base64decode": lambda _: lambda value: base64.b64encode(values.text(value).encode()).decode(),
-    "base64encode": lambda _: lambda value: values.to_json(call("base64decode", [value])),
+    "base64encode": lambda _: from_base64,
     "jsonencode": lambda _: (
         lambda value: values.to_json(call("jsondecode", [value])) if isinstance(value, str) else value
     ),

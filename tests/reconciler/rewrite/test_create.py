@@ -265,3 +265,31 @@ def test_no_key_of_an_event_becomes_code(tmp_path: Path, hostile: str) -> None:
     assert instance is not None
     assert declared(instance, "name") == name
     assert imported_ids(module) == {wanted.address: made.import_id}
+
+
+_MAIL = """
+resource "aws_sqs_queue" "mail" {
+  for_each                   = { air = 75, sea = 60 }
+  name                       = "shop-${each.key}"
+  visibility_timeout_seconds = each.value
+  tags                       = { Name = "shop-${each.key}" }
+}
+"""
+_MAIL_LIVE: dict[str, dict[str, Json]] = {
+    f'aws_sqs_queue.mail["{key}"]': {"name": f"shop-{key}", "id": f"https://q/shop-{key}", "arn": f"arn:{key}"}
+    for key in ("air", "sea")
+}
+
+
+@pytest.mark.parametrize(("tags", "keyed"), [({"Name": "shop-road"}, True), ({}, False), ({"Owner": "ann"}, False)])
+def test_an_instance_whose_block_says_otherwise_gets_a_block_of_its_own(
+    tags: dict[str, Json], keyed: bool, tmp_path: Path
+) -> None:
+    attributes: dict[str, Json] = {"name": "shop-road", "visibility_timeout_seconds": 30}
+    attributes |= {"tags": tags} if tags else {}
+    created = Created(
+        resource_type="aws_sqs_queue", import_id="https://q/shop-road", attributes=attributes, name="shop-road"
+    )
+    after = _created(tmp_path, _MAIL, created, live=_MAIL_LIVE)["main.tf"]
+    assert ("road = " in after) is keyed
+    assert ('resource "aws_sqs_queue" "road"' in after) is not keyed

@@ -244,6 +244,7 @@ def test_an_override_file_has_the_last_word(tmp_path: Path) -> None:
         module._output("o", frozenset())
 
 
+@pytest.mark.terraform
 def test_terraform_merges_override_files_so(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(
         'variable "v" {\n  type = string\n  default = 1\n}\nlocals {\n  l = 1\n  m = 2\n}\n'

@@ -80,15 +80,25 @@ def test_terraform_renders_the_same(root: Path) -> None:
         ('templatefile("${path.module}/../b.tftpl", {})', set()),
         ('templatefile("${path.module}/${var.x}/b.tftpl", {})', set()),
         ('templatefile("/etc/passwd", {})', set()),
-        ('templatefile("${path.root}/b.tftpl", {})', set()),
+        ('templatefile("${path.root}/b.tftpl", {})', {"b.tftpl"}),
+        ('templatefile("${path.cwd}/b.tftpl", {})', set()),
+        ('file("~/b.json")', set()),
+        ('file("../b.json")', set()),
         ("templatefile(var.x, {})", set()),
         ('file("${path.module}/a/b.json")', {"a/b.json"}),
-        ('filebase64sha256("${path.module}/a/b.zip")', set()),
-        ('file("b.json")', set()),
+        ('filebase64sha256("${path.module}/a/b.zip")', {"a/b.zip"}),
+        ('file("b.json")', {"b.json"}),
+        ('file("./a/b.json")', {"a/b.json"}),
+        ('fileset(path.module, "*.json")', set()),
     ],
 )
 def test_which_files_are_templates(written: str, names: set[str]) -> None:
-    assert template_names([f"x = {written}\n".encode()]) == names
+    assert template_names(".", [f"x = {written}\n".encode()]) == names
+
+
+def test_a_name_without_the_module_is_one_of_the_root() -> None:
+    texts = [b'x = [file("a.t"), file("${path.root}/b.t"), file("${path.module}/c.t")]\n']
+    assert template_names("m", texts) == {"a.t", "b.t", "m/c.t"}
 
 
 def test_what_is_not_a_small_file_of_the_module_is_not_read(tmp_path: Path) -> None:
@@ -202,3 +212,54 @@ def test_terraform_reads_the_same_data(tmp_path: Path) -> None:
     )
     assert console.returncode == 0, console.stderr
     assert json.loads(base64.b64decode(console.stdout.strip().strip('"'))) == [value for _, _, value in DATA]
+
+
+OF_FILE = [
+    'file("a.txt")',
+    'file("${path.root}/a.txt")',
+    'file("./sub/b.bin.txt")',
+    'filebase64("a.txt")',
+    'filebase64("c.bin")',
+    'filemd5("c.bin")',
+    'filesha1("a.txt")',
+    'filesha256("c.bin")',
+    'filesha512("a.txt")',
+    'filebase64sha256("c.bin")',
+    'filebase64sha512("c.bin")',
+    'fileexists("a.txt")',
+    'templatefile("t.tftpl", { x = 1 })',
+]
+
+
+def _files(root: Path) -> None:
+    (root / "sub").mkdir()
+    for name, content in (
+        ("a.txt", b"text\n"),
+        ("sub/b.bin.txt", b"below"),
+        ("c.bin", b"\xff\x00"),
+        ("t.tftpl", b"${x}!"),
+    ):
+        (root / name).write_bytes(content)
+    (root / "main.tf").write_text(
+        "".join(f'output "o{n}" {{\n  value = {each}\n}}\n' for n, each in enumerate(OF_FILE))
+    )
+
+
+def test_what_is_no_text_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "c.bin").write_bytes(b"\xff")
+    (tmp_path / "main.tf").write_text('locals {\n  x = file("c.bin")\n}\n')
+    with pytest.raises(Unknown, match="UTF-8"):
+        load_module(tmp_path).local("x")
+
+
+@pytest.mark.terraform
+def test_terraform_reads_the_same_files(tmp_path: Path) -> None:
+    _files(tmp_path)
+    environment = {key: value for key, value in os.environ.items() if key != "TF_CLI_CONFIG_FILE"}
+    console = subprocess.run(
+        ["terraform", "console"], input=f"base64encode(jsonencode([{', '.join(OF_FILE)}]))\n", cwd=tmp_path,
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    outputs = load_module(tmp_path).own_outputs()
+    ours = [outputs[f"o{n}"] for n, _ in enumerate(OF_FILE)]
+    assert json.loads(base64.b64decode(console.stdout.strip().strip('"'))) == ours

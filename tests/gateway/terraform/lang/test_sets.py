@@ -30,6 +30,7 @@ PRODUCTS = ['setproduct(toset(["b", "a"]), toset([2, 1]))', "setunion(toset([{ a
 EXPRESSIONS = [*(f"tolist(toset({each}))" for each in SETS), *(f"tolist({each})" for each in PRODUCTS)]
 
 
+@pytest.mark.terraform
 def test_terraform_gives_the_same_order(tmp_path: Path) -> None:
     wanted = "base64encode(jsonencode([" + ", ".join(EXPRESSIONS) + "]))\n"
     environment = {key: value for key, value in os.environ.items() if key != "TF_CLI_CONFIG_FILE"}

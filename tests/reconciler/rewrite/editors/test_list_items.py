@@ -28,6 +28,20 @@ from tests.reconciler.rewrite.editors.edited_resource import edited_attribute, r
         ('  x = [\n    "a",\n    "b"\n  ]\n', "x", ["a", "b", "c"], '  x = [\n    "a",\n    "b",\n    "c"\n  ]\n'),
         ('  x = [\n    "a",\n    # end\n  ]\n', "x", ["b"], '  x = [\n    "b",\n    # end\n  ]\n'),
         ('  x = toset(["b", "a"])\n', "x", ["a", "c"], '  x = toset(["a", "c"])\n'),
+        ('  x = [\n    "a", "b",\n    "c"\n  ]\n', "x", ["a", "c", "d"], '  x = [\n    "a", "c", "d"\n  ]\n'),
+        (
+            '  x = [\n    "a", "b",\n    "c", "d",\n  ]\n',
+            "x",
+            ["a", "b", "d"],
+            '  x = [\n    "a", "b",\n    "d",\n  ]\n',
+        ),
+        (
+            '  x = [\n    "a", "b",\n    "c",\n  ]\n',
+            "x",
+            ["a", "b", "c", "d"],
+            '  x = [\n    "a", "b",\n    "c", "d",\n  ]\n',
+        ),
+        ('  x = ["a",\n  "b"]\n', "x", ["a", "c"], '  x = ["a", "c"]\n'),
     ],
 )
 def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:

@@ -134,3 +134,85 @@ def test_a_file_that_is_not_utf_8_is_not_known(tmp_path: Path) -> None:
     result = edit_values(tmp_path, [Wanted(address="r.a", attribute="x", value="z")])
     assert result.files == {}
     assert len(result.left) == 1
+
+
+IN_BRACKETS = """\
+readers: [
+  ann, # first
+  bob, # second
+  eve
+]
+places: [north, south,
+  east]
+"""
+READERS = 'resource "r" "a" {\n  readers = yamldecode(file("lists.yaml")).readers\n  places = yamldecode(file("lists.yaml")).places\n}\n'
+BRACKETS: list[tuple[str, Json, str, str]] = [
+    ("readers", ["ann", "eve"], "  bob, # second\n", ""),
+    ("readers", ["bob", "eve"], "  ann, # first\n", ""),
+    ("readers", ["ann", "bob"], "  eve\n", ""),
+    ("readers", ["ann", "bob", "eve", "kim"], "  eve\n", "  eve,\n  kim\n"),
+    ("readers", ["ann", "bob", "kim"], "  eve\n", "  kim,\n"),
+    ("places", ["north", "south", "west"], ",\n  east]", ", west]"),
+    ("places", ["north", "south", "east", "west"], "east]", "east,\n  west]"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "old", "new"), BRACKETS)
+def test_a_list_in_brackets_over_several_lines(path: str, value: Json, old: str, new: str, tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(READERS)
+    (tmp_path / "lists.yaml").write_text(IN_BRACKETS)
+    result = edit_values(tmp_path, [Wanted(address="r.a", attribute=path, value=value)])
+    assert result.left == ()
+    assert result.files == {Path("lists.yaml"): IN_BRACKETS.replace(old, new).encode()}
+
+
+def test_all_items_of_a_list_in_brackets(tmp_path: Path) -> None:
+    text = "readers: [\n  ann,\n  bob,\n]\nplaces: []\n"
+    (tmp_path / "main.tf").write_text(READERS)
+    (tmp_path / "lists.yaml").write_text(text)
+    result = edit_values(tmp_path, [Wanted(address="r.a", attribute="readers", value=["eve", "kim"])])
+    assert result.files == {Path("lists.yaml"): text.replace("ann", "eve").replace("bob", "kim").encode()}
+
+
+FILES: list[tuple[str, Json, str]] = [
+    ('file("notes.txt")', "one\ntwo\nfour\n", "one\ntwo\nfour\n"),
+    ('filebase64("${path.module}/notes.txt")', "b25lCg==", "one\n"),
+    ('base64encode(file("${path.root}/notes.txt"))', "b25lCg==", "one\n"),
+    ('"<${file("notes.txt")}>"', "<x\n>", "x\n"),
+]
+
+
+@pytest.mark.parametrize(("written", "value", "text"), FILES)
+def test_the_text_of_a_file(written: str, value: Json, text: str, tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(f'resource "r" "a" {{\n  x = {written}\n}}\n')
+    (tmp_path / "notes.txt").write_text("one\ntwo\nthree\n")
+    result = edit_values(tmp_path, [Wanted(address="r.a", attribute="x", value=value)])
+    assert result.left == ()
+    assert result.files == {Path("notes.txt"): text.encode()}
+
+
+@pytest.mark.parametrize("written", ['filesha256("notes.txt")', 'fileexists("notes.txt")', 'file("/etc/hosts")'])
+def test_what_no_text_gives_is_left(written: str, tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(f'resource "r" "a" {{\n  x = {written}\n}}\n')
+    (tmp_path / "notes.txt").write_text("one\n")
+    result = edit_values(tmp_path, [Wanted(address="r.a", attribute="x", value="abc")])
+    assert result.files == {}
+    assert len(result.left) == 1
+
+
+def test_a_file_that_others_read_too_is_left(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(
+        'resource "r" "a" {\n  x = file("n.txt")\n}\nresource "r" "b" {\n  x = file("n.txt")\n}\n'
+    )
+    (tmp_path / "n.txt").write_text("one\n")
+    result = edit_values(tmp_path, [Wanted(address="r.a", attribute="x", value="two\n")])
+    assert Path("n.txt") not in result.files
+
+
+def test_what_looks_like_an_interpolation_is_a_text_in_a_data_file(tmp_path: Path) -> None:
+    text = '{\n  "Version": "2012-10-17",\n  "Resource": "home/${aws:username}"\n}\n'
+    (tmp_path / "main.tf").write_text('resource "r" "a" {\n  policy = file("policy.json")\n}\n')
+    (tmp_path / "policy.json").write_text(text)
+    wanted = text.replace("home/", "all/home/")
+    result = edit_values(tmp_path, [Wanted(address="r.a", attribute="policy", value=wanted)])
+    assert result.files == {Path("policy.json"): wanted.encode()}
