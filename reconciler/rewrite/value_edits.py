@@ -57,6 +57,8 @@ from reconciler.terraform.json_documents import document_in
 
 _MOST_SITES = 300
 """How many sites are tried for one value, the likeliest first; the code is evaluated for each."""
+_MOST_TOGETHER = 30
+"""How many sites are tried for several values at once."""
 Live = Mapping[str, Mapping[str, Json]]
 """Attributes by address; those of data sources under `data.type.name`."""
 
@@ -95,7 +97,7 @@ def edit_values(
     first = state = _load(root, sources or {}, around or Surroundings(), live or {})
     todo = sorted(wanted, key=_order)
     allowed = tuple(part for each in todo for part in _parts(first, each))
-    edits: list[Edit] = []
+    state, edits = _edit_together(state, todo, allowed)
     left: tuple[Left, ...] = ()
     apart = False
     while todo:
@@ -157,6 +159,34 @@ def _located(state: _State, wanted: Wanted) -> tuple[tuple[str, ...], Footprint]
     """The steps to the wanted attribute in the footprint of its resource, and the footprint there."""
     instance = state.instance(wanted.address)
     return locate({} if instance is None else dict(footprint_of(instance)), wanted.path)
+
+
+def _edit_together(state: _State, wanted: Sequence[Wanted], allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]]:
+    """The state after the edits that give one attribute, or one entry of it, of several resources their wanted values at once."""
+    parts = [(each, part) for each in wanted for part in _parts(state, each)]
+    groups: dict[tuple[str, str], list[tuple[Wanted, Wanted]]] = {}
+    for whole, part in parts:
+        # Those with one value first: a text or a calculation may give different ones too.
+        for key in ((part.attribute, json.dumps(part.value, sort_keys=True)), (part.attribute, "")):
+            groups.setdefault(key, []).append((whole, part))
+    edits: list[Edit] = []
+    for _, group in sorted(groups.items(), key=lambda each: each[0][1] == ""):
+        members = [(whole, part) for whole, part in group if not _holds(state, part)]
+        if len({part.address for _, part in members}) < 2:  # noqa: PLR2004  several
+            continue
+        whole, first = members[0]
+        for site in islice(_sites(state, first), _MOST_TOGETHER):
+            if isinstance(site, NoSite) or _is_split(site):
+                continue
+            try:
+                after, made = _try(state, site, first, allowed)
+            except (CannotEdit, CodeInvalid, Unknown):
+                continue
+            if all(_holds(after, part) for _, part in members):
+                state = after
+                edits += [replace(each, wanted=whole) for each in made]
+                break
+    return state, edits
 
 
 def _edit_whole(
@@ -250,8 +280,10 @@ def _is_split(site: TracedSite | ModuleVariable) -> bool:
 def _sites(state: _State, wanted: Wanted) -> Iterator[TracedSite | ModuleVariable]:
     """The sites that define the value; then, in a module, new variables of it that only this instance is given."""
     # What a module says by itself, all its callers share: first what the root says.
+    # What gives the value now is changed rather than an argument added that would hide it.
     sites = sorted(
-        trace_attribute(state.informed, wanted.address, wanted.path), key=lambda each: _is_in_module(state, each)
+        trace_attribute(state.informed, wanted.address, wanted.path),
+        key=lambda each: (_is_in_module(state, each), isinstance(each, ArgumentSite)),
     )
     yield from sites
     yield from module_variables(state.module, wanted, sites)

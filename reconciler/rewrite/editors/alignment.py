@@ -48,7 +48,7 @@ def _texts(document: Document, among: Sequence[Node]) -> Iterator[tuple[_Row, by
 
 def realign(before: Document, after: Document) -> Document:
     """The later version of a document, realigned if the earlier was aligned. Raises `CodeInvalid`."""
-    if not _is_aligned(before):
+    if not is_aligned(before):
         return after
     start = common_start(before.source, after.source)
     same = common_start(before.source[start:][::-1], after.source[start:][::-1])
@@ -62,7 +62,8 @@ _ALIGNED: WeakKeyDictionary[Document, bool] = WeakKeyDictionary()
 """Whether a document is aligned, as far as that was asked: each is looked at once, however many edits are tried in it."""
 
 
-def _is_aligned(document: Document) -> bool:
+def is_aligned(document: Document) -> bool:
+    """Whether every run of a document is aligned."""
     if document not in _ALIGNED:
         _ALIGNED[document] = all(_is_aligned_in(document, nodes) for nodes in _apart(document))
     return _ALIGNED[document]

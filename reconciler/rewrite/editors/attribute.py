@@ -9,6 +9,7 @@ from gateway.core.model.path import AttributePath
 from gateway.terraform.config.module import META
 from gateway.terraform.lang.hcl import Document
 from reconciler.rewrite.editors import hcl_text
+from reconciler.rewrite.editors.alignment import is_aligned
 from reconciler.rewrite.editors.nested_blocks import is_blocks
 from reconciler.rewrite.editors.override import conditional
 from reconciler.rewrite.editors.splice import Splice, indent_at, line_end, newline
@@ -29,7 +30,7 @@ def set_attribute(site: AttributeSite | ArgumentSite, value: Json) -> Splice:
     if hcl_text.key(name) != name:
         raise hcl_text.CannotEdit(f"{name} is not a valid attribute name.")
     indent = indent_at(site.document, site.block.start_byte) + "  "
-    written = hcl_text.to_hcl({inner: value} if inner else value, indent)
+    written = _written(site.document, name, {inner: value} if inner else value, indent)
     if isinstance(site, ArgumentSite):
         written = conditional(site.only, written)
     elif site.condition:
@@ -37,6 +38,24 @@ def set_attribute(site: AttributeSite | ArgumentSite, value: Json) -> Splice:
             raise hcl_text.CannotEdit(f"{name} is not given to one instance only.")
         written = f"{site.condition} ? {written} : null"
     return attribute_line(site.document, site.block, name, written)
+
+
+def _written(document: Document, name: str, value: Json, indent: str) -> str:
+    """The value as HCL. A short map is written on one line, unless the file has such maps and all of them have several."""
+    short = isinstance(value, Mapping) and not any(isinstance(each, Mapping | list) for each in value.values())
+    line = hcl_text.inline(value) if short else ""
+    if not line or len(value) > _MOST_ENTRIES or len(line) > hcl_text.SHORT:  # type: ignore[arg-type]  # a map, if short
+        return hcl_text.to_hcl(value, indent)
+    others = [
+        node for block in document.blocks(document.root) if (node := document.attributes(block).get(name)) is not None
+    ]
+    maps = [node for node in others if document.text(document.expression(node)).startswith("{")]
+    several = bool(maps) and all(node.start_point.row != node.end_point.row for node in maps)
+    return hcl_text.to_hcl(value, indent) if several else line
+
+
+_MOST_ENTRIES = 2
+"""Of a map that is written on one line."""
 
 
 def attribute_line(document: Document, block: Node, name: str, written: str) -> Splice:
@@ -59,13 +78,30 @@ def _into(document: Document, block: Node, row: str, outer: str) -> Splice:
     anchor = _anchor(document, block)
     if anchor is not None:
         end = line_end(document, anchor.end_byte)
-        if "\n" not in row:
+        if "\n" not in row and not _moves_many(document, block, anchor, row):
             return Splice(end, end, end_of_line + row)
         following = document.source[end + len(end_of_line) :].split(b"\n", 1)[0].strip()
         below = end_of_line if following and not following.startswith(b"}") else ""
         return Splice(end, end, 2 * end_of_line + row + below)
     end, gap = _insertion_point(document, block, opening)
     return Splice(end, end, gap + end_of_line + row + _gap_below(document, block, end))
+
+
+def _moves_many(document: Document, block: Node, anchor: Node, row: str) -> bool:
+    """Whether a new line would move the signs of several lines above it, because its name is longer than theirs: then it stands apart."""
+    if not is_aligned(document):
+        return False
+    line, names = anchor.start_point.row, list[str]()
+    attributes = {node.start_point.row: (name, node) for name, node in document.attributes(block).items()}
+    while line in attributes and attributes[line][1].end_point.row == line:
+        names.append(attributes[line][0])
+        line -= 1
+    width = len(row.strip().partition(" ")[0])
+    return len(names) >= _MANY and width > max(map(len, names))
+
+
+_MANY = 2
+"""Lines that are not moved for a new one."""
 
 
 def _anchor(document: Document, block: Node) -> Node | None:

@@ -10,7 +10,7 @@ from gateway.core.model.json import Json
 from gateway.terraform.lang.quoting import quoted_text
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_SHORT = 60
+SHORT = 60
 """Characters of a map that is written on one line."""
 _KEYWORDS = frozenset({"for", "null", "true", "false", "if"})
 
@@ -97,7 +97,7 @@ def object_text(value: Mapping[str, Json], indent: str, *, quoted: bool = False,
 
 def _entry(value: Json, indent: str) -> str:
     """The value of an entry: a map of one plain value stays on the line, as people write `{ AWS = "…" }`."""
-    if isinstance(value, Mapping) and len(value) == 1 and len(line := inline(value)) <= _SHORT:
+    if isinstance(value, Mapping) and len(value) == 1 and len(line := inline(value)) <= SHORT:
         return line
     return to_hcl(value, indent)
 
