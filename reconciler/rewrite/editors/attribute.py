@@ -75,11 +75,14 @@ def _into(document: Document, block: Node, row: str, outer: str) -> Splice:
         kept = f"{outer}  {inside}{end_of_line}" if inside else ""
         new = f"{end_of_line}{kept}{row}{end_of_line}{outer}"
         return Splice(opening.end_byte, closing.start_byte, new)
-    anchor = _anchor(document, block)
-    if anchor is not None:
-        end = line_end(document, anchor.end_byte)
-        if "\n" not in row and not _moves_many(document, block, anchor, row):
+    anchors = _anchors(document, block)
+    if anchors and "\n" not in row:
+        still = next((each for each in anchors if not _moves_many(document, block, each, row)), None)
+        if still is not None:
+            end = line_end(document, still.end_byte)
             return Splice(end, end, end_of_line + row)
+    if anchors:
+        end = line_end(document, anchors[0].end_byte)
         following = document.source[end + len(end_of_line) :].split(b"\n", 1)[0].strip()
         below = end_of_line if following and not following.startswith(b"}") else ""
         return Splice(end, end, 2 * end_of_line + row + below)
@@ -104,19 +107,23 @@ _MANY = 2
 """Lines that are not moved for a new one."""
 
 
-def _anchor(document: Document, block: Node) -> Node | None:
-    """The last attribute of the first run of one-line attributes."""
-    found: Node | None = None
+def _anchors(document: Document, block: Node) -> list[Node]:
+    """The last attribute of each run of one-line attributes, the first run first."""
+    found: list[Node] = []
     body = document.body(block)
+    goes_on = False
     for child in () if body is None else body.children:
         if child.type == "comment":
             continue
         plain = child.type == "attribute" and document.text(child.children[0]) not in _FIRST
-        one_line = child.start_point.row == child.end_point.row
-        if found is not None and (not plain or not one_line or child.start_point.row != found.end_point.row + 1):
-            break
-        if plain and one_line:
-            found = child
+        if not plain or child.start_point.row != child.end_point.row:
+            goes_on = False
+            continue
+        if goes_on and child.start_point.row == found[-1].end_point.row + 1:
+            found[-1] = child
+        else:
+            found.append(child)
+        goes_on = True
     return found
 
 

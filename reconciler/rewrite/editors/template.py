@@ -25,6 +25,8 @@ def edit_template(site: TemplateSite, value: Json) -> Splice:
             continue
         known = values.text(value_of(part, site.scope))
         before, found, after = rest.partition(known) if len(known) >= _SHORTEST else (rest, "", rest)
+        if known and not found and part is site.node.parts[-1] and rest.endswith(known):
+            before, found, after = rest.removesuffix(known), known, ""
         if found:
             written += quoted(before)[1:-1] + _interpolation(site, part)
             rest = after

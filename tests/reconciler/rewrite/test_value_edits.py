@@ -16,7 +16,7 @@ from gateway.core.errors import CodeInvalid
 from gateway.core.model.json import Json
 from gateway.terraform.config.module import declared, load_module
 from gateway.terraform.lang.hcl import parse
-from reconciler.model import Wanted
+from reconciler.model import Edited, Wanted
 from reconciler.rewrite.value_edits import edit_values
 from tests.bench.real_code import write_flat
 from tests.bench.rewrite import SHAPES
@@ -290,3 +290,81 @@ def test_a_candidate_costs_no_more_in_a_root_of_many_files(tmp_path: Path) -> No
 
     small, large = candidates(100), candidates(400)
     assert large < 2 * small
+
+
+SHARED = """
+locals {
+  defaults = { delay = 1, level = 1 }
+  tags     = { team = "a" }
+}
+
+module "one" {
+  source   = "./q"
+  defaults = local.defaults
+  tags     = { name = "one" }
+}
+
+module "two" {
+  source   = "./q"
+  defaults = local.defaults
+}
+"""
+QUEUE = """
+variable "defaults" {}
+
+variable "delay" {
+  default = null
+}
+
+variable "tags" {
+  default = {}
+}
+
+resource "q" "this" {
+  delay = try(coalesce(var.delay, lookup(var.defaults, "delay", null)), 0)
+  tags  = merge({ made = "here" }, var.tags)
+}
+"""
+
+
+def _shared(root: Path, *wanted: Wanted) -> Edited:
+    for path, text in (("main.tf", SHARED), ("q/main.tf", QUEUE)):
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(text)
+    return edit_values(root, wanted)
+
+
+def test_values_that_one_edit_gives_are_one_edit(tmp_path: Path) -> None:
+    wanted = [Wanted(address=f"module.{name}.q.this", attribute="delay", value=5) for name in ("one", "two")]
+    result = _shared(tmp_path, *wanted)
+    assert result.left == ()
+    assert result.files == {Path("main.tf"): SHARED.replace("delay = 1", "delay = 5").encode()}
+
+
+def test_one_of_those_that_share_a_value_gets_its_own(tmp_path: Path) -> None:
+    result = _shared(tmp_path, Wanted(address="module.two.q.this", attribute="delay", value=5))
+    assert result.files == {
+        Path("main.tf"): SHARED.replace(
+            "  defaults = local.defaults\n}\n", "  defaults = local.defaults\n  delay    = 5\n}\n"
+        ).encode()
+    }
+
+
+def test_values_that_one_edit_would_give_with_another_are_apart(tmp_path: Path) -> None:
+    wanted = [
+        Wanted(address=f"module.{name}.q.this", attribute="delay", value=value)
+        for name, value in (("one", 5), ("two", 6))
+    ]
+    result = _shared(tmp_path, *wanted)
+    assert result.left == ()
+    (tmp_path / "main.tf").write_bytes(result.files[Path("main.tf")])
+    module = load_module(tmp_path)
+    instances = [module.instance(each.address) for each in wanted]
+    assert [declared(each, "delay") for each in instances if each is not None] == [5, 6]
+
+
+def test_the_text_that_several_share_is_one_edit(tmp_path: Path) -> None:
+    code = 'resource "r" "a" {\n  count = 2\n  note  = "worker ${count.index}"\n}\n'
+    (tmp_path / "main.tf").write_text(code)
+    wanted = [Wanted(address=f"r.a[{n}]", attribute="note", value=f"night {n}") for n in (0, 1)]
+    assert edit_values(tmp_path, wanted).files == {Path("main.tf"): code.replace("worker", "night").encode()}

@@ -18,6 +18,12 @@ from tests.reconciler.rewrite.editors.edited_resource import edited_attribute, r
         ("  b {\n    y = 1\n  }\n", "b.long", 2, "  b {\n    y    = 1\n    long = 2\n  }\n"),
         ("  b {}\n", "b.y", 2, "  b {\n    y = 2\n  }\n"),
         ("  a = 1\n", "x", [1, 2], "  a = 1\n  x = [1, 2]\n"),
+        ("  a = 1\n  b = 2\n", "long", 3, "  a = 1\n  b = 2\n\n  long = 3\n"),
+        ("  a = 1\n  b = 2\n\n  c {}\n", "long", 3, "  a = 1\n  b = 2\n\n  long = 3\n\n  c {}\n"),
+        ("  a  = 1\n  bb = 2\n\n  other = 3\n", "long", 3, "  a  = 1\n  bb = 2\n\n  other = 3\n  long  = 3\n"),
+        ("  a = 1\n  bb = 2\n", "long", 3, "  a = 1\n  bb = 2\n  long = 3\n"),
+        ("  a    = 1\n", "tags", {"x": "y"}, '  a    = 1\n  tags = { x = "y" }\n'),
+        ("  a = 1\n", "tags", {"x": "y" * 70}, '  a = 1\n\n  tags = {\n    x = "' + "y" * 70 + '"\n  }\n'),
     ],
 )
 def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:

@@ -2,8 +2,9 @@ resource "aws_lambda_function" "f" {
   for_each = toset(["x"])
   provider = aws.west
 
-  function_name                  = "f" # the name
-  timeout                        = 30  # seconds
+  function_name = "f" # the name
+  timeout       = 30  # seconds
+
   reserved_concurrent_executions = 3
 
   lifecycle {

@@ -1,8 +1,9 @@
 module "a" {
   source = "./q"
 
-  name             = "a"
-  visibility       = 90
+  name       = "a"
+  visibility = 90
+
   max_message_size = 2048
 
   options = {
@@ -11,15 +12,18 @@ module "a" {
 }
 
 module "b" {
-  source     = "./q"
-  name       = "b"
+  source = "./q"
+  name   = "b"
+
   visibility = 45
 }
 
 module "c" {
-  source     = "./q"
-  name       = "c"
+  source = "./q"
+  name   = "c"
+
   fifo_queue = true
+
   options = {
     fifo  = true
     delay = 5

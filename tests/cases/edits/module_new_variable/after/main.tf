@@ -12,8 +12,9 @@ module "a" {
 module "b" {
   source = "./queue"
 
-  name       = "b"
-  tags       = merge(local.tags, { owner = "ada" })
+  name = "b"
+  tags = merge(local.tags, { owner = "ada" })
+
   queue_name = "b-work"
 
   point_in_time_recovery = [
@@ -27,8 +28,9 @@ module "c" {
   source   = "./queue"
   for_each = toset(["x", "y"])
 
-  name          = each.key
-  tags          = merge(local.tags, each.key == "x" ? { owner = "bob" } : {})
+  name = each.key
+  tags = merge(local.tags, each.key == "x" ? { owner = "bob" } : {})
+
   delay_seconds = each.key == "y" ? 9 : 0
 }
 

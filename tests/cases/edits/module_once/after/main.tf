@@ -1,6 +1,7 @@
 module "q" {
-  source     = "./q"
-  name       = "q"
+  source = "./q"
+  name   = "q"
+
   visibility = 60
 }
 

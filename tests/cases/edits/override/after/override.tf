@@ -1,3 +1,3 @@
 resource "aws_sqs_queue" "a" {
-  delay_seconds = 7
+  delay_seconds = 6
 }

@@ -20,10 +20,7 @@ resource "aws_sqs_queue" "b" {
 
 resource "aws_sqs_queue" "c" {
   name = "c"
-
-  tags = {
-    owner = "me"
-  }
+  tags = { owner = "me" }
 }
 
 resource "aws_sqs_queue" "d" {

@@ -15,8 +15,9 @@ variable "delay_seconds" {
 }
 
 module "jobs" {
-  source        = "../queue"
-  name          = "${var.name}-jobs"
+  source = "../queue"
+  name   = "${var.name}-jobs"
+
   keep_days     = var.keep_days
   delay_seconds = var.delay_seconds
 }
