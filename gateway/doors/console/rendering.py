@@ -72,6 +72,7 @@ def environment() -> Environment:
         standing=standing,
         lasts=duration_text,
         short=short,
+        brief=brief,
         shell=shell,
         quoted=shlex.quote,
         plural=plural,
@@ -103,6 +104,11 @@ def value_text(value: Json) -> str:
 def short(text: str, most: int) -> str:
     """The text, cut to this many characters with a note of how many are left out."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text) - most:,} more characters)"
+
+
+def brief(text: str, most: int) -> str:
+    """The beginning of a text in a list whose row leads to the whole of it."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def moment(time: str | datetime | None) -> Markup:
