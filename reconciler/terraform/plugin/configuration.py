@@ -24,8 +24,12 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.errors import PluginUnavailable
 
-_OF_STATE: Final = re.compile(r'provider\["(?P<source>[^"]+)"\](?:\.(?P<alias>[\w-]+))?')
-"""How a state names the provider of a resource: `provider["registry.terraform.io/hashicorp/aws"].west`."""
+_OF_STATE: Final = re.compile(
+    r'(?:(?P<module>module\.[^"]*?)\.)?provider\["(?P<source>[^"]+)"\](?:\.(?P<alias>[\w-]+))?'
+)
+"""How a state names the provider of a resource: `provider["registry.terraform.io/hashicorp/aws"].west`, and before it the module that
+configures it, if that is not the root.
+"""
 _META: Final = frozenset({"alias", "version"})
 _NOT_READ: Final = (".tofu", ".tofu.json")
 _PROVIDER: Final = re.compile(rb'^[ \t]*+provider[ \t]++["\w]', re.MULTILINE)
@@ -34,37 +38,60 @@ _NAMED: Final = re.compile(rb"(?<![\w-])([\w-]++)\s*+=\s*+\{([^{}]*+)")
 _OWN_BUNDLE: Final = "custom_ca_bundle"
 
 
-def split_provider(written: str) -> tuple[str, str]:
-    """(source, alias) of a provider as the state names it; the alias is empty for the default configuration.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderName:
+    """A provider's configuration as a state names it."""
 
-    Raises `errors.PluginUnavailable` for a provider that is configured inside a module.
-    """
+    source: str
+    """E.g. `registry.terraform.io/hashicorp/aws`."""
+    alias: str = ""
+    """Empty for the default configuration."""
+    module: str = ""
+    """The address of the module that configures it; empty for the root."""
+
+
+def provider_name(written: str) -> ProviderName:
+    """The provider that a state means. Raises `errors.PluginUnavailable` for what names none."""
     found = _OF_STATE.fullmatch(written)
     if found is None:
-        raise PluginUnavailable.because(f"{written} is not configured in the root module.")
-    return found["source"], found["alias"] or ""
+        raise PluginUnavailable.because(f"{written} names no provider.")
+    return ProviderName(source=found["source"], alias=found["alias"] or "", module=found["module"] or "")
 
 
-def configuration(root: Module, source: str, alias: str) -> Mapping[str, Json]:
-    """The values of the provider's block, without those that are not set; empty if the code has no such block.
+def configuration(root: Module, provider: ProviderName) -> Mapping[str, Json]:
+    """The values of the provider's block, with those of override files, without those that are not set; empty if the code has no such block.
 
     Raises `errors.PluginUnavailable` if there is an alias without a block, or a part of the block is not known.
     """
-    name = source.rpartition("/")[2]
-    for document, block in root.source.providers:
-        if document.header(block) == ("provider", name) and _alias(document, block, root) == alias:
-            if root.source.overridden_in(document.header(block)):
-                raise PluginUnavailable.because(f"An override file changes the provider {name}.")
-            return _known(body(document, block, root.scope, _META), document.at(block))
-    if alias:
-        raise PluginUnavailable.because(f"The root module configures no provider {name}.{alias}.")
-    return {}
+    module = next((each for each in root.modules() if each.address == provider.module), None)
+    if module is None:
+        raise PluginUnavailable.because(
+            f"The code has no {provider.module}, which the state says configures a provider."
+        )
+    header = ("provider", provider.source.rpartition("/")[2])
+    blocks = [(document, block) for document, block in module.source.providers if document.header(block) == header]
+    over = [
+        (document, block)
+        for document in module.source.overrides
+        for block in document.blocks(document.root)
+        if document.header(block) == header
+    ]
+    own, more = ([each for each in found if _alias(*each, module) == provider.alias] for found in (blocks, over))
+    if provider.alias and not own:
+        where = provider.module or "The root module"
+        raise PluginUnavailable.because(f"{where} configures no provider {header[1]}.{provider.alias}.")
+    values: dict[str, Json] = {}
+    for document, block in (*own[:1], *more):
+        # An argument of an override file takes the place of the block's own, and so do all nested blocks of one type
+        # (https://developer.hashicorp.com/terraform/language/files/override#merging-behavior).
+        values |= _known(body(document, block, module.scope, _META), document.at(block))
+    return values
 
 
-def _alias(document: Document, block: Node, root: Module) -> str:
+def _alias(document: Document, block: Node, module: Module) -> str:
     given = document.attributes(block).get("alias")
     try:
-        return str(value_of(read_attribute(document, given), root.scope)) if given is not None else ""
+        return str(value_of(read_attribute(document, given), module.scope)) if given is not None else ""
     except Unknown:
         return document.at(block)
 
@@ -85,7 +112,7 @@ def single_configuration(root: Path, data: Path, source: str) -> Mapping[str, Js
     module = load_module(root)
     for reason in _reasons(module, root, data, source):
         raise PluginUnavailable.because(reason)
-    settings = configuration(module, source, "")
+    settings = configuration(module, ProviderName(source=source))
     if settings.get(_OWN_BUNDLE):
         raise PluginUnavailable.because(f"A provider with {_OWN_BUNDLE} cannot be configured twice.")
     return settings

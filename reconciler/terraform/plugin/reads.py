@@ -23,8 +23,8 @@ from reconciler.terraform.plugin.configuration import (
     conform,
     dump,
     load,
+    provider_name,
     read_shape,
-    split_provider,
 )
 from reconciler.terraform.plugin.lock_file import LOCK_FILE, check_locked, executable_of
 from reconciler.terraform.plugin.messages import message
@@ -96,11 +96,11 @@ class PluginReads:
 
     async def _provider(self, written: str, root: Path, data: Path, module: Module) -> ProviderProcess:
         """The running provider for a name in the state, started and configured if need be."""
-        source, alias = split_provider(written)
-        values = configuration(module, source, alias)
-        executable = executable_of(data, source)
+        named = provider_name(written)
+        values = configuration(module, named)
+        executable = executable_of(data, named.source)
         if self.check_lock:
-            await asyncio.to_thread(check_locked, executable, source, root / LOCK_FILE)
+            await asyncio.to_thread(check_locked, executable, named.source, root / LOCK_FILE)
         key = ProviderAt(executable=executable.resolve(), settings=json.dumps(values, sort_keys=True))
         async with self._starting:
             known = self.running.get(key)

@@ -10,14 +10,15 @@ from reconciler.errors import PluginUnavailable
 from reconciler.terraform.plugin import configuration as configuration_module
 from reconciler.terraform.plugin.configuration import (
     BlockShape,
+    ProviderName,
     configuration,
     conform,
     convert,
     dump,
     load,
+    provider_name,
     read_shape,
     single_configuration,
-    split_provider,
 )
 from reconciler.terraform.plugin.messages import message
 
@@ -46,7 +47,7 @@ provider "aws" {
 def _configuration(tmp_path: Path, alias: str, **files: str) -> object:
     for name, text in {"main": CODE, **files}.items():
         (tmp_path / f"{name}.tf").write_text(text)
-    return configuration(load_module(tmp_path), AWS, alias)
+    return configuration(load_module(tmp_path), ProviderName(source=AWS, alias=alias))
 
 
 def test_the_block_is_evaluated(tmp_path: Path) -> None:
@@ -67,15 +68,43 @@ def test_what_is_not_known_is_not_guessed(tmp_path: Path) -> None:
         _configuration(tmp_path, "unknown")
     with pytest.raises(PluginUnavailable, match=r"configures no provider aws\.east"):
         _configuration(tmp_path, "east")
-    with pytest.raises(PluginUnavailable, match="override file"):
-        _configuration(tmp_path, "", override='provider "aws" {\n  region = "x"\n}\n')
+    with pytest.raises(PluginUnavailable, match="is not known"):
+        _configuration(tmp_path, "", override='provider "aws" {\n  region = aws_instance.x.id\n}\n')
+
+
+def test_an_override_file_sets_arguments_and_all_blocks_of_a_type_of_its_own_configuration(tmp_path: Path) -> None:
+    role = 'provider "aws" {\n  profile = "p"\n  assume_role {\n    role_arn = "arn:aws:iam::123456789012:role/y"\n  }\n}\n'
+    west = 'provider "aws" {\n  alias  = "west"\n  region = "us-west-1"\n}\n'
+    files = {"override": role, "z_override": west}
+    changed = [{"role_arn": "arn:aws:iam::123456789012:role/y"}]
+    assert _configuration(tmp_path, "", **files) == {"region": "eu-west-1", "profile": "p", "assume_role": changed}
+    assert _configuration(tmp_path, "west") == {"region": "us-west-1"}
+
+
+def test_an_override_file_alone_configures_the_default(tmp_path: Path) -> None:
+    override = 'provider "aws" {\n  region = "x"\n}\n'
+    assert _configuration(tmp_path, "", main="", override=override) == {"region": "x"}
+
+
+def test_a_module_may_configure_its_own(tmp_path: Path) -> None:
+    inner = tmp_path / "a"
+    inner.mkdir()
+    (inner / "main.tf").write_text('variable "r" {}\nprovider "aws" {\n  region = var.r\n}\n')
+    (tmp_path / "main.tf").write_text('module "a" {\n  source = "./a"\n  r      = "eu-north-1"\n}\n')
+    root = load_module(tmp_path)
+    assert configuration(root, provider_name(f'module.a.provider["{AWS}"]')) == {"region": "eu-north-1"}
+    with pytest.raises(PluginUnavailable, match=r"no module\.b"):
+        configuration(root, provider_name(f'module.b.provider["{AWS}"]'))
 
 
 def test_the_name_in_a_state_is_split() -> None:
-    assert split_provider(f'provider["{AWS}"]') == (AWS, "")
-    assert split_provider(f'provider["{AWS}"].west') == (AWS, "west")
-    with pytest.raises(PluginUnavailable, match="root module"):
-        split_provider(f'module.a.provider["{AWS}"]')
+    assert provider_name(f'provider["{AWS}"]') == ProviderName(source=AWS)
+    assert provider_name(f'provider["{AWS}"].west') == ProviderName(source=AWS, alias="west")
+    assert provider_name(f'module.a.module.b.provider["{AWS}"].x') == ProviderName(
+        source=AWS, alias="x", module="module.a.module.b"
+    )
+    with pytest.raises(PluginUnavailable, match="names no provider"):
+        provider_name("aws")
 
 
 ONE = 'provider "aws" {\n  region = "eu-west-1"\n}\n'
@@ -93,6 +122,11 @@ def test_its_settings_are_those_of_the_only_block(tmp_path: Path) -> None:
     random = 'provider "random" {}\n'
     asked = 'terraform {\n  required_providers {\n    aws = {\n      source = "hashicorp/aws"\n    }\n  }\n}\n'
     assert _settings(tmp_path, main=ONE, more=random, versions=asked) == {"region": "eu-west-1"}
+
+
+def test_an_override_file_is_part_of_the_single_configuration(tmp_path: Path) -> None:
+    override = 'provider "aws" {\n  region = "us-east-1"\n}\n'
+    assert _settings(tmp_path, main=ONE, override=override) == {"region": "us-east-1"}
 
 
 def test_without_a_block_there_are_none(tmp_path: Path) -> None:
@@ -115,7 +149,6 @@ def test_without_a_block_there_are_none(tmp_path: Path) -> None:
         ),
         ({"main": 'provider "aws" {\n  region = aws_instance.a.id\n}\n'}, "not known"),
         ({"main": 'provider "aws" {\n  custom_ca_bundle = "/own.pem"\n}\n'}, "cannot be configured twice"),
-        ({"main": ONE, "override": 'provider "aws" {\n  region = "us-east-1"\n}\n'}, "override"),
     ],
 )
 def test_code_that_may_configure_it_more_than_once_is_refused(
