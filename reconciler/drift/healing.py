@@ -173,6 +173,11 @@ class Healer:
         done = await self.terraform.apply_and_log(root, saved.file, state=self.state, lock_seconds=_LOCK_SECONDS)
         output = done.out.decode(errors="replace") + done.err
         _write(place / "apply.log", output.encode())
+        if done.code < 0:
+            raise TerraformFailed(
+                f"`terraform apply` was ended by signal {-done.code} while it set {drift.address} back. It is planned again: what it did by "
+                "then is seen. If its lock on a remote state stayed behind, remove that with `terraform force-unlock`."
+            )
         if done.code:
             return self._body(
                 DriftOutcome.FAILED, drift, choice, place, reason=f"terraform apply failed: {output.strip()[-_LAST:]}"

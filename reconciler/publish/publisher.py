@@ -96,5 +96,9 @@ class Publisher:
 
     async def _forever(self, poll_seconds: float) -> None:
         while True:
-            await self.push_once()
+            try:
+                await self.push_once()
+            except Exception:
+                # An odd answer of a remote or a host must not end the reconciler: every commit stays here.
+                log.exception("push_broke", stack=self.stack, again_in_seconds=self.retry.failed())
             await asyncio.sleep(poll_seconds)

@@ -293,8 +293,8 @@ def _remove(plan: Path) -> None:
 
 
 async def end_process(process: asyncio.subprocess.Process) -> None:
-    """Kill the process if it still runs, with the providers it started: they share its process group."""
-    if process.returncode is None:
+    """Kill the process if it still runs, with the providers it started: they share its process group, and outlive one that was killed."""
+    if process.returncode is None or process.returncode < 0:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()

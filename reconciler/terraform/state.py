@@ -1,9 +1,13 @@
 """A stack's state: the values that it records, a copy without some resources to plan against, and whether an apply has its lock."""
 
 import asyncio
+import fcntl
 import json
 import os
 import secrets
+import socket
+import struct
+import sys
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +31,8 @@ _PREFIX = "scratch-state-"
 _OVERRIDE = "sentinel_scratch_override.tf"
 _LOCAL = 'terraform {{\n  backend "local" {{\n    path = {path}\n  }}\n}}\n'
 _STALE_LOCK: Final = 900.0
+_FLOCK: Final = "hhqqi4x"
+"""`struct flock` of Linux: type, whence, start, length, process."""
 
 
 def recorded_values(source: bytes, name: str) -> dict[str, Mapping[str, Json]]:
@@ -134,12 +140,30 @@ def planning_against(terraform: Terraform, root: Path, scratch: Path, *, is_file
 def terraform_is_applying(state: Path | None) -> bool:
     """Whether a terraform process holds the lock on the state file, so that code, state and live values still change.
 
-    The local backend keeps its lock in `.NAME.lock.info` beside the state; a lock older than 15 minutes was left by a killed process.
+    The local backend locks the file itself, and says who in `.NAME.lock.info` beside it, which stays behind if that process is killed. What
+    another machine locked may not show here: then it counts for 15 minutes.
     """
     if state is None:
         return False
+    info = state.parent / f".{state.name}.lock.info"
     try:
-        age = time.time() - (state.parent / f".{state.name}.lock.info").stat().st_mtime
+        age = time.time() - info.stat().st_mtime
+        who = json.loads(info.read_bytes()).get("Who", "")
+    except (OSError, ValueError, AttributeError):
+        # Terraform writes it after it has the lock, and removes it before it gives the lock back.
+        age, who = (0.0, "") if info.exists() else (_STALE_LOCK, "")
+    locked = _is_locked(state)
+    here = locked is not None and str(who).rpartition("@")[2] == socket.gethostname()
+    return bool(locked) or (age < _STALE_LOCK and not here)
+
+
+def _is_locked(state: Path) -> bool | None:
+    """Whether a process of this machine has the lock on the file; None if that cannot be told."""
+    if sys.platform != "linux" or not state.is_file():
+        return None
+    try:
+        with state.open("rb") as file:
+            found = fcntl.fcntl(file, fcntl.F_GETLK, struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
     except OSError:
-        return False
-    return age < _STALE_LOCK
+        return None
+    return bool(struct.unpack(_FLOCK, found)[0] != fcntl.F_UNLCK)

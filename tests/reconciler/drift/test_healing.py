@@ -200,6 +200,18 @@ async def test_a_failure_is_for_a_human(tmp_path: Path, more: dict[str, Any], sa
     assert says in str(body.members["reason"])
 
 
+async def test_an_apply_that_was_killed_is_planned_again_and_what_it_did_is_seen(tmp_path: Path) -> None:
+    terraform = _fake(tmp_path, MOVES, code=-9)
+    with pytest.raises(TerraformFailed, match="ended by signal 9"):
+        await _healer(tmp_path, terraform).heal(HEALED_DRIFT)
+    half = _fake(tmp_path, MOVES)
+    assert (await _healer(tmp_path, half).heal(HEALED_DRIFT)).members["outcome"] == "reverted"
+    assert len(half.applied) == 1
+    whole = _fake(tmp_path, {})
+    body = await _healer(tmp_path, whole).heal(HEALED_DRIFT)
+    assert (body.members["outcome"], whole.applied) == ("reverted", [])
+
+
 @pytest.mark.terraform
 @pytest.mark.slow
 @pytest.mark.enable_socket

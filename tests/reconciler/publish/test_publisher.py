@@ -81,3 +81,24 @@ async def test_a_remote_that_never_answers_does_not_hold_up_the_end(remote: Fake
         await asyncio.sleep(0.01)
     stop.set()
     await asyncio.wait_for(running, 300)
+
+
+async def test_an_error_that_nobody_foresaw_does_not_end_it(
+    remote: FakeRemote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushing, stop = _pushing(remote), asyncio.Event()
+    push = FakeRemote.push
+
+    async def breaks_first(self: FakeRemote, recorded: Collection[str] = ()) -> str:
+        monkeypatch.setattr(FakeRemote, "push", push)
+        pushing.retry.again_at = 0
+        raise AttributeError("an odd answer")
+
+    monkeypatch.setattr(FakeRemote, "push", breaks_first)
+    monkeypatch.setattr(Retry, "due", True)
+    running = asyncio.ensure_future(pushing.run(0.01, stop))
+    while not remote.pushes and not running.done():  # noqa: ASYNC110  nothing signals a push
+        await asyncio.sleep(0.01)
+    stop.set()
+    await asyncio.wait_for(running, 300)
+    assert remote.pushes

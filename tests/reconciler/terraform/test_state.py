@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +155,36 @@ def test_a_lock_that_a_killed_terraform_left_is_not_waited_for_forever(tmp_path:
     os.utime(lock, (0, 0))
     assert not terraform_is_applying(tmp_path / "terraform.tfstate")
     assert not terraform_is_applying(None)
+
+
+@pytest.mark.terraform
+def test_the_lock_of_a_terraform_that_is_killed_in_an_apply_ends_with_it(tmp_path: Path) -> None:
+    """The real program, with a resource that needs no provider. While it runs, its lock counts, however old."""
+    wait = f"touch {tmp_path / 'began'}; exec sleep 3600"
+    (tmp_path / "main.tf").write_text(
+        f'resource "terraform_data" "a" {{\n  provisioner "local-exec" {{\n    command = "{wait}"\n  }}\n}}\n'
+    )
+    state, lock = tmp_path / "terraform.tfstate", tmp_path / ".terraform.tfstate.lock.info"
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    subprocess.run(["terraform", "init"], cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert not terraform_is_applying(state)
+    applying = subprocess.Popen(
+        ["terraform", "apply", "-auto-approve"],
+        cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    try:
+        until = time.monotonic() + 300
+        while not (tmp_path / "began").exists():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        os.utime(lock, (0, 0))
+        assert terraform_is_applying(state)
+        os.utime(lock)
+        applying.kill()
+        applying.wait()
+        assert lock.exists()
+        assert not terraform_is_applying(state)
+        lock.write_text('{"Who": "root@another-machine"}')
+        assert terraform_is_applying(state)
+    finally:
+        os.killpg(applying.pid, signal.SIGKILL)
