@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 import threading
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +21,6 @@ from gateway.core.waiting import waiting
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from reconciler.changes.cloudtrail import Events
     from reconciler.model import Drift
     from reconciler.working_copy.report import Report
 
@@ -136,11 +136,11 @@ def reconcile(
             tokens=suggest,
             adopt=adopt,
         )
-        report = _run(reconcile_working_copy(run))
+        report = replace(_run(reconcile_working_copy(run)), bad_events=found.bad)
     except SentinelError as error:
         _fail(error, as_json=as_json)
         raise typer.Exit(1) from error
-    _print_report(report, found, written=write_files, as_json=as_json)
+    _print_report(report, written=write_files, as_json=as_json)
     raise typer.Exit(0 if report.clean else LEFT)
 
 
@@ -223,16 +223,16 @@ def _fail(error: SentinelError, *, as_json: bool) -> None:
         print_error(str(error))
 
 
-def _print_report(report: "Report", events: "Events", *, written: bool, as_json: bool) -> None:
+def _print_report(report: "Report", *, written: bool, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(_report_to_json(report, events, written=written), ensure_ascii=False, default=str))
+        typer.echo(json.dumps(_report_to_json(report, written=written), ensure_ascii=False, default=str))
         return
     from reconciler.working_copy.printer import print_report
 
-    print_report(report, events.bad, written=written)
+    print_report(report, written=written)
 
 
-def _report_to_json(report: "Report", events: "Events", *, written: bool) -> dict[str, Any]:
+def _report_to_json(report: "Report", *, written: bool) -> dict[str, Any]:
     from reconciler.adoption.model import left_creation_to_json
     from reconciler.model import left_to_json, proof_to_json
 
@@ -246,7 +246,7 @@ def _report_to_json(report: "Report", events: "Events", *, written: bool) -> dic
         "proofs": [proof_to_json(proof) for proof in report.proofs],
         "left": [*map(left_to_json, report.left), *map(left_creation_to_json, report.created)],
         "noted": list(report.noted),
-        "bad_events": list(events.bad),
+        "bad_events": list(report.bad_events),
     }
 
 

@@ -193,6 +193,7 @@ def _worker(
         pushing=pushing,
         drifting=drifting,
         putting_back=putting_back,
+        together=timedelta(seconds=settings.reconcile.together_seconds),
     )
 
 

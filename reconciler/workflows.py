@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
-import msgspec
 import structlog
 from dbos import DBOS, DBOSConfig, SetWorkflowID
 from dbos import error as dbos_error
@@ -28,7 +28,7 @@ from reconciler.drift.put_backs.workflow import PutBackWorkflow
 from reconciler.drift.scan import DriftScan
 from reconciler.errors import GitFailed
 from reconciler.line.loop import Line
-from reconciler.line.proposal import Proposal
+from reconciler.line.proposal import Proposal, WrittenBack
 from reconciler.notify.delivery import ReceiverWorker
 from reconciler.notify.workflow import NoticeWorkflow
 from reconciler.publish.publisher import Publisher
@@ -65,6 +65,10 @@ class Worker:
     """The slot of the schedule in which changes from outside were last looked for."""
     seen_head: str = ""
     """The protected branch's commit when merges were last recorded."""
+    together: timedelta = timedelta()
+    """How long a session must have been quiet before what it created or deleted is written back: what follows is one change with it."""
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when nothing more is to be begun: what is queued waits for the next start."""
 
     async def run_once(self, runner: "Runner") -> int:
         """Read the ledger and write back what is due, oldest first; returns how many succeeded. A failure does not stop the others."""
@@ -72,17 +76,22 @@ class Worker:
         done = await self._record_without_code()
         for applied in self.backlog.pending():
             retry = self.retries.setdefault(applied.id, Retry())
+            if self.stop.is_set():
+                return done
             if not retry.due or terraform_is_applying(self.line.state):
+                continue
+            if applied.id not in self.backlog.settled:
+                continue  # it was written back with another one, as one change
+            if not self.backlog.rests(applied, self.line.clock.now(), self.together):
                 continue
             if await self._write_back(runner, applied, retry):
                 done += 1
+                await self.backlog.read(self.line.queries)
             # What is to be healed waits for one write-back at most, however many there are.
             await self._heed_drift(runner)
         await self._look_at_protected(runner)
         await self._settle_doubts(runner)
         await self._heed_drift(runner)
-        if done:
-            await self.backlog.read(self.line.queries)
         return done
 
     async def put_back(self, runner: "Runner") -> None:
@@ -98,7 +107,7 @@ class Worker:
         done = 0
         for applied in self.backlog.pending():
             if proposal := self.line.without_code(applied, self.backlog):
-                await self.line.record(applied, proposal.record_body(branch=self.line.branch, commit="", diff=""))
+                await self.line.record(applied.id, proposal.record_body(branch=self.line.branch, commit="", diff=""))
                 done += 1
         if done:
             await self.backlog.read(self.line.queries)
@@ -129,7 +138,7 @@ class Worker:
             if not self.left_over.due(applied.id, recorded, now):
                 continue
             if proposal := self.line.without_code(applied, self.backlog):
-                await self.line.record(applied, proposal.record_body(branch=self.line.branch, commit="", diff=""))
+                await self.line.record(applied.id, proposal.record_body(branch=self.line.branch, commit="", diff=""))
                 self.left_over.tried(applied.id, now)
             elif not terraform_is_applying(self.line.state):
                 self.left_over.tried(applied.id, now)
@@ -307,11 +316,10 @@ class Runner:
 
         async def publish(proposal: dict[str, Json]) -> dict[str, Json]:
             applied = await self._applied(worker, mutation_id, corrects)
-            return (await worker.line.publish(applied, worker.backlog, Proposal.from_json(proposal))).members
+            return (await worker.line.publish(applied, worker.backlog, Proposal.from_json(proposal))).to_json()
 
-        async def record(members: dict[str, Json]) -> None:
-            body = msgspec.convert(members, ReconciledBody)
-            await worker.line.record(await self._applied(worker, mutation_id, corrects), body)
+        async def record(written: dict[str, Json]) -> None:
+            await worker.line.record_all(mutation_id, WrittenBack.from_json(written))
 
         proposal = await DBOS.run_step_async({"name": "prove"}, prove)
         body = await DBOS.run_step_async({"name": "publish"}, publish, proposal)
@@ -383,35 +391,28 @@ async def serve(
     async with opened as runner, asyncio.TaskGroup() as group:
         group.create_task(runner.notices.run(poll_seconds, stop))
         for worker in workers.values():
+            worker.stop = stop
             for work in (worker.run_once, worker.put_back):
                 group.create_task(_run(worker.line.stack, partial(work, runner), poll_seconds, stop))
             if worker.pushing is not None:
                 group.create_task(worker.pushing.run(poll_seconds, stop))
         if elsewhere is not None:
-            group.create_task(_run_elsewhere(elsewhere, poll_seconds, stop))
+            group.create_task(_run("", partial(_settle_elsewhere, elsewhere), poll_seconds, stop))
 
 
-async def _run_elsewhere(read_back: ReadBack, poll_seconds: float, stop: asyncio.Event) -> None:
-    """Settle what no worker does. Nothing is read for it, so it needs no workflow."""
-    while not stop.is_set():
-        try:
-            for doubt in await read_back.due():
-                read_back.looked(doubt.mutation_id)
-                await read_back.settle(doubt.mutation_id, await read_back.look(doubt.mutation_id))
-        except SentinelError as error:
-            log.error("doubts_not_settled", error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
-        try:
-            await asyncio.wait_for(stop.wait(), poll_seconds)
-        except TimeoutError:
-            continue
+async def _settle_elsewhere(elsewhere: ReadBack) -> None:
+    """Settle what no worker does. Nothing is read for it, so it needs no workflow. Raises as `ReadBack`."""
+    for doubt in await elsewhere.due():
+        elsewhere.looked(doubt.mutation_id)
+        await elsewhere.settle(doubt.mutation_id, await elsewhere.look(doubt.mutation_id))
 
 
 async def _run(stack: str, work: Callable[[], Awaitable[object]], poll_seconds: float, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
             await work()
-        except LedgerUnavailable as error:
-            log.error("ledger_unavailable", stack=stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
+        except SentinelError as error:
+            log.error("round_not_finished", stack=stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
         except Exception:
             # One stack's odd answer must not end the work of the others.
             log.exception("round_broke", stack=stack)

@@ -49,6 +49,8 @@ class DeclaredStack:
     """What the code imports already: type and id."""
     others: frozenset[tuple[str, str]] = frozenset()
     """What other stacks declare: type and id, or type and ARN."""
+    beside: tuple[Created, ...] = ()
+    """Creations that are written besides: what belongs to them, or is named by them, belongs to the stack."""
 
 
 async def adopt(open_provider: OpenProvider, events: Sequence[Event], stack: DeclaredStack, how: Adopt) -> Adoption:
@@ -235,16 +237,20 @@ class _Adopting:
     def _link_what_is_named(self) -> None:
         """Write what something names that is about to be written; the rest belongs to no resource of the stack."""
         todo, self.unlinked = self.unlinked, []
-        while named := [each for each in todo if any(names(made, each[0]) for made, _ in self.created)]:
+        while named := [each for each in todo if any(names(made, each[0]) for made in self._written())]:
             self.created += [(new, creation) for new, creation, _ in named]
             todo = [each for each in todo if each not in named]
         self.left += [left for _, _, left in todo]
+
+    def _written(self) -> list[Created]:
+        """What is about to be written."""
+        return [*self.stack.beside, *(made for made, _ in self.created)]
 
     def _of_new(self, new: Created) -> bool:
         """Whether it belongs to something that is about to be written itself."""
         names = {
             value
-            for made, _ in self.created
+            for made in self._written()
             for value in (made.import_id, made.name, str(made.attributes.get("arn")))
             if value
         }

@@ -37,6 +37,8 @@ class AppliedMutation:
     kind: str = ""
     """`human`, `agent`, `service` or `pipeline`."""
     on_behalf_of: str = ""
+    session: str = ""
+    """The id of the key that it was signed with: what one actor does with one key within a short time may be one change."""
     at: datetime
     operation: str
     """`service:Operation`."""
@@ -142,6 +144,7 @@ def applied_mutation(record: Record, approvers: Mapping[str, str]) -> AppliedMut
         actor=record.actor,
         kind=caller.kind.value,
         on_behalf_of=caller.on_behalf_of,
+        session=caller.key_id,
         at=record.at,
         operation=call.name,
         account=call.account,

@@ -1,9 +1,10 @@
 """Which mutations still wait to be written back, according to the ledger, and which one explains a change in a plan."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE, AttributePath, overlaps
@@ -21,6 +22,12 @@ from reconciler.model import Wanted
 from reconciler.terraform.plan import ResourceChange
 
 _PAGE = 1_000
+MOST_OF_SESSION: Final = 16
+"""Mutations that are looked at together with another one of their session: each may cost a read of AWS."""
+FLIGHT_LASTS: Final = timedelta(seconds=60)
+"""How long a call is waited for whose outcome is not known: one in doubt may stay so for much longer."""
+SESSION_LASTS: Final = timedelta(hours=1)
+"""How far apart mutations of one key may be that are one change: keys may be used for years."""
 
 
 @dataclass(slots=True)
@@ -76,6 +83,28 @@ class Backlog:
             if mutation in self.decided:
                 yield replace(self.decided[mutation], corrects=record.seq)
 
+    def of_session(self, applied: AppliedMutation) -> tuple[AppliedMutation, ...]:
+        """The other mutations of the same session that wait or were left to a human, oldest first: those that may be one change with it.
+
+        At most `MOST_OF_SESSION`, the nearest in time, and none that is more than `SESSION_LASTS` away.
+        """
+        there = {each.id: each for each in (*self.pending(), *self.left_over())}
+        near = [each for each in there.values() if each.id != applied.id and _is_of_session(each, applied)]
+        near.sort(key=lambda each: abs(each.settled_at - applied.settled_at))
+        return tuple(sorted(near[:MOST_OF_SESSION], key=lambda each: each.seq))
+
+    def rests(self, applied: AppliedMutation, now: datetime, quiet: timedelta) -> bool:
+        """Whether nothing more is to be expected that is one change with a mutation: nobody of its session created or deleted anything, or
+        the session has been quiet for so long, and has no call under way.
+        """
+        session = (applied, *self.of_session(applied))
+        if not any(each.call is not None or creates_resource(each) or deleted_addresses(each) for each in session):
+            return True
+        under_way = (each for each in list(self.in_flight.values()) if _is_of_session(each, applied))
+        if any(now - each.at < FLIGHT_LASTS for each in under_way):
+            return False
+        return now - max(each.settled_at for each in session) >= quiet
+
     def superseded(self, applied: AppliedMutation) -> Mapping[tuple[str, str], str]:
         """By (address, attribute) of its effects: the id of the last applied mutation after this one that set the same attribute."""
         found = {
@@ -113,10 +142,10 @@ class Backlog:
                     found[other.id] = other.seq
         return [mutation for mutation, _ in sorted(found.items(), key=lambda item: item[1])]
 
-    def explain(self, change: ResourceChange, without: AppliedMutation) -> str:
-        """The mutation other than `without` that caused a change in a plan, as half a sentence; empty if there is none."""
+    def explain(self, change: ResourceChange, without: Collection[str]) -> str:
+        """The mutation other than those `without` that caused a change in a plan, as half a sentence; empty if there is none."""
         for other in list(self.decided.values()):
-            if other.id != without.id and any(
+            if other.id not in without and any(
                 _touches(effect.address, effect.attribute, change) for effect in other.effects
             ):
                 return f"belongs to {other.id}, which is not in the code"
@@ -211,6 +240,11 @@ class Backlog:
             self.left[mutation] = record
         else:
             del self.decided[mutation]
+
+
+def _is_of_session(other: AppliedMutation, applied: AppliedMutation) -> bool:
+    same = (other.actor, other.on_behalf_of, other.session) == (applied.actor, applied.on_behalf_of, applied.session)
+    return same and other.unread is None and abs(other.settled_at - applied.settled_at) <= SESSION_LASTS
 
 
 def trailer_key(mutation: str, corrects: int) -> str:

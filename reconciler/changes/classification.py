@@ -12,7 +12,7 @@ from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.changes.event_creations import Created
 from reconciler.changes.mutation_creations import creations_of, recreations_of
 from reconciler.changes.replacements import deletes_declared
-from reconciler.model import Drift, DriftOrigin, Left, Wanted, is_replacement
+from reconciler.model import Drift, DriftOrigin, Left, Wanted, is_new, is_replacement
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
 _BY_ITSELF = {("aws_autoscaling_group", "suspended_processes"): "the group's own processes suspend and resume"}
@@ -68,15 +68,23 @@ class ClassifiedDrift:
         """Whether code may have to change for it."""
         return bool(self.wanted or self.created or self.again or self.beside_code)
 
-    def with_new(self, address: str, wanted: Sequence[Wanted]) -> "ClassifiedDrift":
-        """The same, with the block of one created resource wanted and none of its values left."""
-        left = tuple(entry for entry in self.left if entry.wanted.address != address)
-        return replace(self, wanted=(*self.wanted, *wanted), left=left)
-
     def explain(self, change: ResourceChange) -> str:
         """Why a change in a plan is deliberately not written; empty if it is not one of those."""
         here = [left for left in (*self.kept_out, *self.left) if left.wanted.address == change.address]
         return next((left.reason for left in here if left.wanted.path.top in {change.top, WHOLE}), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangePart:
+    """A mutation, alone or as a part of a change of several, with what is to be written of it."""
+
+    applied: AppliedMutation
+    classified: ClassifiedDrift
+
+    def has(self, wanted: Wanted) -> bool:
+        """Whether a value is one of this mutation's: one that it wants, or one of a resource that it created."""
+        own = self.classified.wanted
+        return any(want.key == wanted.key or (is_new(want) and want.address == wanted.address) for want in own)
 
 
 def classify_mutation(applied: AppliedMutation, *, superseded: Mapping[tuple[str, str], str]) -> ClassifiedDrift:

@@ -19,6 +19,17 @@ _CALL: Final = "call"
 """The identity of what AWS names when it creates it: the digest of the call, and no attribute."""
 _WITHOUT_REGION: Final = ("aws_iam_", "aws_s3_bucket")
 """Prefixes of the types whose names are unique in an account, or everywhere."""
+_ARNS: Final = {
+    "aws_sns_topic": ("sns", ""),
+    "aws_sqs_queue": ("sqs", ""),
+    "aws_dynamodb_table": ("dynamodb", "table/"),
+    "aws_kinesis_stream": ("kinesis", "stream/"),
+    "aws_cloudwatch_log_group": ("logs", "log-group:"),
+    "aws_cloudwatch_metric_alarm": ("cloudwatch", "alarm:"),
+    "aws_ecr_repository": ("ecr", "repository/"),
+}
+"""The service and the kind in the ARN of what is named by its name
+(https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html)."""
 Identity = Mapping[str, str]
 Imported = tuple[str, str, str]
 """The id to import by, what people call it, and the value by which it names the resource it belongs to (empty if it stands alone)."""
@@ -71,9 +82,29 @@ def _created(whole: Effect, applied: AppliedMutation) -> Created | None:
         return None
     named = {name: value for name, value in whole.identity.items() if name != _CALL}
     attributes = {**named, **_attributes(parts)}
+    named_by = _names(whole.resource_type, import_id, name, applied)
     return Created(
-        resource_type=whole.resource_type, import_id=import_id, attributes=attributes, name=name, parent=parent
+        resource_type=whole.resource_type,
+        import_id=import_id,
+        attributes=attributes,
+        name=name,
+        parent=parent,
+        arn=named_by.get("arn", ""),
+        named_by=named_by,
     )
+
+
+def _names(resource_type: str, import_id: str, name: str, applied: AppliedMutation) -> dict[str, str]:
+    """The attributes by which others name a new resource, as far as their values follow from the call and mean one resource anywhere."""
+    if resource_type in _ARNS and applied.account and applied.region:
+        service, kind = _ARNS[resource_type]
+        arn = f"arn:{partition_of(applied.region)}:{service}:{applied.region}:{applied.account}:{kind}{name}"
+        return {"arn": arn, "url": import_id} if resource_type == "aws_sqs_queue" else {"arn": arn}
+    if resource_type == "aws_s3_bucket":
+        return {"arn": f"arn:{partition_of(applied.region)}:s3:::{name}"}
+    if import_id.startswith("arn:"):
+        return {"arn": import_id}
+    return {"id": import_id} if applied.made and import_id == applied.made else {}
 
 
 def _attributes(parts: list[Effect]) -> Mapping[str, Json]:

@@ -34,6 +34,7 @@ from reconciler.terraform.state import read_recorded
 
 log = structlog.get_logger()
 
+Live = Mapping[str, Mapping[str, Json]]
 CREATED: Final = "created"
 """The member of a live value that says by which id something is imported that was created outside."""
 _ADOPT, _GIVEN, _OF, _WHY = "adopt", "given", "of", "why"
@@ -46,8 +47,10 @@ _IDENTITY: Final = (CREATED, "arn", "event")
 class CreatedOutside(Protocol):
     """Finds what was created outside."""
 
-    async def find(self, events: Sequence[Event]) -> tuple[OutsideChange, ...]:
-        """What the events say was created, and what the stack does not have. Raises `errors.GitFailed` and its like."""
+    async def find(self, events: Sequence[Event], live: Live) -> tuple[OutsideChange, ...]:
+        """What the events say was created, and what the stack does not have. `live` has live attributes by address, as far as they are known:
+        what a declared resource names by now belongs to the stack. Raises `errors.GitFailed` and its like.
+        """
         ...
 
     async def is_accounted(self, drift: ForeignDrift) -> bool:
@@ -61,7 +64,7 @@ class CreatedBesideCode:
 
     line: Line
 
-    async def find(self, events: Sequence[Event]) -> tuple[OutsideChange, ...]:
+    async def find(self, events: Sequence[Event], live: Live) -> tuple[OutsideChange, ...]:
         """As `CreatedOutside.find`."""
         if not events:
             return ()
@@ -69,7 +72,7 @@ class CreatedBesideCode:
         code = load_module(root)
         stack = DeclaredStack(
             code=code,
-            declared=await self._recorded(),
+            declared={address: {**own, **live.get(address, {})} for address, own in (await self._recorded()).items()},
             imported=imports_of(code),
             others=await asyncio.to_thread(self._of_other_stacks),
         )
@@ -132,6 +135,19 @@ def known_creation(drift: ForeignDrift) -> KnownCreation:
         resource_type=drift.resource_type or type_of_named(drift.address),
         import_id=str(live.get(CREATED) or ""),
         given=frozenset(map(str, given)) if isinstance(given, list) else frozenset(),
+    )
+
+
+def left_creation(drift: ForeignDrift) -> LeftCreation:
+    """A change from outside that `is_created_outside`, as what is not written."""
+    known, live = known_creation(drift), drift.live if isinstance(drift.live, Mapping) else {}
+    origin = DriftOrigin(actor=drift.origin.actor if drift.origin else "", event=str(live.get("event")), at=drift.at)
+    return LeftCreation(
+        resource_type=known.resource_type,
+        identity=known.import_id,
+        origin=origin,
+        why=drift.reason,
+        arn=str(live.get("arn") or ""),
     )
 
 

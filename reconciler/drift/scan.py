@@ -20,15 +20,21 @@ from gateway.core.records.record import Record
 from gateway.core.records.write_backs import WriteBackBody
 from gateway.terraform.address import type_of_named
 from reconciler.changes.applied_mutation import AppliedMutation, mutation_of_drift
-from reconciler.changes.backlog import Backlog
+from reconciler.changes.backlog import MOST_OF_SESSION, Backlog
 from reconciler.changes.cloudtrail import Event, origins
 from reconciler.changes.event_sources import EventSources
 from reconciler.changes.outside_changes import OutsideChange, outside_changes, recalled
-from reconciler.drift.created_outside import CreatedOutside, creation_id, is_created_outside, known_creation
+from reconciler.drift.created_outside import (
+    CreatedOutside,
+    creation_id,
+    is_created_outside,
+    known_creation,
+    left_creation,
+)
 from reconciler.drift.foreign_drift import with_replacements
 from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
-from reconciler.line.loop import Line
+from reconciler.line.loop import Beside, Line
 from reconciler.model import Wanted, is_replacement
 from reconciler.publish.git import mutations_in
 from reconciler.terraform.plan import TerraformPlan
@@ -104,7 +110,7 @@ class DriftScan:
         await self.book.read(self.line.queries)
         events = await self._events()
         found = await self._outside(plan, events) if plan is not None else {}
-        found |= await self._created(events)
+        found |= await self._created(events, plan.live_values if plan is not None else {})
         for drift_id, outside in found.items():
             await self._record_found(drift_id, outside)
         for drift in list(self.book.open.values()):
@@ -152,10 +158,12 @@ class DriftScan:
         now = self.line.clock.now()
         return await self.sources.since(now - max(_LOOK_BACK, timedelta(seconds=2 * self.every_seconds)))
 
-    async def _created(self, events: Sequence[Event]) -> dict[str, OutsideChange]:
+    async def _created(
+        self, events: Sequence[Event], live: Mapping[str, Mapping[str, Json]]
+    ) -> dict[str, OutsideChange]:
         """What was created outside, by the id of the change: what was found before stays so after its events are gone."""
         stack = self.line.stack
-        found = await self.created.find(events) if self.created is not None else ()
+        found = await self.created.find(events, live) if self.created is not None else ()
         return {
             creation_id(each, stack, self.book.ended[stack, each.change.address, each.change.attribute]): each
             for each in found
@@ -226,23 +234,30 @@ class DriftScan:
 
         What was replaced is proposed together with the rest that was, since one may belong to the other.
         """
-        beside = self._replaced_too(drift)
-        known = known_creation(drift) if is_created_outside(drift) else None
-        applied = mutation_of_drift(drift, *beside, known=known)
-        proposal = await self.line.prove(applied, self.backlog)
-        body = await self.line.publish(applied, self.backlog, proposal)
-        reasons = [each.reason for each in body.left]
-        outcome = DriftOutcome.FAILED if reasons else DriftOutcome.CODIFIED
+        replaced = self._replaced_too(drift)
+        applied, beside = _as_mutation(drift, *replaced), self._of_one_actor(drift)
+        proposal = await self.line.prove(applied, self.backlog, beside)
+        written = await self.line.publish(applied, self.backlog, proposal, beside)
+        for mutation, body in written.beside.items():
+            await self._settle(self.book.open[mutation], _codified(self.book.open[mutation], body))
+        body = written.body
         # A commit that an earlier run made, before it was killed, may not have what was found since: that waits for its own turn.
-        for each in beside if not reasons else ():
+        for each in replaced if not body.left else ():
             if each.address in body.edited_addresses:
                 await self._settle(each, _with_it(drift, each, body))
-        return _settled(
-            drift,
-            outcome,
-            " ".join(reasons) or body.nothing_to_do or "It is proposed for the code.",
-            **{name: getattr(body, name) for name in WriteBackBody.__struct_fields__},
-        )
+        return _codified(drift, body)
+
+    def _of_one_actor(self, drift: ForeignDrift) -> Beside:
+        """The other changes by the same actor that are to be codified, and what was created and is not."""
+        others = [
+            each
+            for each in self.book.open.values()
+            if each.stack == drift.stack and each.id != drift.id and _actor(each) == _actor(drift)
+        ]
+        waiting = [each for each in others if each.waits and each.action is DriftAction.CODIFY]
+        changes = tuple(_as_mutation(each) for each in waiting if not _is_replaced(each))
+        unwritten = (each for each in others if is_created_outside(each) and each not in waiting and not each.commit)
+        return Beside(changes=changes[:MOST_OF_SESSION], unwritten=tuple(map(left_creation, unwritten)))
 
     def _replaced_too(self, drift: ForeignDrift) -> list[ForeignDrift]:
         """The other resources that were replaced and are to be codified too, if this one was replaced."""
@@ -271,6 +286,26 @@ class DriftScan:
 
 def _is_replaced(drift: ForeignDrift) -> bool:
     return is_replacement(Wanted(address=drift.address, attribute=drift.attribute, value=drift.live))
+
+
+def _as_mutation(drift: ForeignDrift, *beside: ForeignDrift) -> AppliedMutation:
+    return mutation_of_drift(drift, *beside, known=known_creation(drift) if is_created_outside(drift) else None)
+
+
+def _actor(drift: ForeignDrift) -> str:
+    """Who did it; empty if that is not known."""
+    return drift.origin.actor if drift.origin is not None else ""
+
+
+def _codified(drift: ForeignDrift, body: WriteBackBody) -> DriftSettledBody:
+    """What came of a change that was to be proposed for the code."""
+    reasons = [each.reason for each in body.left]
+    return _settled(
+        drift,
+        DriftOutcome.FAILED if reasons else DriftOutcome.CODIFIED,
+        " ".join(reasons) or body.nothing_to_do or "It is proposed for the code.",
+        **{name: getattr(body, name) for name in WriteBackBody.__struct_fields__},
+    )
 
 
 def _with_it(drift: ForeignDrift, each: ForeignDrift, body: WriteBackBody) -> DriftSettledBody:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
 from reconciler.changes.cloudtrail import Event, letters, matches
-from reconciler.model import Drift, DriftOrigin, Wanted
+from reconciler.model import Drift, DriftOrigin, Left, Wanted
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
 _MIRRORS = {
@@ -23,27 +23,41 @@ _MIRRORS = {
 """Attributes that repeat what resources of another type declare, by resource type."""
 _OF_BUCKETS = "aws_s3_bucket"
 """Everything of a bucket but its tags is declared by a resource of its own."""
+_BY_HAND = (
+    "The value may hold a secret, and Sentinel writes no secret into code. Declare it by hand, with a reference to where the secret is kept, "
+    "or have Terraform ignore it."
+)
 _CALLED = {"vpc_security_group_ids": "groups"}
 """What calls name an attribute, where that is not its own name."""
 
 
 def drift_of_unset_attributes(
     plan: TerraformPlan, events: Sequence[Event], ignored: Collection[tuple[str, str]]
-) -> list[Drift]:
-    """The values that somebody set, by the events, and that the plan does not show.
+) -> tuple[list[Drift], list[Left]]:
+    """The values that somebody set, by the events, and that the plan does not show; and those of them that may hold a secret.
 
     `ignored` are (address, attribute) that the code tells Terraform to ignore. Several values of one block are one drift.
     """
     shown = {change.top_key for change in plan.changes}
     found: dict[tuple[str, str], list[tuple[ResourceChange, DriftOrigin]]] = {}
+    secret: dict[tuple[str, str], Left] = {}
     for change in plan.drift:
-        if change.actions != ("update",) or change.top_key in shown or change.sensitive or _mirrors(change):
+        if change.actions != ("update",) or change.top_key in shown or _mirrors(change):
             continue
         if change.top_key in ignored or (change.address, "all") in ignored:
             continue
-        if not plan.sets(change) and (origin := _set_by(change, plan, events)) is not None:
+        if plan.sets(change) or (origin := _set_by(change, plan, events)) is None:
+            continue
+        if change.sensitive:
+            secret.setdefault(change.top_key, _secret(change, origin))
+        else:
             found.setdefault(change.top_key, []).append((change, origin))
-    return [_drift(changes) for changes in found.values()]
+    return [_drift(changes) for changes in found.values()], list(secret.values())
+
+
+def _secret(change: ResourceChange, origin: DriftOrigin) -> Left:
+    wanted = Wanted(address=change.address, attribute=change.top, value=None)
+    return Left(wanted=wanted, reason=f"{origin.actor} set it ({origin.event}). {_BY_HAND}")
 
 
 def _mirrors(change: ResourceChange) -> bool:

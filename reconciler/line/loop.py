@@ -22,9 +22,11 @@ from gateway.core.records.record import Stage
 from gateway.core.records.write_backs import ReconciledBody
 from gateway.terraform.config.source import parsed_once
 from gateway.terraform.secrets import masked_text
+from reconciler.adoption.model import LeftCreation
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.changes.backlog import Backlog
 from reconciler.changes.classification import (
+    ChangePart,
     ClassifiedDrift,
     classify_mutation,
     leave_all,
@@ -43,8 +45,10 @@ from reconciler.line.combined_mutation import (
 )
 from reconciler.line.merged_state import update_merged_state
 from reconciler.line.new_blocks import with_new_blocks
+from reconciler.line.one_change import OneChange, one_change, prove_together
 from reconciler.line.proposal import (
     Proposal,
+    WrittenBack,
     comparable_body,
     name_superseding,
     proposal_with_edits,
@@ -58,7 +62,6 @@ from reconciler.proof.other_roots import other_roots
 from reconciler.proof.proved_edit import (
     DeclaredCache,
     ProofContext,
-    prove_edits,
     undeclared_values,
     without_replaced,
 )
@@ -85,6 +88,16 @@ class LastPlan:
     at: datetime | None = None
     plan: TerraformPlan | None = None
     """None if it was empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What may be one change with a mutation."""
+
+    changes: tuple[AppliedMutation, ...] = ()
+    """Changes that are to be written back too."""
+    unwritten: tuple[LeftCreation, ...] = ()
+    """What was created outside and is not to be written: a value that names it is not written alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,11 +131,11 @@ class Line:
     """Which resources that were created beside the code are written into it."""
 
     async def reconcile(self, applied: AppliedMutation, backlog: Backlog) -> ReconciledBody:
-        """Run the whole line for one mutation; returns the body of its RECONCILED record."""
+        """Run the whole line for one mutation, and those that are one change with it; returns the body of its RECONCILED record."""
         proposal = await self.prove(applied, backlog)
-        body = await self.publish(applied, backlog, proposal)
-        await self.record(applied, body)
-        return body
+        written = await self.publish(applied, backlog, proposal)
+        await self.record_all(applied.id, written)
+        return written.body
 
     def without_code(self, applied: AppliedMutation, backlog: Backlog) -> Proposal | None:
         """The proposal for a mutation that leaves nothing to write, found without git and terraform; None if a value is to be written, or
@@ -142,10 +155,10 @@ class Line:
         async with warm_provider(self.terraform.environment) as warm:
             yield replace(self, terraform=replace(self.terraform, warm=warm))
 
-    async def prove(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
+    async def prove(self, applied: AppliedMutation, backlog: Backlog, beside: Beside | None = None) -> Proposal:
         """Edits with all their proofs; nothing is committed yet.
 
-        Raises `errors.TerraformFailed`, `errors.TerraformMissing` or `errors.GitFailed` for what may be temporary: try again later.
+        `beside` are changes that may be one with it; by default the mutations of its session. Raises `errors.TerraformFailed`, `errors.TerraformMissing` or `errors.GitFailed` for what may be temporary: try again later.
         """
         if applied.unread is not None:
             return await self._prove_unread(applied, backlog)
@@ -162,10 +175,16 @@ class Line:
             return replace(proposal_without_edits(classified, left=left), tried=tried, corrects=applied.corrects)
         try:
             with parsed_once():
-                proposal = await self._propose(branch, applied, backlog, classified)
+                proposal = await self._propose(branch, applied, backlog, classified, beside)
         except CodeRefused as error:
             proposal = proposal_without_edits(classified, left=leave_all(classified.wanted, str(error)))
-        return replace(proposal, tried=tried if proposal.left else {}, corrects=applied.corrects)
+        with_tried = {
+            mutation: replace(each, tried={**tried, **backlog.circumstances(backlog.decided[mutation])})
+            if each.left and mutation in backlog.decided
+            else each
+            for mutation, each in proposal.beside.items()
+        }
+        return replace(proposal, tried=tried if proposal.left else {}, corrects=applied.corrects, beside=with_tried)
 
     async def _prove_unread(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
         """The proposal for a call that nobody understood: what differs now is what it did. Raises as `prove`."""
@@ -225,10 +244,14 @@ class Line:
         return await branch_tip(self.source, self.branch)
 
     async def _propose(
-        self, branch: Branch, applied: AppliedMutation, backlog: Backlog, classified: ClassifiedDrift
+        self,
+        branch: Branch,
+        applied: AppliedMutation,
+        backlog: Backlog,
+        classified: ClassifiedDrift,
+        beside: Beside | None,
     ) -> Proposal:
-        if commit := await branch.find(applied.id, corrects=applied.corrects):
-            return proposal_without_edits(classified, commit=commit)
+        commit = await branch.find(applied.id, corrects=applied.corrects)
         head = await branch.head()
         await learn_nested_blocks(self.terraform, branch.root)
         around = await asyncio.to_thread(surroundings, branch.root, branch.worktree, self.frozen)
@@ -237,19 +260,24 @@ class Line:
             around=around,
             others=other_roots(around, branch.top, self.terraform, self.states),
         )
+        if commit:
+            # What its blocks declare by now is not left any more.
+            found = await with_new_blocks(context, [ChangePart(applied=applied, classified=classified)], self.adopt)
+            return proposal_without_edits(found.parts[0].classified, commit=commit)
         combined = await combined_mutation(context, applied, backlog, classified)
         if combined.classified.again:
             return replace(await self._propose_replacement(branch, context, combined, backlog), base=head)
-        # What may be another stack's is written into this one's code only if it belongs to a resource of it.
-        adopt = Adopt.LINKED if applied.is_shared and self.adopt is Adopt.ALL else self.adopt
-        classified = await with_new_blocks(context, applied, combined.classified, adopt)
-        replaced = [want.address for want in classified.wanted if is_replacement(want)]
+        first = ChangePart(applied=applied, classified=combined.classified)
+        given = beside if beside is not None else Beside(changes=backlog.of_session(applied))
+        change = await one_change(context, first, given.changes, backlog, self.adopt, unwritten=given.unwritten)
+        replaced = [want.address for want in change.wanted if is_replacement(want)]
         cache = DeclaredCache() if replaced else self.declared_cache
         async with without_replaced(context, replaced) as inside:
-            missing = await undeclared_values(inside, cache, applied, classified.wanted, head=head)
-            if missing:
-                proved = await self._proved(branch, inside, applied, backlog, classified=classified, missing=missing)
+            missing = await undeclared_values(inside, cache, change.whole, change.wanted, head=head)
+            if any(change.first.has(want) for want in missing):
+                proved = await self._proved(branch, inside, change, backlog, missing=missing)
                 return replace(proved, base=head) if proved.files else proved
+        classified = change.first.classified
         known = "" if classified.left and not classified.wanted else "The code declares the value already."
         return proposal_without_edits(classified, nothing_to_do=known, merged=bool(known) and await branch.is_merged())
 
@@ -261,42 +289,49 @@ class Line:
         applied, first = combined.applied, restoring_edits(before, combined, backlog.committed)
         with temporarily_written(branch.root, before):
             classified = await with_absent_as_new(context, combined.classified)
-            classified = await with_new_blocks(context, applied, classified, self.adopt)
+            found = await with_new_blocks(context, [ChangePart(applied=applied, classified=classified)], self.adopt)
+            classified = found.parts[0].classified
             replaced = [want.address for want in classified.wanted if is_replacement(want)]
             async with without_replaced(context, replaced) as inside:
                 missing = await undeclared_values(inside, DeclaredCache(), applied, classified.wanted, head="")
                 missing += await differing_values(inside, classified, classified.wanted)
                 if not (missing or before):
                     return proposal_without_edits(classified, nothing_to_do="The code declares the value already.")
-                proposal = await self._proved(
-                    branch, inside, applied, backlog, classified=classified, missing=missing, first=first
-                )
+                change = OneChange(parts=(ChangePart(applied=applied, classified=classified),))
+                proposal = await self._proved(branch, inside, change, backlog, missing=missing, first=first)
         return replace(proposal, files={**before, **proposal.files}) if proposal.edits else proposal
 
     async def _proved(
         self,
         branch: Branch,
         context: ProofContext,
-        applied: AppliedMutation,
+        change: OneChange,
         backlog: Backlog,
         *,
-        classified: ClassifiedDrift,
         missing: Sequence[Wanted],
         first: tuple[Edit, ...] = (),
     ) -> Proposal:
         """The proved edits for what the code on the branch does not declare, after the edits `first`, which it has already."""
         before = _declared_before(branch.root, missing)
 
-        def explain(change: ResourceChange) -> str:
-            return classified.explain(change) or backlog.explain(change, applied)
+        def explain(shown: ResourceChange) -> str:
+            return change.explain(shown, backlog)
 
         proved = await (
-            prove_edits(context, missing, explain=explain) if missing else prove_unedited(context, first, explain)
+            prove_together(context, change, missing, explain=explain)
+            if missing
+            else prove_unedited(context, first, explain)
         )
         if untracked := set(proved.edited.files) - await branch.tracked(list(proved.edited.files)):
-            return proposal_without_edits(classified, left=leave_all(missing, _not_in_git(untracked)))
-        proposal = proposal_with_edits(classified, proved, applied, first, before=before)
-        return name_superseding(proposal, backlog.superseded(applied))
+            own = [want for want in missing if change.first.has(want)]
+            return proposal_without_edits(change.first.classified, left=leave_all(own, _not_in_git(untracked)))
+        proposal = proposal_with_edits(change, proved, first, before=before)
+        beside = {
+            part.applied.id: name_superseding(proposal.beside[part.applied.id], backlog.superseded(part.applied))
+            for part in change.parts
+            if part.applied.id in proposal.beside
+        }
+        return replace(name_superseding(proposal, backlog.superseded(change.first.applied)), beside=beside)
 
     def _context(self, branch: Branch, applied: AppliedMutation, backlog: Backlog) -> ProofContext:
         async def catch_up() -> None:
@@ -312,39 +347,47 @@ class Line:
             recorded=lambda: read_recorded(self.terraform, branch.root, self.state),
         )
 
-    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> ReconciledBody:
-        """Commit the proposal once and return the body of RECONCILED.
+    async def publish(
+        self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal, beside: Beside | None = None
+    ) -> WrittenBack:
+        """Commit the proposal once and return the bodies of RECONCILED.
 
-        A commit that an earlier run made is found by its trailer. If the branch moved on since the proof, prove again.
+        A commit that an earlier run made is found by its trailer. If the branch moved on since the proof, prove again; `beside` is as for
+        `prove`.
         """
         if not proposal.files and not proposal.commit:
-            return proposal.record_body(branch=self.branch, commit="", diff="")
+            return proposal.written_back(branch=self.branch, commit="", diff="")
         try:
             branch = await self._branch(backlog)
         except (BranchConflict, ForeignCommit):
-            left = await self.prove(applied, backlog)  # the branch was moved since the proof
-            return left.record_body(branch=self.branch, commit="", diff="")
+            left = await self.prove(applied, backlog, beside)  # the branch was moved since the proof
+            return left.written_back(branch=self.branch, commit="", diff="")
         commit = await branch.find(applied.id, corrects=applied.corrects)
         if not commit and await branch.head() != proposal.base:
-            proposal = await self.prove(applied, backlog)
+            proposal = await self.prove(applied, backlog, beside)
         if not commit and proposal.files:
             commit = await branch.commit(proposal.files, proposal.message)
         # The lines around an edit are somebody's code, which may hold a secret, and the record is read by many.
         diff = masked_text(await branch.diff(commit), PER_RUN) if commit else ""
-        return proposal.record_body(branch=self.branch, commit=commit, diff=diff)
+        return proposal.written_back(branch=self.branch, commit=commit, diff=diff)
 
-    async def record(self, applied: AppliedMutation, body: ReconciledBody) -> None:
+    async def record_all(self, mutation: str, written: WrittenBack) -> None:
+        """Append RECONCILED for a mutation and for each that is one change with it, as `record` does."""
+        for each, body in {mutation: written.body, **written.beside}.items():
+            await self.record(each, body)
+
+    async def record(self, mutation: str, body: ReconciledBody) -> None:
         """Append RECONCILED, unless an earlier run did so before it was killed, or a correction would only say the same again."""
-        reports = await self.queries.records(RecordQuery(mutation_id=applied.id, stage=Stage.RECONCILED))
+        reports = await self.queries.records(RecordQuery(mutation_id=mutation, stage=Stage.RECONCILED))
         earlier = [each for each in reports if each.stack == self.stack]
-        if not applied.corrects:
+        if not body.corrects:
             needed = not earlier
         else:
-            done = any(each.corrects == applied.corrects for each in bodies_of(earlier, ReconciledBody))
-            corrected = bodies_of((record for record in earlier if record.seq == applied.corrects), ReconciledBody)
+            done = any(each.corrects == body.corrects for each in bodies_of(earlier, ReconciledBody))
+            corrected = bodies_of((record for record in earlier if record.seq == body.corrects), ReconciledBody)
             needed = not done and not any(comparable_body(body) == comparable_body(each) for each in corrected)
         if needed:
-            await self.commands.record_reconciliation(applied.id, at=self.clock.now(), body=body, stack=self.stack)
+            await self.commands.record_reconciliation(mutation, at=self.clock.now(), body=body, stack=self.stack)
 
     async def read_live(self, targets: list[str]) -> Refreshed:
         """The live attributes of resources, read with the protected code: whatever our branch holds, it must not stand in the way.

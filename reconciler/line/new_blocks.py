@@ -1,20 +1,20 @@
 """Writes what a mutation created beside the code: a block with its import, or, in words, what it is, who created it and why no block is written."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.core.model.adopt import Adopt
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.path import WHOLE
-from gateway.terraform.address import parse_address, type_of_named
+from gateway.terraform.address import parse_address, resource_type_of, type_of_named
 from reconciler.adoption.adoption import DeclaredStack, adopt_told
 from reconciler.adoption.forms import RULES, has_older_rules, inline_owner, mixes_rules
 from reconciler.adoption.model import Adoption, LeftCreation
 from reconciler.changes.applied_mutation import AppliedMutation
-from reconciler.changes.classification import ClassifiedDrift
+from reconciler.changes.classification import ChangePart, ClassifiedDrift
 from reconciler.changes.cloudtrail import Event
 from reconciler.changes.creating_events import Creation, Place, Told, told
 from reconciler.changes.event_creations import Created
@@ -30,42 +30,135 @@ from reconciler.terraform.plugin.import_session import import_session
 from reconciler.terraform.state import read_recorded
 
 Live = Mapping[str, Mapping[str, Json]]
+_Key = tuple[str, str]
+"""Type and import id of a created resource."""
 _NO_PLACE: Final = "No place for its block was found in the code."
 
 
-async def with_new_blocks(
-    context: ProofContext, applied: AppliedMutation, classified: ClassifiedDrift, how: Adopt
-) -> ClassifiedDrift:
-    """The same, with the blocks of created resources that `how` lets be written. What state or code has already is not left any more.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBlocks:
+    """Mutations with the blocks of what they created."""
 
-    What cannot be read from the record alone is looked for with the provider. Raises `errors.TerraformFailed`, `CodeInvalid`.
+    parts: tuple[ChangePart, ...]
+    unwritten: tuple[LeftCreation, ...] = ()
+    """What was created and gets no block, although blocks are written: a value that names it cannot be written alone."""
+
+
+async def with_new_blocks(context: ProofContext, parts: Sequence[ChangePart], how: Adopt) -> NewBlocks:
+    """The same mutations, with the blocks of created resources that `how` lets be written. What state or code has already is not left any more.
+
+    What one of them created and another one of them names belongs to the stack. What cannot be read from the records alone is looked for
+    with the provider. Raises `errors.TerraformFailed`, `CodeInvalid`.
     """
-    if not (classified.created or classified.beside_code):
-        return classified
-    how = Adopt.ALL if applied.known is not None else how
-    live = await read_recorded(context.terraform, context.root, context.state)
-    code = await asyncio.to_thread(read_code, context.root, {}, context.around)
-    for address, created in classified.created:
-        if not is_of_place(applied, created, live) or _has_another_form(created, code, live):
-            continue
-        wanted = await _planned(context, [created], live, how)
-        if wanted or is_known(created, live) or is_in_code(code, created):
-            classified = classified.with_new(address, wanted)
-    rest = _still_left(applied, classified)
-    if classified.beside_code and (rest or not applied.effects):
-        return await _looked_for(context, applied, classified, rest, live=live, code=code, how=how)
-    return classified
+    if not any(each.classified.created or each.classified.beside_code for each in parts):
+        return NewBlocks(parts=tuple(parts))
+    stack = _Stack(
+        context=context,
+        live=with_values(await read_recorded(context.terraform, context.root, context.state), parts),
+        code=await asyncio.to_thread(read_code, context.root, {}, context.around),
+        how=_allowed(parts, how),
+    )
+    told_of = [
+        (each, created) for each in parts for _, created in each.classified.created if stack.may_tell(each, created)
+    ]
+    planned = await stack.planned([created for _, created in told_of])
+    known = [(part, created) for part, created in told_of if _key(created) in planned or stack.has(created)]
+    makers = {_key(created): part.applied.id for part, created in known}
+    parts = [_without(each, [created for part, created in known if part is each]) for each in parts]
+    looked_at = [(each, rest) for each in parts if (rest := _to_be_looked_for(each)) is not None]
+    unwritten: tuple[LeftCreation, ...] = ()
+    if looked_at:
+        beside = [created for _, created in known if _key(created) in planned]
+        adoption = await stack.adoption(looked_at, beside)
+        made = [each for each, _ in adoption.created if _key(each) not in planned]
+        planned = await stack.planned([*beside, *made], identified=True) if made else planned
+        makers |= {_key(each): origin.event_id for each, origin in adoption.created}
+        lost = _without_place(adoption, planned)
+        after = {each.applied.id: _after_look(each, rest, adoption, lost) for each, rest in looked_at}
+        parts = [after.get(each.applied.id, each) for each in parts]
+        unwritten = (*adoption.left, *lost) if stack.how is not Adopt.NONE else ()
+    return NewBlocks(
+        parts=tuple(
+            _wanting(each, [want for key, want in planned.items() if makers.get(key) == each.applied.id])
+            for each in parts
+        ),
+        unwritten=unwritten,
+    )
 
 
-async def _planned(
-    context: ProofContext, created: Sequence[Created], live: Live, how: Adopt, *, identified: bool = False
-) -> list[Wanted]:
-    if how is Adopt.NONE:
-        return []
-    return await asyncio.to_thread(
-        wanted_creations, context.root, created, live, context.around,
-        identified=identified, anywhere=how is Adopt.ALL,
-    )  # fmt: skip
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stack:
+    """The stack, as far as blocks are planned for it."""
+
+    context: ProofContext
+    live: Live
+    code: EditedCode
+    how: Adopt
+
+    def may_tell(self, part: ChangePart, created: Created) -> bool:
+        """Whether the record alone may say what the block is."""
+        return is_of_place(part.applied, created, self.live) and not _has_another_form(created, self.code, self.live)
+
+    def has(self, created: Created) -> bool:
+        """Whether state or code has it already."""
+        return is_known(created, self.live) or is_in_code(self.code, created)
+
+    async def planned(self, created: Sequence[Created], *, identified: bool = False) -> Mapping[_Key, Wanted]:
+        """The blocks of what may be written."""
+        if self.how is Adopt.NONE or not created:
+            return {}
+        found = await asyncio.to_thread(
+            wanted_creations, self.context.root, created, self.live, self.context.around,
+            identified=identified, anywhere=self.how is Adopt.ALL,
+        )  # fmt: skip
+        return {(resource_type_of(each.address), import_id_of(each)): each for each in found}
+
+    async def adoption(self, parts: Sequence[tuple[ChangePart, Sequence[str]]], beside: Sequence[Created]) -> Adoption:
+        """What the provider finds of what was created, `beside` what is written anyway."""
+        managed = {
+            address: own for address, own in self.live.items() if (parsed := parse_address(address)) and not parsed.data
+        }
+        module = self.code.module
+        stack = DeclaredStack(code=module, declared=managed, imported=imports_of(module), beside=tuple(beside))
+        found = _told(parts, Place.of(managed))
+        async with import_session(self.context.terraform, self.context.root) as session:
+            return await adopt_told(session.open, found, stack, self.how)
+
+
+def _key(created: Created) -> _Key:
+    return created.resource_type, created.import_id
+
+
+def _without(part: ChangePart, created: Sequence[Created]) -> ChangePart:
+    """The part with nothing left of what a block is planned for, or what there is already."""
+    done = {address for address, each in part.classified.created if each in created}
+    return _none_left(part, done)
+
+
+def _none_left(part: ChangePart, addresses: Collection[str]) -> ChangePart:
+    left = tuple(entry for entry in part.classified.left if entry.wanted.address not in addresses)
+    return replace(part, classified=replace(part.classified, left=left))
+
+
+def _wanting(part: ChangePart, more: Sequence[Wanted]) -> ChangePart:
+    return replace(part, classified=replace(part.classified, wanted=(*part.classified.wanted, *more)))
+
+
+def _allowed(parts: Sequence[ChangePart], how: Adopt) -> Adopt:
+    """What may be written of these: all that somebody decided to write; of what may be another stack's, only what belongs to this one."""
+    making = [each.applied for each in parts if each.classified.created or each.classified.beside_code]
+    if all(each.known is not None for each in making):
+        return Adopt.ALL
+    return Adopt.LINKED if how is Adopt.ALL and any(each.is_shared for each in making) else how
+
+
+def with_values(live: Live, parts: Sequence[ChangePart]) -> Live:
+    """The attributes of the stack's resources, after what the mutations set of them."""
+    after = dict(live)
+    for want in (each for part in parts for each in part.classified.wanted):
+        if want.attribute != WHOLE and want.address in after:
+            after[want.address] = want.path.put(after[want.address], want.value)
+    return after
 
 
 def _has_another_form(created: Created, code: EditedCode, live: Live) -> bool:
@@ -76,60 +169,59 @@ def _has_another_form(created: Created, code: EditedCode, live: Live) -> bool:
     return rules or bool(inline_owner(code.module, kind, own, live))
 
 
-def _still_left(applied: AppliedMutation, classified: ClassifiedDrift) -> list[str]:
-    """The addresses in the record of what was created and no block declares."""
-    left = {entry.wanted.address for entry in classified.left}
-    whole = (each for each in applied.effects if each.action is EffectAction.CREATE and each.attribute == WHOLE)
-    return list(dict.fromkeys(each.address for each in whole if not each.declared and each.address in left))
+def _to_be_looked_for(part: ChangePart) -> list[str] | None:
+    """The addresses in the record of what was created and no block declares; None if the provider need not be asked."""
+    left = {entry.wanted.address for entry in part.classified.left}
+    whole = (each for each in part.applied.effects if each.action is EffectAction.CREATE and each.attribute == WHOLE)
+    rest = list(dict.fromkeys(each.address for each in whole if not each.declared and each.address in left))
+    return rest if part.classified.beside_code and (rest or not part.applied.effects) else None
 
 
-async def _looked_for(
-    context: ProofContext,
-    applied: AppliedMutation,
-    classified: ClassifiedDrift,
-    rest: Sequence[str],
-    *,
-    live: Live,
-    code: EditedCode,
-    how: Adopt,
-) -> ClassifiedDrift:
-    """What the provider finds of what was created: written, recognised as declared, or left with the reason."""
-    managed = {address: own for address, own in live.items() if (parsed := parse_address(address)) and not parsed.data}
-    stack = DeclaredStack(code=code.module, declared=managed, imported=imports_of(code.module))
-    found = _told(applied, classified, rest, Place.of(managed))
-    async with import_session(context.terraform, context.root) as session:
-        adoption = await adopt_told(session.open, found, stack, how)
-    written = {import_id_of(each) for each in classified.wanted}
-    made = [each for each, _ in adoption.created if each.import_id not in written]
-    wanted = await _planned(context, made, live, how, identified=True)
-    placed = {import_id_of(each) for each in wanted}
-    lost = [
-        LeftCreation(resource_type=each.resource_type, identity=each.import_id, origin=origin, why=_NO_PLACE)
+def _without_place(adoption: Adoption, planned: Mapping[_Key, Wanted]) -> list[LeftCreation]:
+    """What might be written and for whose block there is no place."""
+    return [
+        LeftCreation(
+            resource_type=each.resource_type, identity=each.import_id, origin=origin, why=_NO_PLACE, arn=each.arn
+        )
         for each, origin in adoption.created
-        if each.import_id not in placed | written
+        if _key(each) not in planned
     ]
-    if adoption.noted and not (made or adoption.left or adoption.inside):
-        return _explained(classified, rest, " ".join(adoption.noted))
-    for address in rest:
-        classified = classified.with_new(address, [])
-    left = _left(adoption, lost, applied, rest)
-    return replace(classified, wanted=(*classified.wanted, *wanted), left=(*classified.left, *left))
 
 
-def _told(applied: AppliedMutation, classified: ClassifiedDrift, rest: Sequence[str], place: Place) -> Told:
-    """What the mutation created, as events would tell it."""
-    if applied.known is not None:
-        origin = DriftOrigin(actor=applied.actor, event=applied.operation, at=applied.at)
-        event = Event(origin=origin, names=frozenset())
-        values = EventValues(service="", operation="")
-        return Told(creations=(Creation(event=event, values=values, known=applied.known),))
-    found = told([applied.call], place) if applied.call is not None else Told()
-    types = tuple(dict.fromkeys(type_of_named(address) for address in rest))
-    known = {address: created for address, created in classified.created if address in rest}
-    single = next(iter(known.values())) if len(found.creations) == len(known) == 1 else None
-    return replace(
-        found, creations=tuple(replace(each, made=single, types=types or each.types) for each in found.creations)
-    )
+def _after_look(part: ChangePart, rest: Sequence[str], adoption: Adoption, lost: Sequence[LeftCreation]) -> ChangePart:
+    """The part after the provider was asked what it created: what is not written is left with the reason."""
+    mutation = part.applied.id
+    entries = [each for each in (*adoption.left, *adoption.inside, *lost) if each.origin.event_id == mutation]
+    made = any(origin.event_id == mutation for _, origin in adoption.created)
+    if adoption.noted and not (made or entries):
+        return replace(part, classified=_explained(part.classified, rest, " ".join(adoption.noted)))
+    part = _none_left(part, rest)
+    left = tuple(_as_left(each, part.applied, rest[0] if len(rest) == len(entries) == 1 else "") for each in entries)
+    return replace(part, classified=replace(part.classified, left=(*part.classified.left, *left)))
+
+
+def _told(parts: Sequence[tuple[ChangePart, Sequence[str]]], place: Place) -> Told:
+    """What the mutations created, as events would tell it; each with the addresses in its record that no block declares yet."""
+    calls = [each.applied.call for each, _ in parts if each.applied.known is None and each.applied.call is not None]
+    found = told(calls, place)
+    by_id = {each.applied.id: (each, rest) for each, rest in parts}
+    creations: list[Creation] = []
+    for each in found.creations:
+        mutation = each.event.origin.event_id
+        part, rest = by_id[mutation]
+        known = {address: created for address, created in part.classified.created if address in rest}
+        own = sum(other.event.origin.event_id == mutation for other in found.creations)
+        single = next(iter(known.values())) if own == len(known) == 1 else None
+        types = tuple(dict.fromkeys(type_of_named(address) for address in rest))
+        creations.append(replace(each, made=single, types=types or each.types))
+    return replace(found, creations=(*creations, *(_known(each.applied) for each, _ in parts if each.applied.known)))
+
+
+def _known(applied: AppliedMutation) -> Creation:
+    """What was found before to have been created outside."""
+    origin = DriftOrigin(actor=applied.actor, event=applied.operation, at=applied.at, event_id=applied.id)
+    event = Event(origin=origin, names=frozenset())
+    return Creation(event=event, values=EventValues(service="", operation=""), known=applied.known)
 
 
 def _explained(classified: ClassifiedDrift, rest: Sequence[str], why: str) -> ClassifiedDrift:
@@ -138,14 +230,6 @@ def _explained(classified: ClassifiedDrift, rest: Sequence[str], why: str) -> Cl
         for each in classified.left
     )
     return replace(classified, left=left)
-
-
-def _left(
-    adoption: Adoption, lost: Sequence[LeftCreation], applied: AppliedMutation, rest: Sequence[str]
-) -> tuple[Left, ...]:
-    """What is not written, each under the address that the record has for it, or else under its type and identity."""
-    entries = (*adoption.left, *adoption.inside, *lost)
-    return tuple(_as_left(each, applied, rest[0] if len(rest) == len(entries) == 1 else "") for each in entries)
 
 
 def _as_left(left: LeftCreation, applied: AppliedMutation, address: str) -> Left:

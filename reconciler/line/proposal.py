@@ -12,8 +12,8 @@ from msgspec import structs
 from gateway.core.model.json import Json
 from gateway.core.records.write_backs import ReconciledBody, RecordedEdit, RecordedLeft, RecordedProof
 from reconciler import model
-from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.changes.classification import ClassifiedDrift, superseded_reason
+from reconciler.line.one_change import OneChange
 from reconciler.model import (
     Edit,
     Left,
@@ -64,6 +64,8 @@ class Proposal:
     """In which circumstances something was left, see `Line.circumstances`; empty if nothing was."""
     corrects: int = 0
     """Number of the RECONCILED record that this corrects; 0 for the first one."""
+    beside: Mapping[str, "Proposal"] = field(default_factory=dict)
+    """What is written or left of the mutations that are one change with this one, by id: their edits are in the same commit."""
 
     def to_json(self) -> dict[str, Json]:
         """The form DBOS stores between steps: one member per field, files in base64."""
@@ -81,6 +83,7 @@ class Proposal:
             "noted": list(self.noted),
             "tried": dict(self.tried),
             "corrects": self.corrects,
+            "beside": {mutation: each.to_json() for mutation, each in self.beside.items()},
         }
 
     @classmethod
@@ -100,7 +103,16 @@ class Proposal:
             noted=tuple(form["noted"]),
             tried=form["tried"],
             corrects=form["corrects"],
+            beside={mutation: cls.from_json(each) for mutation, each in form.get("beside", {}).items()},
         )
+
+    def written_back(self, *, branch: str, commit: str, diff: str) -> "WrittenBack":
+        """The bodies of the RECONCILED records; `commit` and `diff` are empty if nothing was committed."""
+        beside = {
+            mutation: each.record_body(branch=branch, commit=commit if each.edits else "", diff=diff)
+            for mutation, each in self.beside.items()
+        }
+        return WrittenBack(body=self.record_body(branch=branch, commit=commit, diff=diff), beside=beside)
 
     def record_body(self, *, branch: str, commit: str, diff: str) -> ReconciledBody:
         """The body of the RECONCILED record; `commit` and `diff` are empty if nothing was committed."""
@@ -119,7 +131,7 @@ class Proposal:
                 proofs=tuple(RecordedProof(name=each.name, held=each.held, detail=each.detail) for each in self.proofs),
                 branch=branch,
                 commit=commit,
-                files=tuple(sorted(str(path) for path in self.files)),
+                files=tuple(sorted({str(path) for path in self.files or (edit.path for edit in self.edits)})),
                 diff=diff[:_LONGEST_DIFF],
             )
         if self.nothing_to_do:
@@ -142,30 +154,77 @@ class Proposal:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenBack:
+    """What RECONCILED says of a mutation, and of those that are one change with it."""
+
+    body: ReconciledBody
+    beside: Mapping[str, ReconciledBody] = field(default_factory=dict)
+    """By the mutation's id."""
+
+    def to_json(self) -> dict[str, Json]:
+        """The form DBOS stores between steps: the members of `body`, and `beside`."""
+        return {**self.body.members, "beside": {mutation: each.members for mutation, each in self.beside.items()}}
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> "WrittenBack":
+        """The inverse of `to_json`."""
+        members = {name: value for name, value in form.items() if name != "beside"}
+        return cls(
+            body=msgspec.convert(members, ReconciledBody),
+            beside={
+                mutation: msgspec.convert(each, ReconciledBody) for mutation, each in form.get("beside", {}).items()
+            },
+        )
+
+
 def comparable_body(body: ReconciledBody) -> ReconciledBody:
     """What a RECONCILED record says, without when and why it was looked at."""
     return structs.replace(body, corrects=0, tried={}, claims_ended=None, noted=())
 
 
 def proposal_with_edits(
-    classified: ClassifiedDrift,
-    proved: ProvedEdit,
-    applied: AppliedMutation,
-    first: tuple[Edit, ...],
-    *,
-    before: CodeBefore,
+    change: OneChange, proved: ProvedEdit, first: tuple[Edit, ...], *, before: CodeBefore
 ) -> Proposal:
-    """The proposal of proved edits, after the edits `first`, which the code has already; `before` says what it declared."""
-    edits = (*first, *proved.edited.edits) if proved.proofs else ()
+    """The proposal of proved edits, after the edits `first`, which the code has already; `before` says what it declared.
+
+    If nothing of the mutation itself is written, neither is anything of those that go with it: each of them has a turn of its own.
+    """
+    proofs, noted = proved.proofs, tuple(f"Before the edit too, {describe([each])}." for each in proved.noted[:_NOTED])
+    edits = (*first, *proved.edited.edits) if proofs else ()
+    beside = {
+        part.applied.id: Proposal(
+            edits=tuple(_proposed(edit) for edit in edits if part.has(edit.wanted)),
+            proofs=proofs,
+            left=(*part.classified.left, *(each for each in proved.left if part.has(each.wanted))),
+            kept_out=part.classified.kept_out,
+            noted=noted,
+            corrects=part.applied.corrects,
+        )
+        for part in change.parts[1:]
+    }
+    beside = {mutation: each for mutation, each in beside.items() if each.edits or each.left}
+    others = [part for part in change.parts[1:] if part.applied.id in beside]
+    own = [edit for edit in edits if not any(part.has(edit.wanted) for part in others)]
+    left = tuple(each for each in proved.left if not any(part.has(each.wanted) for part in others))
+    classified = change.first.classified
+    if edits and not own:
+        return Proposal(left=(*classified.left, *left), kept_out=classified.kept_out)
+    written = [part.applied for part in others if beside[part.applied.id].edits]
     return Proposal(
-        message=commit_message(applied, edits, before) if edits else "",
+        message=commit_message(change.first.applied, edits, before, beside=written) if edits else "",
         files=proved.edited.files,
-        edits=tuple(ProposedEdit(path=edit.path, wanted=edit.wanted, chain=edit.chain) for edit in edits),
-        proofs=proved.proofs,
-        left=(*classified.left, *proved.left),
+        edits=tuple(_proposed(edit) for edit in own),
+        proofs=proofs,
+        left=(*classified.left, *left),
         kept_out=classified.kept_out,
-        noted=tuple(f"Before the edit too, {describe([change])}." for change in proved.noted[:_NOTED]),
+        noted=noted,
+        beside=beside,
     )
+
+
+def _proposed(edit: Edit) -> ProposedEdit:
+    return ProposedEdit(path=edit.path, wanted=edit.wanted, chain=edit.chain)
 
 
 def proposal_without_edits(

@@ -16,9 +16,11 @@ from reconciler.adoption.links import is_chosen_by_aws
 from reconciler.adoption.model import LeftCreation
 from reconciler.model import Drift, Left, Wanted, is_gone, is_new, is_replacement, unified_diff
 from reconciler.proof.code_copies import temporarily_written
-from reconciler.proof.proved_edit import ProofContext, attempt
+from reconciler.proof.proofs import Explain
+from reconciler.proof.proved_edit import ProofContext, prove_edits
 from reconciler.rewrite.new_references import names_of
 from reconciler.terraform.json_documents import texts_in
+from reconciler.terraform.plan import ResourceChange
 
 Key = tuple[str, str]
 """(address, attribute)."""
@@ -137,23 +139,41 @@ def _name(key: Key) -> str:
     return key[0] if key[1] == WHOLE else ".".join(key)
 
 
+def _unexplained(_: ResourceChange) -> str:
+    return ""
+
+
 async def offered(
-    context: ProofContext, kept: Sequence[Left], left: Sequence[Left], files: Mapping[Path, bytes]
+    context: ProofContext,
+    kept: Sequence[Left],
+    left: Sequence[Left],
+    files: Mapping[Path, bytes],
+    *,
+    explain: Explain = _unexplained,
 ) -> tuple[Left, ...]:
     """All that is left, with the diff of those parts of a change that hold without its rest. `kept` are these parts, `files` all other edits.
+
+    `explain` says which other changes a plan may show.
 
     Raises `errors.TerraformFailed`, `errors.TerraformMissing`.
     """
     if not kept:
         return tuple(left)
     first, wanted = kept[0].wanted.key, [entry.wanted for entry in kept]
+    keys = {entry.wanted.top_key for entry in left if entry not in kept}
     with temporarily_written(context.root, files):
-        alone = replace(context, keep_plan=False)
-        edited, verified = await attempt(alone, wanted, explain=lambda _: "", own_left=left)
-        if verified is None or not verified.holds or edited.left:
+        proved = await prove_edits(
+            replace(context, keep_plan=False),
+            wanted,
+            explain=lambda change: (
+                "left to a human" if {change.top_key, (change.address, WHOLE)} & keys else explain(change)
+            ),
+        )
+        if proved.left or not proved.proofs:
             return tuple(left)
+        edited = proved.edited.files
         diff = "".join(
-            unified_diff(path, (context.root / path).read_bytes(), new) for path, new in sorted(edited.files.items())
+            unified_diff(path, (context.root / path).read_bytes(), new) for path, new in sorted(edited.items())
         )
     return tuple(
         replace(entry, reason=f"{entry.reason} {_OFFERED}", diff=diff) if entry.wanted.key == first else entry

@@ -14,7 +14,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reconciler.errors import BranchConflict, ForeignCommit, GitFailed
-from reconciler.publish.git import TRAILER, TRAILER_FIELDS, branch_tip, git, protected_head, read_trailers
+from reconciler.publish.git import (
+    TRAILER,
+    TRAILER_FIELDS,
+    branch_tip,
+    git,
+    protected_head,
+    read_trailers,
+    write_back_keys,
+)
 from reconciler.rewrite.surroundings import reached_directories
 
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
@@ -93,7 +101,7 @@ class Branch:
             "--",
         )
         for commit, ids, corrected in read_trailers(listed):
-            if mutation_id in ids and (not corrects or str(corrects) in corrected):
+            if mutation_id in ids and (not corrects or f"{mutation_id}@{corrects}" in write_back_keys(ids, corrected)):
                 return commit
         return ""
 

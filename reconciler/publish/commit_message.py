@@ -19,18 +19,23 @@ _LINE = 100
 _VALUE = 60
 
 
-def commit_message(applied: AppliedMutation, edits: Sequence[Edit], before: CodeBefore) -> str:
-    """The message of the commit that writes this mutation back. Its changes are those of the code; what was live is said where it differs.
+def commit_message(
+    applied: AppliedMutation, edits: Sequence[Edit], before: CodeBefore, *, beside: Sequence[AppliedMutation] = ()
+) -> str:
+    """The message of the commit that writes this mutation back, and with it those `beside` it, which are one change with it.
+
+    Its changes are those of the code; what was live is said where it differs.
 
     Untrusted text is on one line, without commands to hosts (`inert_text`), and always follows a fixed label, so it can neither start a
     line nor forge a trailer.
     """
-    changes = dict.fromkeys(_change(applied, edit, before) for edit in edits)
+    live = {key: value for each in (*reversed(beside), applied) for key, value in each.before.items()}
+    changes = dict.fromkeys(_change(live, edit, before) for edit in edits)
     paragraphs = [
         _subject(edits, before),
         "\n".join(changes),
-        "\n".join(_who_and_why(applied)),
-        "\n".join(_trailers(applied)),
+        "\n".join(_who_and_why(applied, beside)),
+        "\n".join(_trailers(applied, beside)),
     ]
     return "\n\n".join(paragraphs) + "\n"
 
@@ -59,7 +64,8 @@ def _done(wanted: Wanted) -> str:
     return "replaced" if is_replacement(wanted) else "added"
 
 
-def _change(applied: AppliedMutation, edit: Edit, code: CodeBefore) -> str:
+def _change(before: CodeBefore, edit: Edit, code: CodeBefore) -> str:
+    """One line for an edit; `before` has what was live."""
     wanted = edit.wanted
     where = one_line(str(edit.path), _LINE)
     if is_gone(wanted):
@@ -71,7 +77,7 @@ def _change(applied: AppliedMutation, edit: Edit, code: CodeBefore) -> str:
     if is_new(wanted):
         return f"- {one_line(wanted.address)}: created, declared in {where} and imported"
     change = f"{_from(wanted.key, code)}→ {value_text(wanted.value)}"
-    live = applied.before.get(wanted.key)
+    live = before.get(wanted.key)
     was = f" (live was {value_text(live)})" if live is not None and not same(live, code.get(wanted.key, live)) else ""
     return f"- {one_line(wanted.address)}.{one_line(wanted.attribute)}: {change} in {where}{was}"
 
@@ -85,12 +91,15 @@ def _from(key: tuple[str, str], code: CodeBefore) -> str:
     return f"{value_text(code[key])} " if key in code else ""
 
 
-def _who_and_why(applied: AppliedMutation) -> list[str]:
+def _who_and_why(applied: AppliedMutation, beside: Sequence[AppliedMutation]) -> list[str]:
     kind = f" ({applied.kind})" if applied.kind else ""
     acting = f", for {one_line(applied.on_behalf_of)}" if applied.on_behalf_of else ""
     lines = [
         f"Who:  {one_line(applied.actor)}{kind}{acting}",
         f"What: {one_line(applied.operation)} at {applied.at.isoformat()}",
+    ]
+    lines += [
+        f"And:  {one_line(each.operation)} at {each.at.isoformat()}, which is one change with it" for each in beside
     ]
     if applied.together:
         lines.append(f"With: {one_line(', '.join(applied.together))}, which tells the same story")
@@ -103,15 +112,19 @@ def _who_and_why(applied: AppliedMutation) -> list[str]:
     return lines
 
 
-def _trailers(applied: AppliedMutation) -> list[str]:
+def _trailers(applied: AppliedMutation, beside: Sequence[AppliedMutation]) -> list[str]:
+    all_of_it = (applied, *beside)
+    corrected = [(each.id, each.corrects) for each in all_of_it if each.corrects]
+    approvers = dict.fromkeys(each.approver for each in all_of_it if each.approver)
+    evidence = dict.fromkeys(reference for each in all_of_it for reference in each.evidence)
     named = [
-        ("Mutation", applied.id),
-        *((("Corrects", str(applied.corrects)),) if applied.corrects else ()),
+        *(("Mutation", each.id) for each in all_of_it),
+        *(("Corrects", f"{mutation}@{number}" if beside else str(number)) for mutation, number in corrected),
         ("Actor", applied.actor),
         ("Intent", applied.intent or "unstated"),
         ("Motivation", applied.motivation or "unstated"),
         *(("With", each) for each in applied.together),
-        *(("Evidence", reference) for reference in applied.evidence),
-        *((("Approver", applied.approver),) if applied.approver else ()),
+        *(("Evidence", reference) for reference in evidence),
+        *(("Approver", approver) for approver in approvers),
     ]
     return [f"Sentinel-{name}: {one_line(value, 200)}" for name, value in named]

@@ -84,26 +84,32 @@ async def mutations_in(source: Path, protected: str = "HEAD") -> frozenset[str]:
     listed = await git(source, "log", "--fixed-strings", f"--grep={TRAILER}: ", TRAILER_FIELDS, protected, "--")
     found: set[str] = set()
     for _, ids, corrected in read_trailers(listed):
-        found |= {*ids, *(f"{mutation}@{number}" for mutation in ids for number in corrected)}
+        found |= {*ids, *write_back_keys(ids, corrected)}
     return frozenset(found)
 
 
 async def trailer_keys(source: Path, *revisions: str) -> tuple[str, ...]:
     """The write-backs that the commits in a range name: mutation ids, and `ID@NUMBER` for a commit that corrects a record. Raises `errors.GitFailed`."""
     rows = read_trailers(await git(source, "log", TRAILER_FIELDS, *revisions, "--"))
-    return tuple(key for _, ids, corrected in rows for key in _keys(ids, corrected))
+    return tuple(key for _, ids, corrected in rows for key in write_back_keys(ids, corrected))
 
 
 def read_trailers(listed: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Commit, mutations and corrected records, from what `git log` printed with `TRAILER_FIELDS`."""
+    """Commit, mutations and corrected records, from what `git log` printed with `TRAILER_FIELDS`.
+
+    A corrected record is a number, or `ID@NUMBER` in a commit of several mutations.
+    """
     fields = [field.split() for field in listed.split("\0")[1:]]
     for (commit,), ids, corrected in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
         yield commit, ids, corrected
 
 
-def _keys(ids: Sequence[str], corrected: Sequence[str]) -> Iterator[str]:
+def write_back_keys(ids: Sequence[str], corrected: Sequence[str]) -> Iterator[str]:
+    """What names the write-backs of one commit: the ids of mutations, and `ID@NUMBER` for those that correct a record."""
+    numbers = [each for each in corrected if "@" not in each]
     for mutation in ids:
-        yield from (f"{mutation}@{number}" for number in corrected) if corrected else (mutation,)
+        own = [each for each in corrected if each.startswith(f"{mutation}@")]
+        yield from (*(f"{mutation}@{number}" for number in numbers), *own) or (mutation,)
 
 
 _KEY = re.compile(r"(mut|fgn)_[0-9a-z]{26}(@[0-9]{1,18})?")

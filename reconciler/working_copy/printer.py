@@ -17,10 +17,10 @@ def print_error(sentence: str) -> None:
     Console(stderr=True).print(f"[red]{escape(sentence)}[/red]", soft_wrap=True)
 
 
-def print_report(report: Report, bad: Sequence[str], *, written: bool) -> None:
-    """Print what drifted, the diff, and what is left; `bad` are sentences about events that could not be read."""
+def print_report(report: Report, *, written: bool) -> None:
+    """Print what drifted, the diff, and what is left."""
     console = Console()
-    for sentence in bad:
+    for sentence in report.bad_events:
         Console(stderr=True).print(f"[yellow]{escape(sentence)}[/yellow]", soft_wrap=True)
     if not report.drifts and report.clean:
         console.print("Nothing drifted: the plan is clean." if report.planned else "Nothing of it drifted.")

@@ -1,5 +1,6 @@
 """The report on a working copy that was reconciled, and how its edits are written."""
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ class Report:
     """What the events say was created, and what is not written."""
     noted: tuple[str, ...] = ()
     """What the events tell of besides, and what is accounted for: a sentence each."""
+    bad_events: tuple[str, ...] = ()
+    """What could not be read of the events, a sentence each: nobody knows what it tells of."""
     proofs: tuple[Proof, ...] = ()
     pending: str = ""
     """Why `terraform plan -detailed-exitcode` still exits with 2, although nothing is left: the state is not up to date. A sentence."""
@@ -46,8 +49,13 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """Whether `terraform plan -detailed-exitcode` exits with 0 once the edits are written, and everything that was created is accounted for."""
-        return not self.left and not self.created and not self.pending
+        """Whether `terraform plan -detailed-exitcode` exits with 0 once the edits are written, and all that the events tell of is accounted for."""
+        return not (self.left or self.created or self.pending or self.bad_events)
+
+    @property
+    def can_be_refreshed(self) -> bool:
+        """Whether the state can be brought up to date with the edited code."""
+        return bool(self.saved or self.replaced or self.edited.files)
 
     @property
     def diff(self) -> str:
@@ -56,9 +64,9 @@ class Report:
 
 
 def write(path: Path, report: Report) -> None:
-    """Write the edited files into the working copy, each atomically.
+    """Write the edited files into the working copy: all of them, or none.
 
-    Raises `gateway.core.errors.CodeInvalid`, and writes nothing, if one of them changed since it was read.
+    Raises `gateway.core.errors.CodeInvalid`, and writes nothing, if one of them changed since it was read, or cannot be written.
     """
     for name, before in report.before.items():
         if (path / name).read_bytes() != before:
@@ -68,9 +76,27 @@ def write(path: Path, report: Report) -> None:
     if outside := [name for name in report.edited.files if not (path / name).resolve().is_relative_to(top)]:
         message = f"{path / outside[0]} leads out of the repository {top}, so nothing was written."
         raise CodeInvalid(message)
-    for name, content in report.edited.files.items():
-        target = (path / name).resolve()
-        temporary = target.with_name(f".{target.name}.sentinel")
-        temporary.write_bytes(content)
-        shutil.copymode(target, temporary)
-        temporary.replace(target)
+    targets = {(path / name).resolve(): content for name, content in report.edited.files.items()}
+    temporary = {target: target.with_name(f".{target.name}.sentinel") for target in targets}
+    try:
+        # A full disk shows here, before any file has its new content: taking a file's place needs no room.
+        for target, content in targets.items():
+            _on_disk(temporary[target], content)
+            if target.exists():
+                shutil.copymode(target, temporary[target])
+    except OSError as error:
+        for each in temporary.values():
+            each.unlink(missing_ok=True)
+        message = (
+            f"{path} cannot be written: {error}. Nothing was written; make room or give the rights, and run it again."
+        )
+        raise CodeInvalid(message) from error
+    for target, each in temporary.items():
+        each.replace(target)
+
+
+def _on_disk(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gateway.core.model.adopt import Adopt
+from gateway.core.model.path import WHOLE
 from gateway.terraform.address import parse_address
 from gateway.terraform.config.module import load_module
 from reconciler.adoption.model import LeftCreation
@@ -18,6 +19,7 @@ from reconciler.drift.unset_attributes import drift_of_unset_attributes
 from reconciler.errors import StateNotUpdated, TerraformFailed
 from reconciler.model import Drift, Edited, Left, Wanted, is_new, is_replacement
 from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
+from reconciler.proof.composites import composites, offered, parted
 from reconciler.proof.declarations import ignored_changes
 from reconciler.proof.other_roots import other_roots
 from reconciler.proof.plan_errors import divided_by_plan
@@ -32,11 +34,12 @@ from reconciler.terraform.cli import SavedPlan, Terraform
 from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan
 from reconciler.terraform.refresh import live_objects
 from reconciler.terraform.state_update import adopt_replacements, apply_to_state, refresh_state
-from reconciler.working_copy.composites import composites, offered, parted
 from reconciler.working_copy.creations import adopted_creations
 from reconciler.working_copy.report import Report, write
 
 _ROUNDS = 6
+_UNACCOUNTED = "A plan of the code would change it, and no edit that keeps it as it is live was found."
+_UNREAD = "The plan is not empty, and it shows nothing that Sentinel can read. Look at it with `terraform plan`."
 
 
 async def reconcile_with_plan(
@@ -67,20 +70,41 @@ async def reconcile_with_plan(
     if plan is not None and (there := _replaced(plan, events, root)):
         rest = _beside(events, {import_id_of(drift.wanted) for drift in there})
         adopted = await adopted_creations(terraform, root, rest, live_objects(document), around=around, how=how)
-        new = [*there, *adopted.drifts]
-        report = await _replacing(context, there, lambda inside: _prove(inside, new, [], events, path))
+        replaced = {drift.wanted.address for drift in there}
+        unset, left = drift_of_unset_attributes(plan, events, ignored_changes(root))
+        new = [*there, *adopted.drifts, *(each for each in unset if each.wanted.address not in replaced)]
+        left = [each for each in left if each.wanted.address not in replaced]
+        unwritten = adopted.left if how is not Adopt.NONE else ()
+        report = await _replacing(
+            context, there, lambda inside: _prove(inside, new, left, events, path, unwritten=unwritten)
+        )
         return adopted.in_report(report)
     adopted = await adopted_creations(terraform, root, events, live_objects(document), around=around, how=how)
-    new = list(adopted.drifts)
-    new += drift_of_unset_attributes(plan, events, ignored_changes(root)) if plan is not None and events else []
-    if not new and (plan is None or not plan.changes):
+    unset, secret = drift_of_unset_attributes(plan, events, ignored_changes(root)) if plan and events else ([], [])
+    new = [*adopted.drifts, *unset]
+    if not (new or secret) and (plan is None or not plan.changes):
         return adopted.in_report(_with_plan(Report(context=context), saved, plan if saved.changes else None))
-    drifts, left = classify_foreign_drift(plan, origins(events, plan)) if plan else ((), ())
+    drifts, waiting = classify_foreign_drift(plan, origins(events, plan)) if plan else ((), ())
     context = replace(context, live=plan.live_values if plan else {})
     unwritten = adopted.left if how is not Adopt.NONE else ()
-    return adopted.in_report(
-        await _prove(context, [*drifts, *new], list(left), events, path, first=plan, unwritten=unwritten)
+    report = await _prove(context, [*drifts, *new], [*waiting, *secret], events, path, first=plan, unwritten=unwritten)
+    # An update of the whole state would take in what is left, and no later run would know of it.
+    report = replace(report, saved=None) if secret else report
+    return adopted.in_report(with_unaccounted(report, plan))
+
+
+def with_unaccounted(report: Report, plan: TerraformPlan | None) -> Report:
+    """The report, in which every change that a plan of the unedited code shows is written or left. With edits, their proofs say so."""
+    if plan is None or report.edited.files:
+        return report
+    named = {each.wanted.top_key for each in report.left}
+    addresses = {each.wanted.address for each in report.left if each.wanted.attribute == WHOLE}
+    rest = [each for each in plan.changes if each.top_key not in named and each.address not in addresses]
+    left = (
+        Left(wanted=Wanted(address=each.address, attribute=each.attribute, value=None), reason=_UNACCOUNTED)
+        for each in rest
     )
+    return replace(report, left=(*report.left, *left))
 
 
 def _replaced(plan: TerraformPlan, events: Sequence[Event], root: Path) -> list[Drift]:
@@ -124,7 +148,9 @@ async def finish(path: Path, report: Report, *, written: bool, refreshed: bool) 
         write(path, report)
     if not refreshed:
         return report
-    return await refresh(report) if written else replace(report, pending="")
+    return (
+        await refresh(report) if written else replace(report, pending="" if report.can_be_refreshed else report.pending)
+    )
 
 
 async def refresh(report: Report) -> Report:
@@ -134,7 +160,7 @@ async def refresh(report: Report) -> Report:
     What is left stays drift, so that a later run still knows it.
     """
     context, files = report.context, report.edited.files
-    if context is None or not (report.saved or report.replaced or files):
+    if context is None or not report.can_be_refreshed:
         return report
     try:
         with temporarily_written(context.root, files):
@@ -251,6 +277,8 @@ def _with_plan(report: Report, saved: SavedPlan | None, plan: TerraformPlan | No
     if plan is not None and plan.changes:
         return report
     waits = plan is not None and plan.waiting
+    if saved is not None and saved.changes and not waits:
+        return replace(report, pending=_UNREAD)
     pending = f"Only the state would change: {waits}. `--no-refresh-state` leaves that to you." if waits else ""
     return replace(report, saved=saved, pending=pending)
 

@@ -226,9 +226,10 @@ async def _late(directory: Path, endpoint: str) -> None:
     git(root, "init", "--quiet", "--initial-branch=main")
     git(root, "add", "*.tf", "*.tfvars", "modules")
     git(root, "commit", "--quiet", "-m", "first")
-    late = await _put_backs(directory, terraform, root)
+    late = sorted(await _put_backs(directory, terraform, root))
     show("reconcile.put_back.late.p50", statistics.median(late), "s", n=len(late))
-    show("reconcile.put_back.late.max", max(late), "s", n=len(late))
+    # Of n figures the largest is above the 100 × n / (n + 1) th percentile, which of 100 is the 99th.
+    show("reconcile.put_back.late.max", late[-1], "s", n=len(late))
 
 
 async def _put_backs(directory: Path, terraform: Terraform, root: Path) -> list[float]:
@@ -265,6 +266,7 @@ async def _put_backs(directory: Path, terraform: Terraform, root: Path) -> list[
                 gateway.ends[change.id] = (change, until)
                 while len(gateway.late) <= number:  # noqa: ASYNC110  nothing signals a put-back
                     await asyncio.sleep(0.05)
+                print(f"put back {number + 1}: {gateway.late[-1]:.2f} s late", file=sys.stderr, flush=True)
             left = len(await ledger.records(RecordQuery(stage=Stage.RECONCILED)))
             stop.set()
     if left >= _QUEUED:

@@ -27,8 +27,8 @@ from reconciler.changes.classification import classify_mutation, leave_all
 from reconciler.drift.in_doubt.live_evidence import DoubtVerdict
 from reconciler.drift.in_doubt.read_back import ReadBack
 from reconciler.errors import TerraformFailed
-from reconciler.line.loop import Line
-from reconciler.line.proposal import Proposal
+from reconciler.line.loop import Beside, Line
+from reconciler.line.proposal import Proposal, WrittenBack
 from reconciler.model import Wanted
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.terraform.cli import Terraform
@@ -50,10 +50,12 @@ class FakeLine(Line):
     published: list[str] = field(default_factory=list)
     poison: set[str] = field(default_factory=set)
     stuck: set[str] = field(default_factory=set)
+    one_change: set[str] = field(default_factory=set)
+    """The mutations that are one change with any other one of their session."""
     heads: list[str] = field(default_factory=lambda: ["c0ffee"])
     """The last one is the protected branch's commit."""
 
-    async def prove(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
+    async def prove(self, applied: AppliedMutation, backlog: Backlog, beside: Beside | None = None) -> Proposal:
         self.began.append(applied.id)
         if applied.id in self.poison:
             raise TerraformFailed.saying("plan", "no credentials")
@@ -70,11 +72,15 @@ class FakeLine(Line):
     async def record_merges(self, backlog: Backlog) -> None:
         self.looked.append(len(backlog.committed))
 
-    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> ReconciledBody:
+    async def publish(
+        self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal, beside: Beside | None = None
+    ) -> WrittenBack:
         self.published.append(applied.id)
         if proposal.left:
-            return proposal.record_body(branch=self.branch, commit="", diff="")
-        return ReconciledBody(commit="c0ffee", corrects=proposal.corrects)
+            return proposal.written_back(branch=self.branch, commit="", diff="")
+        there = [each.id for each in backlog.of_session(applied) if each.id in self.one_change]
+        body = ReconciledBody(commit="c0ffee", corrects=proposal.corrects)
+        return WrittenBack(body=body, beside=dict.fromkeys(there, ReconciledBody(commit="c0ffee")))
 
 
 @pytest.fixture
@@ -120,6 +126,36 @@ async def test_mutations_are_written_back_once_and_in_their_order(
     assert _line(worker).published == ids
     assert {record.mutation_id for record in await ledger.records(RecordQuery(stage=Stage.RECONCILED))} == set(ids)
     assert open_one not in _line(worker).began
+
+
+async def test_mutations_that_are_one_change_are_written_back_and_recorded_at_once(
+    worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path
+) -> None:
+    first, second, third = [await applied((f"aws_sqs_queue.{name}", "delay_seconds", 0, 1)) for name in "acd"]
+    _line(worker).one_change.add(third)
+    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        assert await worker.run_once(runner) == 2
+    assert _line(worker).published == [first, second]
+    records = await ledger.records(RecordQuery(stage=Stage.RECONCILED))
+    assert {record.mutation_id: record.body.members["commit"] for record in records} == dict.fromkeys(
+        (first, second, third), "c0ffee"
+    )
+
+
+async def test_a_stop_waits_for_one_write_back_and_not_for_all_that_is_queued(
+    worker: Worker, applied: Apply, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [await applied((f"aws_sqs_queue.{name}", "delay_seconds", 0, 1)) for name in "acd"]
+    publish = FakeLine.publish
+
+    async def last(*given: Any) -> WrittenBack:
+        worker.stop.set()
+        return await publish(*given)
+
+    monkeypatch.setattr(FakeLine, "publish", last)
+    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+        assert await worker.run_once(runner) == 1
+    assert _line(worker).published == ids[:1]
 
 
 @dataclass

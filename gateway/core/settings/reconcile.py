@@ -59,6 +59,9 @@ class ReconcileSettings(BaseModel):
     """Where the pushed branches are proposed as pull requests. Needs `push`."""
     poll_seconds: float = 0.5
     """How often the ledger is asked for new records."""
+    together_seconds: Annotated[float, Field(ge=0, le=600)] = 5.0
+    """How long an actor must have sent nothing with the same key before what it created or deleted is written back: a new resource and
+    what refers to it are one change, which is written whole or not at all."""
     doubt_first_look_seconds: Annotated[float, Field(ge=0.1)] = 20.0
     """How long after its decision the live values are first looked at for a mutation in doubt; then after twice the time, and so on."""
     doubt_settle_seconds: Annotated[float, Field(ge=1)] = 960.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from gateway.core.model.outcome import Failed
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ledger import SqlLedger
-from reconciler.changes.backlog import Backlog
+from reconciler.changes.backlog import MOST_OF_SESSION, Backlog
 from reconciler.model import Wanted
 from reconciler.terraform.plan import ResourceChange
 from tests.kit import nouns
@@ -73,7 +73,7 @@ async def test_what_was_left_is_not_pending_and_still_explains_a_difference(ledg
     other = await applied((QUEUE.format("b"), "delay_seconds", 0, 1))
     backlog = await _backlog(ledger)
     assert _ids(backlog) == [other]
-    without = backlog.decided[other]
+    without = {other}
     assert mutation in backlog.explain(ResourceChange(address=QUEUE.format("a"), attribute="tags.owner"), without)
     assert mutation in backlog.explain(ResourceChange(address=QUEUE.format("a"), attribute="*"), without)
     assert not backlog.explain(ResourceChange(address=QUEUE.format("a"), attribute="name"), without)
@@ -242,3 +242,58 @@ async def test_deletions_and_creations_are_known_until_they_are_merged(
         )
     await backlog.read(ledger)
     assert (backlog.deletions, backlog.creations) == ({}, {})
+
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+CREATE = effect("aws_sns_topic{pager}", "*", action=EffectAction.CREATE, declared=False, identity={"name": "pager"})
+CREATE_TOPIC = Call(service="sns", operation="CreateTopic", region="eu-west-1", parameters={"Name": "pager"})
+
+
+async def test_what_one_key_did_within_an_hour_may_be_one_change_also_what_was_left(ledger: SqlLedger) -> None:
+    async def record(name: str, minutes: int = 0, **members: Any) -> str:
+        given: dict[str, Any] = {"caller": nouns.caller("ada"), "at": NOW + timedelta(minutes=minutes)}
+        mutation = await record_mutation(
+            ledger, [(effect(QUEUE.format(name), "delay_seconds", 1), 0)], **given | members
+        )
+        return mutation.id
+
+    left = await record("a")
+    await ledger.record_reconciliation(left, at=NOW, body=written_back({"left": [{"reason": "no"}]}))
+    middle, near = await record("b", 30), await record("c", 59)
+    await record("d", 120)
+    await record("e", caller=nouns.caller("bob"))
+    await record("f", caller=nouns.caller("ada", key_id="SNTLOTHER"))
+    await record("g", outcome=None)
+    backlog = await _backlog(ledger)
+    mates = backlog.of_session(backlog.decided[middle])
+    assert [(each.id, each.corrects > 0) for each in mates] == [(left, True), (near, False)]
+    assert [each.id for each in backlog.of_session(backlog.decided[near])] == [left, middle]
+    for number in range(MOST_OF_SESSION):
+        await record(f"n{number}", 31)
+    await backlog.read(ledger)
+    assert left not in {each.id for each in backlog.of_session(backlog.decided[middle])}
+    assert len(backlog.of_session(backlog.decided[middle])) == MOST_OF_SESSION
+
+
+async def test_a_session_that_created_something_rests_once_it_is_quiet_and_no_call_is_under_way(
+    ledger: SqlLedger,
+) -> None:
+    quiet, ada = timedelta(seconds=5), nouns.caller("ada")
+    value = (effect(QUEUE.format("a"), "delay_seconds", 1), 0)
+    first = (await record_mutation(ledger, [value], at=NOW, caller=ada)).id
+    backlog = await _backlog(ledger)
+    assert backlog.rests(backlog.decided[first], NOW, quiet), "nothing was created"
+    created = (await record_mutation(ledger, [(CREATE, None)], call=CREATE_TOPIC, at=NOW, caller=ada)).id
+    await backlog.read(ledger)
+    for mutation in (first, created):
+        seconds = [
+            at for at in range(9) if backlog.rests(backlog.decided[mutation], NOW + timedelta(seconds=at), quiet)
+        ]
+        assert seconds == [5, 6, 7, 8]
+    other = (effect(QUEUE.format("b"), "delay_seconds", 1), 0)
+    await record_mutation(ledger, [other], at=NOW + timedelta(seconds=4), caller=ada, outcome=None)
+    await backlog.read(ledger)
+    later = [
+        at for at in range(0, 90, 10) if backlog.rests(backlog.decided[created], NOW + timedelta(seconds=at), quiet)
+    ]
+    assert later == [70, 80], "a call in doubt is not waited for without end"

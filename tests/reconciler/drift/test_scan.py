@@ -15,7 +15,6 @@ from gateway.core.model.stop import StopScope
 from gateway.core.ports import RecordQuery
 from gateway.core.records.drift import DriftSettledBody
 from gateway.core.records.record import Record, Stage
-from gateway.core.records.write_backs import ReconciledBody
 from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.applied_mutation import AppliedMutation, mutation_of_drift
@@ -27,8 +26,8 @@ from reconciler.drift.healing import Healer
 from reconciler.drift.implicit_conflicts import ImplicitConflicts
 from reconciler.drift.scan import DriftScan
 from reconciler.errors import TerraformFailed
-from reconciler.line.loop import Line
-from reconciler.line.proposal import Proposal
+from reconciler.line.loop import Beside, Line
+from reconciler.line.proposal import Proposal, WrittenBack
 from reconciler.model import DriftOrigin, Left, Wanted
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.publish.pull_request_text import comments_of
@@ -57,6 +56,9 @@ class FakeLine(Line):
     committed: list[str] = field(default_factory=list)
     """The commits that an earlier run made."""
     broken: list[str] = field(default_factory=list)
+    beside: list[Beside] = field(default_factory=list)
+    one_change: set[str] = field(default_factory=set)
+    """What is one change with what is written back."""
 
     async def plan_protected(self) -> TerraformPlan | None:
         self.plans.append(1)
@@ -76,16 +78,21 @@ class FakeLine(Line):
             {"resource_changes": [{**entry, "change": planned}], "resource_drift": [{**entry, "change": drift}]}
         )
 
-    async def prove(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
+    async def prove(self, applied: AppliedMutation, backlog: Backlog, beside: Beside | None = None) -> Proposal:
         self.proved.append(applied.id)
+        self.beside.append(beside or Beside())
         wanted = Wanted(address=QUEUE, attribute=applied.effects[0].attribute, value=applied.effects[0].value)
         return Proposal(left=tuple(Left(wanted=wanted, reason=reason) for reason in self.stuck))
 
-    async def publish(self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal) -> ReconciledBody:
+    async def publish(
+        self, applied: AppliedMutation, backlog: Backlog, proposal: Proposal, beside: Beside | None = None
+    ) -> WrittenBack:
         if proposal.left:
-            return proposal.record_body(branch=self.branch, commit="", diff="")
+            return proposal.written_back(branch=self.branch, commit="", diff="")
         edits: list[Json] = [] if self.committed else [{"address": each.address} for each in applied.effects]
-        return written_back({"commit": "c0ffee", "files": ["main.tf"], "edits": edits})
+        body = written_back({"commit": "c0ffee", "files": ["main.tf"], "edits": edits})
+        together = () if beside is None else beside.changes
+        return WrittenBack(body=body, beside={each.id: body for each in together if each.id in self.one_change})
 
 
 class FakeSources(EventSources):
@@ -373,6 +380,34 @@ def _replaced(name: str, drift: str = "fgn_1", **changes: Json) -> Record:
     return sample_record(stage=Stage.DRIFTED, at=NOW, mutation_id=drift, stack="shop", body=body)
 
 
+async def test_what_one_actor_changed_is_written_together_and_what_is_not_to_be_written_is_known(
+    drifting: DriftScan, ledger: SqlLedger
+) -> None:
+    """A topic that waits for a person, an alarm on it, and what somebody else did."""
+    origin: dict[str, Json] = {"event": "s:O", "at": NOW.isoformat(), "event_id": "", "service": False}
+    topic: Json = {"created": "arn:t", "arn": "arn:t", "event": "sns:CreateTopic"}
+    for drift, address, attribute, live, actor, action in (
+        ("fgn_1", "aws_alarm.a", "actions", ["arn:t"], "ada", "codify"),
+        ("fgn_2", "aws_alarm.a", "period", 60, "ada", "codify"),
+        ("fgn_3", "aws_sns_topic{arn:t}", "*", topic, "ada", "human"),
+        ("fgn_4", "aws_alarm.b", "period", 60, "bob", "codify"),
+    ):
+        body: dict[str, Json] = {"address": address, "attribute": attribute, "live": live, "declared": None}
+        body |= {"origin": {"actor": actor, **origin}}
+        await ledger.record_event(
+            sample_record(stage=Stage.DRIFTED, at=NOW, mutation_id=drift, stack="shop", body=body)
+        )
+        await _decide(ledger, action)
+    _line(drifting).one_change.add("fgn_2")
+    await drifting.carry_out("fgn_1")
+    (beside,) = _line(drifting).beside
+    assert [each.id for each in beside.changes] == ["fgn_2"]
+    assert [(each.resource_type, each.arn) for each in beside.unwritten] == [("aws_sns_topic", "arn:t")]
+    assert [each.id for each in await drifting.follow()] == ["fgn_4"]
+    outcomes = {each.mutation_id: each.body.members["outcome"] for each in await _records(ledger, Stage.DRIFT_SETTLED)}
+    assert outcomes == {"fgn_1": "codified", "fgn_2": "codified"}
+
+
 async def test_what_was_replaced_and_is_wanted_in_code_is_one_proposal(drifting: DriftScan, ledger: SqlLedger) -> None:
     for record in (_replaced("a", "fgn_1"), _replaced("b", "fgn_2"), _replaced("c", "fgn_3")):
         await ledger.record_event(record)
@@ -453,10 +488,10 @@ class Creations:
         self.found = True
         self.accounted = False
 
-    async def find(self, events: Sequence[Event]) -> tuple[OutsideChange, ...]:
+    async def find(self, events: Sequence[Event], live: Mapping[str, Mapping[str, Json]]) -> tuple[OutsideChange, ...]:
         origin = DriftOrigin(actor="ada", event="s3:CreateBucket", at=NOW)
-        live = {"created": "data", "arn": "", "event": "s3:CreateBucket"}
-        change = ResourceChange(address="aws_s3_bucket{data}", attribute="*", live=live, actions=("create",))
+        made = {"created": "data", "arn": "", "event": "s3:CreateBucket"}
+        change = ResourceChange(address="aws_s3_bucket{data}", attribute="*", live=made, actions=("create",))
         return (OutsideChange(change=change, origin=origin),) if self.found else ()
 
     async def is_accounted(self, drift: ForeignDrift) -> bool:

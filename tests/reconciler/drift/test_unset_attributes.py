@@ -42,7 +42,7 @@ def _plan(*drift: ResourceChange, **more: Any) -> TerraformPlan:
     ],
 )
 def test_what_somebody_set_is_drift(changes: tuple[ResourceChange, ...], keys: list[str], value: Any) -> None:
-    (drift,) = drift_of_unset_attributes(_plan(*changes), [_event(*keys)], ())
+    (drift,), _ = drift_of_unset_attributes(_plan(*changes), [_event(*keys)], ())
     assert drift.wanted == Wanted(address="aws_instance.a", attribute=changes[0].top, value=value)
     assert drift.origin is not None
     assert drift.origin.actor == "ada"
@@ -60,7 +60,15 @@ def test_what_somebody_set_is_drift(changes: tuple[ResourceChange, ...], keys: l
         (_plan(_PROTECTED, configured={"aws_instance.a": frozenset({"disable_api_termination"})}), [_event("disableapitermination")], ()),
         (_plan(ResourceChange(address="aws_s3_bucket.a", attribute="policy", live="x")), [_event("policy", event="s3:PutBucketPolicy")], ()),
         (_plan(ResourceChange(address="aws_instance.a", attribute="*", actions=("delete",))), [_event("*")], ()),
+        (_plan(ResourceChange(address="aws_instance.a", attribute="user_data", live="x", sensitive=True)), [_event("httptokens")], ()),
     ],
 )  # fmt: skip
 def test_what_is_not(plan: TerraformPlan, events: list[Event], ignored: Any) -> None:
-    assert drift_of_unset_attributes(plan, events, ignored) == []
+    assert drift_of_unset_attributes(plan, events, ignored) == ([], [])
+
+
+def test_a_secret_that_somebody_set_is_named_without_its_value() -> None:
+    secret = ResourceChange(address="aws_instance.a", attribute="user_data.key", live="hush", sensitive=True)
+    _, (left,) = drift_of_unset_attributes(_plan(secret, _PROTECTED), [_event("userdata")], ())
+    assert (left.wanted.top_key, left.wanted.value) == (("aws_instance.a", "user_data"), None)
+    assert "ada set it (ec2:ModifyInstanceAttribute)." in left.reason

@@ -129,7 +129,7 @@ async def test_killed_after_the_commit_it_goes_on_with_the_same_commit(
     body = await line.reconcile(backlog.decided[mutation], backlog)
     again = await line.reconcile(backlog.decided[mutation], backlog)
 
-    assert first.members["commit"] == body.members["commit"] == again.members["commit"]
+    assert first.body.members["commit"] == body.members["commit"] == again.members["commit"]
     assert len(_log(line)) == 1
     assert len(await ledger.records(RecordQuery(stage=Stage.RECONCILED))) == 1
 
@@ -145,7 +145,7 @@ async def test_killed_before_the_commit_it_commits_once(
         with pytest.raises(KeyboardInterrupt):
             await line.publish(backlog.decided[mutation], backlog, proposal)
 
-    body = await line.publish(backlog.decided[mutation], backlog, proposal)
+    body = (await line.publish(backlog.decided[mutation], backlog, proposal)).body
 
     assert body.members["commit"]
     assert len(_log(line)) == 1

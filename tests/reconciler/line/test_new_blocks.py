@@ -116,7 +116,7 @@ async def test_what_was_created_outside_is_found_with_what_it_belongs_to_and_wri
         event("logs:PutMetricFilter", FILTER),
         event("sns:CreateTopic", {"name": "elsewhere"}, {"topicArn": TOPIC}),
     ]
-    linked, alone = await CreatedBesideCode(line=line).find(events)
+    linked, alone = await CreatedBesideCode(line=line).find(events, {})
     assert isinstance(linked.change.live, dict)
     assert isinstance(alone.change.live, dict)
     assert (linked.change.live["adopt"], linked.change.live["of"]) == (True, "aws_cloudwatch_log_group.app")
@@ -130,7 +130,7 @@ async def test_what_was_created_outside_is_found_with_what_it_belongs_to_and_wri
         assert is_created_outside(drift)
         backlog = Backlog(stack="shop")
         applied = mutation_of_drift(drift, known=known_creation(drift))
-        body = await line.publish(applied, backlog, await line.prove(applied, backlog))
+        body = (await line.publish(applied, backlog, await line.prove(applied, backlog))).body
         assert body.left == ()
         assert f'resource "{block}"' in _added(body)
         assert not await CreatedBesideCode(line=line).is_accounted(drift)

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.core.model.json import Json
 from gateway.core.records.write_backs import ReconciledBody
-from reconciler.line.proposal import Proposal, comparable_body
+from reconciler.line.proposal import Proposal, WrittenBack, comparable_body
 from reconciler.model import Left, Proof, ProposedEdit, Wanted
 from tests.kit.bodies import written_back
 
@@ -25,11 +25,12 @@ PROPOSAL = Proposal(
     kept_out=(LEFT,),
 )
 SUPERSEDED = replace(LEFT, superseded_by="mut_2")
+BESIDE = replace(PROPOSAL, beside={"mut_2": replace(PROPOSAL, files={}, corrects=3), "mut_3": Proposal(left=(LEFT,))})
 MORE = Proposal(left=(LEFT, SUPERSEDED), noted=("It was so.",), tried={"protected": "c0"}, corrects=7)
 
 
 @pytest.mark.parametrize(
-    "proposal", [PROPOSAL, MORE, Proposal(), Proposal(commit="c0", nothing_to_do="No.", merged=True)]
+    "proposal", [PROPOSAL, BESIDE, MORE, Proposal(), Proposal(commit="c0", nothing_to_do="No.", merged=True)]
 )
 def test_a_proposal_is_json_and_keeps_every_byte(proposal: Proposal) -> None:
     stored = json.dumps(proposal.to_json())
@@ -48,7 +49,18 @@ def test_a_proposal_is_json_and_keeps_every_byte(proposal: Proposal) -> None:
         "noted",
         "tried",
         "corrects",
+        "beside",
     ]
+
+
+def test_each_mutation_of_one_change_has_a_record_of_its_own_with_the_commit_that_has_its_edits() -> None:
+    written = BESIDE.written_back(branch="b", commit="c0", diff="d")
+    assert WrittenBack.from_json(json.loads(json.dumps(written.to_json()))) == written
+    assert {each: (body.commit, body.files, body.corrects) for each, body in written.beside.items()} == {
+        "mut_2": ("c0", ("main.tf",), 3),
+        "mut_3": ("", (), 0),
+    }
+    assert written.beside["mut_3"].left[0].reason == "No."
 
 
 @pytest.mark.parametrize(

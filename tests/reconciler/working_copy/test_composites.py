@@ -3,97 +3,14 @@
 import json
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from gateway.terraform.config.module import load_module
 from reconciler.__main__ import app
-from reconciler.adoption.model import LeftCreation
-from reconciler.model import Drift, DriftOrigin, Left, Wanted
-from reconciler.working_copy.composites import composites, parted
 from tests.reconciler.conftest import Live, applied_stack
 from tests.reconciler.working_copy.trail import Trail
-
-_TOPIC = "arn:aws:sns:eu-west-1:123456789012:pager"
-_CODE = """resource "aws_alarm" "a" {}
-resource "aws_s3_bucket" "b" {}
-resource "aws_s3_bucket_versioning" "b" {
-  bucket = aws_s3_bucket.b.id
-}
-"""
-
-
-def _drift(address: str, attribute: str, value: Any, actor: str = "ada") -> Drift:
-    origin = DriftOrigin(actor=actor, event="s:O", at=datetime(2026, 11, 20, tzinfo=UTC)) if actor else None
-    return Drift(wanted=Wanted(address=address, attribute=attribute, value=value), before=None, origin=origin)
-
-
-def _new(address: str, text: str = "", arn: str = "") -> Drift:
-    return _drift(address, "*", {"import_id": "i", "text": text, "names": {"arn": arn} if arn else {}})
-
-
-@pytest.fixture
-def code(tmp_path: Path) -> Any:
-    (tmp_path / "main.tf").write_text(_CODE)
-    return load_module(tmp_path)
-
-
-_PAGER = _new("aws_sns_topic.pager", 'resource "aws_sns_topic" "pager" {}', _TOPIC)
-_BLOCK = _new(
-    "aws_s3_bucket_public_access_block.b",
-    'resource "aws_s3_bucket_public_access_block" "b" {\n  bucket = aws_s3_bucket.b.id\n}\n',
-)
-_ACTIONS = _drift("aws_alarm.a", "actions", [_TOPIC])
-_POLICY = _drift("aws_alarm.a", "policy", json.dumps({"to": _TOPIC}))
-_STATUS = _drift("aws_s3_bucket_versioning.b", "status", "Enabled")
-_TAGS = _drift("aws_s3_bucket.b", "tags", {"a": "b"})
-
-
-def _groups(code: Any, *drifts: Drift) -> set[frozenset[str]]:
-    return {frozenset(address for address, _ in group) for group in composites(code, drifts, ()).groups}
-
-
-def test_a_new_resource_is_one_change_with_what_names_it_and_with_parts_of_what_it_is_a_part_of(code: Any) -> None:
-    assert _groups(code, _PAGER, _ACTIONS, _POLICY, _STATUS) == {frozenset({"aws_sns_topic.pager", "aws_alarm.a"})}
-    block = frozenset({_BLOCK.wanted.address, _STATUS.wanted.address, _TAGS.wanted.address})
-    assert _groups(code, _BLOCK, _STATUS, _TAGS, _ACTIONS) == {block}
-    assert _groups(code, _STATUS, _TAGS) == set()
-
-
-def test_of_two_actors_nothing_is_one_change_and_who_is_not_known_may_be_either(code: Any) -> None:
-    assert _groups(code, _PAGER, _drift("aws_alarm.a", "actions", [_TOPIC], actor="bob")) == set()
-    assert len(_groups(code, _PAGER, _drift("aws_alarm.a", "actions", [_TOPIC], actor=""))) == 1
-
-
-def test_a_new_resource_is_one_change_with_another_new_one_that_refers_to_it(code: Any) -> None:
-    text = 'resource "aws_alarm" "n" {\n  actions = [aws_sns_topic.pager.arn]\n}\n'
-    assert _groups(code, _new("aws_alarm.n", text), _PAGER) == {frozenset({"aws_alarm.n", "aws_sns_topic.pager"})}
-
-
-def test_what_is_gone_with_what_it_referred_to_is_one_change(code: Any) -> None:
-    part, bucket, alarm = (
-        _drift(address, "*", None) for address in ("aws_s3_bucket_versioning.b", "aws_s3_bucket.b", "aws_alarm.a")
-    )
-    assert _groups(code, part, bucket, alarm) == {frozenset({part.wanted.address, bucket.wanted.address})}
-
-
-def test_what_is_one_change_with_something_left_is_left_too(code: Any) -> None:
-    drifts = [_PAGER, _ACTIONS, _STATUS]
-    found = composites(code, drifts, ())
-    (entry,) = parted(found, drifts, [Left(wanted=_PAGER.wanted, reason="It cannot be read.")])
-    assert (entry.wanted, parted(found, drifts, ())) == (_ACTIONS.wanted, [])
-    assert entry.reason.startswith("It is one change with aws_sns_topic.pager, which is left.")
-
-
-def test_a_value_that_names_what_was_created_and_is_not_written_is_left_too(code: Any) -> None:
-    assert _ACTIONS.origin is not None
-    unwritten = LeftCreation(resource_type="t", identity="pager", arn=_TOPIC, origin=_ACTIONS.origin, why="w")
-    (entry,) = parted(composites(code, [_ACTIONS, _STATUS], [unwritten]), [_ACTIONS, _STATUS], ())
-    assert (entry.wanted, "It names pager" in entry.reason) == (_ACTIONS.wanted, True)
 
 
 @pytest.fixture(scope="module")

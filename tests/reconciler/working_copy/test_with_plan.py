@@ -11,8 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from reconciler.__main__ import app
-from reconciler.model import Drift, Left, Wanted
-from reconciler.working_copy.with_plan import without_partial_resources
+from reconciler.model import Drift, Edited, Left, Wanted
+from reconciler.terraform.cli import SavedPlan
+from reconciler.terraform.plan import ResourceChange, TerraformPlan
+from reconciler.working_copy import with_plan
+from reconciler.working_copy.report import Report
+from reconciler.working_copy.with_plan import finish, with_unaccounted, without_partial_resources
 
 
 @pytest.fixture
@@ -52,7 +56,7 @@ def test_every_kind_of_place_is_edited(drifted: Path, calm: Any, tmp_path: Path)
 
     code, output = _run(str(drifted), "--write", "--events", str(events))
 
-    assert code == 0
+    assert (code, output["clean"]) == (2, False), "an event could not be read"
     values = {f"{entry['address']}.{entry['attribute']}": entry["live"] for entry in output["drift"]}
     assert values == {
         "aws_autoscaling_group.web.desired_capacity": 5,
@@ -196,3 +200,35 @@ def test_a_new_resource_is_written_whole_or_not_at_all() -> None:
     assert drifts == [other]
     assert [entry.wanted.attribute for entry in left] == ["secret", "*"]
     assert "It is a secret." in left[1].reason
+
+
+def _shown(*changes: ResourceChange, **more: Any) -> TerraformPlan:
+    empty: dict[str, Any] = {"drift": (), "configured": {}, "outputs": (), "objects": {}}
+    return TerraformPlan(changes=changes, **(empty | more))
+
+
+def test_every_change_that_the_plan_shows_is_written_or_left() -> None:
+    size, name = (ResourceChange(address="a_b.c", attribute=each, live=1, other=2) for each in ("size.x", "name"))
+    report = Report(left=(Left(wanted=Wanted(address="a_b.c", attribute="size", value=1), reason="No."),))
+    named = with_unaccounted(report, _shown(size, name))
+    assert [each.wanted.attribute for each in named.left] == ["size", "name"]
+    assert "A plan of the code would change it" in named.left[1].reason
+    assert not with_unaccounted(Report(), _shown(name)).clean
+    whole = Report(left=(Left(wanted=Wanted(address="a_b.c", attribute="*", value=None), reason="No."),))
+    assert with_unaccounted(whole, _shown(size, name)) is not None
+    assert len(with_unaccounted(whole, _shown(size, name)).left) == 1
+    edited = Report(edited=Edited(files={Path("main.tf"): b""}))
+    assert with_unaccounted(edited, _shown(size)) is edited, "its proofs say that nothing else is shown"
+    assert with_unaccounted(Report(), None).clean
+
+
+@pytest.mark.parametrize("written", [False, True])
+async def test_a_plan_that_exits_with_2_and_shows_nothing_known_is_not_clean(tmp_path: Path, *, written: bool) -> None:
+    saved = SavedPlan(file=tmp_path / "plan", changes=True)
+    report = with_plan._with_plan(Report(), saved, _shown())
+    assert not report.clean
+    assert "shows nothing that Sentinel can read" in report.pending
+    assert not (await finish(tmp_path, report, written=written, refreshed=True)).clean
+    known = with_plan._with_plan(Report(), saved, _shown(outputs=("url",)))
+    assert "the outputs url follow what is live" in known.pending
+    assert with_plan._with_plan(Report(), SavedPlan(file=tmp_path / "plan", changes=False), None).clean
