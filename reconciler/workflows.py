@@ -39,6 +39,10 @@ from reconciler.terraform.state import terraform_is_applying
 _VERSION = "sentinel-2"
 """DBOS resumes only workflows of the same version, whose ids have it: what an older one left is begun again. Change it when the JSON that one step
 stores for the next changes."""
+_PUT_BACK_SECONDS = 0.2
+"""How often changes for a time are looked at, at least: each look is one query, and what it waits adds to how late they end."""
+_LONGEST_PAUSE = 60.0
+"""Seconds until the next round, at most, after rounds that broke for a reason that nobody foresaw."""
 _DOUBTS_AT_ONCE = 4
 """Mutations in doubt that one round looks at, so that many of them do not keep others from being written back."""
 
@@ -241,11 +245,14 @@ class Runner:
 
     async def register(self) -> None:
         """Register two queues per stack, each running one workflow at a time: put-backs do not wait for anything else."""
-        for queue in (name for stack in self._workers for name in (_queue(stack), _put_back_queue(stack))):
+        quick = min(self._poll_seconds, _PUT_BACK_SECONDS)
+        queues = {_queue(stack): self._poll_seconds for stack in self._workers}
+        queues |= {_put_back_queue(stack): quick for stack in self._workers}
+        for queue, seconds in queues.items():
             await DBOS.register_queue_async(
                 queue,
                 global_concurrency=1,
-                polling_interval_sec=self._poll_seconds,
+                polling_interval_sec=seconds,
                 on_conflict="always_update",
             )
 
@@ -392,8 +399,11 @@ async def serve(
         group.create_task(runner.notices.run(poll_seconds, stop))
         for worker in workers.values():
             worker.stop = stop
-            for work in (worker.run_once, worker.put_back):
-                group.create_task(_run(worker.line.stack, partial(work, runner), poll_seconds, stop))
+            for work, seconds in (
+                (worker.run_once, poll_seconds),
+                (worker.put_back, min(poll_seconds, _PUT_BACK_SECONDS)),
+            ):
+                group.create_task(_run(worker.line.stack, partial(work, runner), seconds, stop))
             if worker.pushing is not None:
                 group.create_task(worker.pushing.run(poll_seconds, stop))
         if elsewhere is not None:
@@ -408,16 +418,20 @@ async def _settle_elsewhere(elsewhere: ReadBack) -> None:
 
 
 async def _run(stack: str, work: Callable[[], Awaitable[object]], poll_seconds: float, stop: asyncio.Event) -> None:
+    broken = Retry()
     while not stop.is_set():
+        wait = poll_seconds
         try:
             await work()
+            broken = Retry()
         except SentinelError as error:
             log.error("round_not_finished", stack=stack, error=str(error))  # noqa: TRY400  the sentence is complete without a traceback
         except Exception:
-            # One stack's odd answer must not end the work of the others.
-            log.exception("round_broke", stack=stack)
+            # One stack's odd answer, or a full disk, must not end the work of the others.
+            wait = max(poll_seconds, min(broken.failed(), _LONGEST_PAUSE))
+            log.exception("round_broke", stack=stack, again_in_seconds=wait)
         try:
-            await asyncio.wait_for(stop.wait(), poll_seconds)
+            await asyncio.wait_for(stop.wait(), wait)
         except TimeoutError:
             continue
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -77,10 +78,15 @@ def _imports(classified: ClassifiedDrift, recorded: Recorded) -> Iterator[Wanted
 
 
 async def files_before(branch: Branch, combined: CombinedMutation, backlog: Backlog) -> Mapping[Path, bytes]:
-    """The files of the branch as they were before the commits of the mutations that are combined with this one."""
+    """The files of the branch as they were before the commits of the mutations that are combined with this one.
+
+    A commit that has the edits of other mutations too stays.
+    """
     files: Mapping[Path, bytes] = {}
+    commits = Counter(backlog.committed.values())
     for mutation in combined.applied.together:
-        if commit := backlog.committed.get(mutation):
+        commit = backlog.committed.get(mutation, "")
+        if commits[commit] == 1:
             files = {**files, **await files_without(branch, commit)}
     return files
 

@@ -36,8 +36,9 @@ class OneChange:
 
     @property
     def wanted(self) -> tuple[Wanted, ...]:
-        """All wanted values, new resources first."""
-        found = [want for part in self.parts for want in part.classified.wanted]
+        """All wanted values, new resources first, else in the order of the ledger, whichever of the mutations is written back."""
+        parts = sorted(self.parts, key=lambda part: part.applied.seq)
+        found = [want for part in parts for want in part.classified.wanted]
         return tuple(sorted(found, key=lambda want: not is_new(want)))
 
     @property

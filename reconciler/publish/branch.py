@@ -111,8 +111,14 @@ class Branch:
         Raises `errors.GitFailed`, also if the branch was moved since it was checked; it then stays where it was moved to.
         """
         before = await self.head()
-        for path, content in files.items():
-            _inside(self.worktree, self.root / path).write_bytes(content)
+        targets = {_inside(self.worktree, self.root / path): content for path, content in files.items()}
+        try:
+            for target, content in targets.items():
+                target.write_bytes(content)
+        except OSError as error:
+            # A file may be half written. The worktree is put back before anything is planned or committed in it again.
+            message = f"{self.worktree} cannot be written: {error}. Nothing was committed, and the change still waits."
+            raise GitFailed(message) from error
         names = [self.name_of(path) for path in files]
         await git(self.worktree, "add", "--", *names)
         await git(

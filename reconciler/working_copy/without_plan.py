@@ -5,22 +5,24 @@ For a person or a script that wants one value in code within a second. What only
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from gateway.core.model.json import Json
+from gateway.core.model.path import WHOLE
 from gateway.terraform.config.module import META, Module, load_module
 from reconciler.adoption.model import LeftCreation
 from reconciler.changes.classification import classify_foreign_drift
-from reconciler.changes.cloudtrail import Event, origins
-from reconciler.model import Edited, Left, Proof, Wanted
+from reconciler.changes.cloudtrail import Event, matches, origins
+from reconciler.model import Drift, Edited, Left, Proof, Wanted
 from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
 from reconciler.proof.proofs import capture_proof, text_proofs
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.live_reads import LiveReads
-from reconciler.terraform.plan import TerraformPlan, read_plan, without_keys
+from reconciler.terraform.plan import ResourceChange, TerraformPlan, read_plan, without_keys
 from reconciler.terraform.plugin.state_resources import StoredResource, read_stored
 from reconciler.terraform.refresh import Refreshed
 from reconciler.working_copy.report import Report
@@ -48,10 +50,13 @@ async def reconcile_without_plan(
     )
     plan = planned_by_code(load_module(root), stored, live)
     drifts, left = classify_foreign_drift(plan, origins(events, plan))
+    if events:
+        unset, secret = _unset(plan, events, root)
+        drifts, left = (*drifts, *unset), (*left, *secret)
     gone = [each for each in stored if live.exists(each.address) is False]
     wanted = [drift.wanted for drift in drifts]
     edited = edit_all(root, wanted, around)
-    left = (*left, *map(_gone, gone), *_absent(targets, stored), *edited.left)
+    left = (*left, *map(_gone, gone), *_absent(targets, stored), *_not_looked_at(events, stored, live), *edited.left)
     created = _unread_creations(events)
     if not edited.edits:
         return Report(left=left, created=created)
@@ -69,6 +74,38 @@ def _unread_creations(events: Sequence[Event]) -> tuple[LeftCreation, ...]:
     from reconciler.adoption.adoption import left_without_looking  # noqa: PLC0415  as `_editors`
 
     return left_without_looking(events, "Without a plan it was not looked at.") if events else ()
+
+
+def _unset(plan: TerraformPlan, events: Sequence[Event], root: Path) -> tuple[list[Drift], list[Left]]:
+    """What the code leaves unset, and somebody set by the events."""
+    from reconciler.drift.unset_attributes import drift_of_unset_attributes  # noqa: PLC0415  as `_editors`
+    from reconciler.proof.declarations import ignored_changes  # noqa: PLC0415  as `_editors`
+
+    return drift_of_unset_attributes(plan, events, ignored_changes(root))
+
+
+def _not_looked_at(events: Sequence[Event], stored: Sequence[StoredResource], live: Refreshed) -> Iterator[Left]:
+    """What the events tell of other resources than those that were read, and nobody looked at: one entry for each operation of an actor."""
+    from reconciler.changes.creating_events import creations_in  # noqa: PLC0415  as `_editors`
+
+    read = [
+        (
+            ResourceChange(address=each.address, attribute=WHOLE),
+            {**each.attributes, **live.objects.get(each.address, {})},
+        )
+        for each in stored
+    ]
+    others = Counter(
+        (event.origin.event, event.origin.actor)
+        for event in events
+        if not event.origin.actor.endswith(".amazonaws.com")
+        and not any(matches(event, change, attributes) for change, attributes in read)
+        and not any(True for _ in creations_in(event))
+    )
+    for (operation, actor), count in others.items():
+        times = f" {count} times" if count > 1 else ""
+        reason = f"{actor} did it{times}. Without a plan only what --only names is looked at."
+        yield Left(wanted=Wanted(address=operation, attribute=WHOLE, value=None), reason=reason)
 
 
 def _editors() -> Callable[[Path, Sequence[Wanted], Surroundings], Edited]:

@@ -133,7 +133,9 @@ async def test_mutations_that_are_one_change_are_written_back_and_recorded_at_on
 ) -> None:
     first, second, third = [await applied((f"aws_sqs_queue.{name}", "delay_seconds", 0, 1)) for name in "acd"]
     _line(worker).one_change.add(third)
-    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         assert await worker.run_once(runner) == 2
     assert _line(worker).published == [first, second]
     records = await ledger.records(RecordQuery(stage=Stage.RECONCILED))
@@ -153,7 +155,9 @@ async def test_a_stop_waits_for_one_write_back_and_not_for_all_that_is_queued(
         return await publish(*given)
 
     monkeypatch.setattr(FakeLine, "publish", last)
-    async with durable({"shop": worker}, database=_database(tmp_path), poll_seconds=0.05) as runner:
+    async with durable(
+        {"shop": worker}, database=_database(tmp_path), key=b"a key for tests", poll_seconds=0.05
+    ) as runner:
         assert await worker.run_once(runner) == 1
     assert _line(worker).published == ids[:1]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,8 +15,10 @@ from gateway.core.records.record import Stage
 from gateway.core.times import SystemClock
 from gateway.ledger.ledger import SqlLedger
 from reconciler.changes.backlog import Backlog
+from reconciler.line.combined_mutation import files_before
 from reconciler.line.loop import Line
 from reconciler.proof.proved_edit import DeclaredCache
+from reconciler.publish.branch import open_branch
 from tests.bench.drift.terraform import Tool
 from tests.kit import nouns
 
@@ -157,3 +160,15 @@ async def test_one_that_comes_after_the_deletion_was_written_takes_that_back(
         if record.body.members.get("merged")
     ]
     assert {record.mutation_id for record in merged} == {first, second}
+
+
+async def test_a_commit_that_has_the_edits_of_other_mutations_too_is_not_taken_back(
+    repository: Path, tmp_path: Path
+) -> None:
+    branch = await open_branch(source=repository, worktree=tmp_path / "worktree", name="sentinel/shop")
+    commit = await branch.commit({Path("main.tf"): b"locals {\n  a = 2\n}\n"}, "A change\n")
+    combined: Any = SimpleNamespace(applied=SimpleNamespace(together=("mut_1",)))
+    alone = Backlog(stack="shop", committed={"mut_1": commit})
+    assert await files_before(branch, combined, alone) == {Path("main.tf"): b"locals {\n  a = 1\n}\n"}
+    shared = Backlog(stack="shop", committed={"mut_1": commit, "mut_2": commit})
+    assert await files_before(branch, combined, shared) == {}

@@ -1,5 +1,7 @@
 """The branch moves only by commits of ours, on a checked commit, in a worktree that has what a plan needs."""
 
+import errno
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +10,7 @@ import pytest
 
 from reconciler.errors import BranchConflict, ForeignCommit, GitFailed
 from reconciler.publish.branch import Branch, OwnCommits, add_untracked_files, open_branch, open_protected
-from reconciler.publish.git import mutations_in
+from reconciler.publish.git import mutations_in, trailer_keys
 
 
 def test_commits_are_listed_and_half_a_line_spoils_no_other(tmp_path: Path) -> None:
@@ -286,3 +288,35 @@ async def test_untracked_inputs_of_a_module_beside_the_stack_are_copied(
     assert branch.top == repository.parents[1]
     assert (branch.root / "../m/code.zip").is_file()
     assert not (branch.root / "../other.zip").exists()
+
+
+async def test_a_disk_that_is_full_while_an_edit_is_written_leaves_the_branch_as_it_was(
+    repository: Path, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    branch = await _open(repository, tmp_path)
+    before, write = await branch.head(), Path.write_bytes
+
+    def half(self: Path, content: bytes) -> int:
+        write(self, content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", half)
+        with pytest.raises(GitFailed, match=r"No space left on device. Nothing was committed"):
+            await branch.commit({MAIN: b"locals {\n  a = 2\n}\n"}, _message("mut_1"))
+    assert git(repository, "rev-parse", "sentinel/shop").strip() == before
+    again = await _open(repository, tmp_path)
+    assert (again.root / "main.tf").read_text() == "locals {\n  a = 1\n}\n"
+    assert await again.commit({MAIN: b"locals {\n  a = 2\n}\n"}, _message("mut_1"))
+
+
+async def test_one_commit_may_be_that_of_several_mutations_of_which_some_correct_a_record(
+    repository: Path, tmp_path: Path
+) -> None:
+    branch = await _open(repository, tmp_path)
+    trailers = "Sentinel-Mutation: mut_1\nSentinel-Mutation: mut_2\nSentinel-Corrects: mut_2@7\n"
+    commit = await branch.commit({MAIN: b"locals {\n  a = 2\n}\n"}, f"A change\n\n{trailers}")
+    assert [await branch.find("mut_1"), await branch.find("mut_2", corrects=7)] == [commit, commit]
+    assert await branch.find("mut_1", corrects=7) == await branch.find("mut_2", corrects=8) == ""
+    assert await mutations_in(branch.worktree, "HEAD") == {"mut_1", "mut_2", "mut_2@7"}
+    assert await trailer_keys(branch.worktree, "HEAD") == ("mut_1", "mut_2@7")

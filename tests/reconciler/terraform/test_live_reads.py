@@ -1,5 +1,8 @@
 """One suite for both ways to read live resources: the provider itself, and a refresh-only plan. The first falls back to the second."""
 
+import json
+import re
+import shutil
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -87,8 +90,6 @@ async def test_both_ways_read_the_same(calm: Any) -> None:
 
 
 def _addresses(state: Path) -> list[str]:
-    import json  # noqa: PLC0415
-
     found = [each for each in json.loads(state.read_text())["resources"] if each["mode"] == "managed"]
     return [each.get("module") or f"{each['type']}.{each['name']}" for each in found]
 
@@ -141,3 +142,34 @@ def _Plans(read: Refreshed, workdir: Path) -> Any:  # noqa: N802  stands for a c
             return read
 
     return Plans(environment={}, workdir=workdir)
+
+
+@pytest.mark.terraform
+@pytest.mark.slow
+@pytest.mark.allow_hosts(["127.0.0.1"])
+async def test_an_alias_and_an_override_file_are_read_directly(calm: Any, tmp_path: Path) -> None:
+    """The block alone would read another region, where none of the resources is, and so would the default instead of the alias."""
+    code, state = tmp_path / "code", tmp_path / "terraform.tfstate"
+    shutil.copytree(calm.path, code, ignore=shutil.ignore_patterns(".terraform"))
+    main = (code / "main.tf").read_text()
+    (block,) = re.findall(r'provider "aws" \{.*?\n\}\n', main, re.DOTALL)
+    elsewhere = block.replace("eu-west-1", "us-west-2")
+    assert elsewhere != block
+    (code / "main.tf").write_text(main.replace(block, elsewhere))
+    (code / "alias.tf").write_text(elsewhere.replace("{\n", '{\n  alias = "home"\n', 1))
+    override = '  region = "eu-west-1"\n}\n'
+    (code / "override.tf").write_text(f'provider "aws" {{\n{override}provider "aws" {{\n  alias = "home"\n{override}')
+    document = json.loads(calm.state.read_text())
+    group, red = (
+        next(each for each in document["resources"] if f"{each['type']}.{each['name']}" == name)
+        for name in (GROUP, "aws_cloudwatch_log_group.team")
+    )
+    red["provider"] += ".home"
+    state.write_text(json.dumps({**document, "resources": [group, red]}))
+    plugin = PluginReads(environment=calm.environment, workdir=calm.workdir)
+    try:
+        live = await plugin.refresh(code, state=state, targets=[GROUP, RED], data=calm.terraform().plugin_data)
+    finally:
+        await plugin.close()
+    assert {GROUP, RED} == set(live.objects)
+    assert live.objects[GROUP]["desired_capacity"] == 2

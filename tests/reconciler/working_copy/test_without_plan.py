@@ -12,6 +12,7 @@ import pytest
 
 from gateway.core.model.json import Json
 from gateway.terraform.config.module import load_module
+from reconciler.changes.cloudtrail import Event, events_of
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.live_reads import LiveReads
 from reconciler.terraform.plugin.state_resources import StoredResource, read_stored
@@ -60,6 +61,54 @@ def test_what_the_state_marks_as_sensitive_is_sensitive(tmp_path: Path) -> None:
     live = Refreshed(read=frozenset({stored.address}), objects={stored.address: {"visibility_timeout_seconds": 60}})
     (change,) = planned_by_code(load_module(tmp_path), [stored], live).changes
     assert change.sensitive
+
+
+def _event(operation: str, actor: str = "ada", **parameters: Json) -> Event:
+    record = {
+        "eventSource": "sqs.amazonaws.com",
+        "eventName": operation,
+        "eventTime": "2026-11-20T10:00:00Z",
+        "userIdentity": {"type": "IAMUser", "userName": actor},
+        "requestParameters": parameters,
+    }
+    (event,) = events_of([record], "trail").events
+    return event
+
+
+@pytest.mark.parametrize("secret", [False, True])
+async def test_all_that_the_events_tell_of_is_written_or_named(tmp_path: Path, *, secret: bool) -> None:
+    """A value that the code leaves unset, and calls about other resources, which nobody looked at without a plan."""
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code/main.tf").write_text(CODE.lstrip())
+    attributes = {"id": "https://sqs/1/orders", "name": "orders", "visibility_timeout_seconds": 30, "delay_seconds": 0}
+    marks = [[{"type": "get_attr", "value": "delay_seconds"}]] if secret else []
+    instance = {"schema_version": 0, "attributes": attributes, "sensitive_attributes": marks}
+    queue = {"mode": "managed", "type": "aws_sqs_queue", "name": "orders", "instances": [instance]}
+    state = tmp_path / "terraform.tfstate"
+    state.write_text(json.dumps({"version": 4, "resources": [queue]}))
+    reads: Any = _Reads(_Formats(environment={}, workdir=tmp_path / "work"), {"delay_seconds": 5})
+    events = [
+        _event("SetQueueAttributes", QueueUrl="https://sqs/1/orders", attributes={"DelaySeconds": "5"}),
+        _event("SetQueueAttributes", actor="bob", QueueUrl="https://sqs/1/jobs"),
+        _event("SetQueueAttributes", actor="bob", QueueUrl="https://sqs/1/jobs"),
+        _event("TagQueue", actor="autoscaling.amazonaws.com", QueueUrl="https://sqs/1/jobs"),
+    ]
+    report = await reconcile_without_plan(
+        reads, tmp_path / "code", ["aws_sqs_queue.orders"], state=state, events=events, workdir=tmp_path / "w"
+    )
+    named = {(each.wanted.address, each.wanted.attribute): each.reason for each in report.left}
+    other = ("sqs:SetQueueAttributes", "*")
+    assert named.keys() == {other, *([("aws_sqs_queue.orders", "delay_seconds")] if secret else [])}
+    assert named[other] == "bob did it 2 times. Without a plan only what --only names is looked at."
+    assert [drift.wanted.value for drift in report.drifts] == ([] if secret else [5])
+    assert not report.clean
+
+
+class _Formats(Terraform):
+    """Terraform that says of every file that it is formatted."""
+
+    async def format(self, source: bytes) -> bytes | None:
+        return source
 
 
 class _Reads:
