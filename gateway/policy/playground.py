@@ -122,7 +122,14 @@ class Playground:
                     "revision": engine.revision,
                     "contracts": judge.revision if judge else "",
                     "decision": None if record is None or tried is None else _decision(record, tried),
-                    "replay": None if report is None else report.to_json() | {"most": MOST_REPLAYED},
+                    "replay": None
+                    if report is None
+                    else {
+                        **report.to_json(),
+                        "headline": report.headline(),
+                        "notes": [*report.notes()],
+                        "most": MOST_REPLAYED,
+                    },
                     "patch": await asyncio.to_thread(self._patch, edits),
                     "history": HISTORY,
                 }

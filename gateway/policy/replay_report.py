@@ -140,7 +140,7 @@ class ReplayReport:
         `root` is the path of the policies in their repository, `stack_root` that of the stack, whose contracts and code bounds are written in.
         """
         results = [
-            _result(key, group, root if group["source"].partition(".rego:")[1] else stack_root)
+            _result(key, group, stack_root if _is_of_stack(group["source"]) else root)
             for key, group in self.sorted_groups()
         ]
         rules = list(dict.fromkeys(each["ruleId"] for each in results))
@@ -175,6 +175,11 @@ def _result(key: tuple[str, str, str, str], group: Mapping[str, Any], root: str)
         ],
         "partialFingerprints": {"sentinelReplay/v1": hashlib.sha256(f"{rule}\n{actor}\n{change}".encode()).hexdigest()},
     }
+
+
+def _is_of_stack(source: str) -> bool:
+    """Whether a rule is written in a contract or in code; a rule without a place is one of the policies."""
+    return bool(source) and ".rego:" not in source
 
 
 def _source(flip: Mapping[str, Any]) -> str:

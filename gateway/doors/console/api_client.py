@@ -42,7 +42,7 @@ class ApiClient:
         self._scope = scope
         self._bearer = f"Bearer {key.id}.{key.secret}".encode()
 
-    async def get(self, path: str, **query: object) -> dict[str, Any]:
+    async def get(self, path: str, /, **query: object) -> dict[str, Any]:
         """The answer to `GET /v1{path}`; empty members of the query are left out. Raises `ApiProblem`."""
         given = {name: value for name, value in query.items() if value not in ("", None, False)}
         return await self._ask("GET", path, urlencode(given), b"")

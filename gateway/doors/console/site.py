@@ -26,9 +26,11 @@ from gateway.doors.console.feed import Feed
 from gateway.doors.console.mutation import act, mutation
 from gateway.doors.console.oidc_sign_in import BACK, PATH, OidcSignIn
 from gateway.doors.console.overview import Overview
+from gateway.doors.console.playground import playground, try_edits
 from gateway.doors.console.policy import PolicyPage
 from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.rendering import environment, static_files
+from gateway.doors.console.replay import replay, run_replay
 from gateway.doors.console.resource import resource, resources
 from gateway.doors.console.sign_in import Sessions, SignIn
 from gateway.doors.console.visit import Page, Templates, Visit, act_on, go
@@ -104,6 +106,8 @@ PAGES: Final[tuple[tuple[str, Page], ...]] = (
     ("/write-back", write_back),
     ("/actors", actors),
     ("/actors/{actor}", actor),
+    ("/replay", replay),
+    ("/playground", playground),
 )
 """What is read, by its address below `/console`. Add a page here and, if people go there first, in `templates/base.html`."""
 ACTS: Final[tuple[tuple[str, Page], ...]] = (
@@ -114,8 +118,10 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/stops", act_on(actors, stop)),
     ("/stops/{stop_id}/resume", act_on(actors, resume)),
     ("/actors/{actor}/reset", act_on(actors, reset)),
+    ("/replay", run_replay),
+    ("/playground", try_edits),
 )
-"""What forms are sent to. Each ends with the address of a page."""
+"""What forms are sent to. Each ends with the address of a page; replays and trials change nothing, and answer with their own page."""
 _BROKE: Final = "Sentinel had an internal error; its log says more. Look at the records before you do it again."
 
 

@@ -97,9 +97,9 @@ class Visit:
             **values,
         )
 
-    async def form(self) -> Mapping[str, str]:
-        """The form's fields. Raises `errors.Malformed`, `errors.BodyTooLarge`."""
-        return await form_of(inbound(self.request, self.clock))
+    async def form(self, largest: int = LARGEST) -> Mapping[str, str]:
+        """The fields of a form of so many bytes at most. Raises `errors.Malformed`, `errors.BodyTooLarge`."""
+        return await form_of(inbound(self.request, self.clock, largest))
 
 
 Page: TypeAlias = Callable[[Visit], Awaitable[Response]]
@@ -130,9 +130,9 @@ def rows_of(found: Sequence[Row], most: int) -> tuple[Sequence[Row], Row | None]
     return found[:most], found[most - 1] if len(found) > most else None
 
 
-def inbound(request: Request, clock: Clock) -> Inbound:
-    """The request as it arrived; its body is not read yet."""
-    body = RequestBody(request.receive, LARGEST, declared=declared_length(request.scope))
+def inbound(request: Request, clock: Clock, largest: int = LARGEST) -> Inbound:
+    """The request as it arrived; its body, of so many bytes at most, is not read yet."""
+    body = RequestBody(request.receive, largest, declared=declared_length(request.scope))
     return inbound_of(request.scope, body, clock)
 
 

@@ -18,7 +18,7 @@ def flip(rule: str = "SEN-1", actor: str = "agent", number: int = 0, **more: Any
 
 def page(*flips: dict[str, Any], replayed: int = 10, **not_replayed: int) -> dict[str, Any]:
     """A page of ten decisions."""
-    return {"replayed": replayed, "flips": list(flips), "not_replayed": not_replayed, "revision": "r" * 64}
+    return {"replayed": replayed, "flips": list(flips), "not_replayed": not_replayed, "revision": "r" * 64, "contracts": ""}
 
 
 def test_pages_are_joined_by_rule_and_actor() -> None:
@@ -40,9 +40,12 @@ def test_pages_are_joined_by_rule_and_actor() -> None:
 def test_no_flips_are_one_sentence_with_its_limits() -> None:
     report = ReplayReport()
     report.add(page())
-    first, history = report.lines()
+    first, kept, history = report.lines()
     assert first == "10 decisions replayed under policies rrrrrrrrrrrr: every verdict would be the same."
-    assert history.startswith("Claims, budgets")
+    assert (kept, history.startswith("Claims, budgets")) == ("What contracts said then was kept.", True)
+    report.add(page() | {"contracts": "c" * 64})
+    first, history = report.lines()
+    assert "under policies rrrrrrrrrrrr and contracts cccccccccccc" in first
     assert report.sarif()["runs"][0]["results"] == []
 
 
@@ -71,3 +74,12 @@ def test_a_rule_is_named_at_its_line_in_the_repository() -> None:
     ]
     assert (first["artifactLocation"]["uri"], first["region"]["startLine"]) == ("infra/policies/a.rego", 3)
     assert (second["artifactLocation"]["uri"], second["region"]["startLine"]) == ("infra/policies", 1)
+
+
+def test_a_bound_is_named_at_its_line_in_the_repository_of_the_stack() -> None:
+    report = ReplayReport()
+    objection = flip()["new"][0] | {"rule": "bounds.max", "source": "shop.sentinel.hcl:7"}
+    report.add(page(flip(rule="bounds.max", new=[objection])) | {"contracts": "c" * 64})
+    [result] = report.sarif(root="policies", stack_root="infra/shop")["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("infra/shop/shop.sentinel.hcl", 7)
