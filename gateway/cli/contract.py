@@ -14,7 +14,7 @@ from gateway.cli.client import call_api, identity
 from gateway.cli.config import config_file
 from gateway.cli.options import As, Config, Json, time_of
 from gateway.cli.output import answer, console, fail, run, safe, show_json
-from gateway.cli.policy_replay import ReplayFormat, Wanted, replayed, show_replay
+from gateway.cli.policy_replay import ReplayFormat, ReplayOptions, replayed, show_replay
 from gateway.core.errors import CodeInvalid, SentinelError
 from gateway.core.records.record import Stage
 from gateway.core.settings.stacks import StackSettings
@@ -130,7 +130,7 @@ def replay_command(
     Exit code 0: every verdict would be the same. 2: some would be others. 1: nothing was replayed.
     """
     as_json = as_json or output in (ReplayFormat.JSON, ReplayFormat.SARIF)
-    wanted = Wanted(policies=None, contracts=contracts, since=since, stack=stack, limit=limit)
+    wanted = ReplayOptions(policies=None, contracts=contracts, since=since, stack=stack, limit=limit)
     show_replay(run(replayed(None, actor, wanted), as_json=as_json), output, roots=("", stack_root), as_json=as_json)
 
 

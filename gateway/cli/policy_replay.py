@@ -77,7 +77,7 @@ def replay_command(
     log_to_stderr()
     as_json = as_json or output in (ReplayFormat.JSON, ReplayFormat.SARIF)
     settings = settings_or_exit(config_file(config), as_json=as_json) if local else None
-    asked = Wanted(policies=policies, contracts=contracts, since=since, stack=stack, limit=limit)
+    asked = ReplayOptions(policies=policies, contracts=contracts, since=since, stack=stack, limit=limit)
     show_replay(
         run(replayed(settings, actor, asked), as_json=as_json), output, roots=(root, stack_root), as_json=as_json
     )
@@ -98,7 +98,7 @@ def show_replay(report: "ReplayReport", output: ReplayFormat, *, roots: tuple[st
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ReplayOptions:
     """The decisions, policies and contracts that the options name."""
 
     policies: Path | None
@@ -109,7 +109,7 @@ class Wanted:
     limit: int
 
 
-async def replayed(settings: Settings | None, actor: str | None, asked: Wanted) -> "ReplayReport":
+async def replayed(settings: Settings | None, actor: str | None, asked: ReplayOptions) -> "ReplayReport":
     """The report of all pages: of the ledger of the settings, else through the gateway. Raises a `SentinelError`."""
     from gateway.policy.replay import LARGEST_PAGE
     from gateway.policy.replay_report import ReplayReport
@@ -144,7 +144,7 @@ async def pages_of(actor: str | None, bundle: "Bundle", since: str) -> AsyncIter
             before = page["next"]
 
 
-def _contracts(asked: Wanted) -> dict[str, Any]:
+def _contracts(asked: ReplayOptions) -> dict[str, Any]:
     """The member `contracts` of the request; no member without contracts. Raises `errors.CodeInvalid`."""
     from gateway.terraform.contracts.contract import SUFFIX
     from gateway.terraform.origins import LARGEST_CONTRACT, MOST_CONTRACTS

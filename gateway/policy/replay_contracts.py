@@ -17,7 +17,7 @@ from gateway.line.checks.dangerous_parts import is_named
 from gateway.line.checks.dependencies import DependenciesCheck
 from gateway.line.checks.derived_rows import DerivedRowsCheck
 from gateway.line.checks.policy_input import contract_input
-from gateway.line.judged_facts import NotKept, judged_again
+from gateway.policy.judged_again import NotKept, judged_again
 from gateway.policy.not_replayed import NotReplayed
 from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks

@@ -5,13 +5,12 @@ import posixpath
 import re
 import stat
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from dulwich.objects import Blob, Commit, ObjectID, ShaFile, Tag, Tree
-from dulwich.objectspec import AmbiguousShortId, parse_commit
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 
@@ -65,12 +64,13 @@ class Checkout:
         """The commit id of a branch, a tag or a commit id of at least seven digits. Raises `errors.CodeInvalid` if there is none."""
         with self._open() as repository:
             if re.fullmatch(r"[0-9a-f]{7,64}", wanted):
-                with suppress(KeyError, ValueError, AmbiguousShortId):
-                    return parse_commit(repository, wanted).id.decode()
+                named = {each.decode() for each in repository.object_store.iter_prefix(wanted.encode())}
+                commits = [each for each in named if isinstance(repository[ObjectID(each.encode())], Commit)]
+                if len(commits) == 1:
+                    return commits[0]
             for ref in (*_candidates(repository, wanted), f"refs/tags/{wanted}"):
-                with suppress(KeyError, ValueError, AmbiguousShortId):
-                    if _commit(repository, ref):
-                        return parse_commit(repository, ref).id.decode()
+                if found := _commit(repository, ref):
+                    return found
         raise CodeInvalid(f"{self.top}: There is no branch, tag or commit {wanted[:100]!r}. Fetch it first.")
 
     @contextmanager

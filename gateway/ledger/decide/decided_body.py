@@ -32,11 +32,11 @@ from gateway.core.records.decided import (
     RecordedSession,
     RecordedUse,
 )
+from gateway.core.records.judged import judged_on
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.time_boxes import BoxedAttribute, PutsBack, RecordedPutBack, RecordedTimeBox
 from gateway.effects.masking import bounded_parameters
 from gateway.ledger.store.timestamps import to_text
-from gateway.line.judged_facts import judged_on
 
 MAX_PARAMETERS: Final = 64 * 1024
 """Most characters of a call's parameters kept in its record. A held call with more cannot be approved, because nobody can see all of it."""

@@ -18,7 +18,13 @@ def flip(rule: str = "SEN-1", actor: str = "agent", number: int = 0, **more: Any
 
 def page(*flips: dict[str, Any], replayed: int = 10, **not_replayed: int) -> dict[str, Any]:
     """A page of ten decisions."""
-    return {"replayed": replayed, "flips": list(flips), "not_replayed": not_replayed, "revision": "r" * 64, "contracts": ""}
+    return {
+        "replayed": replayed,
+        "flips": list(flips),
+        "not_replayed": not_replayed,
+        "revision": "r" * 64,
+        "contracts": "",
+    }
 
 
 def test_pages_are_joined_by_rule_and_actor() -> None:
