@@ -17,7 +17,8 @@ from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Stage
 from gateway.line.checks.approvers import rule_about
 from gateway.policy.bundle import RunningEngine
-from gateway.policy.replay import SENTENCES, NotReplayed, answers, questions_of
+from gateway.policy.not_replayed import SENTENCES, NotReplayed
+from gateway.policy.replay import answers, questions_of
 
 _CURE = "Make the change again with the longer time: then it is decided as a whole."
 
