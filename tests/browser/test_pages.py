@@ -17,7 +17,6 @@ pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.system]
 
 RESOURCE = "resource?address=aws_autoscaling_group.kafka_consumer"
 PLAYGROUND = "playground?policy=data/disruption.json&of=kafka/kafka.sentinel.hcl"
-PLAYGROUND = "playground?policy=data/disruption.json&of=kafka/kafka.sentinel.hcl"
 PAGES = ("", "changes", "feed", "approvals", "approvals/reject", "claims", "claims/release", "contests", "resources", RESOURCE, "drift", "write-back", "actors", "actors/agent", "policy", "replay", PLAYGROUND)  # fmt: skip
 PICTURES = os.environ.get("CONSOLE_PICTURES", "")
 """Where the pictures go that `docs/operators.md` shows: `CONSOLE_PICTURES=deploy/screenshots`; a directory of the test without it."""
