@@ -14,6 +14,7 @@ document(kind, effects) := {
 		"service": "ec2",
 		"operation": "DoSomething",
 		"account": "123456789012",
+		"region": "us-east-1",
 		"parameters": {},
 		"controls": [],
 		"accounts": [],
@@ -27,6 +28,7 @@ document(kind, effects) := {
 	"claims": [],
 	"flips": {},
 	"signals": [],
+	"cost": {"monthly_cents": 0, "known_cents": 0, "unknown": [], "unknown_count": 0, "dated": ""},
 }
 
 # A motive with evidence.

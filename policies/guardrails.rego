@@ -30,7 +30,9 @@ findings contains finding if some finding in data.sentinel.rules[_].findings
 
 # METADATA
 # title: The stage of a finding's rule
-# description: That of the last entry that fits. A rule that denies in every mode is always enforced, and so is what no entry fits.
+# description: |
+#   That of the last entry that fits, else that of the rule's pack. A rule that denies in every mode is always enforced, and so is one of
+#   no pack.
 default stage(_) := "enforce"
 
 stage(finding) := last if {
@@ -38,13 +40,26 @@ stage(finding) := last if {
 	fitting := [entry.stage | some entry in stages.entries; fits(entry, finding)]
 	count(fitting) > 0
 	last := fitting[count(fitting) - 1]
+} else := packs[pack_of[finding.id]].stage if not startswith(finding.id, "never.")
+
+packs := data.data.packs.by_name
+
+# The pack of a rule; by the data, a rule is in one.
+pack_of[rule] := name if {
+	some name, pack in packs
+	some rule, _ in pack.controls
 }
 
 fits(entry, finding) if {
 	object.get(entry, "rule", finding.id) == finding.id
+	in_pack(entry, finding)
 	object.get(entry, "kind", input.caller.kind) == input.caller.kind
 	everywhere(object.get(entry, "stack", "*"))
 }
+
+in_pack(entry, _) if not entry.pack
+
+in_pack(entry, finding) if pack_of[finding.id] == entry.pack
 
 everywhere("*")
 

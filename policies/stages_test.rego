@@ -27,6 +27,25 @@ test_a_rule_that_warns_is_noted_and_refuses_nothing if {
 	counts("kafka", "agent", entries, "SEN-D001 deny")
 }
 
+with_pack(stage, entries) := {"findings": fixtures.verdicts(answer.findings), "warned": fixtures.verdicts(answer.warned)} if {
+	document := json.patch(fixtures.document("agent", []), [{"op": "replace", "path": "/motive", "value": null}])
+	packs := {"by_name": {"conduct": {"stage": stage, "controls": {"SEN-M001": []}}, "others": {"stage": "off", "controls": {}}}}
+	answer := guardrails.result with input as document
+		with data.data as object.union(fixtures.config, {"stages": {"entries": entries}, "packs": packs})
+}
+
+test_without_an_entry_a_rule_has_the_stage_of_its_pack if {
+	"SEN-M001 deny" in with_pack("warn", []).warned
+	"SEN-M001 deny" in with_pack("enforce", []).findings
+	with_pack("off", []) == {"findings": {"SEN-C001 hold"}, "warned": set()}
+}
+
+test_an_entry_may_be_for_a_pack if {
+	"SEN-M001 deny" in with_pack("enforce", [{"pack": "conduct", "stage": "warn"}]).warned
+	"SEN-M001 deny" in with_pack("enforce", [{"pack": "others", "stage": "warn"}]).findings
+	"SEN-M001 deny" in with_pack("warn", [{"pack": "conduct", "stage": "off"}, {"rule": "SEN-M001", "stage": "enforce"}]).findings
+}
+
 test_a_rule_that_is_off_is_not_even_noted if {
 	entries := [{"rule": "SEN-M001", "stage": "off"}]
 	not warns("kafka", "agent", entries, "SEN-M001 deny")

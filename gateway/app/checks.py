@@ -100,6 +100,7 @@ def open_session_calls(parts: Parts) -> SessionCalls:
         clock=parts.clock,
         rules=parts.engine.plan_rules,
         couplings=parts.engine.couplings,
+        prices=parts.engine.prices,
         rows=parts.rows,
         masker=parts.masker,
     )
@@ -123,6 +124,7 @@ def open_pipeline(parts: Parts) -> Pipeline:
             clock=parts.clock,
             proof=parts.signals.proof,
             couplings=parts.engine.couplings,
+            prices=parts.engine.prices,
         ),
         checks=checks(parts.engine, parts.drift.quarantined, parts.ground),
         ledger=parts.ledger,
@@ -150,6 +152,7 @@ def open_plan_check(parts: Parts) -> PlanCheck:
         masker=parts.masker,
         digest_key=parts.digest_key,
         couplings=parts.engine.couplings,
+        prices=parts.engine.prices,
         carried=lambda plan, stack: carried_calls(
             plan, stack, parts.resolver, parts.stacks.account(), parts.settings.upstream.default_region
         ),

@@ -132,6 +132,8 @@ def print_report(reply: Mapping[str, Any], *, on: Console = console) -> None:
         on.print(_objection(finding, reply["places"].get(finding["address"], "")))
     for note in not_understood_notes(reply):
         on.print(f"  {safe(note)}")
+    if cost := reply.get("cost"):  # an older gateway tells none
+        on.print(f"  {safe(cost['text'])}")
     if note := unjudged_note(reply):
         on.print(f"  {safe(note)}")
     if reply["claims"]:

@@ -15,6 +15,7 @@ from gateway.core.model.path import WHOLE, AttributePath, Overlaps, put_all
 from gateway.core.model.signal import MotiveProof
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import Clock, Ledger, LedgerView, PolicyEngine
+from gateway.effects.prices import PriceTable
 from gateway.terraform.aws_location import GLOBAL_SERVICES
 from gateway.terraform.couplings import coupling_partners
 from gateway.terraform.security_group_rules import GROUP_ID, groups_of, rules_beside
@@ -67,12 +68,14 @@ class Survey:
         clock: Clock,
         proof: Callable[[Motive | None, Mapping[str, str]], MotiveProof] = lambda _motive, _stacks: MotiveProof(),
         couplings: Callable[[], Couplings] = Couplings,
+        prices: Callable[[], PriceTable] = PriceTable,
     ) -> None:
         """`proof` says what the evidence of a motive proves for resources, given by address with the name of their stack; `couplings`
-        which attributes belong together.
+        which attributes belong together, `prices` what resources cost.
         """
         self._proof = proof
         self._couplings = couplings
+        self._prices = prices
         self._stacks = stacks
         self._ledger = ledger
         self._policy = policy
@@ -122,6 +125,7 @@ class Survey:
             code=loaded.revision,
             declared=loaded.declared,
             stacks=tuple(sorted({stack.name for stack in declaring})),
+            cost=self._prices().difference(mutation, subjects, _regions(stacks)),
         )
         return with_disputes(facts)
 
@@ -129,6 +133,13 @@ class Survey:
         """The other rules of the security groups whose ingress the call writes."""
         applied = await self._ledger.applied_with(GROUP_ID, sorted(set(groups.values())))
         return rules_beside(groups, loaded, applied)
+
+
+def _regions(stacks: Mapping[str, Stack | None]) -> Mapping[str, str]:
+    """The regions of the resources, by address."""
+    return {
+        address: stack.places.of(stack.local(address)).region for address, stack in stacks.items() if stack is not None
+    }
 
 
 def _other_names(stacks: Mapping[str, Stack | None], loaded: Stacks) -> Mapping[str, str]:

@@ -10,6 +10,7 @@ from typing import Final
 from gateway.core.errors import Malformed, NotAllowed, NotFound
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim, Couplings
+from gateway.core.model.cost import CostDifference
 from gateway.core.model.facts import Facts
 from gateway.core.model.ids import digest_id, is_id, new_id
 from gateway.core.model.json import Json, is_ambiguous
@@ -25,6 +26,7 @@ from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.plans import PlanCheckedBody, PlanDecision, RecordedContest, RecordedObjection, RecordedPlan
 from gateway.core.records.record import Record
 from gateway.core.records.requests import KeyedCaller
+from gateway.effects.prices import PriceTable
 from gateway.line.checks.chain import CheckChain
 from gateway.line.survey import Survey
 from gateway.plans.document import refuse_large_plan
@@ -223,6 +225,8 @@ class PlanVerdict:
     """`file:line` of the block of each resource that something is said about."""
     unknown: tuple[UnknownCalls, ...] = ()
     """The changes whose calls are not understood."""
+    cost: CostDifference = field(default_factory=CostDifference)
+    """What the plan adds to the monthly bill."""
 
     @property
     def check_id(self) -> str:
@@ -250,6 +254,7 @@ class PlanCheck:
     digest_key: bytes = field(default=b"", repr=False)
     """Keys the digests of plans, which are recorded."""
     couplings: Callable[[], Couplings] = Couplings
+    prices: Callable[[], PriceTable] = PriceTable
     """Which attributes belong together."""
     carried: Callable[[Plan, Stack], tuple[InnerCall, ...]] = lambda _plan, _stack: ()
     """The calls that AWS will carry out because of what a plan makes."""
@@ -287,7 +292,7 @@ class PlanCheck:
             BYTES_OF_AN_EFFECT * sum(each.size for each in plan.changes),
             self._judge(caller, plan, one, motive or caller.motive, mutation_id),
         )
-        return replace(verdict, unknown=await asyncio.to_thread(self.unknown, plan)), facts
+        return replace(verdict, unknown=await asyncio.to_thread(self.unknown, plan), cost=facts.cost), facts
 
     async def record(self, verdict: "PlanVerdict", *, origin: str) -> None:
         """Append PLAN_CHECKED. Raises `errors.LedgerUnavailable`."""
@@ -330,7 +335,14 @@ class PlanCheck:
         return _verdict(mutation, plan, stack, decision, _contested(mutation, facts, decision)), facts
 
     def _survey(self, stack: OneStack) -> Survey:
-        return Survey(stacks=stack, ledger=self.ledger, policy=self.policy, clock=self.clock, couplings=self.couplings)
+        return Survey(
+            stacks=stack,
+            ledger=self.ledger,
+            policy=self.policy,
+            clock=self.clock,
+            couplings=self.couplings,
+            prices=self.prices,
+        )
 
 
 _NOTHING: Final = Finding(

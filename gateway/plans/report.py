@@ -34,6 +34,7 @@ def plan_report(verdict: PlanVerdict, *, sees_all: bool) -> dict[str, Any]:
         "passes": verdict.passes,
         "decision": {**decision, "findings": findings},
         "claims": [_claim(each, sees_all=sees_all) for each in verdict.claims],
+        "cost": {**verdict.cost.to_json(), "text": verdict.cost.sentence()},
         "places": dict(verdict.places),
         "not_understood": [
             {
@@ -103,6 +104,8 @@ def plan_markdown(report: Mapping[str, Any]) -> str:
     parts += [markdown_text(note) for note in not_understood_notes(report)]
     if note := unjudged_note(report):
         parts.append(markdown_text(note))
+    if cost := report.get("cost"):  # an older gateway tells none
+        parts.append(markdown_text(cost["text"]))
     parts.append(
         f"Check `{report['plan']['id']}`, policies `{report['decision']['bundle'][:12]}`. Nothing was changed."
     )

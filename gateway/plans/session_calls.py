@@ -16,6 +16,7 @@ from gateway.core.model.mutation import Basis, CallClass, Effect, EffectAction, 
 from gateway.core.model.plan_session import PlannedPart, PlanRules, PlanSession
 from gateway.core.model.verdict import Decision, Mode
 from gateway.core.ports import Clock, Ledger, PlanLedger, PolicyEngine
+from gateway.effects.prices import PriceTable
 from gateway.effects.proxies.unpacking import carries_calls
 from gateway.effects.registry import SERVICES
 from gateway.effects.schema import TypeSchema, known_schemas
@@ -45,6 +46,7 @@ class SessionCalls:
     clock: Clock
     rules: Callable[[], PlanRules] = PlanRules
     couplings: Callable[[], Couplings] = field(default=Couplings)
+    prices: Callable[[], PriceTable] = field(default=PriceTable)
     rows: Callable[[str, str], tuple[DerivedRow, ...]] = derived_rows
     """The derived rows of a service's operation, the accepted ones among them."""
     masker: Masker = PER_RUN
@@ -104,7 +106,14 @@ class SessionCalls:
         return PlannedPart(session=session, uses=found.uses, row=found.row, untold=untold), effects
 
     def _survey(self, stacks: Stacks | OneStack) -> Survey:
-        return Survey(stacks=stacks, ledger=self.ledger, policy=self.policy, clock=self.clock, couplings=self.couplings)
+        return Survey(
+            stacks=stacks,
+            ledger=self.ledger,
+            policy=self.policy,
+            clock=self.clock,
+            couplings=self.couplings,
+            prices=self.prices,
+        )
 
 
 def _is_of_one_tag(row: DerivedRow) -> bool:

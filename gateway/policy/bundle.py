@@ -22,6 +22,7 @@ from gateway.core.model.claim import Couplings
 from gateway.core.model.json import Json
 from gateway.core.model.plan_session import PlanRules
 from gateway.core.model.verdict import RuleText
+from gateway.effects.prices import PriceTable
 from gateway.policy import data_schema, opa_command
 from gateway.policy.data_schema import is_data
 from gateway.policy.member_names import check_member_names
@@ -131,6 +132,11 @@ class Bundle:
         """What the data say about sessions of plans: who opens them (`data/plans.json`), and what guardrails judge."""
         return plan_rules(json.loads(self.data)["data"])
 
+    @cached_property
+    def prices(self) -> PriceTable:
+        """The price table (`data/prices.json`); an empty one where the policies have no such data."""
+        return PriceTable.of(json.loads(self.data)["data"])
+
     def built_from(self, sources: Sources) -> bool:
         """Whether this bundle was built from exactly these sources."""
         return dict(self.manifest.sources) == dict(sources.digests)
@@ -174,6 +180,10 @@ class RunningEngine(ABC):
     def plan_rules(self) -> PlanRules:
         """What holds for sessions of plans, from the data in force."""
         return self.bundle.plan_rules
+
+    def prices(self) -> PriceTable:
+        """What resources cost, from the data in force."""
+        return self.bundle.prices
 
     def packages(self) -> frozenset[str]:
         """The guardrail packages in force. Each must be evaluated in every decision."""

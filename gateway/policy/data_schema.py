@@ -3,10 +3,22 @@
 import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self
+from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
 
 from gateway.core.errors import PolicyInvalid
+from gateway.core.model.budget import MONTHLY_USD
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Intent, Motivation
@@ -65,7 +77,14 @@ def budget_mistakes(data: BudgetsData) -> list[str]:
         for kind in ActorKind
         if kind not in getattr(data, table)
     ]
-    unmeasured = sorted({size for sizes in data.added_per_day.values() for size in sizes if size not in data.sizes})
+    unmeasured = sorted(
+        {
+            size
+            for sizes in data.added_per_day.values()
+            for size in sizes
+            if size not in data.sizes and size != MONTHLY_USD
+        }
+    )
     return missing + [f"added_per_day: {size} is not in `sizes`, so nothing measures it" for size in unmeasured]
 
 
@@ -288,6 +307,8 @@ class StageEntry(_Strict):
 
     rule: Annotated[StrictStr, Field(pattern=r"^\S{1,100}$")] | None = None
     """The id of one rule; absent: every rule."""
+    pack: SizeName | None = None
+    """A pack of rules; absent: every one."""
     stack: Annotated[StrictStr, Field(pattern=r"^[^\s*]{0,200}\*?$", min_length=1)] | None = None
     """A stack, or the beginning of names with `*`; absent: every stack, and what is in none."""
     kind: ActorKind | None = None
@@ -351,6 +372,140 @@ class PlansData(_Strict):
     """The kinds of actors that may open the session of a plan."""
 
 
+Usd = Annotated[float, Field(ge=0, le=1_000_000)]
+AttributeName = Annotated[StrictStr, Field(min_length=1, max_length=200)]
+
+
+class QuantityData(_Strict):
+    """A quantity that multiplies a price."""
+
+    attribute: AttributeName
+    default: Annotated[float, Field(ge=0)] | None = None
+    """Where the attribute is not set; without it, the price is then not known."""
+    plus: Annotated[StrictInt, Field(ge=0, le=1000)] = 0
+    above: Annotated[StrictInt, Field(ge=0)] = 0
+    """How much is included."""
+
+
+class PriceData(_Strict):
+    """One part of what a type costs: a price, or a list of prices by the value of an attribute."""
+
+    per: Literal["hour", "month"]
+    price: Usd | None = None
+    by: AttributeName | None = None
+    prices: dict[StrictStr, Usd] | None = None
+    times: list[QuantityData] = []
+    when: dict[AttributeName, list[StrictStr | StrictBool | StrictInt]] = {}
+    doubled_if: list[AttributeName] = []
+    defaults: dict[AttributeName, StrictStr | StrictBool | StrictInt] = {}
+
+    @model_validator(mode="after")
+    def _one_price(self) -> Self:
+        if (self.price is None) == (self.by is None) or (self.by is None) != (self.prices is None):
+            raise ValueError("needs either `price`, or `by` and `prices`")
+        return self
+
+
+class PricesData(_Strict):
+    """`policies/data/prices.json`."""
+
+    about: StrictStr
+    dated: Annotated[StrictStr, Field(pattern=r"^20\d\d-[01]\d-[0-3]\d$")]
+    regions: dict[StrictStr, dict[StrictStr, list[PriceData]]]
+    free: list[StrictStr]
+    by_use: list[StrictStr]
+
+
+class CostsData(_Strict):
+    """`policies/data/costs.json`: what a change may add to the monthly bill."""
+
+    held_from_cents: dict[ActorKind, Annotated[StrictInt, Field(gt=0)] | None]
+    """By kind; null: any amount."""
+    hold_unknown: list[ActorKind]
+    """The kinds whose changes of unknown cost are held."""
+
+
+class RegionsData(_Strict):
+    """`policies/data/regions.json`."""
+
+    allowed: list[StrictStr]
+    """An empty list allows every region."""
+    by_stack: dict[StrictStr, list[StrictStr]]
+    without_regions: list[StrictStr]
+    """Services that have no regions."""
+
+
+class TagsData(_Strict):
+    """`policies/data/tags.json`: tags that new resources carry."""
+
+    required: list[StrictStr]
+    by_stack: dict[StrictStr, list[StrictStr]]
+    values: dict[StrictStr, list[StrictStr]]
+    """The values that a tag may have; a tag that is absent here may have any."""
+    untagged: list[StrictStr]
+    """Types that have no tags."""
+
+
+class FamiliesData(_Strict):
+    """`policies/data/instance_families.json`."""
+
+    attributes: dict[StrictStr, AttributeName]
+    """Type → the attribute that holds its instance type."""
+    allowed: list[StrictStr]
+    """Families, such as `t4g` or `m7*`; an empty list allows all."""
+    by_stack: dict[StrictStr, list[StrictStr]]
+
+
+class FreezeData(_Strict):
+    """One change freeze: a time, or a weekly one."""
+
+    name: Annotated[StrictStr, Field(min_length=1, max_length=80)]
+    verdict: Literal["deny", "hold"]
+    stacks: list[StrictStr]
+    kinds: list[ActorKind]
+    except_motivations: list[Motivation]
+    begins: AwareDatetime | None = None
+    ends: AwareDatetime | None = None
+    zone: StrictStr = "UTC"
+    weekdays: list[Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]] = []
+    from_hour: Annotated[StrictInt, Field(ge=0, le=23)] = 0
+    until_hour: Annotated[StrictInt, Field(ge=1, le=24)] = 24
+
+    @model_validator(mode="after")
+    def _one_time(self) -> Self:
+        if (self.begins is None) != (self.ends is None) or (self.begins is None) == (not self.weekdays):
+            raise ValueError("needs either `begins` and `ends`, or `weekdays`")
+        if self.begins is not None and self.ends is not None and self.begins >= self.ends:
+            raise ValueError("`ends` is not after `begins`")
+        try:
+            ZoneInfo(self.zone)
+        except (OSError, ValueError, KeyError):
+            raise ValueError(f"`{self.zone[:64]}` is not a time zone") from None
+        return self
+
+
+class FreezesData(_Strict):
+    """`policies/data/freezes.json`."""
+
+    calendar: list[FreezeData]
+
+
+class PackData(_Strict):
+    """One pack: rules that belong together."""
+
+    about: StrictStr
+    stage: Literal["off", "warn", "enforce"]
+    """Of its rules, where `stages.json` has no entry that fits."""
+    controls: dict[StrictStr, list[StrictStr]]
+    """Rule → the controls that it serves."""
+
+
+class PacksData(_Strict):
+    """`policies/data/packs.json`."""
+
+    by_name: dict[SizeName, PackData]
+
+
 _KNOWN: Mapping[str, type[BaseModel]] = {
     "priorities": Priorities,
     "network": NetworkData,
@@ -370,6 +525,13 @@ _KNOWN: Mapping[str, type[BaseModel]] = {
     "budgets": BudgetsData,
     "plans": PlansData,
     "stages": StagesData,
+    "prices": PricesData,
+    "costs": CostsData,
+    "regions": RegionsData,
+    "tags": TagsData,
+    "instance_families": FamiliesData,
+    "freezes": FreezesData,
+    "packs": PacksData,
 }
 _COMPLETE = (
     ("intents", Intent),

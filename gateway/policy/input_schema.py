@@ -78,6 +78,7 @@ _MUTATION: Final = {
     "service": _TEXT,
     "operation": _TEXT,
     "account": _TEXT,
+    "region": _TEXT,
     "parameters": _FREE,
     "accounts": _TEXTS,
     "controls": _list(_CONTROL),
@@ -109,6 +110,7 @@ INPUT_SCHEMA: Final[Mapping[str, Any]] = _object(
     claims=_list(_CLAIM),
     flips=_FREE,
     signals=_TEXTS,
+    cost=_object(monthly_cents=_ANY, known_cents=_NUMBER, unknown=_TEXTS, unknown_count=_NUMBER, dated=_TEXT),
     # The other questions: about approvers, budgets and changes from outside.
     held=_list(_object(rule=_TEXT, check=_TEXT, address=_TEXT, attribute=_TEXT)),
     kind=_TEXT,

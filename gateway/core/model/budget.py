@@ -16,6 +16,8 @@ SPANS: Final[Mapping[str, int]] = {"minute": 60, "hour": 3600, "day": 86_400}
 
 BILLED_READS: Final = "billed reads"
 """The name of the buckets of reads that AWS charges for, before their span."""
+MONTHLY_USD: Final = "monthly_usd"
+"""The size that is measured by the price table: whole US dollars that a mutation adds to the monthly bill."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from gateway.core.model.approval import Binding
 from gateway.core.model.budget import Used
 from gateway.core.model.claim import StandingClaim
 from gateway.core.model.contract import Contract
+from gateway.core.model.cost import CostDifference
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction, Mutation
 from gateway.core.model.signal import MotiveProof
@@ -136,6 +137,8 @@ class Facts:
     """The standing stops, whatever they are about."""
     used: Used = field(default_factory=Used)
     """What the actor has used of its share."""
+    cost: CostDifference = field(default_factory=CostDifference)
+    """What the mutation adds to the monthly bill, as far as the price table says."""
 
 
 def reach(mutation: Mutation, facts: Facts) -> Reach:

@@ -189,6 +189,17 @@ class RecordedClaim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """The signals that prove it; absent without any."""
 
 
+class RecordedCost(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the mutation was estimated to add to the monthly bill."""
+
+    known_cents: int = 0
+    unknown: tuple[str, ...] = ()
+    """The resources without a known price, some of them."""
+    unknown_count: int = 0
+    dated: str
+    """The date of the price table."""
+
+
 class RecordedFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the decision was based on, beside the values in the effects; only what there is."""
 
@@ -201,6 +212,8 @@ class RecordedFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     open_claims: int = 0
     possible_stacks: tuple[str, ...] = ()
     """The stacks that may be meant, where the record names none."""
+    cost: RecordedCost | None = None
+    """Absent where it is known to be nothing, and where the policies had no price table."""
 
 
 class RecordedEvidence(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ import msgspec
 
 from gateway.core.model.approval import approval_rule_to_json
 from gateway.core.model.claim import Claim
+from gateway.core.model.cost import CostDifference
 from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import CallClass, Effect, EffectAction, Mutation
@@ -20,6 +21,7 @@ from gateway.core.records.decided import (
     RecordedCaller,
     RecordedChange,
     RecordedClaim,
+    RecordedCost,
     RecordedDecision,
     RecordedEffect,
     RecordedEvidence,
@@ -175,6 +177,18 @@ def recorded_facts(facts: Facts) -> RecordedFacts:
         held_before=tuple(sorted(facts.held_before)[:MOST_NAMED]),
         open_claims=facts.open_claims,
         possible_stacks=facts.possible_stacks,
+        cost=_cost(facts.cost),
+    )
+
+
+def _cost(cost: CostDifference) -> RecordedCost | None:
+    if not cost.dated or cost.cents == 0:
+        return None
+    return RecordedCost(
+        known_cents=cost.known_cents,
+        unknown=tuple(sorted(cost.unknown)[:MOST_NAMED]),
+        unknown_count=len(cost.unknown),
+        dated=cost.dated,
     )
 
 

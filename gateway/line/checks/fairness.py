@@ -8,6 +8,7 @@ from typing import Any, Final
 from gateway.core.errors import BudgetSpent, PolicyUnavailable
 from gateway.core.model.budget import (
     BILLED_READS,
+    MONTHLY_USD,
     SPANS,
     Charge,
     FairShare,
@@ -253,9 +254,16 @@ def charges_of(limits: FairLimits, mutation: Mutation, facts: Facts) -> dict[str
     added = {
         f"{size}/day": Charge(most=most, seconds=SPANS["day"], cost=cost, when_sent=True)
         for size, most in limits.added.items()
-        if size in limits.sizes and (cost := size_added(limits.sizes[size], mutation, facts)) > 0
+        if (cost := _added(size, limits, mutation, facts)) > 0
     }
     return {**limits.of_motivation(motivation_of(mutation)), **added}
+
+
+def _added(size: str, limits: FairLimits, mutation: Mutation, facts: Facts) -> int:
+    """How much of a size the mutation adds. Of the money only what is known; policies say what becomes of a cost that is not."""
+    if size == MONTHLY_USD:
+        return -(-max(0, facts.cost.known_cents) // 100)
+    return size_added(limits.sizes[size], mutation, facts) if size in limits.sizes else 0
 
 
 def _share_of_put_back(limits: FairLimits) -> FairShare:

@@ -78,6 +78,7 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "service": mutation.call.service,
             "operation": mutation.call.operation,
             "account": mutation.call.account or facts.account,
+            "region": mutation.call.region,
             "parameters": shown_parameters(mutation.call),
             "controls": [_control(given, facts.subjects) for given in controls_of(mutation.call)],
             "class": mutation.call_class.value,
@@ -94,6 +95,7 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
         "claims": [claim_input(standing, facts.proof) for standing in facts.claims],
         "flips": dict(facts.flips),
         "signals": [signal.id for signal in facts.proof.signals],
+        "cost": facts.cost.to_json(),
     }
 
 

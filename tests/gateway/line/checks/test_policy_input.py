@@ -85,6 +85,7 @@ def test_the_fields_are_those_of_the_readme() -> None:
         "claims",
         "flips",
         "signals",
+        "cost",
     }
     assert given["security_groups"] == {"of": {"aws_x.a": "sg-1"}, "rules": {"sg-1": [{"from_port": 22}]}}
     assert given["caller"] == {

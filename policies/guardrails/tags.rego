@@ -1,0 +1,96 @@
+# METADATA
+# title: Tags
+# description: New resources carry the tags that data/tags.json requires, and nobody takes them away.
+package sentinel.rules.tags
+
+import data.data.tags as config
+import data.sentinel.lib.effects
+import data.sentinel.lib.scopes
+
+# METADATA
+# title: A required tag is missing
+# description: A resource is created without it, or its tags are replaced by others without it.
+# custom:
+#   id: SEN-G001
+#   severity: medium
+findings contains {
+	"id": "SEN-G001",
+	"verdict": "deny",
+	"message": concat("", [
+		address, " would be without the required tag ", concat(", ", sort(missing)), ". Add it to the call, or to the code.",
+	]),
+	"address": address,
+	"attribute": "tags",
+} if {
+	some address, tags in tagged
+	missing := {name | some name in required; object.get(tags, name, "") == ""}
+	count(missing) > 0
+}
+
+# METADATA
+# title: A tag with a value that is not listed
+# description: The values of some tags are a closed list, such as cost centres.
+# custom:
+#   id: SEN-G002
+#   severity: low
+findings contains {
+	"id": "SEN-G002",
+	"verdict": "deny",
+	"message": concat("", ["The tag ", name, " of ", address, " must be one of ", concat(", ", sort(listed)), "."]),
+	"address": address,
+	"attribute": "tags",
+} if {
+	some address, tags in written
+	some name, listed in config.values
+	value := tags[name]
+	not value in listed
+}
+
+required := {name | some list in scopes.lists(config.required, config.by_stack); some name in list}
+
+# Address → the tags that it would have: of what is created, and of what gets other tags as a whole.
+tagged[address] := tags if {
+	some effect in input.mutation.effects
+	effect.action == "create"
+	effect.attribute == "*"
+	not effect.resource_type in config.untagged
+	address := effect.address
+	tags := object.union_n([given | some other in effects.writes; other.address == address; some given in tags_of(other)])
+}
+
+tagged[effect.address] := effect.value if {
+	some effect in input.mutation.effects
+	replaces(effect)
+}
+
+# Address → the tags that the call writes, whole or one by one.
+written[address] := tags if {
+	some effect in effects.writes
+	address := effect.address
+	tags := object.union_n([given | some other in effects.writes; other.address == address; some given in tags_of(other)])
+}
+
+replaces(effect) if {
+	effect.action == "set"
+	effect.attribute == "tags"
+	effect.changes
+	is_object(effect.value)
+}
+
+tags_of(effect) := [effect.value] if {
+	effect.attribute == "tags"
+	is_object(effect.value)
+}
+
+tags_of(effect) := [effect.value.tags] if {
+	effect.attribute == "*"
+	is_object(effect.value.tags)
+}
+
+tags_of(effect) := [{trim_prefix(effect.attribute, "tags."): effect.value}] if startswith(effect.attribute, "tags.")
+
+concerned contains effect.address if {
+	some effect in effects.wholes
+	count(required) > 0
+	effects.may_change(effect, "tags")
+}
