@@ -162,7 +162,7 @@ def _worker(
     workdir = (settings.data / "reconciler" / stack.name).absolute()
     source = stack.path.absolute()
     state = state_file(stack)
-    terraform = _terraform(settings, stack, workdir)
+    terraform = replace(_terraform(settings, stack, workdir), background=True)
     line = Line(
         stack=stack.name,
         source=source,
@@ -204,7 +204,8 @@ def _putting_back(settings: Settings, line: Line, ledger: SqlLedger) -> PutBacks
     """
     reconcile, server = settings.reconcile, settings.server
     own = line.worktree.with_name("put_backs")
-    beside = replace(line, worktree=own / "worktree", terraform=replace(line.terraform, workdir=own / "terraform"))
+    terraform = replace(line.terraform, workdir=own / "terraform", background=False)
+    beside = replace(line, worktree=own / "worktree", terraform=terraform)
     gateway = GatewayApi(
         url=server.public_url or f"http://{server.host}:{server.port}",
         key_id=reconcile.key_id,
@@ -242,7 +243,7 @@ def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedge
 
 def _healer(replaceable: Sequence[str], line: Line) -> Healer:
     return Healer(
-        terraform=line.terraform,
+        terraform=replace(line.terraform, background=False),
         state=line.state,
         open_root=line.protected_root,
         directory=line.worktree.with_name("healing"),

@@ -152,7 +152,7 @@ class Line:
     @asynccontextmanager
     async def with_provider(self) -> AsyncIterator["Line"]:
         """This line with one provider process for all its plans until the block ends. The process belongs to the event loop that asks."""
-        async with warm_provider(self.terraform.environment) as warm:
+        async with warm_provider(self.terraform.environment, background=self.terraform.background) as warm:
             yield replace(self, terraform=replace(self.terraform, warm=warm))
 
     async def prove(self, applied: AppliedMutation, backlog: Backlog, beside: Beside | None = None) -> Proposal:

@@ -14,6 +14,7 @@ from typing import Any
 
 from reconciler.errors import TerraformFailed, TerraformMissing
 from reconciler.terraform.code_guard import CodeGuard
+from reconciler.terraform.plugin.process import give_way
 from reconciler.terraform.plugin.warm import WarmProvider
 from reconciler.terraform.refresh import Refreshed, messages, read_refreshed
 
@@ -61,6 +62,8 @@ class Terraform:
     """Terraform workspace; empty for the one that is selected."""
     warm: WarmProvider | None = field(default=None, repr=False)
     """Runs the AWS provider between commands; None: each command starts its own."""
+    background: bool = False
+    """Whether its processes give way to all others of this machine, put-backs among them."""
     guard: CodeGuard | None = None
     """Checks code before each command that reads it; None for code that the user runs on their own machine anyway."""
 
@@ -271,6 +274,8 @@ class Terraform:
             )
         except (FileNotFoundError, PermissionError) as error:
             raise TerraformMissing.named(self.executable) from error
+        if self.background:
+            give_way(process.pid)
         try:
             out, err = await asyncio.wait_for(process.communicate(stdin), self.seconds)
         except TimeoutError as error:

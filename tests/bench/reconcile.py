@@ -7,7 +7,7 @@ plan, the start of the provider included, by a user who ran it before; at most 1
 with the start of Python. `reconcile.beside_traffic` is the
 time from the record of a change to the record of its commit, by the service, while 50 writes a second of the data plane are recorded.
 `reconcile.put_back.late.*` is how long after its end the gateway is asked to put a change back, while 200 write-backs are queued:
-`python -m tests.bench.reconcile put-backs`.
+`python -m tests.bench.reconcile put-backs`. `reconcile.put_back.look.cpu` is the processor time of the look at live values before one.
 Before all that come the figures of `tests.bench.rewrite`: the own work on 300 and 3,000 resources.
 """
 
@@ -239,13 +239,17 @@ async def _put_backs(directory: Path, terraform: Terraform, root: Path) -> list[
         for number in range(_QUEUED):
             await record_mutation(ledger, [(effect(GROUP, f"tags.k{number}", "v"), None)])
         gateway = _Gateway(ledger=ledger)
-        line = _line(directory, terraform, root, ledger)
+        line = _line(directory, replace(terraform, background=True), root, ledger)
         own = directory / "put_backs"
         beside = replace(line, worktree=own / "worktree", terraform=replace(terraform, workdir=own / "terraform"))
         putting_back = PutBacks(
             stack="shop", ledger=ledger, clock=line.clock, read_live=beside.read_live, gateway=gateway, patience=timedelta(hours=1)
         )  # fmt: skip
         worker = Worker(line=line, backlog=Backlog(stack="shop"), putting_back=putting_back)
+        await beside.read_live([GROUP])  # it makes the worktree
+        before = _processor_time()
+        await beside.read_live([GROUP])
+        show("reconcile.put_back.look.cpu", _processor_time() - before, "s", n=1)
         database = f"sqlite:///{directory / 'timed-workflows.db'}"
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(
@@ -272,6 +276,12 @@ async def _put_backs(directory: Path, terraform: Terraform, root: Path) -> list[
     if left >= _QUEUED:
         sys.exit("No write-back was queued any more when the last change was put back.")
     return gateway.late
+
+
+def _processor_time() -> float:
+    """Seconds of processor time of this process and of those that it started and that have ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 async def _traffic(ledger: SqlLedger, stop: asyncio.Event) -> None:

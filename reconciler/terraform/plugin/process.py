@@ -23,8 +23,17 @@ _START_SECONDS: Final = 60.0
 _CALL_SECONDS: Final = 60.0
 _END_SECONDS: Final = 5.0
 _CRASH_SECONDS: Final = 1.0
+_BEHIND: Final = 10
+"""The nice value of what gives way: beside another process it gets about a tenth of a processor."""
 ERROR: Final = 1
 """`Diagnostic.Severity.ERROR`."""
+
+
+def give_way(pid: int) -> None:
+    """Let the process group that was just started with `pid`, and what it starts, run only as far as others leave it time (`man 2 setpriority`)."""
+    with contextlib.suppress(OSError):
+        # Priorities are those of threads, and a program in Go has several at once: the group of the process has them all.
+        os.setpriority(os.PRIO_PGRP, pid, _BEHIND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

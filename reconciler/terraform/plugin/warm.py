@@ -17,7 +17,7 @@ from gateway.core.errors import CodeInvalid
 from reconciler.errors import PluginUnavailable
 from reconciler.terraform.plugin.configuration import single_configuration
 from reconciler.terraform.plugin.lock_file import LOCK_FILE, check_locked, executable_of
-from reconciler.terraform.plugin.process import ProviderProcess
+from reconciler.terraform.plugin.process import ProviderProcess, give_way
 from reconciler.terraform.plugin.reads import ProviderAt
 
 _OF_AWS: Final = "*/hashicorp/aws"
@@ -26,9 +26,10 @@ _OF_AWS: Final = "*/hashicorp/aws"
 class WarmProvider:
     """At most one running provider, for the commands of one Terraform in one event loop. Close it: it holds about 600 MB."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        """`environment` is that of terraform, with the credentials."""
+    def __init__(self, environment: Mapping[str, str], *, background: bool = False) -> None:
+        """`environment` is that of terraform, with the credentials; `background` is as for `Terraform`."""
         self._environment = environment
+        self._background = background
         self._in_use = asyncio.Lock()
         self._running: tuple[ProviderAt, ProviderProcess] | None = None
         # A second Configure of one process fails with it: "unable to add custom RootCAs HTTPClient".
@@ -82,7 +83,10 @@ class WarmProvider:
         if self._running is not None and (self._running[0] != wanted or not self._running[1].running):
             await self._end()
         if self._running is None:
-            self._running = (wanted, await ProviderProcess.start(wanted.executable, self._environment))
+            started = await ProviderProcess.start(wanted.executable, self._environment)
+            if self._background:
+                give_way(started.process.pid)
+            self._running = (wanted, started)
         return self._running[1]
 
     async def _end(self) -> None:
@@ -92,9 +96,9 @@ class WarmProvider:
 
 
 @asynccontextmanager
-async def warm_provider(environment: Mapping[str, str]) -> AsyncIterator[WarmProvider]:
+async def warm_provider(environment: Mapping[str, str], *, background: bool = False) -> AsyncIterator[WarmProvider]:
     """A `WarmProvider` that is closed at the end."""
-    warm = WarmProvider(environment)
+    warm = WarmProvider(environment, background=background)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(warm.close)
         yield warm

@@ -223,3 +223,15 @@ async def test_a_state_in_s3_with_a_lock_table_is_planned_by_the_codes_own_backe
         assert await terraform.plan(tmp_path) is not None
     finally:
         moto.server.stop()
+
+
+@pytest.mark.parametrize("background", [False, True])
+async def test_what_runs_in_the_background_gives_way_to_all_others(tmp_path: Path, *, background: bool) -> None:
+    """Its threads and what it starts, too: they are started again and again until the group has its priority."""
+    wait = "while os.getpriority(os.PRIO_PROCESS, 0) == own: time.sleep(0.01)" if background else ""
+    child = "os.spawnlp(os.P_WAIT, 'nice', 'nice')"
+    body = f"own = {os.getpriority(os.PRIO_PROCESS, 0)}\n{wait}\nsys.stdout.flush()\n{child}"
+    terraform = _terraform(tmp_path, body, background=background)
+    done = await terraform._run("plan")
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert int(done.out) == (10 if background else own)
