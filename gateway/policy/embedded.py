@@ -70,8 +70,8 @@ class Embedded(RunningEngine):
     Thread-safe. Each thread has an instance of its own, so that the evaluation of a large input holds up nobody else's.
     """
 
-    def __init__(self, bundle: Bundle, *, deadline_ms: int, memory_mb: int) -> None:
-        """Compiles the bundle. Raises `errors.PolicyInvalid` if it cannot run in this engine."""
+    def __init__(self, bundle: Bundle, *, deadline_ms: int, memory_mb: int, native: bytes = b"") -> None:
+        """Compiles the bundle, unless its machine code is given (`native_code`). Raises `errors.PolicyInvalid` if it cannot run in this engine."""
         self._engine = new_engine()
         self._bundle = bundle
         self._deadline = deadline_ms / 1000
@@ -83,7 +83,11 @@ class Embedded(RunningEngine):
         arguments = (self._engine, self._stop, self._deadline / _TICKS)
         threading.Thread(target=_tick, args=arguments, name="policy-deadline", daemon=True).start()
         try:
-            self._module = native_module(self._engine, bundle.wasm)
+            self._module = (
+                wasmtime.Module.deserialize(self._engine, native)
+                if native
+                else native_module(self._engine, bundle.wasm)
+            )
             instance = self._new_instance()
         except (wasmtime.WasmtimeError, wasmtime.Trap, PolicyAborted, ValueError, KeyError) as error:
             self._end()

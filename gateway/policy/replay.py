@@ -6,6 +6,7 @@ have refused the change that led to them. What other checks said is kept too. Co
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -43,6 +44,8 @@ LARGEST_PAGE: Final = 500
 _WORKERS: Final = 2
 _MOST_BROKEN: Final = 20
 """Decisions that policies may fail to answer before a page ends: each may take the whole deadline."""
+_MOST_SECONDS: Final = 60.0
+"""Processor time of one thread for a page: policies may take nearly their whole deadline for each decision."""
 _MOST_FINDINGS: Final = 5
 _LONGEST_REASON: Final = 400
 _ABOUT_A_HOLD: Final = frozenset({"approval", "upload"})
@@ -268,8 +271,13 @@ def _in_thread(records: Sequence[Record], engine: RunningEngine, contracts: Cont
 
 
 async def _replayed(records: Sequence[Record], engine: RunningEngine, contracts: ContractReplay | None) -> ReplayPage:
-    page, broken = ReplayPage(), 0
+    page, broken, began = ReplayPage(), 0, time.thread_time()
     for record in records:
+        if time.thread_time() - began > _MOST_SECONDS:
+            raise PolicyInvalid(
+                f"The policies took longer than {_MOST_SECONDS:.0f} s for {page.replayed} decisions, so the replay ended there. Ask for smaller pages, "
+                "or make the policies quicker."
+            )
         done = await replay(record, engine, contracts)
         if (
             isinstance(done, Replayed)

@@ -18,6 +18,7 @@ from gateway.core.model.caller import Caller
 from gateway.core.ports import LedgerQueries
 from gateway.core.records.record import Record
 from gateway.policy.bundle import Bundle, Manifest, RunningEngine, verified_bundle
+from gateway.policy.compile_apart import compiled_apart
 from gateway.policy.embedded import Embedded
 from gateway.policy.not_replayed import NotReplayed
 from gateway.policy.replay import LARGEST_PAGE, Replayed, ReplayRange, replay, replay_page, replay_threads
@@ -150,7 +151,9 @@ class Replays:
     def engine_of(self, bundle: Bundle) -> Embedded:
         """The engine of an edited bundle. Raises `errors.PolicyInvalid`."""
         if bundle.revision not in self._open:
-            engine = Embedded(bundle, deadline_ms=self.deadline_ms, memory_mb=self.memory_mb)
+            # What a caller sent is compiled apart; the bundle in force was compiled when it came into force.
+            native = compiled_apart(bundle.wasm) if bundle.revision != self.running.revision else b""
+            engine = Embedded(bundle, deadline_ms=self.deadline_ms, memory_mb=self.memory_mb, native=native)
             for oldest in list(self._open)[: len(self._open) + 1 - _KEPT]:
                 del self._open[oldest]  # its thread ends with it
             self._open[bundle.revision] = engine

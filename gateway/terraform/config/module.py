@@ -10,6 +10,7 @@ from typing import Literal as OneOf
 
 from tree_sitter import Node
 
+from gateway.core.errors import CodeInvalid
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
 from gateway.terraform.config.earlier_version import EarlierVersion, Expansion
@@ -271,6 +272,10 @@ def _one(declared: Declared, scope: EvaluationScope, recorded: Value) -> Value:
 
 
 _MOST_INSTANCES = 10_000
+MOST_MODULES = 20_000
+"""Instances of modules of one stack. A few files that call each other twice make millions."""
+MOST_RESOURCES = 200_000
+"""Instances of resources of one stack; figures are taken with 10,000."""
 """Of one block."""
 
 
@@ -603,8 +608,18 @@ class Module:
         )
 
     def instances(self) -> "tuple[ResourceInstance, ...]":
-        """Every resource instance whose key is known, of this module and all below it, in the order of the files."""
-        return tuple(instance for module in self.modules() for instance in module.own_instances())
+        """Every resource instance whose key is known, of this module and all below it, in the order of the files.
+
+        Raises `CodeInvalid` for more than `MOST_RESOURCES`.
+        """
+        found: list[ResourceInstance] = []
+        for module in self.modules():
+            found += module.own_instances()
+            if len(found) > MOST_RESOURCES:
+                raise CodeInvalid(
+                    f"{self.source.directory}: This code has more than {MOST_RESOURCES:,} resources, so it was not read."
+                )
+        return tuple(found)
 
     def instance(self, address: str) -> ResourceInstance | None:
         """The instance at an address, of this module or one below it; None if there is none whose key is known."""
@@ -646,10 +661,21 @@ class Module:
                 continue
 
     def modules(self) -> "Iterator[Module]":
-        """This module and all below it."""
-        yield self
-        for child in self.called():
-            yield from child.modules()
+        """This module and all below it. Raises `CodeInvalid` once there are more than `MOST_MODULES`."""
+        count, below = 0, [iter((self,))]
+        while below:
+            module = next(below[-1], None)
+            if module is None:
+                below.pop()
+                continue
+            count += 1
+            if count > MOST_MODULES:
+                raise CodeInvalid(
+                    f"{self.source.directory}: The modules of this code call each other so often that there are more than {MOST_MODULES:,} of them, "
+                    "so it was not read."
+                )
+            yield module
+            below.append(module.called())
 
 
 def load_module(

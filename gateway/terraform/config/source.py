@@ -285,16 +285,34 @@ class _Read:
         return None if content is None or len(content) > most else content
 
 
-def _refuse_cycles(loaded: Mapping[str, Source]) -> None:
-    """Raise `CodeInvalid` if a module calls itself, directly or not."""
+_DEEPEST = 100
+"""Modules around a module."""
 
-    def visit(directory: str, above: tuple[str, ...]) -> None:
+
+def _refuse_cycles(loaded: Mapping[str, Source]) -> None:
+    """Raise `CodeInvalid` if a module calls itself, directly or not, or if calls are nested more than `_DEEPEST` levels deep.
+
+    Each directory is looked at once, however often it is called: where calls below it end once, they always do.
+    """
+    heights: dict[str, int] = {}
+    """How many levels of calls each directory has below it."""
+
+    def visit(directory: str, above: tuple[str, ...]) -> int:
+        height = 0
         for name, (document, block) in loaded[directory].calls.items():
             called = loaded[directory].called_directory(name)
             if called in (*above, directory):
                 raise CodeInvalid(f"{document.at(block)}: The module {name} calls itself.")
-            if called is not None:
-                visit(called, (*above, directory))
+            if called is None:
+                continue
+            if called not in heights:
+                heights[called] = visit(called, (*above, directory)) if len(above) < _DEEPEST else 0
+            height = max(height, 1 + heights[called])
+            if len(above) + height > _DEEPEST:
+                raise CodeInvalid(
+                    f"{document.at(block)}: The modules call each other more than {_DEEPEST} levels deep, so they were not read."
+                )
+        return height
 
     visit(".", ())
 

@@ -19,6 +19,8 @@ from gateway.terraform.lang.expression import Expression
 _LANGUAGE = Language(tree_sitter_hcl.language())
 _EXPONENT = re.compile(rb"(?<![\w.])\d+(?:\.\d+)?[eE][+-]?\d+(?!\w)")
 _SIGNS_BEFORE_ESCAPE = re.compile(rb"(?<!\$)\$+(?=\$\$\{)|(?<!%)%+(?=%%\{)")
+_DEEPEST = 100
+"""Blocks around a block."""
 _PERHAPS_EXPONENT = re.compile(rb"\d[eE][+-]?\d")
 """Found in a quarter of the time; most files have none."""
 _BOM = b"\xef\xbb\xbf"
@@ -139,7 +141,12 @@ def parse(path: Path, source: bytes) -> Document:
             f"{path}:{_first_error(source, tree.root_node)}: This is not valid HCL; the file was not read."
         )
     document = Document(path, source, tree)
-    _check_bodies(document, tree.root_node)
+    try:
+        _check_bodies(document, tree.root_node)
+    except RecursionError:
+        raise CodeInvalid(
+            f"{path}:1: Its blocks are nested more than {_DEEPEST} levels deep; the file was not read."
+        ) from None
     return document
 
 
@@ -194,12 +201,15 @@ def _first_error(source: bytes, node: Node) -> int:
         node = inner
 
 
-def _bodies(node: Node) -> Iterator[Node]:
+def _bodies(node: Node, depth: int = 0) -> Iterator[Node]:
+    """Every body inside. Raises RecursionError for blocks in more than `_DEEPEST` others."""
+    if depth > _DEEPEST:
+        raise RecursionError
     for child in node.children:
         if child.type in ("body", "block"):
             if child.type == "body":
                 yield child
-            yield from _bodies(child)
+            yield from _bodies(child, depth + (child.type == "block"))
 
 
 def _check_bodies(document: Document, top: Node) -> None:

@@ -203,3 +203,11 @@ def test_pages_go_back_to_the_time_that_was_asked_for() -> None:
         "replayed": 0, "not_replayed": {}, "flips": [], "revision": "r" * 64, "contracts": "", "next": None,
     }  # fmt: skip
     assert asyncio.run(replay_page(ledger, engine, THREADS, ReplayRange(stack="another")))["replayed"] == 0
+
+
+def test_policies_that_take_nearly_their_deadline_for_each_decision_end_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gateway.policy.replay._MOST_SECONDS", -1.0)
+    with pytest.raises(PolicyInvalid, match="took longer than"):
+        asyncio.run(replay_all([recorded()], Saying(), THREADS))
