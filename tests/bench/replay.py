@@ -1,6 +1,7 @@
 """How fast recorded decisions are replayed, and in how much memory: `python -m tests.bench.replay [decisions]`. One JSON object per figure.
 
-The records are copies of one decision with eight claims, read by a generator as a ledger's pages are; `peak` is what the process gained.
+The records are copies of one decision with eight claims about a resource of the case `kafka`, read by a generator as a ledger's pages are; `peak` is what the
+process gained. `replay.contracts` judges by contracts too. `.cpu` is what one second of the process's own time does: it says the same on a busy machine.
 """
 
 import asyncio
@@ -24,10 +25,13 @@ from gateway.line.checks.policy_input import policy_input
 from gateway.policy.bundle import SHIPPED, read_bundle
 from gateway.policy.embedded import Embedded
 from gateway.policy.replay import ReplayRange, replay_page, replay_threads
+from gateway.policy.replay_contracts import ContractReplay
 from gateway.policy.replay_report import ReplayReport
 from gateway.policy.sources import shipped
+from gateway.terraform.stacks import Stacks
 from tests.bench.figure import show
-from tests.bench.policy import COST, facts_of
+from tests.bench.policy import COST, GROUP, facts_of
+from tests.kit.stacks import KAFKA, Source, load
 
 
 class Copies:
@@ -46,9 +50,14 @@ class Copies:
         ]
 
 
-async def recorded(engine: Embedded) -> Record:
+async def recorded(engine: Embedded, stacks: Stacks) -> Record:
     """The decision about a change with eight claims, as it is recorded."""
     mutation, facts = facts_of(COST)
+    [subject], stack = facts.subjects, stacks.all[0]
+    before = stack.recorded(GROUP) or {}
+    after = {**before, subject.effect.attribute: subject.effect.value}
+    known = replace(subject, attributes_before=before, attributes_after=after, contract=stack.contract(GROUP))
+    facts = replace(facts, subjects=(known,), stack=stack.name)
     document = policy_input(mutation, facts)
     findings = (
         *(await guardrails_say(engine, engine.packages(), document)).objections,
@@ -61,26 +70,35 @@ async def recorded(engine: Embedded) -> Record:
     return write_set(mutation, facts, Decision(findings=findings, asked=asked)).record
 
 
-async def main(count: int) -> None:
-    engine = Embedded(read_bundle(shipped() / SHIPPED), deadline_ms=1000, memory_mb=64)
-    record = await recorded(engine)
-    body: Any = record.body
-    show("replay.facts", len(body.asked.packed), "characters", n=1)
-    ledger: Any = Copies(record, count)
+async def replay_every(ledger: Any, engine: Embedded, name: str, contracts: ContractReplay | None) -> None:
+    """Replay all pages of the ledger and print the figures."""
     report, before, peak = ReplayReport(), 0, 0
     threads = replay_threads()
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     while True:
-        page = await replay_page(ledger, engine, threads, ReplayRange(before_seq=before))
+        page = await replay_page(ledger, engine, threads, ReplayRange(before_seq=before), contracts)
         report.add(page)
         peak = peak or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         if page["next"] is None:
             break
         before = page["next"]
-    seconds = time.perf_counter() - started
-    show("replay.decisions", report.replayed / seconds, "decisions/s", n=report.replayed)
-    show("replay.peak", (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak) / 1024, "MB", n=report.replayed)
+    seconds, cpu = time.perf_counter() - started, time.process_time() - busy
+    show(f"{name}.decisions", report.replayed / seconds, "decisions/s", n=report.replayed)
+    show(f"{name}.decisions.cpu", report.replayed / cpu, "decisions/s of one core", n=report.replayed)
+    gained = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak
+    show(f"{name}.peak", gained / 1024, "MB", n=report.replayed)
     threads.shutdown()
+
+
+async def main(count: int) -> None:
+    engine = Embedded(read_bundle(shipped() / SHIPPED), deadline_ms=1000, memory_mb=64)
+    stacks = load(Source(path=KAFKA))
+    record = await recorded(engine, stacks)
+    body: Any = record.body
+    show("replay.facts", len(body.asked.packed), "characters", n=1)
+    ledger: Any = Copies(record, count)
+    for name, contracts in (("replay", None), ("replay.contracts", ContractReplay(stacks=stacks))):
+        await replay_every(ledger, engine, name, contracts)
     await engine.close()
 
 

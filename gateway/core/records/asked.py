@@ -5,6 +5,7 @@ The form is JSON, deflated with a dictionary of the texts that every input has, 
 
 import base64
 import binascii
+import functools
 import json
 import zlib
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,8 @@ LARGEST: Final = 4096 - 128
 """Characters of one decision's questions; more are left out of its record, and the rest of the member needs some too."""
 _LARGEST_TEXT: Final = 256 * 1024
 """Bytes of the JSON."""
+_WORKING_ON: Final = 4
+"""Records whose facts stay unpacked: one for each thread that replays."""
 
 
 class LeftOutFor(StrEnum):
@@ -91,7 +94,9 @@ def _packed(asked: Sequence[Asked], judged: Json) -> str | None:
     return packed if len(packed) <= LARGEST else None
 
 
+@functools.lru_cache(maxsize=_WORKING_ON)
 def _unpacked(packed: str) -> Any:
+    """What is packed, which nobody may change. Of one record both the questions and what was judged are asked for."""
     try:
         inflate = zlib.decompressobj(zdict=_DICTIONARY)
         text = inflate.decompress(base64.b85decode(packed), _LARGEST_TEXT)

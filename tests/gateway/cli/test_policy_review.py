@@ -1,4 +1,4 @@
-"""The workflow and the hooks to copy (`deploy/policies`): their own commands are run, against a gateway that has decided."""
+"""The workflows and the hooks to copy (`deploy/policies`): their own commands are run, against a gateway that has decided."""
 
 import json
 import os
@@ -24,6 +24,9 @@ WORKFLOW: Any = yaml.safe_load((FILES / ".github" / "workflows" / "policy-replay
 HOOKS: Any = yaml.safe_load((FILES / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
 JOB = WORKFLOW["jobs"]["replay"]
 STEPS: dict[str, Any] = {each["name"]: each for each in JOB["steps"] if "run" in each}
+OF_CONTRACTS: Any = yaml.safe_load((FILES / ".github" / "workflows" / "contract-replay.yml").read_text())
+CONTRACT_JOB = OF_CONTRACTS["jobs"]["replay"]
+CONTRACT_STEPS: dict[str, Any] = {each["name"]: each for each in CONTRACT_JOB["steps"] if "run" in each}
 
 
 @pytest.fixture
@@ -76,6 +79,33 @@ def test_the_workflow_replays_comments_and_marks_lines(gate: Gate, checkout: Pat
     assert run(STEPS["Replay"]["run"], checkout, **identity | {"SENTINEL_TOKEN": "SNTLX.x"}).returncode == 1
 
 
+def test_the_workflow_of_contracts_checks_replays_and_comments(gate: Gate, checkout: Path) -> None:
+    gate.client("autoscaling").set_desired_capacity(
+        AutoScalingGroupName="kafka-consumer-processor-asg", DesiredCapacity=6
+    )
+    contract = Path(shutil.copytree(gate.stack, checkout / "infra" / "kafka")) / "kafka.sentinel.hcl"
+    contract.write_text(contract.read_text().replace("max_step = 4", "max_step = 1"))
+    key = gate.keys["pipeline"]
+    environment = {
+        **CONTRACT_JOB["env"],
+        "STACK": "kafka",
+        "STACK_PATH": "infra/kafka",
+        "SENTINEL_URL": gate.url,
+        "SENTINEL_TOKEN": f"{key.id}.{key.secret}",
+    }
+    for name in ("Check", "Replay"):
+        done = run(CONTRACT_STEPS[name]["run"], checkout, **environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "allowed → denied" in (checkout / "replay.markdown").read_text()
+    [result] = json.loads((checkout / "replay.sarif").read_text())["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("infra/kafka/kafka.sentinel.hcl", 11)
+    assert run(CONTRACT_STEPS["Comment"]["run"], checkout, PULL_REQUEST="7").returncode == 0
+    contract.write_text("contract {")
+    for name in ("Check", "Replay"):
+        assert run(CONTRACT_STEPS[name]["run"], checkout, **environment).returncode == 1
+
+
 @pytest.mark.opa
 def test_lint_passes_what_is_right_and_stops_what_is_not(checkout: Path) -> None:
     hooks = {each["id"]: each["entry"] for each in HOOKS}
@@ -89,18 +119,21 @@ def test_lint_passes_what_is_right_and_stops_what_is_not(checkout: Path) -> None
 
 
 def test_only_commands_and_options_that_there_are_are_named() -> None:
-    policy: Any = get_command(app)
-    group = policy.get_command(None, "policy")
-    entries = [each["entry"] for each in HOOKS] + [each["run"] for each in STEPS.values()]
-    lines = [line for entry in entries for line in entry.splitlines() if "sentinel policy" in line]
-    assert len(lines) == len(HOOKS) + 3
-    for line in lines:
-        words = shlex.split(line.partition("sentinel policy ")[2].partition(">")[0])
-        known = {name for option in group.get_command(None, words[0]).params for name in option.opts}
-        assert {each for each in words if each.startswith("--")} <= known
+    every: Any = get_command(app)
+    steps = (*STEPS.values(), *CONTRACT_STEPS.values())
+    entries = [each["entry"] for each in HOOKS] + [each["run"] for each in steps]
+    for topic, count in (("policy", len(HOOKS) + 3), ("contract", 2)):
+        group = every.get_command(None, topic)
+        lines = [line for entry in entries for line in entry.splitlines() if f"sentinel {topic}" in line]
+        assert len(lines) == count
+        for line in lines:
+            words = shlex.split(line.partition(f"sentinel {topic} ")[2].partition(">")[0])
+            known = {name for option in group.get_command(None, words[0]).params for name in option.opts}
+            assert {each for each in words if each.startswith("--")} <= known
 
 
 def test_the_comment_is_for_branches_of_the_repository_alone() -> None:
-    assert JOB["if"] == "github.event.pull_request.head.repo.full_name == github.repository"
-    assert WORKFLOW["permissions"] == {"contents": "read", "pull-requests": "write", "security-events": "write"}
-    assert not any("${{" in each["run"] for each in STEPS.values())  # no text of a pull request reaches a shell
+    for workflow, job, steps in ((WORKFLOW, JOB, STEPS), (OF_CONTRACTS, CONTRACT_JOB, CONTRACT_STEPS)):
+        assert job["if"] == "github.event.pull_request.head.repo.full_name == github.repository"
+        assert workflow["permissions"] == {"contents": "read", "pull-requests": "write", "security-events": "write"}
+        assert not any("${{" in each["run"] for each in steps.values())  # no text of a pull request reaches a shell
