@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gateway.core.failpoints import Point, failpoint
 from reconciler.errors import BranchConflict, ForeignCommit, GitFailed
 from reconciler.publish.git import (
     TRAILER,
@@ -119,12 +120,14 @@ class Branch:
             # A file may be half written. The worktree is put back before anything is planned or committed in it again.
             message = f"{self.worktree} cannot be written: {error}. Nothing was committed, and the change still waits."
             raise GitFailed(message) from error
+        failpoint(Point.FILE_EDITED)
         names = [self.name_of(path) for path in files]
         await git(self.worktree, "add", "--", *names)
         await git(
             self.worktree, "commit", "--quiet", "--cleanup=verbatim", "--file=-", "--only", "--", *names, stdin=message
         )
         await self.advance(before)
+        failpoint(Point.COMMITTED)
         return await self.head()
 
     async def advance(self, before: str) -> None:

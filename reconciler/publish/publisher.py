@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from gateway.core.errors import SentinelError
+from gateway.core.failpoints import Point, failpoint
 from reconciler.changes.backlog import Backlog
 from reconciler.errors import GitHubBusy
 from reconciler.publish.push import Remote
@@ -50,6 +51,7 @@ class Publisher:
             if self.proposing is not None:
                 await self.remote.fetch_protected()
             commit = await self.remote.push(frozenset(self.backlog.commits))
+            failpoint(Point.PUSHED)
             if self.proposing is not None:
                 await self.proposing.propose(commit)
         except (SentinelError, OSError, ValueError, KeyError, TypeError) as error:

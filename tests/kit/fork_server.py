@@ -1,6 +1,7 @@
 """Runs of a module's `main`, each in a process of its own that is forked from one that has imported the module, so that it starts at once."""
 
 import asyncio
+import gc
 import importlib
 import json
 import os
@@ -19,7 +20,7 @@ class ForkServer:
     """The process that forks, one run after another. A run can be killed as any process can, without an effect on the next."""
 
     def __init__(self, module: str) -> None:
-        """`main` of the module is a coroutine function. Its arguments are JSON."""
+        """`main` of the module is a coroutine function. Its arguments are JSON. If the module has `warm`, that runs once before all."""
         command = [sys.executable, "-m", "tests.kit.fork_server", module]
         self._server = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -46,12 +47,17 @@ def _pipe(stream: IO[str] | None) -> IO[str]:
 
 
 def _serve(module: ModuleType) -> None:
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a run prints is no answer
+    if warm := getattr(module, "warm", None):
+        asyncio.run(warm())
+    gc.disable()
+    gc.freeze()  # what is there stays, and the runs share its memory
     for line in sys.stdin:
         if child := os.fork():
             _, status = os.waitpid(child, 0)
-            print(os.waitstatus_to_exitcode(status), flush=True)
+            print(os.waitstatus_to_exitcode(status), file=answers, flush=True)
         else:
-            os.dup2(2, 1)  # what a run prints is no answer
             os._exit(_ended(module, line))
 
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.stores import postgres, postgres_url, store_url
 from tests.kit.up import Up
+
+__all__ = ["postgres", "postgres_url", "store_url"]
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import cast
 
 from gateway.aws.client.http_reply import HttpReply
+from gateway.core.failpoints import Point, failpoint
 from gateway.core.outbound.response import NoAnswer
 
 
@@ -42,7 +43,10 @@ class Connection(asyncio.Protocol):
             abandon=self.close,
             silence_seconds=self._silence_seconds,
         )
+        failpoint(Point.CONNECTED)
+        failpoint(Point.HALF_SENT, self._transport, head)
         self._transport.write(head)
+        failpoint(Point.SENT)
         return reply
 
     def send_parts(self, parts: AsyncIterator[bytes], *, chunked: bool) -> asyncio.Task[None]:

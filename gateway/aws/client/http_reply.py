@@ -9,6 +9,7 @@ from typing import Final
 
 import httptools
 
+from gateway.core.failpoints import Point, failpoint
 from gateway.core.outbound.response import NoAnswer
 
 MAX_HEAD_BYTES: Final = 128 * 1024
@@ -170,6 +171,7 @@ class HttpReply:
             return
         self.status = status
         self._head_arrived = True
+        failpoint(Point.STATUS_READ)
         if not self._has_body or status in _NO_BODY:
             self._finish()
         else:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 
 from gateway.core.errors import BodyTooLarge, Malformed
+from gateway.core.failpoints import Point, failpoint
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Door
 from gateway.core.ports import Clock
@@ -151,4 +152,5 @@ async def send_response(send: Send, status: int, headers: list[tuple[str, str]],
     """Send one complete response."""
     raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
     await send({"type": "http.response.start", "status": status, "headers": raw})
+    failpoint(Point.HALF_ANSWERED)
     await send({"type": "http.response.body", "body": body})

@@ -8,6 +8,7 @@ from msgspec import structs
 from sqlalchemy import bindparam, delete, update
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound
+from gateway.core.failpoints import Point, failpoint
 from gateway.core.model.approval import HoldState, is_approver
 from gateway.core.model.caller import Caller
 from gateway.core.model.claim import Claim, ClaimEnd
@@ -148,6 +149,7 @@ def in_doubt(session: Session) -> Sequence[Doubt]:
 def resolve(transaction: Transaction, mutation_id: str, resolution: Resolution, at: datetime) -> None:
     """Settle a mutation in doubt. Raises `errors.NotFound`, and `errors.NotAllowed` if it is not in doubt (any more)."""
     settle_resolved(transaction, _attempt_in_doubt(transaction, mutation_id), resolution, at)
+    failpoint(Point.RESOLUTION_WRITTEN)
 
 
 def settle_by_hand(

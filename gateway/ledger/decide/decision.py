@@ -9,6 +9,7 @@ from msgspec import structs
 from sqlalchemy import bindparam, func, insert, select, update
 
 from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, TooManyHeld
+from gateway.core.failpoints import Point, failpoint
 from gateway.core.model.approval import HoldState
 from gateway.core.model.claim import Claim, ClaimEnd
 from gateway.core.model.json import canonical_text
@@ -75,6 +76,7 @@ def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     claims = _store(transaction, replace(write, body=body))
     if accounted.transition is not None:
         transaction.append(accounted.transition)
+    failpoint(Point.INTENT_WRITTEN)
     return claims
 
 

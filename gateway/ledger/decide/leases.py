@@ -10,6 +10,7 @@ from typing import Final
 from sqlalchemy import bindparam, delete, exists, insert, select, update
 
 from gateway.core.errors import LedgerBroken
+from gateway.core.failpoints import Point, failpoint
 from gateway.ledger.decide.settlement import STOPPED, doubt
 from gateway.ledger.store.rows import AttemptRow
 from gateway.ledger.store.statements import Query, Statement
@@ -69,4 +70,6 @@ def recover(transaction: Transaction, at: datetime) -> int:
     for attempt in attempts:
         doubt(transaction, at, STOPPED, attempt)
     transaction.change(_END_EXPIRED, {"now": to_text(at)})
+    if attempts:
+        failpoint(Point.DOUBT_WRITTEN)
     return len(attempts)

@@ -9,6 +9,7 @@ from msgspec import structs
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from gateway.core.errors import NotAllowed, NotFound
+from gateway.core.failpoints import Point, failpoint
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import CallClass, Mutation
@@ -253,6 +254,7 @@ def settle(transaction: Transaction, given: Settlement) -> None:
             follow_outcome(transaction, given.mutation_id, AttemptState.FAILED, given.puts_back)
         case InDoubt():
             doubt(transaction, given.at, given.outcome.reason, attempt)
+    failpoint(Point.OUTCOME_WRITTEN)
 
 
 def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolution, at: datetime) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.core.errors import LedgerUnavailable, SentinelError
+from gateway.core.failpoints import Point, failpoint
 from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.hashes import START
 from gateway.ledger.store.database import Store, unavailable
@@ -153,6 +154,7 @@ def commit(
         _roll_back(connection)
         if not _is_committed(store, transaction):
             raise
+    failpoint(Point.STORED)
     return transaction.end or seen
 
 

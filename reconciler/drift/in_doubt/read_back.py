@@ -13,6 +13,7 @@ from typing import Final, Protocol
 import structlog
 
 from gateway.core.errors import NotAllowed, SentinelError
+from gateway.core.failpoints import Point, failpoint
 from gateway.core.model.outcome import Resolution
 from gateway.core.ports import Clock, Doubt, DoubtLedger, LedgerQueries, RecordQuery
 from gateway.core.records.record import Stage
@@ -87,6 +88,7 @@ class ReadBack:
     async def settle(self, mutation_id: str, verdict: DoubtVerdict) -> None:
         """Record a verdict, once. If the mutation was settled meanwhile, nothing is recorded."""
         now = self.clock.now()
+        failpoint(Point.LOOKED)
         try:
             match verdict.answer:
                 case DoubtAnswer.APPLIED | DoubtAnswer.FAILED:
