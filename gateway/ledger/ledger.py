@@ -158,7 +158,7 @@ class SqlLedger:
 
     async def read(self, query: Callable[[Session], T]) -> T:
         """Run a query on the connection that every mutation waits for, so it must be fast. For the ledger's own modules and the keyring."""
-        return await self._hot_reader.read(lambda connection: query(Session(connection)))
+        return await self._hot_reader.read_in_time(lambda connection: query(Session(connection)))
 
     async def query(self, query: Callable[[Session], T]) -> T:
         """Run a query on the connection that no mutation waits for. For the ledger's own modules."""

@@ -9,7 +9,8 @@ import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from datetime import timedelta
+from typing import Any, Final, Protocol, TypeVar
 
 import structlog
 
@@ -19,9 +20,11 @@ from gateway.core.errors import (
     AttemptMismatch,
     CallTooLarge,
     ClaimTaken,
+    LedgerUnavailable,
     Malformed,
     NotAllowed,
     NotAuthenticated,
+    NotFound,
     NotSendable,
     PlanUsed,
     SentinelError,
@@ -30,6 +33,7 @@ from gateway.core.errors import (
     TooManyHeld,
     TryLater,
 )
+from gateway.core.failpoints import Point, failpoint
 from gateway.core.model.caller import ActorKind, Caller, sender_of
 from gateway.core.model.facts import Facts
 from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX, new_id
@@ -55,6 +59,8 @@ from gateway.line.survey import Survey, nothing_known
 from gateway.line.withheld import outcome_for_agent
 
 log = structlog.get_logger()
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +92,18 @@ class PlannedCalls(Protocol):
 
 _FOR_NOTHING: Final = (ApprovalSpent, ClaimTaken, SignatureSpent, Stopped, TooManyHeld)
 """What rolls back a decision that was evaluated, and with it what the decision was to be charged."""
+_STORE_SECONDS: Final = 20.0
+"""How long the ledger may take to store a decision. Then nothing is sent: whether it was stored is found out afterwards."""
+_AGAIN_SECONDS: Final = 1.0
+"""How soon an outcome is recorded again that the ledger did not take."""
+_OLDEST_FACTS: Final = timedelta(seconds=30)
+"""How long a decision may take from its facts to the signed request. The time of the facts is recorded, and from it counts how long AWS
+may still accept the request: a process that was paused in between would sign a request that is accepted for longer than anybody knows.
+"""
+_STALE: Final = (
+    "The gateway stood still while it decided, so what it decided by is old. Nothing was sent; try again. If that happens often, the "
+    "machine is overloaded, or its clock is set while it runs."
+)
 _MOST_RACES: Final = 20
 """How often a call of a plan's session is decided again because others of it were faster."""
 
@@ -109,6 +127,7 @@ class Pipeline:
         planned: PlannedCalls | None = None,
         ground: GroundTruth | None = None,
         reads: ReadBudget | None = None,
+        store_seconds: float = _STORE_SECONDS,
     ) -> None:
         """`digest_key` keys the digests of calls, which are recorded. `settled` is called with each mutation whose outcome is recorded.
 
@@ -128,7 +147,8 @@ class Pipeline:
         self._admission = admission
         self._ground = ground or GroundTruth()
         self._reads = reads
-        self._running: set[asyncio.Future[MutationResult]] = set()
+        self._store_seconds = store_seconds
+        self._running: set[asyncio.Future[Any]] = set()
 
     async def admit(
         self, inbound: Inbound, authenticator: Authenticator, decoder: RequestDecoder
@@ -139,10 +159,13 @@ class Pipeline:
         """
         caller: Caller | None = None
         work_for_stranger(inbound.peer)
+        failpoint(Point.REQUEST_READ)
         try:
             caller = await authenticator.authenticate(inbound)
             work_for(caller.actor)
+            failpoint(Point.AUTHENTICATED)
             request = await decoder.read(inbound, caller)
+            failpoint(Point.PARSED)
             _refuse_own_signatures(request)
             _refuse_sensitive_reads(caller, request)
             _refuse_other_motives(caller, request)
@@ -237,10 +260,7 @@ class Pipeline:
             return MutationResult(mutation=mutation, decision=decision, outcome=None)
         # The rest runs to its end even if the caller disconnects; otherwise it could stop between sending and recording. The event loop
         # keeps only weak references to tasks, so keep a strong one.
-        task = asyncio.ensure_future(self._carry_out(mutation))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-        return await asyncio.shield(task)
+        return await asyncio.shield(self._keep(self._carry_out(mutation)))
 
     async def only_decided(self, caller: Caller, request: Request) -> tuple[Mutation, Facts, Decision]:
         """What would be decided about a request of this caller now, and on which facts. Nothing is recorded or sent.
@@ -315,12 +335,17 @@ class Pipeline:
         else:
             # The decision is durable now. If the process dies before SETTLED is written, the mutation is in doubt once its lease has run out.
             outcome = sent = await self._send(mutation, prepared)
+            failpoint(Point.BODY_READ)
             try:
-                await self._record_outcome(mutation, sent)
+                await asyncio.wait_for(
+                    asyncio.shield(self._keep(self._record_outcome(mutation, sent))), self._store_seconds
+                )
+                failpoint(Point.RELEASED)
+                self._settled(mutation.id)
             except Exception:
                 log.exception("settled_not_recorded", mutation=mutation.id)
-                outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer.")
-            self._settled(mutation.id)
+                outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer yet.")
+                self._keep(self._record_later(mutation, sent))
         log_decision(mutation, decision, outcome)
         return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
 
@@ -348,8 +373,52 @@ class Pipeline:
                     check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error), absolute=True
                 )
                 decision = replace(decision, findings=(*decision.findings, unsendable))
-        await self._commit(mutation, facts, decision)
+            if self._clock.now() - facts.now > _OLDEST_FACTS:
+                stale = Finding(check="line", verdict=Verdict.DENY, rule="never.stale", reason=_STALE, absolute=True)
+                decision, prepared = replace(decision, findings=(*decision.findings, stale)), None
+        failpoint(Point.DECIDED)
+        try:
+            await asyncio.wait_for(
+                asyncio.shield(self._keep(self._commit(mutation, facts, decision))), self._store_seconds
+            )
+        except (LedgerUnavailable, TimeoutError) as error:
+            if prepared is not None:
+                self._keep(self._record_later(mutation, _NOT_CONFIRMED))
+            if isinstance(error, LedgerUnavailable):
+                raise
+            message = f"The ledger did not store the decision within {self._store_seconds:g} seconds, so nothing was sent. Try again."
+            raise LedgerUnavailable(message) from error
         return mutation, decision, prepared
+
+    def _keep(self, work: Awaitable[T]) -> asyncio.Future[T]:
+        """Work that runs to its end, whoever stops waiting for it."""
+        future = asyncio.ensure_future(work)
+        self._running.add(future)
+        future.add_done_callback(self._forget)
+        return future
+
+    def _forget(self, future: asyncio.Future[Any]) -> None:
+        self._running.discard(future)
+        if not future.cancelled():
+            future.exception()  # whoever waited for it has it; nobody has to
+
+    async def _record_later(self, mutation: Mutation, sent: Sent) -> None:
+        """Record an outcome until the ledger takes it. While this gateway lives, nobody else says what became of its mutation.
+
+        The ledger writes in order: if the decision was stored late, or its commit was not confirmed, it is there by now or never.
+        """
+        while True:
+            await asyncio.sleep(_AGAIN_SECONDS)
+            try:
+                await self._record_outcome(mutation, sent)
+            except LedgerUnavailable:
+                continue
+            except (NotFound, NotAllowed) as error:
+                log.info("outcome_needs_no_record", mutation=mutation.id, reason=str(error))
+            else:
+                log.info("settled_late", mutation=mutation.id)
+                self._settled(mutation.id)
+            return
 
     # The three steps that leave this process; telemetry measures each.
 
@@ -466,6 +535,11 @@ class Pipeline:
             actor=caller.actor,
         )
         await self._ledger.record_refusal(refusal)
+
+
+_NOT_CONFIRMED: Final = Failed(
+    code="NotSent", message="The ledger did not confirm in time that the decision was stored, so nothing was sent."
+)
 
 
 def _without_blind_hold(mutation: Mutation, decision: Decision) -> Decision:

@@ -1,5 +1,6 @@
 """Sends mutations to AWS: serialize the parsed parameters, sign, send once, classify the reply. Implements `ports.Cloud`."""
 
+import time
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -22,6 +23,10 @@ from gateway.core.ports import Prepared
 from gateway.core.service_models import ServiceModels
 from gateway.core.version import software_version
 
+_OLDEST_SECONDS = 60.0
+"""Age of a signature up to which the request is sent. A process that was paused after it had signed does not act late: AWS itself would
+accept the request for up to 15 minutes.
+"""
 _REFUSALS = 300
 """From this status on, AWS's answer is not a success (RFC 9110 section 15)."""
 
@@ -53,6 +58,8 @@ class SignedRequest:
     upload: Upload | None = field(default=None, repr=False)
     """The body of an object, which is sent in pieces as it arrives; `body` is empty then."""
     permit: SendPermit = field(default_factory=SendPermit, repr=False, compare=False)
+    signed_at: float = field(default_factory=time.monotonic, repr=False, compare=False)
+    """Monotonic seconds, which also pass while the process is paused."""
 
 
 class Aws:
@@ -111,6 +118,9 @@ class Aws:
             return Failed(code="NotSent", message="This was not prepared for AWS, so nothing was sent.")
         if not prepared.permit.take():
             return InDoubt(reason="This request was sent before and is never sent again; read the truth back.")
+        if (age := time.monotonic() - prepared.signed_at) > _OLDEST_SECONDS:
+            message = f"The gateway stood still for {age:.0f} seconds after it had signed the request, so nothing was sent. Nothing changed; try again."
+            return Failed(code="NotSent", message=message)
         try:
             headers, body = ([], prepared.body) if prepared.upload is None else await body_of(prepared.upload)
             response = await self._client.send_once(

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
@@ -114,7 +114,7 @@ def _parsed(url: str) -> URL:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() == "postgresql":
-        engine = create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 5})
+        engine = create_engine(url, pool_pre_ping=True, connect_args=_REACHABLE)
         event.listen(engine, "connect", _assert_postgresql_durable)
         return engine
     _create_private(Path(str(url.database)))
@@ -123,6 +123,16 @@ def _engine(url: URL) -> Engine:
     event.listen(engine, "connect", _assert_sqlite_durable)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+_REACHABLE: Final = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""A server that is gone without a word is noticed after some 20 seconds, not after hours (libpq, "Parameter Key Words")."""
 
 
 def _create_private(path: Path) -> None:

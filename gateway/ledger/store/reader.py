@@ -14,6 +14,9 @@ from gateway.ledger.store.database import Store, unavailable
 
 T = TypeVar("T")
 
+_LONGEST_SECONDS: Final = 20.0
+"""How long a caller waits for a query that mutations wait for. A server that is not reachable any more says nothing."""
+
 
 class Reader:
     """Runs queries on a thread of its own, so that neither the event loop nor the writer waits for them."""
@@ -23,6 +26,16 @@ class Reader:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"ledger-{name}")
         self._connection: Connection | None = None
         self._closed = False
+
+    async def read_in_time(self, query: Callable[[Connection], T]) -> T:
+        """As `read`; raises `errors.LedgerUnavailable` also if the ledger does not answer in time."""
+        try:
+            return await asyncio.wait_for(self.read(query), _LONGEST_SECONDS)
+        except TimeoutError as error:
+            message = (
+                f"The ledger has not answered for {_LONGEST_SECONDS:g} seconds. Nothing was stored or sent; try again."
+            )
+            raise LedgerUnavailable(message) from error
 
     def read(self, query: Callable[[Connection], T]) -> Awaitable[T]:
         """The result of `query`, to be awaited. Raises what it raises, and `errors.LedgerUnavailable`."""

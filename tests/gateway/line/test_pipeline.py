@@ -1,9 +1,11 @@
 """The pipeline records before it sends, sends at most once, and settles even if the caller disconnects; a failure denies or leaves in doubt."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -20,16 +22,33 @@ from gateway.core.errors import (
     Malformed,
     NotAllowed,
     NotAuthenticated,
+    NotFound,
     NotSendable,
     SentinelError,
 )
 from gateway.core.model.caller import sender_of
-from gateway.core.model.mutation import CallClass
+from gateway.core.model.claim import Claim
+from gateway.core.model.facts import Facts
+from gateway.core.model.mutation import CallClass, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused, Sent
-from gateway.core.model.verdict import Mode, Verdict
+from gateway.core.model.verdict import Decision, Mode, Verdict
 from gateway.core.ports import Attempt
 from gateway.identity.signed_body import PlainCheck
-from tests.kit.doubles import AGENT, APPLIED, CALL, HUMAN, CloudDouble, LedgerDouble, Reads, asked, inbound, line
+from gateway.line import pipeline
+from gateway.line.pipeline import Pipeline
+from tests.kit.doubles import (
+    AGENT,
+    APPLIED,
+    CALL,
+    HUMAN,
+    CloudDouble,
+    FixedClock,
+    LedgerDouble,
+    Reads,
+    asked,
+    inbound,
+    line,
+)
 
 FAILED = Failed(code="ValidationError", message="no", reply=None)
 DOUBT = InDoubt(reason="No answer came.")
@@ -92,6 +111,100 @@ async def test_an_answer_that_cannot_be_recorded_is_in_doubt(ledger: LedgerDoubl
     result = await line(ledger, cloud).execute(AGENT, asked())
     assert isinstance(result.outcome, InDoubt)
     assert ledger.events == ["view", "prepare", "decided", "send"]
+
+
+async def _until(reached: Callable[[], bool]) -> None:
+    while not reached():  # noqa: ASYNC110  what runs in the background tells nobody when it is done
+        await asyncio.sleep(0.01)
+
+
+async def test_an_outcome_that_the_ledger_did_not_take_is_recorded_when_it_does(
+    ledger: LedgerDouble, cloud: CloudDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "_AGAIN_SECONDS", 0.01)
+    ledger.settled_fails = [LedgerUnavailable("down"), LedgerUnavailable("still down")]
+    settled: list[str] = []
+    line_ = line(ledger, cloud, make=partial(Pipeline, settled=settled.append))
+    result = await line_.execute(AGENT, asked())
+    assert isinstance(result.outcome, InDoubt)
+    await _until(lambda: bool(ledger.outcomes))
+    assert ledger.outcomes == [APPLIED]
+    assert settled == [result.mutation.id]
+    assert ledger.events.count("send") == 1
+
+
+async def test_a_decision_whose_storing_was_not_confirmed_is_recorded_as_not_sent(
+    ledger: LedgerDouble, cloud: CloudDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commit may have happened: then this gateway, which lives, is the only one that can say what became of it."""
+    monkeypatch.setattr(pipeline, "_AGAIN_SECONDS", 0.01)
+    ledger.decided_fails = [LedgerUnavailable("the connection was lost while it committed")]
+    line_ = line(ledger, cloud)
+    with pytest.raises(LedgerUnavailable):
+        await line_.execute(AGENT, asked())
+    await _until(lambda: bool(ledger.outcomes))
+    (outcome,) = ledger.outcomes
+    assert isinstance(outcome, Failed)
+    assert outcome.code == "NotSent"
+    assert "send" not in ledger.events
+
+
+@pytest.mark.parametrize("error", [NotFound("never stored"), NotAllowed("recorded already")])
+async def test_what_needs_no_record_is_not_tried_for_ever(
+    ledger: LedgerDouble, cloud: CloudDouble, monkeypatch: pytest.MonkeyPatch, error: SentinelError
+) -> None:
+    monkeypatch.setattr(pipeline, "_AGAIN_SECONDS", 0.01)
+    ledger.settled_fails = [LedgerUnavailable("down"), error]
+    line_ = line(ledger, cloud)
+    await line_.execute(AGENT, asked())
+    await _until(lambda: not line_._running)
+    assert ledger.outcomes == []
+
+
+class JumpingClock(FixedClock):
+    """Every look at it is a minute later: the process was paused, or the clock was set."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def now(self) -> datetime:
+        self.looks += 1
+        return super().now() + timedelta(minutes=self.looks)
+
+
+async def test_a_gateway_that_stood_still_while_it_decided_denies(ledger: LedgerDouble, cloud: CloudDouble) -> None:
+    line_ = line(ledger, cloud)
+    line_._clock = JumpingClock()
+    result = await line_.execute(AGENT, asked())
+    assert isinstance(result.outcome, Refused)
+    assert [each.rule for each in result.outcome.decision.findings][-1] == "never.stale"
+    assert "send" not in ledger.events
+
+
+class SilentLedger(LedgerDouble):
+    """It stores a decision only when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stores = asyncio.Event()
+
+    async def record_decision(self, mutation: Mutation, facts: Facts, decision: Decision) -> Sequence[Claim]:
+        await self.stores.wait()
+        return await super().record_decision(mutation, facts, decision)
+
+
+async def test_nothing_is_sent_if_the_ledger_says_nothing_and_a_late_decision_is_recorded_as_not_sent(
+    cloud: CloudDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "_AGAIN_SECONDS", 0.01)
+    ledger = SilentLedger()
+    line_ = line(ledger, cloud, make=partial(Pipeline, store_seconds=0.01))
+    with pytest.raises(LedgerUnavailable, match="nothing was sent"):
+        await line_.execute(AGENT, asked())
+    ledger.stores.set()
+    await _until(lambda: not line_._running)
+    assert [type(each) for each in ledger.outcomes] == [Failed]
+    assert "send" not in cloud.events + ledger.events
 
 
 async def test_a_claim_lost_once_is_decided_again(ledger: LedgerDouble, cloud: CloudDouble) -> None:

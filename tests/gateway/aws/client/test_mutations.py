@@ -1,6 +1,7 @@
 """Sending a mutation: exactly once, with the true outcome."""
 
 import socket
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -153,6 +154,17 @@ async def test_a_prepared_request_is_sent_only_once(aws: Any, server: Any, reply
     assert isinstance(await aws.send(prepared), Applied)
     assert isinstance(await aws.send(prepared), InDoubt)
     assert len(server.seen) == 1
+
+
+async def test_a_process_that_was_paused_after_it_had_signed_does_not_act_late(
+    aws: Any, server: Any, reply: Any
+) -> None:
+    server.replies = [reply(200, DONE)]
+    prepared = await aws.prepare(CAPACITY, "mut_1")
+    outcome = await aws.send(replace(prepared, signed_at=prepared.signed_at - 61))
+    assert isinstance(outcome, Failed)
+    assert (outcome.code, len(server.seen)) == ("NotSent", 0)
+    assert "stood still for 61 seconds" in outcome.message
 
 
 async def test_what_aws_did_not_prepare_is_not_sent(aws: Any) -> None:
