@@ -126,6 +126,13 @@ def test_the_scheme_is_that_of_the_connection() -> None:
     assert ReplyUrls().origin(replace(inbound(headers=(("host", "gate"),)), scheme="https")) == "https://gate"
 
 
+@pytest.mark.parametrize("name", ["x-forwarded-host", "forwarded", "x-original-host", "x-host"])
+def test_no_header_of_a_proxy_changes_where_urls_lead(name: str) -> None:
+    """It is not signed, so anyone between could set it."""
+    headers = (("host", "gate"), (name, "attacker.example://gate"))
+    assert ReplyUrls().origin(inbound(headers=headers)) == "http://gate"
+
+
 def test_terraform_keeps_awss_urls() -> None:
     """It writes them into its state and into other resources."""
     call = Call(service="sqs", operation="GetQueueUrl")
