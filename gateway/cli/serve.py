@@ -1,5 +1,6 @@
 """`sentinel serve`: the gateway in the foreground."""
 
+import asyncio
 import gc
 import logging
 import socket
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from gateway.cli.output import error_console, safe
+from gateway.cli.workers import MOST, run_workers
 from gateway.core.errors import SentinelError, SettingsInvalid
 from gateway.core.exception_text import without_values
 from gateway.core.settings import ServerSettings, Settings, read_settings_of_server
@@ -20,6 +22,9 @@ def serve(
     config: Annotated[
         Path | None, typer.Option("--config", help="Settings file. Default: sentinel.toml in this directory.")
     ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, max=MOST, help="Processes that share the port and the ledger.")
+    ] = 1,
     listening_on: Annotated[
         int | None, typer.Option("--fd", hidden=True, help="File descriptor of a socket that is bound already.")
     ] = None,
@@ -32,6 +37,12 @@ def serve(
     try:
         settings = read_settings_of_server(config)
         listener = listening(settings.server) if listening_on is None else socket.socket(fileno=listening_on)
+        if workers > 1:
+            with listener:
+                # Clients that come before the first worker has started wait for it.
+                listener.listen()
+                code = asyncio.run(run_workers(workers, config=config, listener=listener))
+            raise typer.Exit(code)
         _run(settings, listener)
     except SentinelError as error:
         error_console.print(f"[red]Sentinel does not start. {safe(str(error))}[/red]")
