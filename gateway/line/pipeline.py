@@ -391,7 +391,7 @@ class Pipeline:
         return mutation, decision, prepared
 
     def _keep(self, work: Awaitable[T]) -> asyncio.Future[T]:
-        """Work that runs to its end, whoever stops waiting for it."""
+        """Work that runs to its end, also if nobody waits for it any more."""
         future = asyncio.ensure_future(work)
         self._running.add(future)
         future.add_done_callback(self._forget)
@@ -400,7 +400,7 @@ class Pipeline:
     def _forget(self, future: asyncio.Future[Any]) -> None:
         self._running.discard(future)
         if not future.cancelled():
-            future.exception()  # whoever waited for it has it; nobody has to
+            future.exception()  # those who waited have it, and nobody has to
 
     async def _record_later(self, mutation: Mutation, sent: Sent) -> None:
         """Record an outcome until the ledger takes it. While this gateway lives, nobody else says what became of its mutation.

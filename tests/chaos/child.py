@@ -24,7 +24,7 @@ from gateway.app.running import running
 from gateway.core.failpoints import Point, arm
 from gateway.core.settings import ServerSettings, Settings, StackSettings, UpstreamSettings
 from gateway.doors.timeouts import TimeoutProtocol
-from gateway.ledger.sealed_ledger import open_sealed_ledger
+from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger, workflows_key
 from gateway.policy import embedded
 from reconciler.app import workflows_database
 from reconciler.changes.applied_mutation import AppliedMutation
@@ -346,7 +346,9 @@ async def _write_back(spec: Spec, clock: Ahead) -> None:
         backlog = Backlog(stack=STACK)
         remote = Remote(name="origin", source=stack, worktree=worktree, branch=BRANCH)
         worker = Worker(line=line, backlog=backlog, pushing=Publisher(stack=STACK, remote=remote, backlog=backlog))
-        async with durable({STACK: worker}, database=workflows_database(settings), poll_seconds=0.05) as runner:
+        key = workflows_key(master_key_of(settings))
+        database = workflows_database(settings)
+        async with durable({STACK: worker}, database=database, key=key, poll_seconds=0.05) as runner:
             for _ in range(_ROUNDS):
                 await worker.run_once(runner)
                 if not list(backlog.pending()) and worker.pushing is not None and await worker.pushing.push_once():

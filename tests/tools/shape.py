@@ -26,6 +26,9 @@ MOST_FILES_OF_A_PROGRAM = 8
 LEAST_WAIT = 300
 """Seconds that a test waits for what must happen, so that it passes on a busy machine."""
 
+MEASURING = ("tests/bench/", "tests/chaos/")
+"""What measures: programs beside the tests, whose figures are printed and not asserted."""
+
 MAY_SKIP = {"tests/clients/test_clients.py": "a client that is not installed; where CI is set it fails instead"}
 """Test files that may skip, with the reason. What is skipped passes without having been checked."""
 STOPWATCHES = {"perf_counter", "perf_counter_ns", "process_time", "process_time_ns", "thread_time", "thread_time_ns"}
@@ -110,7 +113,7 @@ def problems_of(files: Sequence[Source]) -> Iterator[Problem]:
     """What is wrong with a tree of sources."""
     code = [source for source in files if source.file.endswith(".py")]
     programs = [source for source in code if source.file.startswith(PROGRAMS)]
-    tests = [source for source in code if source.file.startswith("tests") and "/bench/" not in source.file]
+    tests = [source for source in code if source.file.startswith("tests") and not source.file.startswith(MEASURING)]
     classes = {node.name for source in programs for node in source.nodes if isinstance(node, ast.ClassDef)}
     for source in programs:
         yield from undocumented(source)
