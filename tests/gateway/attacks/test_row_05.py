@@ -107,6 +107,8 @@ def _cut(gate: Gate, capacity: int = 6) -> ClientError:
     with pytest.raises(ClientError) as caught:
         gate.client("autoscaling").set_desired_capacity(AutoScalingGroupName=ASG, DesiredCapacity=capacity)
     gate.upstream.behaviour = "ok"
+    # SDKs repeat 500, 502, 503 and 504, and never 409.
+    assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 409
     return caught.value
 
 

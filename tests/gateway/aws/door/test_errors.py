@@ -120,6 +120,7 @@ def test_a_bare_request_still_gets_a_valid_error(wire: Any) -> None:
         ("SignatureDoesNotMatch", 403),
         ("ValidationError", 400),
         ("InternalFailure", 409),
+        ("OutcomeUnknown", 409),
         ("ConflictException", 409),
         ("SomethingElse", 400),
     ],
