@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gateway.core.errors import SentinelError
-from gateway.core.exception_text import without_values
+from gateway.core.exception_text import lossy, without_values
 from gateway.core.model.adopt import Adopt
 from gateway.core.waiting import waiting
 
@@ -205,7 +205,7 @@ def _log_to_stderr() -> None:
     renderer: Any = structlog.dev.ConsoleRenderer() if sys.stderr.isatty() else structlog.processors.JSONRenderer()
     shared: list[Any] = [structlog.processors.add_log_level, structlog.processors.TimeStamper(fmt="iso", utc=True)]
     structlog.configure(
-        processors=[*shared, without_values, renderer], logger_factory=structlog.PrintLoggerFactory(sys.stderr)
+        processors=[*shared, without_values, renderer], logger_factory=structlog.PrintLoggerFactory(lossy(sys.stderr))
     )
 
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from gateway.cli.client import ApiRefused
 from gateway.core.errors import SentinelError
-from gateway.core.exception_text import without_values
+from gateway.core.exception_text import lossy, without_values
 from gateway.core.texts import visible
 from gateway.core.waiting import waiting
 
@@ -123,7 +123,7 @@ def log_to_stderr() -> None:
     *before, renderer = (each for each in structlog.get_config()["processors"] if each is not without_values)
     structlog.configure(
         processors=[*before, without_values, renderer],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(lossy(sys.stderr)),
     )
 
 

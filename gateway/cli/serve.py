@@ -13,7 +13,7 @@ import typer
 from gateway.cli.output import error_console, safe
 from gateway.cli.workers import MOST, run_workers
 from gateway.core.errors import SentinelError, SettingsInvalid
-from gateway.core.exception_text import without_values
+from gateway.core.exception_text import lossy, without_values
 from gateway.core.settings import ServerSettings, Settings, read_settings_of_server
 
 
@@ -64,7 +64,7 @@ def _log_to_stderr() -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(lossy(sys.stderr)),
     )
 
 

@@ -7,13 +7,37 @@ the texts of our own exceptions, which are written for users, and those of the o
 import sys
 import traceback
 from collections.abc import Iterator, MutableMapping
-from typing import Any, Final
+from contextlib import suppress
+from typing import Any, Final, TextIO, cast
 
 from gateway.core.errors import SentinelError
 
 _MOST_CAUSES: Final = 5
 _MOST_FRAMES: Final = 20
 """Of each exception; the innermost are kept."""
+
+
+class LossyStream:
+    """A stream for lines of a log. A line that cannot be written, because the disk is full or nobody reads any more, is dropped: the work that logs it goes on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write it, or drop it."""
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is buffered, or drop it."""
+        with suppress(OSError):
+            self._stream.flush()
+
+
+def lossy(stream: TextIO) -> TextIO:
+    """The stream, for `structlog.PrintLoggerFactory`."""
+    return cast("TextIO", LossyStream(stream))
 
 
 def without_values(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -343,9 +343,9 @@ class Pipeline:
                 failpoint(Point.RELEASED)
                 self._settled(mutation.id)
             except Exception:
-                log.exception("settled_not_recorded", mutation=mutation.id)
-                outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer yet.")
                 self._keep(self._record_later(mutation, sent))
+                outcome = InDoubt(reason="AWS answered, but the ledger could not record the answer yet.")
+                log.exception("settled_not_recorded", mutation=mutation.id)
         log_decision(mutation, decision, outcome)
         return MutationResult(mutation=mutation, decision=decision, outcome=outcome)
 

@@ -6,6 +6,7 @@ import logging
 import os
 import resource
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator
@@ -21,6 +22,7 @@ import uvicorn
 import wasmtime
 
 from gateway.app.running import running
+from gateway.core.exception_text import lossy
 from gateway.core.failpoints import Point, arm
 from gateway.core.settings import ServerSettings, Settings, StackSettings, UpstreamSettings
 from gateway.doors.timeouts import TimeoutProtocol
@@ -124,7 +126,10 @@ def _new_engine() -> wasmtime.Engine:
 async def warm() -> None:
     """Start and end a gateway that is asked once: what is compiled and read for that is in the memory that every run is forked from."""
     embedded.new_engine = _new_engine
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
+        logger_factory=structlog.PrintLoggerFactory(lossy(sys.stderr)),
+    )
     with tempfile.TemporaryDirectory() as directory:
         stack = write_stack(Path(directory) / "stack", Path(directory) / "remote.git", 1)
         spec = Spec(

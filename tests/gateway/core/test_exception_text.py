@@ -1,5 +1,7 @@
 """Logged exceptions say what broke and where, never the value it broke on."""
 
+import errno
+import io
 import sys
 from typing import Any
 
@@ -8,7 +10,7 @@ import structlog
 
 from gateway.cli.output import log_to_stderr
 from gateway.core.errors import Malformed
-from gateway.core.exception_text import exception_text, without_values
+from gateway.core.exception_text import exception_text, lossy, without_values
 
 VALUE = "hunter2-hunter2"
 
@@ -84,3 +86,21 @@ def test_commands_log_so_too(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().err
     assert shown.count("in _broken") == 1
     assert VALUE not in shown
+
+
+class FullDisk(io.StringIO):
+    """A file on a disk without room."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_line_that_cannot_be_written_stops_nothing() -> None:
+    logger = structlog.PrintLogger(lossy(FullDisk()))
+    logger.msg("decision")
+    kept = io.StringIO()
+    structlog.PrintLogger(lossy(kept)).msg("decision")
+    assert kept.getvalue() == "decision\n"
