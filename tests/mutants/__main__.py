@@ -31,7 +31,7 @@ class Mutant:
 
     @property
     def number(self) -> int:
-        """Its number in the specification's list."""
+        """Its number."""
         return int(self.path.name[:2])
 
     @property
