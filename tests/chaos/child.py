@@ -32,7 +32,7 @@ from reconciler.app import workflows_database
 from reconciler.changes.applied_mutation import AppliedMutation
 from reconciler.changes.backlog import Backlog
 from reconciler.drift.in_doubt.read_back import ReadBack
-from reconciler.line.loop import Line
+from reconciler.line.loop import Beside, Line
 from reconciler.line.proposal import Proposal
 from reconciler.proof.proved_edit import DeclaredCache
 from reconciler.publish.git import TRAILER
@@ -316,7 +316,7 @@ async def _settle(spec: Spec, clock: Ahead) -> None:
 class PlainLine(Line):
     """The line whose edit needs no plan: the value stands in the file as a number. Branch, commit, record and push are the real ones."""
 
-    async def prove(self, applied: AppliedMutation, backlog: Backlog) -> Proposal:
+    async def prove(self, applied: AppliedMutation, backlog: Backlog, beside: Beside | None = None) -> Proposal:
         """The edit of one number."""
         branch = await self._branch(backlog)
         if commit := await branch.find(applied.id):
