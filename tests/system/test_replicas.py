@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.allow_hosts(["12
 PEOPLE = {
     "agent": (ActorKind.AGENT, ()),
     "rival": (ActorKind.AGENT, ()),
-    "human": (ActorKind.HUMAN, ("approver",)),
+    "human": (ActorKind.HUMAN, ("approver", "operator")),
 }
 
 
