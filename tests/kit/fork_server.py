@@ -14,6 +14,8 @@ from types import ModuleType
 from typing import IO, Self
 
 ROOT = Path(__file__).parents[2]
+_SECONDS = 1_800
+"""How long a run may take: on a busy machine many write-backs take minutes."""
 
 
 class ForkServer:
@@ -37,7 +39,7 @@ class ForkServer:
         asked, told = _pipe(self._server.stdin), _pipe(self._server.stdout)
         asked.write(json.dumps(arguments) + "\n")
         asked.flush()
-        assert select.select([told], [], [], 300)[0], f"{arguments} did not end"
+        assert select.select([told], [], [], _SECONDS)[0], f"{arguments} did not end"
         return int(told.readline())
 
 
