@@ -124,6 +124,7 @@ PLACES: Final[Mapping[str, str]] = {
     "verify": "gateway.cli.verify:verify",
     "backup": "gateway.cli.backup:backup",
     "restore": "gateway.cli.backup:restore",
+    "doctor": "gateway.cli.doctor:doctor",
     "migrate": "gateway.cli.migrate:migrate",
     "config": "gateway.cli.config:config",
     "key": "gateway.cli.keys:key_app",
