@@ -12,7 +12,7 @@ from gateway.cli.output import console, fail, show_json
 from gateway.core.errors import SentinelError
 
 if TYPE_CHECKING:
-    from gateway.cli.doctor_finding import Opening, NotLookedAt
+    from gateway.cli.doctor_finding import NotLookedAt, Opening
     from gateway.core.settings import Settings
 
 OPEN = 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote
 
-from gateway.cli.doctor_finding import Opening, NotLookedAt
+from gateway.cli.doctor_finding import NotLookedAt, Opening
 
 MOST_NAMED: Final = 50
 """Most principals, keys or endpoints of one kind that are named; the rest are counted."""

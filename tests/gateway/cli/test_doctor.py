@@ -93,7 +93,8 @@ async def aws() -> AsyncIterator[MotoUpstream]:
     upstream = MotoUpstream()
     runner = await upstream.start()
     # Its state is that of this process.
-    httpx.post(f"{upstream.url}/moto-api/reset").raise_for_status()
+    async with httpx.AsyncClient() as client:
+        (await client.post(f"{upstream.url}/moto-api/reset")).raise_for_status()
     yield upstream
     await runner.cleanup()
 
