@@ -31,6 +31,7 @@ def test_a_module_passes_its_own_tests(module: str, tmp_path: Path) -> None:
     assert f"Success! {runs} passed, 0 failed." in done.stdout
 
 
+@pytest.mark.long
 def test_a_hole_in_the_policy_would_be_noticed(tmp_path: Path) -> None:
     """The tests of the module fail if a write is left out of the denial."""
     copy = tmp_path / "scp"

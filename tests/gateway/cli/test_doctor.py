@@ -126,10 +126,13 @@ def filled(aws: MotoUpstream) -> MotoUpstream:
     iam.add_user_to_group(GroupName="admins", UserName="ana")
     iam.create_access_key(UserName="ana")
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-    closed = {"Statement": [{"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*", "Condition": {"ArnEquals": {"aws:PrincipalArn": GATEWAY}}}]}  # fmt: skip
-    anybody = {"Statement": [{"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "*", "Resource": "*"}]}
-    for policy in (closed, anybody):
-        ec2.create_vpc_endpoint(VpcId=vpc, ServiceName="com.amazonaws.us-east-1.s3", PolicyDocument=json.dumps(policy))
+    closed: dict[str, Any] = {"Statement": [{"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*", "Condition": {"ArnEquals": {"aws:PrincipalArn": GATEWAY}}}]}  # fmt: skip
+    anybody: dict[str, Any] = {
+        "Statement": [{"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "*", "Resource": "*"}]
+    }
+    for passing in (closed, anybody):
+        text = json.dumps(passing)
+        ec2.create_vpc_endpoint(VpcId=vpc, ServiceName="com.amazonaws.us-east-1.s3", PolicyDocument=text)
     return aws
 
 
