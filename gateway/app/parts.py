@@ -19,6 +19,7 @@ from gateway.aws.models.call_classes import shipped as shipped_classes
 from gateway.aws.models.routing_index import RoutingIndex
 from gateway.aws.models.routing_index import shipped as shipped_routes
 from gateway.core.derived_rows import DerivedRow, derived_rows
+from gateway.core.errors import CodeInvalid, PolicyInvalid
 from gateway.core.model.masking import Masker
 from gateway.core.model.mutation import Call, CallClass
 from gateway.core.ports import Clock
@@ -39,9 +40,11 @@ from gateway.line.stop_book import StopBook
 from gateway.line.wakeups import Wakeups
 from gateway.policy.bundle import RunningEngine
 from gateway.policy.engine import open_engine
+from gateway.policy.pulled import Fetch, Fetched
 from gateway.signals.files import SignalFiles
 from gateway.signals.open_signals import OpenSignals
 from gateway.telemetry.telemetry import Telemetry
+from gateway.terraform.config.backend import StateObject
 from gateway.terraform.pulled_states import PulledStates
 from gateway.terraform.stacks import Stacks
 
@@ -106,7 +109,7 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         objects=_states(settings, clock),
     )
     ledger = await stack.enter_async_context(open_sealed_ledger(settings))
-    engine = await open_engine(settings.policy, settings.data)
+    engine = await open_engine(settings.policy, settings.data, _bundle_in_s3(settings, clock))
     stack.push_async_callback(engine.close)
     aws = _aws_parts(settings, clock)
     stack.push_async_callback(aws.client.close)
@@ -180,6 +183,27 @@ def _states(settings: Settings, clock: Clock) -> States:
             clock=clock,
         ),
     )
+
+
+def _bundle_in_s3(settings: Settings, clock: Clock) -> Fetch | None:
+    """Reads the bundle of the policies from S3, if that is where it is."""
+    plane = settings.policy.control_plane
+    if plane is None or plane.bucket is None:
+        return None
+    bucket, key = plane.bucket
+    wanted = StateObject(bucket=bucket, key=key, region=plane.s3_region)
+    objects = _states(settings, clock).buckets
+
+    async def fetch(etag: str) -> Fetched | None:
+        try:
+            content, tag = await asyncio.to_thread(objects.read, wanted)
+        except CodeInvalid as error:
+            raise PolicyInvalid(f"The bundle in S3 cannot be read: {error}") from error
+        if not content:
+            raise PolicyInvalid(f"There is no bundle at {wanted.url}.")
+        return None if etag and tag == etag else Fetched(archive=content, etag=tag)
+
+    return fetch
 
 
 def _endpoints(settings: Settings, models: ServiceModels) -> Endpoints:

@@ -5,6 +5,8 @@ Read from here: `parts.py` opens settings and adapters, `checks.py` has the orde
 """
 
 import asyncio
+import ipaddress
+import socket
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -14,12 +16,16 @@ import structlog
 from gateway.app import background
 from gateway.app.doors import open_doors
 from gateway.app.parts import Parts, open_parts
+from gateway.core.outbound.client import OutboundClient
 from gateway.core.settings import Settings, without_password
 from gateway.core.times import SystemClock
+from gateway.core.version import software_version
 from gateway.doors.router import DoorRouter
 from gateway.line.checks.priorities import idle_layers
 from gateway.line.own_handles import databases_of
 from gateway.line.unneeded_claims import UnneededClaims
+from gateway.policy.control_plane import ControlPlane
+from gateway.policy.pulled import PulledEngine
 from gateway.policy.sources import shipped
 from gateway.policy.stages import StageBook
 
@@ -61,6 +67,27 @@ def _background(parts: Parts) -> tuple[Coroutine[None, None, None], ...]:
         repeat(_stage_book(parts).look, 2.0, failed="policy_stages_not_recorded"),
         repeat(parts.key_ends.look, 600.0, failed="key_ends_not_looked_for"),
         parts.wakeups.follow(ledger),
+        *_control_plane(parts),
+    )
+
+
+def _control_plane(parts: Parts) -> tuple[Coroutine[None, None, None], ...]:
+    """Pulls policies from where they are set to come from, and reports there."""
+    plane, engine = parts.settings.policy.control_plane, parts.engine
+    if plane is None or not isinstance(engine, PulledEngine):
+        return ()
+    networks = tuple(map(ipaddress.ip_network, plane.private_addresses))
+    control = ControlPlane(
+        settings=plane,
+        engine=engine,
+        queries=parts.ledger,
+        directory=parts.settings.data,
+        labels={"id": socket.gethostname(), "app": "sentinel", "version": software_version()},
+        client=OutboundClient(seconds=30.0, most_bytes=64 * 1024, networks=networks),
+    )
+    return (
+        background.repeat(control.pull, plane.poll_seconds, failed="policy_not_pulled"),
+        background.repeat(control.report_decisions, 2.0, failed="decisions_not_reported"),
     )
 
 

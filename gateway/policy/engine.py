@@ -1,6 +1,7 @@
 """Opens the policy engine that the settings select. The embedded one reloads an edited policy: an edit that compiles takes effect, any other changes nothing."""
 
 import asyncio
+import ipaddress
 import threading
 import weakref
 from collections.abc import Coroutine, Mapping
@@ -15,6 +16,7 @@ from gateway.core.settings import PolicyEngineKind, PolicySettings
 from gateway.policy.bundle import Bundle, RunningEngine, select_bundle
 from gateway.policy.bundle_check import check_answers
 from gateway.policy.embedded import Embedded
+from gateway.policy.pulled import Fetch, PulledEngine, from_server
 from gateway.policy.sources import read_sources, shipped, source_paths
 
 log = structlog.get_logger()
@@ -126,12 +128,23 @@ BUNDLE_CACHE = "policy-bundle"
 """Subdirectory of the data directory with the bundle that was built last."""
 
 
-async def open_engine(settings: PolicySettings, data: Path) -> RunningEngine:
-    """The engine, ready to evaluate. `data` is the gateway's data directory.
+async def open_engine(settings: PolicySettings, data: Path, fetch: Fetch | None = None) -> RunningEngine:
+    """The engine, ready to evaluate. `data` is the gateway's data directory; `fetch` reads a bundle that is in S3.
 
     Raises `errors.PolicyInvalid` if the policies cannot run, `errors.PolicyUnavailable` if the OPA server does not answer,
     and `errors.SettingsInvalid` if no OPA server is set.
     """
+    if settings.control_plane is not None:
+        networks = tuple(map(ipaddress.ip_network, settings.control_plane.private_addresses))
+        pulled = PulledEngine(
+            settings.control_plane,
+            fetch=fetch or from_server(settings.control_plane, networks),
+            directory=data,
+            deadline_ms=settings.deadline_ms,
+            memory_mb=settings.memory_mb,
+        )
+        await pulled.open()
+        return pulled
     policies = settings.path or shipped()
     cache = data / BUNDLE_CACHE
     if settings.engine is PolicyEngineKind.EMBEDDED:
