@@ -1,13 +1,16 @@
 """Which wanted values the errors of a plan are about, so that the others can be written without them, and they themselves unset where that says the same."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
-from reconciler.model import Edited, Left, Wanted
+from gateway.terraform.lang.hcl import parse
+from reconciler.model import Edited, Left, Wanted, is_new
+from reconciler.rewrite.editors.alignment import align
 
 _START = re.compile(r"^Error: ", re.MULTILINE)
 _WITH = re.compile(r"^ +with (\S.*),$", re.MULTILINE)
@@ -31,13 +34,46 @@ class _PlanError:
 
 
 def divided_by_plan(output: str, edited: Edited) -> tuple[tuple[Wanted, ...], tuple[Left, ...]]:
-    """What errors in the output of `terraform plan` are about: the values to try as unset instead, and those that are left, each with the error.
+    """What errors in the output of `terraform plan` are about: the values to try otherwise, and those that are left, each with the error.
 
-    Reads of AWS give an empty text or list for what is not set, which the provider's own validation may refuse.
+    Reads of AWS give an empty text or list for what is not set, which the provider's own validation may refuse: it is tried as unset. A new
+    block is tried without the arguments that are refused; a plan of it tells whether they have to be said.
     """
     refused = refused_by_plan(output, edited)
-    unset = tuple(replace(each.wanted, value=None) for each in refused if each.wanted.value in _EMPTY)
-    return unset, tuple(each for each in refused if each.wanted.value not in _EMPTY)
+    otherwise: dict[tuple[str, str], Wanted] = {}
+    for each in refused:
+        if each.wanted.value in _EMPTY:
+            otherwise[each.wanted.key] = replace(each.wanted, value=None)
+        elif (less := _without_arguments(each.wanted, output)) is not None:
+            otherwise[each.wanted.key] = less
+    return tuple(otherwise.values()), tuple(each for each in refused if each.wanted.key not in otherwise)
+
+
+def _without_arguments(wanted: Wanted, output: str) -> Wanted | None:
+    """A new block without its arguments that errors are about; None if an error is about no argument of it, or the value is no new block."""
+    value = wanted.value
+    text = value.get("text") if is_new(wanted) and isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or not isinstance(text, str):
+        return None
+    for error in (each for each in _errors(output) if _is_of(wanted.address, each)):
+        less = _without(text, error.argument)
+        if less is None:
+            return None
+        text = less
+    return replace(wanted, value={**value, "text": text})
+
+
+def _without(text: str, argument: str) -> str | None:
+    """The text of a block without one of its own arguments; None if it has no such argument."""
+    document = parse(Path("new.tf"), text.encode())
+    found = document.attributes(document.blocks(document.root)[0]).get(argument)
+    if found is None:
+        return None
+    start = document.source.rfind(b"\n", 0, found.start_byte) + 1
+    end = document.source.find(b"\n", found.end_byte) + 1
+    if document.source[:start].endswith((b"\n\n", b"{\n")) and document.source[end:].startswith(b"\n"):
+        end += 1
+    return align(parse(Path("new.tf"), document.source[:start] + document.source[end:])).decode()
 
 
 def refused_by_plan(output: str, edited: Edited) -> tuple[Left, ...]:

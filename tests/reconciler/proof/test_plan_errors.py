@@ -86,3 +86,49 @@ def test_an_empty_value_that_is_refused_is_tried_as_unset() -> None:
     unset, refused = divided_by_plan(BY_OBJECT + "\n" + BY_VARIABLE, edited)
     assert [(want.key, want.value) for want in unset] == [(WANTED["a"], None)]
     assert [left.wanted.key for left in refused] == [WANTED["days"]]
+
+
+NEW = """resource "aws_sqs_queue" "b" {
+  name             = "b"
+  max_message_size = 1048576
+  delay_seconds    = 5000
+
+  tags = {
+    a = "b"
+  }
+}
+"""
+BY_SIZE = BY_BLOCK.replace("delay_seconds = 5000", "max_message_size = 1048576")
+
+
+def _new(text: str = NEW) -> Edited:
+    value = {"import_id": "b", "text": text}
+    wanted = Wanted(address="aws_sqs_queue.b", attribute="*", value=value)
+    return Edited(edits=(Edit(path=Path("main.tf"), start=0, end=0, old=b"", new=b"", wanted=wanted),))
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (BY_BLOCK, NEW.replace("  delay_seconds    = 5000\n", "")),
+        (
+            BY_BLOCK + "\n" + BY_SIZE,
+            'resource "aws_sqs_queue" "b" {\n  name = "b"\n\n  tags = {\n    a = "b"\n  }\n}\n',
+        ),
+        (BY_SIZE.replace("max_message_size", "name"), NEW.replace('  name             = "b"\n', "")),
+    ],
+)
+def test_a_new_block_is_tried_without_what_is_refused(output: str, text: str) -> None:
+    (less,), refused = divided_by_plan(output, _new())
+    assert refused == ()
+    assert isinstance(less.value, dict)
+    assert less.value == {"import_id": "b", "text": text}
+
+
+@pytest.mark.parametrize(
+    "output", [BY_BLOCK.replace("delay_seconds", "other"), BY_BLOCK.replace("   9:   delay_seconds = 5000\n", "")]
+)
+def test_a_new_block_of_which_no_argument_is_refused_is_left(output: str) -> None:
+    unset, refused = divided_by_plan(output, _new())
+    assert unset == ()
+    assert [left.wanted.address for left in refused] == ["aws_sqs_queue.b"]
