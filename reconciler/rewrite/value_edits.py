@@ -57,7 +57,7 @@ from reconciler.terraform.json_documents import document_in
 
 _MOST_SITES = 300
 """How many sites are tried for one value, the likeliest first; the code is evaluated for each."""
-_MOST_TOGETHER = 30
+_MOST_TOGETHER = 10
 """How many sites are tried for several values at once."""
 Live = Mapping[str, Mapping[str, Json]]
 """Attributes by address; those of data sources under `data.type.name`."""
@@ -170,10 +170,13 @@ def _edit_together(state: _State, wanted: Sequence[Wanted], allowed: Sequence[Wa
         for key in ((part.attribute, json.dumps(part.value, sort_keys=True)), (part.attribute, "")):
             groups.setdefault(key, []).append((whole, part))
     edits: list[Edit] = []
+    tried = set[frozenset[tuple[str, str]]]()
     for _, group in sorted(groups.items(), key=lambda each: each[0][1] == ""):
         members = [(whole, part) for whole, part in group if not _holds(state, part)]
-        if len({part.address for _, part in members}) < 2:  # noqa: PLR2004  several
+        keys = frozenset(part.key for _, part in members)
+        if len({part.address for _, part in members}) < 2 or keys in tried:  # noqa: PLR2004  several
             continue
+        tried.add(keys)
         whole, first = members[0]
         for site in islice(_sites(state, first), _MOST_TOGETHER):
             if isinstance(site, NoSite) or _is_split(site):
