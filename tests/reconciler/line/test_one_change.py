@@ -42,7 +42,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         s3.put_bucket_versioning(Bucket="reports-prod", VersioningConfiguration={"Status": "Enabled"})
         top = live.path.parent.parent
         identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-        add = ["add", "infra/composite/main.tf", "infra/composite/versioning", "infra/composite/.terraform.lock.hcl"]
+        add = ["add", "infra/composite/main.tf", "infra/composite/.terraform.lock.hcl"]
         for argv in (["init", "-q", "-b", "main"], add, [*identity, "commit", "-qm", "first"]):
             subprocess.run(["git", *argv], cwd=top, check=True, capture_output=True)
         yield live
