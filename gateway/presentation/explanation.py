@@ -7,6 +7,7 @@ from typing import Any
 
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import to_json
+from gateway.core.model.mutation import UNREAD
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.approvals import ConsentBody, RejectedBody, WithdrawnBody
 from gateway.core.records.decided import DecidedBody, RecordedDecision, RecordedFinding
@@ -71,7 +72,7 @@ _OUTCOMES = {
 
 def explanation_text(document: Mapping[str, Any]) -> str:
     """The explanation as text. Lines that begin with two spaces give the details of the line above."""
-    parts = (_head, _checks, _facts, _contest, _approval, _next)
+    parts = (_head, _checks, _facts, _inner, _contest, _approval, _next)
     return "\n".join(line for part in parts for line in part(document))
 
 
@@ -120,9 +121,25 @@ def _facts(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"  Code {facts['code'][:12] or 'unknown'}, policies {facts['policies'][:12] or 'unknown'}."
 
 
+def _inner(document: Mapping[str, Any]) -> Iterator[str]:
+    inner = document["inner"]
+    if inner is None:
+        return
+    yield "It makes AWS carry out:"
+    for call in inner["calls"]:
+        role = call.get("role")
+        rights = f", with {role}" if role == UNREAD else f", with the rights of {role}" if role else ""
+        known = "" if call.get("understood") else ", whose effects are not known"
+        given = f": {_value(call['parameters'])}" if call.get("parameters") else ""
+        yield f"  {call['service']}:{call['operation']} ({call['class']}){rights}{known}{given}."
+    if inner.get("more"):
+        yield f"  And {inner['more']} more."
+
+
 def _effect(effect: Mapping[str, Any]) -> str:
     what = effect["address"] if effect["attribute"] == "*" else f"{effect['address']}.{effect['attribute']}"
     contract = f"; contract {effect['contract']}" if effect["contract"] else ""
+    contract = f" by {effect['by']}{contract}" if effect.get("by") else contract
     if effect["action"] != "set":
         return f"{effect['action']} {what}{contract}."
     if effect["sensitive"]:
@@ -225,6 +242,7 @@ def explanation_of(records: Sequence[Record], *, sees_all: bool) -> dict[str, An
         "state": mutation_state(records),
         "checks": _explanation_checks(decision.findings),
         "facts": _explanation_facts(body),
+        "inner": to_members(body.inner),
         "contest": contest_of(decision.contest, sees_all=sees_all),
         "nearest": _nearest(decision.findings),
         "come_back": _now(come_back(decision), records),
@@ -269,7 +287,7 @@ def _strongest(findings: Sequence[RecordedFinding]) -> str:
 def _explanation_facts(body: DecidedBody[Any]) -> dict[str, Any]:
     """What the decision was based on: what is asked for, what was there before, and by which code and policies it was judged."""
     facts = body.facts
-    shown = ("address", "attribute", "action", "before", "value", "declared", "in_code", "sensitive", "implied")
+    shown = ("address", "attribute", "action", "before", "value", "declared", "in_code", "sensitive", "implied", "by")
     return {
         "effects": [
             {

@@ -80,6 +80,8 @@ class RecordedEffect(msgspec.Struct, Generic[Value], frozen=True, kw_only=True, 
     """Whether AWS does it as a consequence, though nobody asked for it."""
     basis: Basis = Basis.HAND
     """What it was known by. With `resource`, any attribute of the resource may have changed."""
+    by: str = ""
+    """`service:Operation` of the inner call that does it; absent if the call itself does."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -272,6 +274,37 @@ class RecordedPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """What explains it: `hand`, or origin and confidence of a derived row."""
 
 
+class RecordedInner(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One call that the call makes AWS carry out. Its effects are among the record's, with its name in `by`."""
+
+    service: str
+    operation: str
+    call_class: CallClass = msgspec.field(name="class")
+    role: str = ""
+    """ARN of the role with whose rights AWS makes it; absent if it is made with those of the call, `UNREAD` if nobody can tell."""
+    account: str = ""
+    region: str = ""
+    parameters: Mapping[str, Any] = {}
+    """Secrets masked."""
+    whole: bool = True
+    """Whether all parameters are there as they were."""
+    understood: bool = False
+    """Whether its effects are known."""
+
+    @property
+    def name(self) -> str:
+        """`service:Operation`."""
+        return f"{self.service}:{self.operation}"
+
+
+class RecordedInnerCalls(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The calls that the call makes AWS carry out, as far as they could be read."""
+
+    calls: tuple[RecordedInner, ...]
+    more: int = 0
+    """How many a record of many leaves out."""
+
+
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     """How much a large record leaves out."""
 
@@ -311,6 +344,8 @@ class DecidedBody(Body, Generic[Value], frozen=True, kw_only=True):
     """Of a plan that opened a session: nothing is sent for it, and it has no SETTLED."""
     part: RecordedPart | None = None
     """Of a call in such a session."""
+    inner: RecordedInnerCalls | None = None
+    """Of a call that makes AWS carry out others."""
     asked: RecordedAsked | None = None
     """What the policies were asked, for `sentinel policy replay`; absent if nothing was. Nobody but a replay is shown it."""
 

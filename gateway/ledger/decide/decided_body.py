@@ -10,8 +10,8 @@ from gateway.core.model.approval import approval_rule_to_json
 from gateway.core.model.claim import Claim
 from gateway.core.model.cost import CostDifference
 from gateway.core.model.facts import Facts, Subject
-from gateway.core.model.json import Json
-from gateway.core.model.mutation import CallClass, Effect, EffectAction, Mutation
+from gateway.core.model.json import Json, canonical_text
+from gateway.core.model.mutation import CallClass, Effect, EffectAction, InnerCall, Mutation
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
 from gateway.core.records.asked import RecordedAsked
 from gateway.core.records.decided import (
@@ -27,6 +27,8 @@ from gateway.core.records.decided import (
     RecordedEvidence,
     RecordedFacts,
     RecordedFinding,
+    RecordedInner,
+    RecordedInnerCalls,
     RecordedOffer,
     RecordedPart,
     RecordedRule,
@@ -44,8 +46,10 @@ MAX_PARAMETERS: Final = 64 * 1024
 """Most characters of a call's parameters kept in its record. A held call with more cannot be approved, because nobody can see all of it."""
 MAX_DENIED_PARAMETERS: Final = 4 * 1024
 """The same for a denied call, so that a refusal costs the ledger little."""
+MAX_INNER_PARAMETERS: Final = 16 * 1024
+"""About the most characters that the parameters of all inner calls have in a record together. They are made from those of the call."""
 MOST_NAMED: Final = 20
-"""Most contracts, claims, dependants and attributes that the facts of a record name."""
+"""Most contracts, claims, dependants and attributes that the facts of a record name, and most inner calls that it has."""
 
 
 def decided_body(
@@ -94,6 +98,7 @@ def decided_body(
         else None,
         plan=_plan(mutation) if decision.carried_out else None,
         part=_part(mutation),
+        inner=_inner(mutation.inner, MAX_DENIED_PARAMETERS if _is_refused(decision) else MAX_INNER_PARAMETERS),
         asked=RecordedAsked.of(decision.asked, judged_on(mutation, facts) if decision.asked else None),
     )
 
@@ -129,6 +134,30 @@ def _part(mutation: Mutation) -> RecordedPart | None:
     return RecordedPart(plan=part.session.id, uses=uses, row=part.row)
 
 
+def _inner(inner: Sequence[InnerCall], left: int) -> RecordedInnerCalls | None:
+    """The calls that it makes AWS carry out, the first ones with their parameters, secrets masked, in about `left` characters together."""
+    if not inner:
+        return None
+    found: list[RecordedInner] = []
+    for each in inner[:MOST_NAMED]:
+        parameters, whole = bounded_parameters(each.call, left, runs=each.call_class is CallClass.EXECUTE)
+        left = max(0, left - len(canonical_text(parameters)))
+        found.append(
+            RecordedInner(
+                service=each.call.service,
+                operation=each.call.operation,
+                call_class=each.call_class,
+                role=each.role,
+                account=each.call.account,
+                region=each.call.region,
+                parameters=parameters,
+                whole=whole,
+                understood=bool(each.effects),
+            )
+        )
+    return RecordedInnerCalls(calls=tuple(found), more=len(inner) - len(found))
+
+
 def recorded_effect(effect: Effect, subject: Subject | None) -> RecordedEffect[Json]:
     """An effect with the value it replaces (`before`) and the value in the code (`declared`). For a secret both are null."""
     known = subject if subject is not None and not effect.sensitive else None
@@ -146,6 +175,7 @@ def recorded_effect(effect: Effect, subject: Subject | None) -> RecordedEffect[J
         sensitive=effect.sensitive,
         implied=effect.implied,
         basis=effect.basis,
+        by=effect.by,
     )
 
 
@@ -198,8 +228,7 @@ def _call(mutation: Mutation, decision: Decision, account: str) -> RecordedCall:
     `account` is that of the states, which a call is about if no setting names its account.
     """
     call = mutation.call
-    denied = decision.verdict is Verdict.DENY and not decision.carried_out
-    most = MAX_DENIED_PARAMETERS if denied else MAX_PARAMETERS
+    most = MAX_DENIED_PARAMETERS if _is_refused(decision) else MAX_PARAMETERS
     parameters, whole = bounded_parameters(call, most, runs=mutation.call_class is CallClass.EXECUTE)
     return RecordedCall(
         service=call.service,
@@ -211,6 +240,10 @@ def _call(mutation: Mutation, decision: Decision, account: str) -> RecordedCall:
         parameters=parameters,
         whole=whole,
     )
+
+
+def _is_refused(decision: Decision) -> bool:
+    return decision.verdict is Verdict.DENY and not decision.carried_out
 
 
 def _decision(decision: Decision) -> RecordedDecision:

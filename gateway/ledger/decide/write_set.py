@@ -26,7 +26,7 @@ from gateway.core.model.path import WHOLE
 from gateway.core.model.stop import Reach
 from gateway.core.model.verdict import Decision, Verdict
 from gateway.core.records.codec import encode
-from gateway.core.records.decided import DecidedBody, LeftOut
+from gateway.core.records.decided import DecidedBody, LeftOut, RecordedInnerCalls
 from gateway.core.records.record import Record, to_members
 from gateway.ledger.decide.decided_body import decided_body
 from gateway.ledger.store.serialize import binding_text
@@ -66,8 +66,17 @@ def refused_body(body: DecidedBody[Any]) -> DecidedBody[Any]:
             findings=tuple(_shortened(replace(finding, offer=None)) for finding in objections[:_KEPT]),
             binding_sha256=digest,
         ),
+        inner=_without_parameters(body.inner),
         cut=LeftOut(effects=max(0, len(effects) - _KEPT), findings=max(0, len(findings) - _KEPT)),
     )
+
+
+def _without_parameters(inner: RecordedInnerCalls | None) -> RecordedInnerCalls | None:
+    """The inner calls by their names: what they were given stands in the call that makes them."""
+    if inner is None:
+        return None
+    calls = tuple(replace(_shortened(each), parameters={}, whole=False) for each in inner.calls)
+    return replace(inner, calls=calls)
 
 
 def _shortened(part: _Part) -> _Part:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.core.model.mutation import UNREAD
 from gateway.core.records.decided import RecordedDecision
 from gateway.core.records.record import Record, Stage
 from gateway.presentation.explanation import WINNERS_SHOWN, come_back, contest_of, explanation_of
@@ -49,6 +50,28 @@ def test_a_record_of_an_older_version_is_explained_as_far_as_it_goes() -> None:
     assert found["facts"]["effects"] == []
     assert found["approval"] == {"needs": None, "answers": [], "used": None, "held_as": "", "would_end": []}
     assert "  No. [SEN-X, built into Sentinel]" in found["text"]
+
+
+def test_the_calls_that_it_makes_aws_carry_out_are_told() -> None:
+    """Whoever investigates sees them; a record of before has none."""
+    calls = [
+        {
+            "service": "ecs", "operation": "RunTask", "class": "execute", "role": "arn:aws:iam::123456789012:role/r",
+            "parameters": {"cluster": "c"}, "understood": True,
+        },
+        {"service": "ssm", "operation": "SendCommand", "class": "execute", "role": UNREAD},
+    ]  # fmt: skip
+    record = decided(finding("allow"), verdict="allow")
+    body = {**record.body.members, "inner": {"calls": calls, "more": 3}}
+    found = explanation_of([replace(record, body=sample_body(Stage.DECIDED, body))], sees_all=True)
+    assert [each["operation"] for each in found["inner"]["calls"]] == ["RunTask", "SendCommand"]
+    assert (
+        "It makes AWS carry out:\n"
+        '  ecs:RunTask (execute), with the rights of arn:aws:iam::123456789012:role/r: {"cluster": "c"}.\n'
+        f"  ssm:SendCommand (execute), with {UNREAD}, whose effects are not known.\n"
+        "  And 3 more."
+    ) in found["text"]
+    assert explanation_of([record], sees_all=True)["inner"] is None
 
 
 def test_findings_are_grouped_by_check_in_their_order() -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Dependant
+from gateway.core.model.mutation import UNREAD, Call, CallClass, InnerCall
 from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
+from gateway.core.records.codec import decode, encode
 from gateway.core.records.record import to_members
 from gateway.ledger.decide.decided_body import MOST_NAMED, decided_body, recorded_facts
 
@@ -71,3 +73,52 @@ def test_contracts_dependants_flips_and_claims_are_named_up_to_a_number(scene: A
     assert found.contracts == {"aws_sqs_queue.orders": "x.sentinel.hcl:3"}
     assert len(found.held_before) == MOST_NAMED
     assert (len(found.dependants), len(found.flips), found.open_claims) == (MOST_NAMED, MOST_NAMED, 4)
+
+
+def test_the_calls_that_a_call_makes_aws_carry_out_are_named_without_their_secrets(scene: Any) -> None:
+    """An investigator sees what was started by proxy, with whose rights, and which of the effects it has."""
+    [effect] = scene.mutation().effects
+    by = "lambda:UpdateFunctionConfiguration"
+    inner = InnerCall(
+        call=Call(
+            service="lambda",
+            operation="UpdateFunctionConfiguration",
+            parameters={"FunctionName": "f", "Environment": {"Variables": {"DB": "hunter2-very-secret"}}},
+        ),
+        call_class=CallClass.EXECUTE,
+        role="arn:aws:iam::123456789012:role/scheduler",
+        effects=(replace(effect, by=by, implied=True),),
+    )
+    unread = InnerCall(
+        call=Call(service="ssm", operation="StartAutomationExecution"), call_class=CallClass.MUTATION, role=UNREAD
+    )
+    change = replace(scene.mutation(), inner=(inner, unread), effects=(replace(effect, by=by, implied=True),))
+    facts = scene.facts(change)
+    body = decided_body(change, facts, scene.decision(Verdict.ALLOW), facts.subjects, ())
+    assert body.inner is not None
+    first, second = body.inner.calls
+    assert (first.name, first.role, first.understood) == (by, inner.role, True)
+    assert first.parameters == {"FunctionName": "f", "Environment": {"Variables": {"DB": "***"}}}
+    assert "hunter2" not in encode(body)
+    assert (second.role, second.understood, second.parameters) == (UNREAD, False, {})
+    assert [each.by for each in body.effects] == [by]
+    again: Any = decode("decided", encode(body))
+    assert again.inner == body.inner
+
+
+@pytest.mark.parametrize(("verdict", "most"), [(Verdict.ALLOW, 40_000), (Verdict.DENY, 12_000)])
+def test_many_large_inner_calls_make_no_large_record(scene: Any, verdict: Verdict, most: int) -> None:
+    inner = tuple(
+        InnerCall(
+            call=Call(service="sqs", operation="CreateQueue", parameters={"QueueName": f"{number}" * 3000}),
+            call_class=CallClass.MUTATION,
+        )
+        for number in range(90)
+    )
+    change = replace(scene.mutation(), inner=inner)
+    facts = scene.facts(change)
+    body = decided_body(change, facts, scene.decision(verdict), facts.subjects, ())
+    assert body.inner is not None
+    assert (len(body.inner.calls), body.inner.more) == (MOST_NAMED, 90 - MOST_NAMED)
+    assert [each.whole for each in body.inner.calls][::19] == [True, False]
+    assert len(encode(body)) < most
