@@ -18,7 +18,8 @@ config := {
 	]},
 	"data_loss": {
 		"stores": [
-			"aws_ami", "aws_backup_vault", "aws_cloudwatch_log_group", "aws_codecommit_repository",
+			"aws_ami", "aws_ami_copy", "aws_ami_from_instance", "aws_backup_vault", "aws_cloudwatch_log_group",
+			"aws_codecommit_repository",
 			"aws_cognito_user_pool", "aws_db_cluster_snapshot", "aws_db_instance", "aws_db_snapshot",
 			"aws_docdb_cluster", "aws_docdb_cluster_instance", "aws_dynamodb_table", "aws_dynamodb_table_item",
 			"aws_ebs_snapshot", "aws_ebs_volume", "aws_ecr_repository", "aws_ecrpublic_repository",

@@ -63,6 +63,8 @@ SENT_UNASKED: Mapping[tuple[str, str], frozenset[str]] = {
 }
 """What the provider sends where the code says nothing, and AWS sets if nobody does. Reviewed against the provider and AWS's documentation."""
 
+_OF_ANOTHER = "_id"
+"""How the attributes end that have the id of another resource."""
 _MAKING = (PlannedAction.CREATE, PlannedAction.REPLACE)
 _DIRECTIONS: Mapping[EffectAction, tuple[PlannedAction, ...]] = {
     EffectAction.CREATE: _MAKING,
@@ -99,6 +101,7 @@ class SessionCall:
     _resources: dict[str, PlannedResource] = field(default_factory=dict, init=False, repr=False, compare=False)
     _unsaid: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
     _said: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    _created: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def operation(self) -> str:
@@ -129,10 +132,21 @@ class SessionCall:
             self._resources[change.address] = known
         return known
 
+    @property
+    def created(self) -> frozenset[str]:
+        """The addresses of what the session created."""
+        if not self._created:
+            self._created.append(frozenset(each for each, action, _ in self.used if action == EffectAction.CREATE))
+        return self._created[0]
+
+    @property
+    def knows_all_made(self) -> bool:
+        """Whether the session made something, and the id of each resource that it made is known."""
+        return bool(self.created) and self.created <= self.made.keys()
+
     def may_have_id(self, change: SessionChange) -> bool:
         """Whether a planned resource may have an id that nobody knows: it was created in the session, or adopted as AWS made it."""
-        created = any(address == change.address and action == EffectAction.CREATE for address, action, _ in self.used)
-        return created or change.resource_type.startswith(ADOPTED)
+        return change.address in self.created or change.resource_type.startswith(ADOPTED)
 
     def is_recorded(self, change: SessionChange, action: EffectAction) -> bool:
         """Whether the state has the resource that is changed. What is not there can only be made: an update or a deletion may be of anything."""
@@ -325,7 +339,7 @@ def _planned(
         and fits_direction(each, action)
         and asked.is_here(each)
         and asked.is_recorded(each, action)
-        and _identity_fits(asked.resource(each), effect.identity, has_id=makes or asked.may_have_id(each))
+        and _identity_fits(asked, each, effect.identity, has_id=makes or asked.may_have_id(each))
     ]
     fitting = [each for each in fitting if _is_named(asked.resource(each), effect.identity)] or fitting
     left = [each for each in fitting if asked.has_left(each, action, taken)] or fitting
@@ -350,11 +364,13 @@ def _is_named(resource: PlannedResource, identity: Mapping[str, str]) -> bool:
     return bool(resource.made) and any(resource.may_be(value) for value in identity.values())
 
 
-def _identity_fits(resource: PlannedResource, identity: Mapping[str, str], *, has_id: bool) -> bool:
+def _identity_fits(asked: SessionCall, change: SessionChange, identity: Mapping[str, str], *, has_id: bool) -> bool:
     """Whether the resource may be the one that the call names: every identifying attribute that is known is equal.
 
-    Without `has_id` nothing has been created yet, so an id that nobody knows is another resource's.
+    Without `has_id` nothing has been created yet, so an id that nobody knows is another resource's. The id of another resource that the plan
+    does not tell is that of what the session made, once the ids of all that it made are known.
     """
+    resource = asked.resource(change)
     for name, value in identity.items():
         known = resource.known(name)
         if known and value not in map(str, known):
@@ -362,6 +378,9 @@ def _identity_fits(resource: PlannedResource, identity: Mapping[str, str], *, ha
         if not known and not resource.is_free(name) and resource.change.action not in _MAKING:
             return False
         if not known and name in OWN and not (has_id and resource.may_be(value)):
+            return False
+        is_of_another = name.endswith(_OF_ANOTHER) and name not in OWN and resource.is_free(name)
+        if not known and is_of_another and asked.knows_all_made and value not in asked.made.values():
             return False
     return True
 

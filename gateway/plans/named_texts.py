@@ -155,8 +155,7 @@ class _Texts:
     @property
     def may_be_new(self) -> bool:
         """Whether the session created something whose id nobody knows, so that a strange text may be that."""
-        created = {address for address, action, _ in self.asked.used if action == EffectAction.CREATE}
-        return self.change.resource_type.startswith(ADOPTED) or not created <= set(self.asked.made)
+        return self.change.resource_type.startswith(ADOPTED) or not self.asked.created <= self.asked.made.keys()
 
     def is_another(self, text: str) -> bool:
         """Whether another recorded resource of the type has the text as its id, ARN or name."""

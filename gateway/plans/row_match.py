@@ -360,7 +360,9 @@ class _RowMatch:
                     yield ".".join(steps)
             elif is_written(resource, steps, value) or is_content(resource, steps, value):
                 continue
-            elif guarded and not _may_have(resource, guarded, value):
+            elif (
+                guarded and not _may_have(resource, guarded, value) and not self._is_made_inside(resource, steps, value)
+            ):
                 yield guarded
             elif self._is_delicate(steps, value) and not self._is_planned(resource, steps, value):
                 yield ".".join(steps)
@@ -458,6 +460,14 @@ class _RowMatch:
             or _may_have(resource, attribute, value)
             or to_json(value) in self.asked.made.values()
         )
+
+    def _is_made_inside(self, resource: PlannedResource, steps: tuple[str, ...], value: object) -> bool:
+        """Whether the value is the id of what the session made, in blocks with such a member of which the plan does not tell all."""
+        schema = self.asked.schemas.get(self.row.resource_type)
+        if schema is None or to_json(value) not in self.asked.made.values():
+            return False
+        ends = f".{snake(steps[-1])}"
+        return any(name.endswith(ends) and resource.is_free(name) for name in schema.kinds)
 
     def _guarded(self, steps: tuple[str, ...]) -> str:
         """The attribute that a parameter seems to carry, if a guardrail judges it; else empty."""

@@ -25,7 +25,7 @@ from gateway.line.survey import Survey
 from gateway.plans.call_match import CallMatch, SessionCall, by_effects
 from gateway.plans.check import OneStack, one_stack
 from gateway.plans.planned_items import by_item, writes_item
-from gateway.plans.planned_parts import by_owner
+from gateway.plans.planned_parts import by_owner, by_state, with_deleted
 from gateway.plans.row_match import by_rows
 from gateway.plans.untold_values import with_untold
 from gateway.terraform.stack import Stack
@@ -145,14 +145,17 @@ def match_of(asked: SessionCall) -> CallMatch:
     Tags of a planned resource that its own change does not have may be planned as resources of their own.
     """
     if not asked.effects:
-        return by_rows(asked)
+        found = by_rows(asked)
+        gone = with_deleted(asked) if found.objection else found
+        return found if gone.objection else gone
     found = by_effects(asked)
     if not (found.foreign or found.only_tags):
         return found
     if found.foreign and writes_item(asked):
         return by_item(asked)
-    if found.foreign and not (part := by_owner(asked)).objection:
-        return part
+    for beside in (by_owner, by_state) if found.foreign else ():
+        if not (part := beside(asked)).objection:
+            return part
     own = {effect.resource_type for effect in asked.effects}
     others = tuple(
         row

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, to_json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import AttributePath
 from gateway.effects.call_context import CallContext, Target
@@ -22,7 +22,7 @@ from gateway.effects.operation import (
     as_recorded,
     controls,
 )
-from gateway.effects.services import network_acls, security_groups
+from gateway.effects.services import images, network_acls, security_groups
 from gateway.effects.tags import drop_tags, set_tags, specified_tags, tag_map
 from gateway.effects.values import NotUnderstood
 
@@ -34,6 +34,7 @@ _on_vpn_gateway = partial(
     Operation, resource_type="aws_vpn_gateway", identity={"VpnGatewayId": "id"}, controls=_REQUEST_CONTROLS
 )
 _TAG, _STATE = "aws_ec2_tag", "aws_ec2_instance_state"
+_FLEET, _BY_DEFAULT = "aws_spot_fleet_request", "aws_ebs_encryption_by_default"
 _INSTANCE, _VOLUME, _TEMPLATE = "aws_instance", "aws_ebs_volume", "aws_launch_template"
 _on_instance = partial(Operation, resource_type=_INSTANCE, identity={"InstanceId": "id"})
 _VPC, _SUBNET, _ROUTE = "aws_vpc", "aws_subnet", "aws_route"
@@ -106,6 +107,29 @@ def _switched(state: str) -> Operation:
         return tuple(effects)
 
     return Operation(resource_type=_INSTANCE, other_types=(_STATE,), handler=handler)
+
+
+def _ends_instances(_context: CallContext, target: Target, value: object) -> Json:
+    """Whether the instances of a spot fleet end with it: only where the code says so, as the provider reads it."""
+    on_delete = target.recorded.get("terminate_instances_on_delete")
+    ends = on_delete == "true" if on_delete else target.recorded.get("terminate_instances_with_expiration") is True
+    if value not in (False, ends):
+        raise NotUnderstood("an end of the instances that the declared fleet does not ask for")
+    return to_json(value)
+
+
+def _encryption(*, enabled: bool) -> Operation:
+    """A row that switches the encryption of new volumes: one resource in an account and region, which no parameter names."""
+
+    def handler(context: CallContext) -> tuple[Effect, ...]:
+        context.allow_only("DryRun")
+        found = [each for text in ("true", "false") for each in context.inventory.find(_BY_DEFAULT, "enabled", text)]
+        target = context.target_among(_BY_DEFAULT, {"region": context.call.region}, tuple(found))
+        if target.recorded:
+            return (target.put("enabled", enabled),)
+        return (target.whole(CREATE), target.put("enabled", enabled, action=CREATE))
+
+    return Operation(resource_type=_BY_DEFAULT, handler=handler)
 
 
 def _template_tags(_target: Target, value: object) -> Mapping[str, Json]:
@@ -264,23 +288,22 @@ _on_attachment = partial(
 OPERATIONS: Mapping[str, Operation] = {
     **security_groups.OPERATIONS,
     **network_acls.OPERATIONS,
+    **images.OPERATIONS,
     "RunInstances": Operation(
         resource_type=_INSTANCE,
         action=CREATE,
         attributes=_INSTANCE_OPTIONS,
         controls=_REQUEST_CONTROLS | controls("MaxCount", "MinCount"),
     ),
-    "CopyImage": Operation(
-        resource_type="aws_ami_copy",
-        identity={"Name": "name"},
-        action=CREATE,
-        attributes={
-            "SourceImageId": "source_ami_id",
-            "SourceRegion": "source_ami_region",
-            "TagSpecifications": specified_tags("image"),
-        },
+    "CancelSpotFleetRequests": Operation(
+        resource_type=_FLEET,
+        identity={"SpotFleetRequestIds": "id"},
+        action=DELETE,
+        arguments={"TerminateInstances": _ends_instances},
         controls=_REQUEST_CONTROLS,
     ),
+    "DisableEbsEncryptionByDefault": _encryption(enabled=False),
+    "EnableEbsEncryptionByDefault": _encryption(enabled=True),
     "StartInstances": _switched("running"),
     "StopInstances": _switched("stopped"),
     "RebootInstances": _on_instances(INVOKE),

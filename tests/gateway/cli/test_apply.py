@@ -171,15 +171,15 @@ def test_a_resource_whose_calls_nobody_understands_is_named_before_the_apply(
     plan = planned("unknown")
     said = checked("unknown", plan)
     assert (said.exit_code, "would not pass" in said.output) == (2, True), said.output
-    assert "Nobody understands the calls that change aws_ami_from_instance.main" in said.output
+    assert "Nobody understands the calls that change aws_cognito_risk_configuration.main" in said.output
     since = moto.records()[-1].seq
 
     done = apply("unknown", plan)
     printed = capfd.readouterr()
 
     assert done.exit_code != 0, printed.err
-    assert [each.partition(":")[0] for each in held(moto, since)] == ["ec2"]
-    assert "CreateImage" in held(moto, since)[0]
+    assert [each.partition(":")[0] for each in held(moto, since)] == ["cognito-idp"]
+    assert "SetRiskConfiguration" in held(moto, since)[0]
 
 
 def ends(gate: Gate) -> list[Any]:

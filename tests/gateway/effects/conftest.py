@@ -17,6 +17,7 @@ from gateway.effects.registry import SERVICES
 from gateway.effects.resolver import EffectResolver
 from gateway.effects.schema import read_schemas
 from gateway.terraform.aws_location import AwsLocation, location_of
+from gateway.terraform.resource_index import as_text
 
 CASES = Path(__file__).parents[2] / "cases" / "effects"
 ACCOUNT, REGION = "123456789012", "eu-west-1"
@@ -32,7 +33,7 @@ class FakeInventory:
         return tuple(
             address
             for address, attributes in self._resources.items()
-            if address.split(".")[0] == resource_type and AttributePath(attribute).value_at(attributes) == value
+            if address.split(".")[0] == resource_type and _has(attributes, attribute, value)
         )
 
     def locate(
@@ -63,6 +64,11 @@ class FakeInventory:
 
     def accounts(self) -> frozenset[str]:
         return frozenset(self.place(address).account for address in self._resources) - {""}
+
+
+def _has(attributes: Mapping[str, Json], attribute: str, value: str) -> bool:
+    known = AttributePath(attribute).value_at(attributes)
+    return value in (known, as_text(known))
 
 
 def real(value: Any) -> Any:

@@ -18,6 +18,8 @@ _DELETES: Final = re.compile(
 _CREATES: Final = re.compile(
     r"^(Batch)?(Create|Allocate|Request|Run|Register|Import|Copy|Publish|Provision|Generate|Purchase|Restore)"
 )
+_RENEWS: Final = re.compile(r"^(Import|Publish|Register)")
+"""Those of them that also change what has the name already: they register it anew, or make its next version."""
 _LOOSENS: Final = re.compile(r"^(Batch)?(Detach|Disassociate|Untag|Unassign|Disable|Revoke|Unlink)")
 """Those that only loosen one resource from another; where the create begins with `Create`, they end nothing."""
 _BESIDE: Final = re.compile(rf"{_DELETES.pattern}|Tag(?![a-z])|\w*Tags(?![a-z])")
@@ -40,7 +42,7 @@ def _actions(key: Key, evidence: Evidence, creators: frozenset[Key], deleter: Ke
     actions = set()
     if key in creators:
         actions.add(CREATE)
-        if in_place and not _CREATES.match(key[1]):
+        if in_place and (not _CREATES.match(key[1]) or _RENEWS.match(key[1])):
             actions.add(SET)
     if key == deleter:
         actions.add(DELETE)

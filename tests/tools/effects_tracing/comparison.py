@@ -76,10 +76,18 @@ def _made_of(attribute: str, parameter: str) -> Way | None:
 
 
 def is_unique(value: Any) -> bool:
-    """Whether a value is a marker by itself, so that no other attribute has it by chance."""
+    """Whether a value is a marker by itself, or one in base 64, so that no other attribute has it by chance."""
     if not isinstance(value, str) or len(value) < 7:
         return False
-    return bool(_UNIQUE_PART.search(value)) or value.startswith(("{", "["))
+    return bool(_UNIQUE_PART.search(value)) or value.startswith(("{", "[")) or bool(MARKER.search(_plain(value)))
+
+
+def _plain(value: str) -> str:
+    """The text that a value is in base 64; empty if it is none."""
+    try:
+        return base64.b64decode(value, validate=True).decode()
+    except ValueError:
+        return ""
 
 
 @lru_cache(maxsize=1 << 12)

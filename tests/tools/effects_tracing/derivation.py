@@ -309,7 +309,11 @@ def _identifying(
 def _self_throughout(path: str, evidence: Evidence, facts: TypeFacts) -> Explanation | None:
     """The id, if the parameter was it in every run, also in the same create after the resource was made."""
     runs = [each for each in evidence.observations if path in each.parameters and each.state.get("id")]
-    if not runs or any(each.phase is Phase.CREATE and each.place == 0 for each in runs):
+    if (
+        not runs
+        or any(each.phase is Phase.CREATE and each.place == 0 for each in runs)
+        or _names_another(path, evidence)
+    ):
         return None
     same = candidates(path, runs, state_of)
     if same.get("id") is not Way.SAME or not all(is_unique(value) for each in runs for value in each.parameters[path]):
@@ -356,7 +360,14 @@ def _identifying_from_start(
         # Its create sends an attribute of the code where its changes send the id, so the id is made of that attribute.
         may = at_first.sureness is Sureness.MARKER and facts.may_name(at_first.attribute)
         return at_first if may and at_first.attribute not in facts.changeable else None
-    return None if candidates(path, created, config_of) else named
+    return None if _names_another(path, evidence) or candidates(path, created, config_of) else named
+
+
+def _names_another(path: str, evidence: Evidence) -> bool:
+    """Whether the first call of a create names something that is there before, which the resource is in no state."""
+    first = [each for each in evidence.of(Phase.CREATE) if path in each.parameters and each.place == 0]
+    known = {str(value) for each in evidence.observations for name in SELF for value in each.state.get(name, ())}
+    return bool(first) and not any(str(value) in known for each in first for value in each.parameters[path])
 
 
 def _is_self(path: str, evidence: Evidence) -> bool:

@@ -1,11 +1,12 @@
 """What the traces of a type say about one operation: the parameters of each run beside the configuration and the state of that run."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gateway.core.model.mutation import CallClass
 from tests.tools.effects_tracing.columns import Columns, attribute_columns, columns
+from tests.tools.effects_tracing.comparison import way
 from tests.tools.effects_tracing.traces import Phase, RecordedCall, Run, Trace
 
 _NO_ROWS = {"", CallClass.READ.value, CallClass.SECRET.value}
@@ -26,6 +27,8 @@ class Observation:
     state: Columns
     """The state before it; for a create, the one after it if it succeeded."""
     parameters: Columns
+    misread: frozenset[str] = frozenset()
+    """The attributes that were read back with another value than they were created with: the stub made it up."""
 
     @property
     def changed(self) -> frozenset[str]:
@@ -62,13 +65,25 @@ class Evidence:
 def evidence_of(traces: Iterable[Trace]) -> Mapping[tuple[str, str], Evidence]:
     """(Service, operation) → the evidence in the traces of one type."""
     found: dict[tuple[str, str], Evidence] = {}
+    traces = list(traces)
+    misread = frozenset(name for trace in traces for run in trace.runs for name in _misread(run))
     for trace in traces:
         for run in trace.runs:
-            _add_run(found, trace.summary.variant, run)
+            _add_run(found, trace.summary.variant, run, misread)
     return found
 
 
-def _add_run(found: dict[tuple[str, str], Evidence], variant: int, run: Run) -> None:
+def _misread(run: Run) -> Iterator[str]:
+    """The attributes at the top that a create configured, and that were read back with a value that does not follow from it."""
+    if run.phase is not Phase.CREATE:
+        return
+    for name, given in (run.config or {}).items():
+        read = (run.after or {}).get(name)
+        if isinstance(given, str) and isinstance(read, str) and given and read and way(given, read) is None:
+            yield name
+
+
+def _add_run(found: dict[tuple[str, str], Evidence], variant: int, run: Run, misread: frozenset[str]) -> None:
     config = attribute_columns(run.config)
     state = attribute_columns(run.after if run.phase is Phase.CREATE else run.state)
     calls: dict[tuple[str, str], list[tuple[int, RecordedCall]]] = defaultdict(list)
@@ -91,5 +106,6 @@ def _add_run(found: dict[tuple[str, str], Evidence], variant: int, run: Run) -> 
             config=config,
             state=state,
             parameters=parameters,
+            misread=misread,
         )
         evidence.observations.append(observation)

@@ -584,3 +584,78 @@ def test_a_name_that_another_call_changed_before_identifies() -> None:
     assert rows(runs, kinds)["TagCertificate"].identity == {"CertificateName": source("name")}
     alone = [each for each in runs if each.phase is not Phase.EACH]
     assert rows(alone, kinds)["TagCertificate"].identity == {}, "it may be what is changed"
+
+
+def test_what_is_registered_anew_under_its_name_is_changed() -> None:
+    """A job definition gets its next revision so; what `Create` makes in an update is something else."""
+    names = [marker("name", at) for at in range(3)]
+    values = [marker("value", at) for at in range(3)]
+    for operation, actions in (("RegisterThing", {CREATE, SET}), ("CreateThing", {CREATE})):
+        given = [{"Name": name, "Value": value} for name, value in zip(names, values, strict=True)]
+        changed = {"Name": names[0], "Value": values[1]}
+        state = {**STATE, "id": names[0], "name": names[0], "value": values[0]}
+        runs = [
+            *created(*given, operation=operation, name=names, value=values),
+            run(
+                Phase.EACH,
+                "value",
+                [call(operation, changed)],
+                config={"name": names[0], "value": values[1]},
+                state=state,
+            ),
+        ]
+        assert rows(runs, {"name": "string", "value": "string"}, ["name"])[operation].actions == actions
+
+
+def test_what_the_stub_answers_in_the_place_of_a_configured_value_identifies_nothing_beside_the_id() -> None:
+    """The parent of a unit is read back with the id of the unit itself."""
+    parents = [f"r-{marker('parent', at)}" for at in range(3)]
+    read = {**STATE, "parent_id": STATE["id"]}
+    runs = [
+        run(
+            Phase.CREATE,
+            str(at),
+            [call("CreateUnit", {"ParentId": each})],
+            config={"parent_id": each, "tags": {"a": "b"}},
+        )
+        for at, each in enumerate(parents)
+    ]
+    runs = [msgspec.structs.replace(each, after=read) for each in runs]
+    tags = {"k": marker("tag", 0)}
+    runs.append(
+        run(
+            Phase.UPDATE,
+            "1",
+            [call("TagResource", {"ResourceId": STATE["id"], "Tags": tags})],
+            config={"parent_id": parents[0], "tags": tags},
+            state=read,
+        )
+    )
+    kinds = {"parent_id": "string", "tags": "map(string)"}
+    assert rows(runs, kinds, ["parent_id"])["TagResource"].identity == {"ResourceId": source("id")}
+    same = [
+        msgspec.structs.replace(each, after={**read, "parent_id": (each.config or {})["parent_id"]})
+        for each in runs[:-1]
+    ]
+    found = rows([*same, runs[-1]], kinds, ["parent_id"])["TagResource"]
+    assert found.identity == {"ResourceId": source("parent_id")}, (
+        "what is read back as it was configured says more than the id"
+    )
+
+
+def test_a_create_that_names_what_was_there_before_does_not_name_what_it_creates() -> None:
+    """An association is replaced by the new one, which has another id."""
+    lists = [marker("list", at) for at in range(3)]
+    before, made = marker("before", 0), marker("made", 0)
+    runs = [
+        *created(*({"AssociationId": before, "ListId": each} for each in lists), operation="ReplaceAssociation", list_id=lists),
+        run(
+            Phase.DELETE,
+            "0",
+            [call("ReplaceAssociation", {"AssociationId": made, "ListId": lists[0]})],
+            state={"id": made, "list_id": lists[0]},
+        ),
+    ]  # fmt: skip
+    row = rows(runs, {"list_id": "string"}, ["list_id"])["ReplaceAssociation"]
+    assert ("AssociationId" in row.identity, row.confidence) == (False, Confidence.TYPE)
+    assert row.unexplained == {"AssociationId"}

@@ -14,7 +14,9 @@ provider "aws" {
   skip_metadata_api_check     = true
 }
 
-resource "aws_ami_from_instance" "main" {
-  name               = "unknown"
-  source_instance_id = "i-0123456789abcdef0"
+resource "aws_cognito_risk_configuration" "main" {
+  user_pool_id = "us-east-1_Ab129faBb"
+  risk_exception_configuration {
+    blocked_ip_range_list = ["10.10.10.10/32"]
+  }
 }
