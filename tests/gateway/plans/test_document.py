@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.core.errors import Malformed
-from gateway.core.model.plan import PlannedAction
+from gateway.core.model.plan import Plan, PlannedAction
 from gateway.effects.schema import known_schemas
 from gateway.plans.document import LARGEST_PLAN, PlannedDifference, read_plan
 
@@ -300,3 +300,27 @@ def test_what_is_not_told_has_marks_that_only_the_key_can_make() -> None:
     other = marked("hunter2-plain", "random_id.a.hex", b"other")
     assert not set(other.values()) & set(usual.values())
     assert marked("hunter2-plain", "random_id.a.hex", b"") == {}
+
+
+def test_plans_that_differ_in_a_secret_or_in_code_known_after_the_apply_are_two_plans() -> None:
+    """An approval is bound to the digest: of a client without a key nobody can tell such plans apart, and with one nobody reads the secret."""
+    kind = "aws_db_instance"
+
+    def plan(password: str, reference: str, key: bytes = b"key") -> Plan:
+        after = {"identifier": "d", "password": password}
+        block = {"address": f"{kind}.d", "expressions": {"password": {}, "kms_key_id": {"references": [reference]}}}
+        change = {"after_unknown": {"kms_key_id": True}, "after_sensitive": {"password": True}}
+        source = document(entry(f"{kind}.d", ["create"], None, after, change=change), configuration=configured(block))
+        return read_plan(source, mark_key=key)
+
+    one = plan("first", "aws_kms_key.a.arn")
+    assert one.changes[0].marks.keys() == {"password", "kms_key_id"}
+    assert plan("first", "aws_kms_key.a.arn").digest == one.digest
+    others = (
+        plan("second", "aws_kms_key.a.arn"),
+        plan("first", "aws_kms_key.b.arn"),
+        plan("first", "aws_kms_key.a.arn", b"x"),
+    )
+    assert len({one.digest, *(each.digest for each in others)}) == 4
+    assert not any(secret in repr(each) for each in (one, *others) for secret in ("first", "second"))
+    assert plan("first", "aws_kms_key.a.arn", b"").digest == plan("second", "aws_kms_key.b.arn", b"").digest
