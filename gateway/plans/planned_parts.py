@@ -40,7 +40,7 @@ _KEPT: Final[Mapping[str, Mapping[str, tuple[str, str, str]]]] = {
 
 
 def by_state(asked: SessionCall) -> CallMatch:
-    """The match of a call that starts or stops one thing with the planned resource that declares this."""
+    """The match of a call that starts or stops a resource with the planned one that declares this."""
     kind, parameter, attribute, state = _STATES.get(asked.operation, ("", "", "", ""))
     given = asked.call.parameters
     named = given.get(parameter)

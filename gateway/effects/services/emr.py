@@ -9,7 +9,7 @@ from gateway.core.model.mutation import Effect
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.limits import refuse_long_list
 from gateway.effects.operation import CREATE, DELETE, SET, Operation, Translate
-from gateway.effects.tags import drop_tags, set_tags, tag_map
+from gateway.effects.tags import set_tags, tag_map
 from gateway.effects.translators import as_json_text
 from gateway.effects.values import NotUnderstood
 
@@ -267,7 +267,5 @@ OPERATIONS: Mapping[str, Operation] = {
         identity={"JobFlowIds": "id"}, attributes={"VisibleToAllUsers": "visible_to_all_users"}
     ),
     "TerminateJobFlows": _on_cluster(identity={"JobFlowIds": "id"}, action=DELETE),
-    "AddTags": _on_cluster(identity={"ResourceId": "id"}, attributes={"Tags": set_tags}),
-    "RemoveTags": _on_cluster(identity={"ResourceId": "id"}, attributes={"TagKeys": drop_tags}),
 }
 """Operation name → row."""

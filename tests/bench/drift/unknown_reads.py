@@ -54,7 +54,9 @@ def return_defaults() -> None:
     from moto.acmpca.models import CertificateAuthority  # noqa: PLC0415  only the process of the simulated AWS has moto
     from moto.autoscaling.models import FakeAutoScalingGroup  # noqa: PLC0415  as above
     from moto.core.models import DEFAULT_ACCOUNT_ID  # noqa: PLC0415  as above
+    from moto.core.responses import BaseResponse  # noqa: PLC0415  as above
     from moto.elbv2.models import FakeTargetGroup  # noqa: PLC0415  as above
+    from moto.emr.responses import ElasticMapReduceResponse  # noqa: PLC0415  as above
     from moto.glue.models import FakePartition  # noqa: PLC0415  as above
 
     distribution = {"CapacityDistributionStrategy": "balanced-best-effort"}
@@ -86,6 +88,8 @@ def return_defaults() -> None:
         return arn
 
     setattr(CertificateAuthority, "issue_certificate", issue_numbered)  # noqa: B010  as above
+    # By its own rule a cluster is in the default region, whatever region the call is signed for.
+    setattr(ElasticMapReduceResponse, "get_region_from_url", BaseResponse.get_region_from_url)  # noqa: B010  as above
 
 
 def _empty(environ: dict[str, Any], body: bytes) -> tuple[str, bytes] | None:

@@ -123,7 +123,7 @@ def test_a_signal_ends_the_apply_with_what_is_under_way_recorded(
     assert ("CreateTopic", "applied") in settled(gate)[calls:]
     assert not [name for name, _ in settled(gate)[calls:] if name == "CreateRepository"]
     [end] = ends(gate)[before:]
-    assert (end["end"], end["exit_code"], end["unused"]) == ("ended", 1, ["interrupted:aws_ecr_repository.second"])
+    assert (end["end"], end["exit_code"], end["unused"]) == ("ended", 1, ["aws_ecr_repository.second"])
     _forget(gate, code)
 
 
@@ -169,4 +169,3 @@ def test_an_apply_that_waits_goes_on_once_a_person_approved_and_ends_with_an_int
 def _held(said: str) -> str:
     """The plan that is held."""
     return said.partition("Held as ")[2].partition(":")[0]
-
