@@ -40,11 +40,12 @@ def test_in_an_apply_only_planned_services_get_access(effects_of: Callable[..., 
         "o", PlannedAction.CREATE, KIND, values={"aws_service_access_principals": ["config.amazonaws.com"]}
     )
 
-    def enabled(service: str, operation: str = "EnableAWSServiceAccess") -> CallMatch:
-        found = effects_of("organizations", operation, {"ServicePrincipal": service}, {})
+    def enabled(service: str) -> CallMatch:
+        found = effects_of("organizations", "EnableAWSServiceAccess", {"ServicePrincipal": service}, {})
         asked = session_call(changes=(planned,), ServicePrincipal=service)
         return by_effects(replace(asked, effects=found, schemas=read_schemas({KIND})))
 
     assert enabled("config.amazonaws.com").uses
     assert enabled("sso.amazonaws.com").objection
-    assert enabled("config.amazonaws.com", "DisableAWSServiceAccess").objection
+    given = {"ServicePrincipal": "config.amazonaws.com"}
+    assert effects_of("organizations", "DisableAWSServiceAccess", given, {}) == (), "nothing is recorded yet"
