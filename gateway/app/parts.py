@@ -188,7 +188,7 @@ def _states(settings: Settings, clock: Clock) -> States:
 def _bundle_in_s3(settings: Settings, clock: Clock) -> Fetch | None:
     """Reads the bundle of the policies from S3, if that is where it is."""
     plane = settings.policy.control_plane
-    if plane is None or plane.bucket is None:
+    if plane.bucket is None:
         return None
     bucket, key = plane.bucket
     wanted = StateObject(bucket=bucket, key=key, region=plane.s3_region)

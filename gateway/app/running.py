@@ -74,7 +74,7 @@ def _background(parts: Parts) -> tuple[Coroutine[None, None, None], ...]:
 def _control_plane(parts: Parts) -> tuple[Coroutine[None, None, None], ...]:
     """Pulls policies from where they are set to come from, and reports there."""
     plane, engine = parts.settings.policy.control_plane, parts.engine
-    if plane is None or not isinstance(engine, PulledEngine):
+    if not isinstance(engine, PulledEngine):
         return ()
     networks = tuple(map(ipaddress.ip_network, plane.private_addresses))
     control = ControlPlane(

@@ -134,7 +134,7 @@ async def open_engine(settings: PolicySettings, data: Path, fetch: Fetch | None 
     Raises `errors.PolicyInvalid` if the policies cannot run, `errors.PolicyUnavailable` if the OPA server does not answer,
     and `errors.SettingsInvalid` if no OPA server is set.
     """
-    if settings.control_plane is not None:
+    if settings.control_plane.bundle:
         networks = tuple(map(ipaddress.ip_network, settings.control_plane.private_addresses))
         pulled = PulledEngine(
             settings.control_plane,

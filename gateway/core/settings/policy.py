@@ -22,13 +22,13 @@ class PolicyEngineKind(StrEnum):
 
 
 class ControlPlaneSettings(BaseModel):
-    """An OPA control plane, or a bucket of S3: where a signed bundle is pulled from, and where status and decisions are reported to."""
+    """An OPA control plane, or a bucket of S3: where a signed bundle is pulled from, and where status and decisions are reported to. Off without `bundle`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     url: Annotated[str, Field(max_length=2048)] = ""
     """Of the service, as `services.….url` of OPA. Over https; over http only to addresses that `private_addresses` lists."""
-    bundle: Annotated[str, Field(max_length=1024)]
+    bundle: Annotated[str, Field(max_length=1024)] = ""
     """Path of the bundle below the URL, as `bundles.….resource` of OPA; or `s3://BUCKET/KEY`, read with the gateway's own role."""
     s3_region: Annotated[str, Field(max_length=40)] = "us-east-1"
     """Region of the bucket."""
@@ -36,7 +36,7 @@ class ControlPlaneSettings(BaseModel):
     """Of the bundle, in status and decision logs."""
     token_env: Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")] = ""
     """Name of the environment variable that holds the bearer token of the service; empty for none."""
-    key_file: Path
+    key_file: Path | None = None
     """The public key (PEM), or for HS256 the secret, that signatures are verified with."""
     algorithm: Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "HS256"] = (
         "RS256"
@@ -61,6 +61,8 @@ class ControlPlaneSettings(BaseModel):
 
     def key(self) -> bytes:
         """The key that signatures are verified with. Raises `errors.SettingsInvalid`."""
+        if self.key_file is None:
+            raise SettingsInvalid("policy.control_plane.key_file is not set, and nothing unsigned is taken.")
         try:
             with self.key_file.open("rb") as file:
                 return file.read(_LARGEST_SECRET)
@@ -79,6 +81,10 @@ class ControlPlaneSettings(BaseModel):
     def _complete(self) -> Self:
         for network in self.private_addresses:
             ipaddress.ip_network(network)
+        if not self.bundle:
+            return self
+        if self.key_file is None:
+            raise ValueError("`key_file` is missing: nothing unsigned is taken.")
         if self.bucket is not None and not all(self.bucket):
             raise ValueError("`bundle` in S3 is like s3://bucket/path/bundle.tar.gz.")
         needs_url = self.bucket is None or self.status or self.decision_logs
@@ -98,7 +104,7 @@ class PolicySettings(BaseModel):
     """Where policies are evaluated: in this process, or by an OPA server."""
     path: Path | None = None
     """Directory of the policies; default: those shipped with Sentinel."""
-    control_plane: ControlPlaneSettings | None = None
+    control_plane: ControlPlaneSettings = ControlPlaneSettings()
     """Where a signed bundle of the policies is pulled from instead; only for the embedded engine."""
     green_tests: bool = True
     """Whether the tests beside changed policies must pass before these come into force; `sentinel up` sets it to false."""
@@ -111,6 +117,6 @@ class PolicySettings(BaseModel):
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if self.control_plane is not None and (self.path is not None or self.engine is not PolicyEngineKind.EMBEDDED):
+        if self.control_plane.bundle and (self.path is not None or self.engine is not PolicyEngineKind.EMBEDDED):
             raise ValueError("control_plane: policies are pulled only for the embedded engine, and without `path`.")
         return self
