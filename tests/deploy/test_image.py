@@ -74,7 +74,7 @@ def storage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Storage]:
     arguments = [*(f"{name}=localhost/base" for name in bases), "TERRAFORM_IMAGE=localhost/terraform"]
     for target in ("gateway", "reconciler"):
         storage.buildah(
-            "bud", "--isolation", "chroot", "--layers", "--format", "docker", "--target", target, "--tag", f"localhost/{target}",
+            "bud", "--isolation", "chroot", "--layers=false", "--format", "docker", "--target", target, "--tag", f"localhost/{target}",
             "--file", IMAGE / "Dockerfile", "--ignorefile", IMAGE / "Dockerfile.dockerignore",
             "--volume", f"{_CERTIFICATES}:{_CERTIFICATES}:ro", *(part for each in arguments for part in ("--build-arg", each)), ".",
         )  # fmt: skip
