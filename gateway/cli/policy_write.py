@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,18 +34,29 @@ def require_opa() -> Path:
     return tool
 
 
+class Draft(StrEnum):
+    """What can be drafted."""
+
+    GUARDRAIL = "guardrail"
+    APPROVER = "approver"
+
+
 def new_command(
-    name: Annotated[str, typer.Argument(help="Name of the guardrail's package, e.g. required_tags.")],
+    draft: Annotated[Draft, typer.Argument(help="guardrail: what is refused or held; approver: who must approve.")],
+    name: Annotated[str, typer.Argument(help="Name of its package, e.g. required_tags.")],
     path: Annotated[Path, typer.Option("--path", help="Directory of your policies.")] = Path("policies"),
-    rule: Annotated[str, typer.Option("--id", help="Id of its rule. Default: made of the name.")] = "",
+    rule: Annotated[str, typer.Option("--id", help="Id of a guardrail's rule. Default: made of the name.")] = "",
     *,
     as_json: Json = False,
 ) -> None:
-    """Write a guardrail and its test from a template; both pass as they are. Then say what the rule is about."""
-    from gateway.policy.new_guardrail import new_guardrail
+    """Write a guardrail or an approver rule with its test from a template; both pass as they are. Then say what the rule is about."""
+    from gateway.policy.drafts import new_approver, new_guardrail
 
     try:
-        files = new_guardrail(path, name, rule or f"ACME-{name.upper().replace('_', '-')}-1")
+        if draft is Draft.APPROVER:
+            files = new_approver(path, name)
+        else:
+            files = new_guardrail(path, name, rule or f"ACME-{name.upper().replace('_', '-')}-1")
     except SentinelError as error:
         fail(error, as_json=as_json)
     if as_json:

@@ -125,7 +125,8 @@ async def generated_page(old: RunningEngine, new: RunningEngine) -> dict[str, An
         verdicts = [min((each.verdict for each in found), key=_STRENGTH, default=Verdict.ALLOW) for found in (was, now)]
         if verdicts[0] is not verdicts[1]:
             flips.append(_flip(name, document, verdicts, (_shown(was, old), _shown(now, new))))
-    return {"replayed": count, "not_replayed": {}, "flips": flips, "revision": new.revision, "next": None}
+    counts = {"replayed": count, "not_replayed": {}, "next": None}
+    return {**counts, "flips": flips, "revision": new.revision, "contracts": ""}
 
 
 _STRENGTH: Final = tuple(Verdict).index

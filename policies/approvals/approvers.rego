@@ -3,6 +3,7 @@
 # description: |
 #   Says for a change that is held which roles may approve it, how many people must, and how long their approval may last. The numbers and
 #   roles are data (`policies/data/approvals.json`). The input is that of the guardrails, with the rules that hold the change in `held`.
+#   Packages below `sentinel.approver_rules` may demand more: roles (a set of lists) and people (a set of numbers); never less.
 package sentinel.approvers
 
 import data.data.approvals
@@ -22,6 +23,13 @@ result := {
 
 evaluated if {
 	is_number(people)
+	every demanded in demanded_people {
+		is_number(demanded)
+	}
+	every demanded in demanded_roles {
+		is_array(demanded)
+		count(demanded) > 0
+	}
 	is_number(longest_seconds)
 	every effect in input.mutation.effects {
 		count(roles_of(effect)) > 0
@@ -42,9 +50,17 @@ roles_of(effect) := named if {
 	named := approvals.roles_by_stack[input.stack]
 } else := approvals.roles
 
-people := approvals.people_for_stores if stores_changed
+roles contains demanded if some demanded in demanded_roles
 
-people := approvals.people if not stores_changed
+demanded_roles contains demanded if some demanded in data.sentinel.approver_rules[_].roles
+
+demanded_people contains demanded if some demanded in data.sentinel.approver_rules[_].people
+
+people := max({usual_people} | demanded_people)
+
+usual_people := approvals.people_for_stores if stores_changed
+
+usual_people := approvals.people if not stores_changed
 
 longest_seconds := approvals.longest_seconds_for_stores if stores_changed
 

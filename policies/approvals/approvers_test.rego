@@ -72,3 +72,20 @@ test_nobody_may_approve_where_no_role_is_named if {
 	given := object.union(config, {"approvals": {"roles_by_stack": {"kafka": []}}})
 	not approvers.evaluated with input as fixtures.document("agent", [queue]) with data.data as given
 }
+
+# What a package below `sentinel.approver_rules` demands; see `yours_test.rego`.
+demanding(demands) := fixtures.but(fixtures.document("agent", [queue]), "demands", demands)
+
+test_a_further_package_may_demand_more_and_never_less if {
+	answer := found(demanding({"roles": {["security"]}, "people": {3}}), config)
+	answer.roles == {["streaming"], ["security"]}
+	answer.people == 3
+	answer.reason == "3 people must approve."
+	found(demanding({"roles": set(), "people": {0}}), config).people == 1
+}
+
+test_an_odd_demand_is_no_answer if {
+	not found(demanding({"roles": {[]}, "people": set()}), config)
+	not found(demanding({"roles": {"security"}, "people": set()}), config)
+	not found(demanding({"roles": set(), "people": {"two"}}), config)
+}

@@ -34,7 +34,7 @@ def test_the_published_schema_is_the_one_in_force_and_has_the_version_of_kept_in
 
 
 def test_a_draft_is_written_once(sentinel: Run, tmp_path: Path) -> None:
-    command = ("policy", "new", "required_tags", "--path", str(tmp_path))
+    command = ("policy", "new", "guardrail", "required_tags", "--path", str(tmp_path))
     assert json.loads(sentinel(*command, "--json").stdout)["files"][0].endswith("guardrails/required_tags.rego")
     assert "ACME-REQUIRED-TAGS-1" in (tmp_path / "guardrails" / "required_tags.rego").read_text()
     done = sentinel(*command)

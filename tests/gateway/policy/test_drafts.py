@@ -1,4 +1,4 @@
-"""A drafted guardrail: it compiles, its test passes and covers it, and nothing is overwritten."""
+"""A drafted guardrail or approver rule: it compiles, its test passes and covers it, and nothing is overwritten."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ import pytest
 
 from gateway.core.errors import Malformed
 from gateway.policy import ci
+from gateway.policy.drafts import new_approver, new_guardrail
 from gateway.policy.lint import lint
-from gateway.policy.new_guardrail import new_guardrail
 from gateway.policy.opa_command import run_opa
 from gateway.policy.stages import FILE
 
@@ -19,6 +19,18 @@ def test_a_draft_has_no_mistakes_and_its_test_passes(policies: Path, opa_tool: P
     done = run_opa(opa_tool, ["test", "--run", "required_tags", "."], cwd=policies)
     assert "PASS: 2/2" in done.stdout
     assert "ACME-TAGS-1" in ci.check_metadata(policies, opa_tool)
+
+
+@pytest.mark.opa
+def test_a_drafted_approver_rule_demands_its_role_and_people(policies: Path, opa_tool: Path) -> None:
+    new_approver(policies, "databases")
+    assert lint(policies, opa_tool) == []
+    done = run_opa(opa_tool, ["test", "--run", "databases", "."], cwd=policies)
+    assert "PASS: 2/2" in done.stdout
+    with pytest.raises(Malformed, match="is there already"):
+        new_approver(policies, "databases")
+    with pytest.raises(Malformed, match=r"approvers\.rego is there already"):
+        new_approver(policies, "approvers")
 
 
 def test_nothing_is_overwritten_and_names_are_those_of_packages(tmp_path: Path) -> None:
