@@ -22,7 +22,7 @@ def test_the_shipped_packages_are_found_and_say_nothing_but_findings(policies: P
     sources = {source.package: source for source in guardrail_sources(policies, opa_tool)}
     assert set(sources) == {
         *("comprehension", "data_loss", "destinations", "disruption", "execution", "exposure", "identity", "motive"),
-        *("network", "proxies"),
+        *("network", "proxies", "cost", "freezes", "instance_families", "regions", "tags"),
     }
     assert sources["motive"].place == "guardrails/motive.rego:4"
     check_guardrails(policies, opa_tool)
