@@ -37,7 +37,9 @@ with_pack(stage, entries) := {"findings": fixtures.verdicts(answer.findings), "w
 test_without_an_entry_a_rule_has_the_stage_of_its_pack if {
 	"SEN-M001 deny" in with_pack("warn", []).warned
 	"SEN-M001 deny" in with_pack("enforce", []).findings
-	with_pack("off", []) == {"findings": {"SEN-C001 hold"}, "warned": set()}
+	answer := with_pack("off", [])
+	not "SEN-M001 deny" in answer.findings
+	not "SEN-M001 deny" in answer.warned
 }
 
 test_an_entry_may_be_for_a_pack if {
