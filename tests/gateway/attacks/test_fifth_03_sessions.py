@@ -5,6 +5,7 @@ What must hold: what a gateway answers reads standing keys alone; a revocation e
 short it is.
 """
 
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -57,7 +58,9 @@ def test_a_revocation_ends_what_is_open_and_names_nothing_else(busy: Gate) -> No
     busy.revoke("agent")
     [record] = busy.records(stage=Stage.KEY_REVOKED)
     assert len(record.body.members["sessions"]) == 1
-    assert httpx.get(f"{busy.url}/v1/budgets", headers=busy.bearer("agent"), timeout=300).status_code == 401
+    end = time.monotonic() + 60  # a gateway may know a key for a second longer
+    while httpx.get(f"{busy.url}/v1/budgets", headers=busy.bearer("agent"), timeout=300).status_code != 401:
+        assert time.monotonic() < end, "the key still counts"
 
 
 def test_short_sessions_count_for_some_minutes(gate: Gate) -> None:

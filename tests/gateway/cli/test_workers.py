@@ -70,7 +70,7 @@ def test_a_killed_worker_is_replaced_and_all_end_together(tmp_path: Path) -> Non
         _until(lambda: killed not in (now := _children(process.pid)) and len(now) == 2)
         assert other in _children(process.pid)
         _until(lambda: _ready(url))
-        _until(lambda: (tmp_path / "log").read_text().count('"started"') == 3)
+        _until(lambda: (tmp_path / "log").read_text().count('"started"') >= 3)
         process.send_signal(signal.SIGTERM)
         assert process.wait(300) == 0
         assert _children(process.pid) == []
