@@ -1,6 +1,7 @@
 """Two gateways on one ledger: what is revoked, stopped, claimed or spent at one holds at the other; a paused gateway that wakes does not act late."""
 
 import asyncio
+import itertools
 import json
 import os
 import signal
@@ -115,8 +116,11 @@ async def test_what_ends_at_one_gateway_ends_at_the_other(pair: Pair) -> None:
     assert (await pair.ask(1, "rival", 0, 2)).status_code == 200
     await pair.ring.revoke(pair.keys["rival"].id)
 
+    # A value of its own each time: until the other gateway knows, a call is carried out.
+    values = itertools.count(100)
+
     async def refused() -> bool:
-        return (await pair.ask(1, "rival", 0, 3)).status_code == 401
+        return (await pair.ask(1, "rival", 0, next(values))).status_code == 401
 
     await _until(refused)
     # A claim: the other agent wants the same attribute for the same reason at the other gateway.
@@ -134,6 +138,11 @@ async def test_what_ends_at_one_gateway_ends_at_the_other(pair: Pair) -> None:
         headers={"Authorization": f"Bearer {human.id}.{human.secret}"},
     )
     assert stopped.status_code in (200, 201), stopped.text
+
+    async def is_stopped() -> bool:
+        return (await pair.ask(1, "agent", 3, next(values))).status_code == 403
+
+    await _until(is_stopped)
     assert (await pair.ask(1, "agent", 3, 30)).status_code == 403
     carried = [each.value for each in carried_out(pair.aws.log)]
     assert sorted(carried) == sorted({*carried})
