@@ -116,7 +116,7 @@ class Container:
             'root=$1 volumes=$2; shift 2; mount --bind "$root" "$root"; mount -o remount,bind,ro "$root"; '
             'mount --bind "$volumes/data" "$root/var/lib/sentinel"; mount --bind "$volumes/checkpoint" "$root/var/lib/sentinel-checkpoint"; '
             'mount --bind "$volumes/etc" "$root/etc/sentinel"; mount -t tmpfs tmpfs "$root/tmp"; '
-            f'exec setpriv --no-new-privs chroot --userspec={USER}:{USER} --groups= "$root" "$@"'
+            f'exec setpriv --no-new-privs {debian("chroot")} --userspec={USER}:{USER} --groups= "$root" "$@"'
         )
         return ["unshare", "--mount", "sh", "-ec", script, "sh", str(self.root), str(self.volumes), *command]
 
