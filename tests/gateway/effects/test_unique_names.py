@@ -8,7 +8,7 @@ from gateway.effects.registry import SERVICES
 _IDS = ("id", "arn", "uuid", "grant_id", "zone_id", "key_id")
 """Attributes that AWS makes unique."""
 UNIQUE = {
-    "aws_ami_copy", "aws_autoscaling_group", "aws_cloudwatch_dashboard", "aws_cloudwatch_log_group", "aws_cloudwatch_metric_alarm",
+    "aws_ami_copy", "aws_ami_from_instance", "aws_autoscaling_group", "aws_cloudwatch_dashboard", "aws_cloudwatch_log_group", "aws_cloudwatch_metric_alarm",
     "aws_dynamodb_table", "aws_ecs_cluster", "aws_iam_instance_profile", "aws_iam_policy", "aws_iam_role", "aws_iam_service_linked_role", "aws_iam_user", "aws_kms_alias",
     "aws_launch_template", "aws_lb", "aws_lb_target_group", "aws_secretsmanager_secret", "aws_sfn_state_machine", "aws_sns_topic",
     "aws_sqs_queue",
