@@ -58,7 +58,7 @@ def test_a_revocation_ends_what_is_open_and_names_nothing_else(busy: Gate) -> No
     busy.revoke("agent")
     [record] = busy.records(stage=Stage.KEY_REVOKED)
     assert len(record.body.members["sessions"]) == 1
-    end = time.monotonic() + 60  # a gateway may know a key for a second longer
+    end = time.monotonic() + 300  # a gateway may know a key for a second longer
     while httpx.get(f"{busy.url}/v1/budgets", headers=busy.bearer("agent"), timeout=300).status_code != 401:
         assert time.monotonic() < end, "the key still counts"
 
