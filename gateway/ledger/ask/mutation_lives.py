@@ -10,7 +10,7 @@ from gateway.core.model.json import canonical_text
 from gateway.core.model.verdict import Verdict
 from gateway.core.ports import Activity
 from gateway.core.records.record import Record, Stage
-from gateway.ledger.ask.record_search import MAX_PAGE, MOST_AT_ONCE, RecordKind, record_kinds
+from gateway.ledger.ask.record_search import MOST_AT_ONCE, RecordKind, record_kinds
 from gateway.ledger.store.rows import RecordRow
 from gateway.ledger.store.serialize import record_from_row
 from gateway.ledger.store.statements import Among, Query, Session, SqlValue, Statement, columns
@@ -37,7 +37,8 @@ def _ends() -> Query[RecordRow]:
         .subquery()
     )
     ends = or_(numbered.c.up <= _FIRST, numbered.c.down <= _NEWEST)
-    chosen = select(numbered.c.seq).where(ends).limit(MAX_PAGE)
+    # Without a limit over all: a mutation whose records it cut off would be missing. Who asks names few mutations.
+    chosen = select(numbered.c.seq).where(ends)
     return Query(
         select(*columns(RECORDS, RecordRow)).where(RECORDS.c.seq.in_(chosen)).order_by(RECORDS.c.seq), RecordRow
     )
