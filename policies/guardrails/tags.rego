@@ -49,13 +49,11 @@ findings contains {
 required := {name | some list in scopes.lists(config.required, config.by_stack); some name in list}
 
 # Address → the tags that it would have: of what is created, and of what gets other tags as a whole.
-tagged[address] := tags if {
+tagged[effect.address] := object.get(written, effect.address, {}) if {
 	some effect in input.mutation.effects
 	effect.action == "create"
 	effect.attribute == "*"
 	not effect.resource_type in config.untagged
-	address := effect.address
-	tags := object.union_n([given | some other in effects.writes; other.address == address; some given in tags_of(other)])
 }
 
 tagged[effect.address] := effect.value if {
@@ -64,10 +62,11 @@ tagged[effect.address] := effect.value if {
 }
 
 # Address → the tags that the call writes, whole or one by one.
-written[address] := tags if {
+written[address] := object.union_n([tags | some tags in parts]) if some address, parts in writes
+
+writes[effect.address] contains tags if {
 	some effect in effects.writes
-	address := effect.address
-	tags := object.union_n([given | some other in effects.writes; other.address == address; some given in tags_of(other)])
+	some tags in tags_of(effect)
 }
 
 replaces(effect) if {

@@ -168,10 +168,11 @@ def test_edited_rules_are_compiled_and_stopped(gate: Gate) -> None:
         "COND", "some x in numbers.range(1, 20000)\n\tsome y in numbers.range(1, 20000)\n\tx * y == -1"
     )
     greedy = RULE.replace("COND", "count(numbers.range(1, 30000000)) == -1")
-    for broken, reason in ((endless, "they took too long"), (greedy, "they ")):
+    stopped = ("they took too long", "they were aborted (out of memory")  # whichever limit the machine reaches first
+    for broken in (endless, greedy):
         found = tried(gate, mutation=mutation, policies={"guardrails/own.rego": broken})
         assert found["decision"]["after"] == "deny"
-        assert reason in found["decision"]["new"][0]["reason"]
+        assert any(limit in found["decision"]["new"][0]["reason"] for limit in stopped)
     answer = ask(gate, policies={"guardrails/own.rego": rule.replace("caller.kind", "caller.kindd")})
     assert (answer.status_code, "guardrails/own.rego" in answer.json()["detail"]) == (400, True)
     assert not (shipped() / "guardrails" / "own.rego").exists()
