@@ -1,0 +1,3 @@
+output "service_name" {
+  value = aws_ecs_service.this.name
+}
