@@ -8,7 +8,7 @@ have refused the change that led to them. What other checks said is kept too. Co
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -42,6 +42,8 @@ HISTORY: Final = (
 LARGEST_PAGE: Final = 500
 """Decisions that are replayed at a time: half a second's work."""
 _WORKERS: Final = 2
+_AT_A_TIME: Final = 32
+"""Decisions that are prepared before the policies are asked about them: a megabyte of questions, and eight at most."""
 _MOST_BROKEN: Final = 20
 """Decisions that policies may fail to answer before a page ends: each may take the whole deadline."""
 _MOST_SECONDS: Final = 60.0
@@ -131,25 +133,49 @@ def questions_of(body: DecidedBody[Any]) -> tuple[Asked, ...] | NotReplayed:
     return questions or NotReplayed.NO_FACTS
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    """A decision that the policies are to be asked about again."""
+
+    record: Record
+    body: DecidedBody[Any]
+    questions: tuple[Asked, ...]
+    asked: frozenset[str]
+    """The checks whose findings are made again."""
+    judged: tuple[Finding, ...] = ()
+    """What the contracts say."""
+
+
 async def replay(
     record: Record, engine: RunningEngine, contracts: ContractReplay | None = None
 ) -> Replayed | NotReplayed:
     """The decision of a DECIDED record, with what the policies of `engine` say, and what the `contracts` say if there are any."""
+    prepared = await _prepared(record, contracts)
+    return prepared if isinstance(prepared, NotReplayed) else await _asked_again(prepared, engine)
+
+
+async def _prepared(record: Record, contracts: ContractReplay | None) -> _Prepared | NotReplayed:
+    """The questions of a record, and what the contracts say."""
     body = record.body
     if not isinstance(body, DecidedBody):
         return NotReplayed.UNREADABLE
     questions = questions_of(body)
     if isinstance(questions, NotReplayed):
         return questions
-    asked = {question.check for question in questions} | {"approvers"}
-    judged: tuple[Finding, ...] = ()
-    if contracts is not None:
-        again = await contracts.again(record, body, questions)
-        if isinstance(again, NotReplayed):
-            return again
-        judged, questions = again.findings, again.questions
-        asked |= CHECKS if again.judged else frozenset()
-    findings = (*judged, *[each for question in questions for each in await answers(question, engine)])
+    asked = frozenset({question.check for question in questions} | {"approvers"})
+    if contracts is None:
+        return _Prepared(record=record, body=body, questions=questions, asked=asked)
+    again = await contracts.again(record, body, questions)
+    if isinstance(again, NotReplayed):
+        return again
+    asked |= CHECKS if again.judged else frozenset()
+    return _Prepared(record=record, body=body, questions=again.questions, asked=asked, judged=again.findings)
+
+
+async def _asked_again(prepared: _Prepared, engine: RunningEngine) -> Replayed:
+    """The decision with what the policies say."""
+    record, body, questions, asked = prepared.record, prepared.body, prepared.questions, prepared.asked
+    findings = (*prepared.judged, *[each for question in questions for each in await answers(question, engine)])
     kept = tuple(each for each in body.decision.findings if each.check not in asked)
     after = _verdict(body, kept, findings)
     if after is Verdict.HOLD and engine.answers(APPROVERS):
@@ -272,13 +298,12 @@ def _in_thread(records: Sequence[Record], engine: RunningEngine, contracts: Cont
 
 async def _replayed(records: Sequence[Record], engine: RunningEngine, contracts: ContractReplay | None) -> ReplayPage:
     page, broken, began = ReplayPage(), 0, time.thread_time()
-    for record in records:
+    async for done in _each(records, engine, contracts):
         if time.thread_time() - began > _MOST_SECONDS:
             raise PolicyInvalid(
                 f"The policies took longer than {_MOST_SECONDS:.0f} s for {page.replayed} decisions, so the replay ended there. Ask for smaller pages, "
                 "or make the policies quicker."
             )
-        done = await replay(record, engine, contracts)
         if (
             isinstance(done, Replayed)
             and (problem := done.broke)
@@ -296,6 +321,16 @@ async def _replayed(records: Sequence[Record], engine: RunningEngine, contracts:
         if done.flipped:
             page.flips.append(done)
     return page
+
+
+async def _each(
+    records: Sequence[Record], engine: RunningEngine, contracts: ContractReplay | None
+) -> AsyncIterator[Replayed | NotReplayed]:
+    """What becomes of each record. Several are prepared before the policies are asked: in turns, each would put the other out of the caches."""
+    for first in range(0, len(records), _AT_A_TIME):
+        prepared = [await _prepared(each, contracts) for each in records[first : first + _AT_A_TIME]]
+        for each in prepared:
+            yield each if isinstance(each, NotReplayed) else await _asked_again(each, engine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

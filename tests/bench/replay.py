@@ -1,7 +1,8 @@
 """How fast recorded decisions are replayed, and in how much memory: `python -m tests.bench.replay [decisions]`. One JSON object per figure.
 
-The records are copies of one decision with eight claims about a resource of the case `kafka`, read by a generator as a ledger's pages are; `peak` is what the
-process gained. `replay.contracts` judges by contracts too. `.cpu` is what one second of the process's own time does: it says the same on a busy machine.
+The records are 64 decisions with eight claims each about a resource of the case `kafka`, over and over, read by a generator as a ledger's pages are: all that
+differs between changes differs (value, claims, time), so nothing is known from the record before. `peak` is what the process gained. `replay.contracts`
+judges by contracts too. `.cpu` is what one second of the process's own time does: it says the same on a busy machine.
 """
 
 import asyncio
@@ -10,9 +11,10 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
-from gateway.core.model.verdict import Asked, Decision
+from gateway.core.model.verdict import Asked, Decision, Finding, Verdict
 from gateway.core.ports import RecordQuery
 from gateway.core.records.codec import decode, encode
 from gateway.core.records.record import Record
@@ -33,31 +35,43 @@ from tests.bench.figure import show
 from tests.bench.policy import COST, GROUP, facts_of
 from tests.kit.stacks import KAFKA, Source, load
 
+KINDS = 64
+"""Decisions that differ; more than anything remembers."""
+
 
 class Copies:
-    """A ledger of many decisions that are alike."""
+    """A ledger of many decisions."""
 
-    def __init__(self, record: Record, count: int) -> None:
-        self._record, self._count = record, count
-        self._text = encode(record.body)
+    def __init__(self, kinds: Sequence[Record], count: int) -> None:
+        self._kinds, self._count = kinds, count
+        self._texts = [encode(each.body) for each in kinds]
 
     async def records(self, query: RecordQuery) -> Sequence[Record]:
         """A page, newest first; each body is decoded, as a ledger's are."""
         newest = (query.before_seq or self._count + 1) - 1
         return [
-            replace(self._record, seq=seq, body=decode("decided", self._text))
+            replace(self._kinds[seq % KINDS], seq=seq, body=decode("decided", self._texts[seq % KINDS]))
             for seq in range(newest, max(0, newest - query.limit), -1)
         ]
 
 
-async def recorded(engine: Embedded, stacks: Stacks) -> Record:
-    """The decision about a change with eight claims, as it is recorded."""
+async def recorded(engine: Embedded, stacks: Stacks, number: int) -> Record:
+    """The decision about a change with eight claims, as it is recorded; one of each number."""
     mutation, facts = facts_of(COST)
     [subject], stack = facts.subjects, stacks.all[0]
     before = stack.recorded(GROUP) or {}
-    after = {**before, subject.effect.attribute: subject.effect.value}
-    known = replace(subject, attributes_before=before, attributes_after=after, contract=stack.contract(GROUP))
-    facts = replace(facts, subjects=(known,), stack=stack.name)
+    effect = replace(subject.effect, value=5 + number % 3)
+    after = {**before, effect.attribute: effect.value}
+    known = replace(
+        subject, effect=effect, attributes_before=before, attributes_after=after, contract=stack.contract(GROUP)
+    )
+    claims = tuple(
+        replace(each, claim=replace(each.claim, id=f"clm_{number:02d}{place:024d}", value={"note": f"{number:090d}"}))
+        for place, each in enumerate(facts.claims)
+    )
+    now = facts.now + timedelta(seconds=number)
+    facts = replace(facts, now=now, subjects=(known,), claims=claims, stack=stack.name)
+    mutation = replace(mutation, id=f"mut_{number:026d}", effects=(effect,))
     document = policy_input(mutation, facts)
     findings = (
         *(await guardrails_say(engine, engine.packages(), document)).objections,
@@ -67,7 +81,8 @@ async def recorded(engine: Embedded, stacks: Stacks) -> Record:
         Asked(check="policy", entrypoint=GUARDRAILS, document=document),
         Asked(check="arbitration", entrypoint=ARBITRATION, document=document),
     )
-    return write_set(mutation, facts, Decision(findings=findings, asked=asked)).record
+    found = findings or (Finding(check="policy", verdict=Verdict.ALLOW, rule="policy.passed", reason=""),)
+    return write_set(mutation, facts, Decision(findings=found, asked=asked)).record
 
 
 async def replay_every(ledger: Any, engine: Embedded, name: str, contracts: ContractReplay | None) -> None:
@@ -93,10 +108,10 @@ async def replay_every(ledger: Any, engine: Embedded, name: str, contracts: Cont
 async def main(count: int) -> None:
     engine = Embedded(read_bundle(shipped() / SHIPPED), deadline_ms=1000, memory_mb=64)
     stacks = load(Source(path=KAFKA))
-    record = await recorded(engine, stacks)
-    body: Any = record.body
+    kinds = [await recorded(engine, stacks, number) for number in range(KINDS)]
+    body: Any = kinds[0].body
     show("replay.facts", len(body.asked.packed), "characters", n=1)
-    ledger: Any = Copies(record, count)
+    ledger: Any = Copies(kinds, count)
     for name, contracts in (("replay", None), ("replay.contracts", ContractReplay(stacks=stacks))):
         await replay_every(ledger, engine, name, contracts)
     await engine.close()

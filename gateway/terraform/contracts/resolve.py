@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.contract import AgentGrant, Bound, Contract
@@ -15,6 +16,7 @@ from gateway.terraform.contracts.bounds import limit_problem
 from gateway.terraform.contracts.conditions import CodeConditions, evaluate_condition
 from gateway.terraform.contracts.contract import BoundRule, ConditionRule, ResourceRule
 from gateway.terraform.contracts.targets import MissingTarget, missing_targets
+from gateway.terraform.contracts.text import WrittenExpression
 from gateway.terraform.lang.evaluate import EvaluationScope
 
 Attributes = Mapping[str, Json]
@@ -102,13 +104,14 @@ class Contracts:
 
     def _contract(self, address: str) -> Contract:
         matching = self._matches(address)
+        judged = [_Judged.of(match) for match in matching]
         rules = [match.rule for match in matching]
         code_bounds = self._code_conditions.of(self._instance(address))
         declared = functools.partial(self._declared, address)
 
         def evaluate(after: Attributes, before: Attributes) -> tuple[Bound, ...]:
             whole = {**declared(), **after}
-            bounds = [bound for match in matching for bound in _evaluated(match, whole, before)]
+            bounds = [bound for each in judged for bound in each.bounds(whole, before)]
             # One enforce block may apply to a resource through several resource blocks of its contract.
             return tuple({(b.source, b.attribute, b.name): b for b in (*bounds, *code_bounds(whole))}.values())
 
@@ -149,15 +152,59 @@ def matches(rule: ResourceRule, where: Address) -> bool:
     return any(fits(rule.names, form) for form in forms)
 
 
-def _evaluated(match: _Match, after: Attributes, before: Attributes) -> Iterator[Bound]:
-    scope = EvaluationScope(module=match.module, names={"self": after, "before": before})
-    for rule in match.rule.bounds:
-        yield _bound(rule, scope)
-    for enforcement in match.rule.enforcements:
-        yield evaluate_condition(enforcement, scope)
-    for enforcement in match.rule.shared:
-        if _own_attributes(enforcement) <= {*after, *before}:
-            yield evaluate_condition(enforcement, scope)
+Evaluated = Callable[[EvaluationScope], Bound]
+_OF_THE_MODULE: Final = frozenset({"var", "local"})
+"""Roots of names whose values are those of the module, whatever changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """The bounds and conditions of a match, with what can be known of them before a change is."""
+
+    module: Module
+    bounds_and_own: tuple[Evaluated, ...]
+    shared: tuple[tuple[frozenset[str], Evaluated], ...]
+    """Conditions of the whole contract, with the attributes of the resource that they ask for."""
+
+    @classmethod
+    def of(cls, match: _Match) -> "_Judged":
+        """Of a rule that matches."""
+        rule = match.rule
+        return cls(
+            module=match.module,
+            bounds_and_own=(
+                *(_once((each.limit,), functools.partial(_bound, each)) for each in rule.bounds),
+                *(_condition(each) for each in rule.enforcements),
+            ),
+            shared=tuple((frozenset(_own_attributes(each)), _condition(each)) for each in rule.shared),
+        )
+
+    def bounds(self, after: Attributes, before: Attributes) -> Iterator[Bound]:
+        """The bounds for a change; a condition of the whole contract only for a resource that has what it asks for."""
+        scope = EvaluationScope(module=self.module, names={"self": after, "before": before})
+        for evaluated in self.bounds_and_own:
+            yield evaluated(scope)
+        for own, evaluated in self.shared:
+            if all(name in after or name in before for name in own):
+                yield evaluated(scope)
+
+
+def _condition(rule: ConditionRule) -> Evaluated:
+    return _once((rule.condition, rule.message), functools.partial(evaluate_condition, rule))
+
+
+def _once(expressions: Iterable[WrittenExpression], evaluated: Evaluated) -> Evaluated:
+    """The same, evaluated once if the expressions refer to nothing but what the module has."""
+    if any(root not in _OF_THE_MODULE for expression in expressions for root, _ in expression.references):
+        return evaluated
+    known: list[Bound] = []
+
+    def again(scope: EvaluationScope) -> Bound:
+        if not known:
+            known.append(evaluated(scope))
+        return known[0]
+
+    return again
 
 
 def _bound(rule: BoundRule, scope: EvaluationScope) -> Bound:
