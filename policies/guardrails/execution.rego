@@ -69,20 +69,18 @@ findings contains {
 without_role(effect, part) if {
 	effect.action == "create"
 	part.path in object.get(config.without_role, effect.resource_type, [])
-	not gets_role(effect.address)
+	not gets_role[effect.address]
 }
 
 # By itself, or by a template, whose content the call does not show.
-gets_role(address) if {
+gets_role contains effect.address if {
 	some effect in effects.writes
-	effect.address == address
 	some part in effect.parts
 	part.class == "hands_role"
 }
 
-gets_role(address) if {
+gets_role contains effect.address if {
 	some effect in effects.writes
-	effect.address == address
 	some part in effect.parts
 	startswith(part.path, "launch_template")
 }

@@ -141,14 +141,13 @@ findings contains {
 	effect.attribute == "principal"
 	is_string(effect.value)
 	service(effect.value)
-	not on_behalf_of_somebody(effect.address)
+	not on_behalf_of_somebody[effect.address]
 	not effects.is_declared(effect)
 	not reviewed(effect)
 }
 
-on_behalf_of_somebody(address) if {
+on_behalf_of_somebody contains effect.address if {
 	some effect in effects.writes
-	effect.address == address
 	effect.attribute in {"source_arn", "source_account", "principal_org_id"}
 	not effect.value in {null, ""}
 }

@@ -341,7 +341,7 @@ lifts(effect) if {
 	not reviewed(effect)
 	kept := denying(effect.value)
 	some statement in denying(effect.before)
-	not statement in kept
+	not kept[statement]
 }
 
 denying(value) := {statement | some statement in documents.statements(value); is_object(statement); object.get(statement, "Effect", "") == "Deny"}

@@ -62,11 +62,12 @@ tagged[effect.address] := effect.value if {
 }
 
 # Address → the tags that the call writes, whole or one by one.
-written[address] := object.union_n([tags | some tags in parts]) if some address, parts in writes
+written[address] := {name: max(values) | some name, values in names} if some address, names in writes
 
-writes[effect.address] contains tags if {
+writes[effect.address][name] contains value if {
 	some effect in effects.writes
 	some tags in tags_of(effect)
+	some name, value in tags
 }
 
 replaces(effect) if {
