@@ -282,6 +282,7 @@ class _RowMatch:
                 is_named = any(same_in_form(value, each, source.form) for each in known)
                 is_named = is_named or _is_own(resource, source.attribute, value)
                 is_named = is_named or is_of_a_block(self.asked.call, resource, parameter, value)
+                is_named = is_named or (source.attribute in OWN and _is_its_replacement(resource, value))
                 if not is_named or not self._is_local(value):
                     return None
                 sure = True
@@ -511,6 +512,11 @@ def _is_own(resource: PlannedResource, attribute: str, value: object) -> bool:
     arn = resource.recorded.get("arn")
     is_there = resource.change.action is not PlannedAction.CREATE
     return attribute == "name" and is_there and isinstance(arn, str) and bool(arn) and value == arn
+
+
+def _is_its_replacement(resource: PlannedResource, value: object) -> bool:
+    """Whether the call names what the session made in the place of a resource, while the state still has the id of the old one."""
+    return resource.change.action is PlannedAction.REPLACE and bool(resource.made) and resource.may_be(value)
 
 
 def _items(value: Json) -> Sequence[Json]:

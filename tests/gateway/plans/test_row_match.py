@@ -193,6 +193,21 @@ def test_what_was_created_is_known_by_the_id_that_aws_chose() -> None:
     assert match(settings, id="somebody-elses", made=made).objection
 
 
+def test_a_replacement_is_known_by_the_id_that_aws_chose_while_the_state_has_the_old_one() -> None:
+    settings = row(S, identity={"id": source("id")})
+    replaced = (change("old", PlannedAction.REPLACE, values={"description": "new"}, free=frozenset({"id"})),)
+    recorded = replace(KAFKA.state, resources={OLD: replace(_OLD, attributes={"id": "r-1"})})
+
+    def found(name: str, made: str = "") -> CallMatch:
+        asked = session_call(settings, changes=replaced, made={OLD: made} if made else None, id=name)
+        return by_rows(replace(asked, stack=replace(KAFKA, state=recorded)))
+
+    assert found("r-1").uses, "the old one, before it is deleted"
+    assert found("r-2").objection, "nothing was made yet"
+    assert found("r-2", made="r-2").uses
+    assert found("r-3", made="r-2").objection, "somebody else's"
+
+
 def test_parts_of_an_id_name_the_resource_in_their_places() -> None:
     part = source("id", ValueForm.PART)
     deletes = row(D, identity={"registry": part, "name": part}, id_form="{registry}/{name}")
