@@ -6,6 +6,7 @@ from gateway.effects.operation import Operation
 from gateway.effects.services import (
     acm,
     autoscaling,
+    batch,
     cloudformation,
     cloudwatch,
     dynamodb,
@@ -46,6 +47,7 @@ SERVICES: Mapping[str, Mapping[str, Operation]] = {
     "acm": acm.CERTIFICATES,
     "acm-pca": acm.AUTHORITIES,
     "autoscaling": autoscaling.OPERATIONS,
+    "batch": batch.OPERATIONS,
     "cloudformation": cloudformation.OPERATIONS,
     "cloudwatch": cloudwatch.OPERATIONS,
     "dynamodb": dynamodb.OPERATIONS,

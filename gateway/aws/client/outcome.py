@@ -29,20 +29,29 @@ _PATHS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("elbv2", "CreateLoadBalancer"): ("LoadBalancers", "LoadBalancerArn"),
     ("elbv2", "CreateTargetGroup"): ("TargetGroups", "TargetGroupArn"),
     ("elbv2", "CreateListener"): ("Listeners", "ListenerArn"),
-    **{("ec2", f"Create{noun}"): (noun, f"{noun}Id") for noun in ("Vpc", "Subnet", "RouteTable", "InternetGateway")},
 }
 """The members that lead to the id, by service and operation. A list counts only if it has one item."""
+_BY_NAME: Final = frozenset({"CreateKeyPair"})
+"""Operations of EC2 whose resource Terraform knows by its name, although AWS gives it an id, too."""
 _LONGEST: Final = 500
 
 
 def assigned_id(service: str, operation: str, parsed: Mapping[str, Any]) -> str:
     """The id in a reply as botocore parses it; empty if AWS chose none, or chose several."""
     value: Any = parsed
-    for name in _PATHS.get((service, operation), ()):
+    for name in _PATHS.get((service, operation)) or _path_in_ec2(service, operation, parsed):
         if isinstance(value, list):
             value = value[0] if len(value) == 1 else None
         value = value.get(name) if isinstance(value, Mapping) else None
     return value if isinstance(value, str) and len(value) <= _LONGEST else ""
+
+
+def _path_in_ec2(service: str, operation: str, parsed: Mapping[str, Any]) -> tuple[str, ...]:
+    """The way to the id of what EC2 creates: `SnapshotId` of CreateSnapshot, `Vpc.VpcId` of CreateVpc; empty for other operations."""
+    noun = operation.removeprefix("Create")
+    if service != "ec2" or noun == operation or operation in _BY_NAME:
+        return ()
+    return (f"{noun}Id",) if f"{noun}Id" in parsed else (noun, f"{noun}Id")
 
 
 THROTTLED = frozenset(

@@ -165,6 +165,43 @@ def _interfaces(_target: Target, value: object) -> Mapping[str, Json]:
     return {names[key]: item for key, item in value[0].items() if key in names}
 
 
+_INTERFACE = "aws_network_interface"
+_ATTACHMENT = "aws_network_interface_sg_attachment"
+
+
+def _interface_attribute(context: CallContext) -> tuple[Effect, ...]:
+    """ModifyNetworkInterfaceAttribute. What AWS keeps of an instance's primary interface, code declares with the instance.
+
+    Of an interface that no state records nobody knows whose it is, and groups that attachments add are not the interface's own.
+    """
+    context.allow_only("NetworkInterfaceId", "Groups", "SourceDestCheck", "Description", "DryRun")
+    name, given = context.text("NetworkInterfaceId"), context.call.parameters
+    if context.inventory.find(_ATTACHMENT, "network_interface_id", name):
+        raise NotUnderstood("an interface whose groups are declared as attachments")
+    own = context.target(_INTERFACE, {"id": name})
+    values = {
+        "security_groups": given.get("Groups"),
+        "source_dest_check": _plain(given.get("SourceDestCheck")),
+        "description": _plain(given.get("Description")),
+    }
+    if own.recorded:
+        return own.put_all({key: to_json(value) for key, value in values.items() if value is not None})
+    owner = context.target_among(_INSTANCE, {_PRIMARY: name}, context.inventory.find(_INSTANCE, _PRIMARY, name))
+    if not owner.recorded or values["description"] is not None:
+        raise NotUnderstood("a network interface that no state records")
+    values["vpc_security_group_ids"] = values.pop("security_groups")
+    return owner.put_all({key: to_json(value) for key, value in values.items() if value is not None})
+
+
+_PRIMARY = "primary_network_interface_id"
+"""The attribute of an instance that names the interface which AWS makes and ends with it."""
+
+
+def _plain(value: object) -> object:
+    """The value of a structure that has nothing else."""
+    return value.get("Value") if isinstance(value, Mapping) else value
+
+
 def _new_version(context: CallContext) -> tuple[Effect, ...]:
     """CreateLaunchTemplateVersion. An option that the call omits is removed, or is as in the source version.
 
@@ -312,6 +349,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "UnmonitorInstances": _on_instances(SET, monitoring=False),
     "ModifyInstanceAttribute": _on_instance(
         attributes={"Groups": "vpc_security_group_ids", "UserData": _user_data}, controls=_REQUEST_CONTROLS
+    ),
+    "ModifyNetworkInterfaceAttribute": Operation(
+        resource_type=_INTERFACE, handler=_interface_attribute, other_types=(_INSTANCE, _ATTACHMENT)
     ),
     "ModifyInstanceMetadataOptions": _on_instance(
         attributes={name: f"metadata_options.{attribute}" for name, attribute in _METADATA_NAMES.items()},

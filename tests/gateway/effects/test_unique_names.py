@@ -15,6 +15,7 @@ UNIQUE = {
 }  # fmt: skip
 """Types whose name no two resources of an account and region share (API reference of each creating operation)."""
 WITH_ANOTHER = {
+    "aws_batch_job_definition": "each registration is a revision of it",
     "aws_ecs_service": "unique in its cluster, which the row finds it by",
     "aws_ecs_task_definition": "a family: each registration is a revision of it",
     "aws_lb_listener": "the balancer's ARN and a port, by which the row finds it",

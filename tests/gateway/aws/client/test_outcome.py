@@ -205,6 +205,9 @@ async def test_what_moto_answers_is_understood_in_every_protocol(parts: Any, cli
         ("CreateSecurityGroup", {"GroupId": 3}, ""),
         ("CreateSecurityGroup", {"GroupId": "x" * 501}, ""),
         ("CreateVpc", {}, ""),
+        ("CreateSnapshot", {"SnapshotId": "snap-1", "VolumeId": "vol-1"}, "snap-1"),
+        ("CreateKeyPair", {"KeyPairId": "key-1", "KeyName": "web"}, ""),
+        ("CreateTags", {}, ""),
         ("TerminateInstances", {"Instances": [{"InstanceId": "i-1"}]}, ""),
     ],
 )

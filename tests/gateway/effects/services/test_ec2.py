@@ -118,3 +118,47 @@ def test_a_version_that_starts_from_the_newest_keeps_the_rest(effects_of: Callab
 @pytest.mark.parametrize("source", ["1", "$Default", "04"])
 def test_a_version_that_starts_from_an_older_one_is_not_understood(effects_of: Callable[..., Any], source: str) -> None:
     assert _version(effects_of, SourceVersion=source) == {}
+
+
+def test_the_primary_interface_is_the_instances(effects_of: Callable[..., Any], values: Callable[..., Any]) -> None:
+    web = {"aws_instance.web": {"id": "i-1", "primary_network_interface_id": "eni-1"}}
+    given = {"NetworkInterfaceId": "eni-1", "Groups": ["sg-1"], "SourceDestCheck": {"Value": False}}
+    found = effects_of("ec2", "ModifyNetworkInterfaceAttribute", given, web)
+    assert {effect.address for effect in found} == {"aws_instance.web"}
+    assert values(found) == {"vpc_security_group_ids": ["sg-1"], "source_dest_check": False}
+
+
+def test_a_recorded_interface_is_itself(effects_of: Callable[..., Any], values: Callable[..., Any]) -> None:
+    recorded = {
+        "aws_instance.web": {"id": "i-1", "primary_network_interface_id": "eni-1"},
+        "aws_network_interface.web": {"id": "eni-1"},
+    }
+    given = {"NetworkInterfaceId": "eni-1", "Groups": ["sg-1"], "Description": {"Value": "first"}}
+    found = effects_of("ec2", "ModifyNetworkInterfaceAttribute", given, recorded)
+    assert {effect.address for effect in found} == {"aws_network_interface.web"}
+    assert values(found) == {"security_groups": ["sg-1"], "description": "first"}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "more"),
+    [
+        ({}, {}),
+        ({"aws_instance.web": {"id": "i-1", "primary_network_interface_id": "eni-1"}}, {"Description": {"Value": "x"}}),
+        (
+            {"aws_instance.web": {"id": "i-1", "primary_network_interface_id": "eni-1"}},
+            {"Attachment": {"AttachmentId": "a"}},
+        ),
+        (
+            {
+                "aws_instance.web": {"id": "i-1", "primary_network_interface_id": "eni-1"},
+                "aws_network_interface_sg_attachment.a": {"network_interface_id": "eni-1", "security_group_id": "sg-2"},
+            },
+            {},
+        ),
+    ],
+)
+def test_groups_of_an_interface_that_is_somebody_elses_are_not_understood(
+    effects_of: Callable[..., Any], recorded: dict[str, Any], more: dict[str, Any]
+) -> None:
+    given = {"NetworkInterfaceId": "eni-1", "Groups": ["sg-1"], **more}
+    assert effects_of("ec2", "ModifyNetworkInterfaceAttribute", given, recorded) == ()
