@@ -25,6 +25,7 @@ from gateway.aws.door.urls import ReplyUrls
 from gateway.aws.models.object_reads import may_fetch
 from gateway.context.live_values import LiveReadThrough
 from gateway.context.reader import ContextReader
+from gateway.context.stack_map import StackMaps
 from gateway.core.http.body_budget import BodyBudget
 from gateway.core.http.strict_parsers import json_value
 from gateway.core.settings import ServerSettings
@@ -59,10 +60,13 @@ from gateway.line.data_plane import DataPlane, DataSignatures
 from gateway.line.pipeline import Pipeline
 from gateway.line.state_writes import StateWrites
 from gateway.plans.document import LARGEST_PLAN
+from gateway.policy.catalogue import Catalogue
 from gateway.policy.longer import LongerChanges
 from gateway.policy.playground import Playground
 from gateway.policy.replays import Replays
+from gateway.policy.rule_counts import RuleTally
 from gateway.policy.sources import shipped
+from gateway.policy.who_wins import WhoWins
 from gateway.signals.receiver import SignalReceiver
 from gateway.signals.sns import SnsEndpoint, SnsMessages
 
@@ -200,6 +204,7 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         commands=parts.ledger,
         drift=parts.drift,
         readers=context_reader(parts),
+        maps=StackMaps(stacks=parts.stacks),
         intake=SignalReceiver(
             sources=parts.signals.sources,
             ledger=parts.ledger,
@@ -220,9 +225,18 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         clock=parts.clock,
         replays=replays,
         playground=Playground(replays=replays, policies=settings.policy.path or shipped(), clock=parts.clock),
+        catalogue=Catalogue(engine=parts.engine, policies=settings.policy.path or shipped()),
+        rule_tally=_open_tally(parts, stack),
+        who_wins=WhoWins(engine=parts.engine, clock=parts.clock),
         max_body_bytes=settings.server.max_body_bytes,
         wakeups=parts.wakeups,
     )
+
+
+def _open_tally(parts: Parts, stack: AsyncExitStack) -> RuleTally:
+    tally = RuleTally(queries=parts.ledger)
+    stack.push_async_callback(tally.close)
+    return tally
 
 
 def _open_replays(parts: Parts, stack: AsyncExitStack) -> Replays:
@@ -379,8 +393,6 @@ def console_doors(parts: Parts, api: App, pipeline: Pipeline, stopping: Stopping
         keys=parts.keys,
         changes=parts.ledger,
         checkouts={stack.name: stack.path for stack in parts.settings.stacks},
-        rules=parts.engine.rules,
-        revision=lambda: parts.engine.revision,
         readiness=lambda: _readiness(parts),
         ending_keys=lambda: parts.key_ends.ending,
         clock=parts.clock,

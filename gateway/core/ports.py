@@ -317,6 +317,34 @@ class Activity:
     """By the start of the span; without those in which nothing was decided."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSpoke:
+    """One rule that spoke against one call."""
+
+    rule: str
+    verdict: Verdict
+    """The strongest that it gave there: hold or deny."""
+    tried: bool
+    """Whether the rule is only tried (`warn`), so that it held or denied nothing."""
+    at: datetime
+    mutation_id: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken:
+    """What rules said in a row of decisions, newest first."""
+
+    decisions: int
+    """How many decisions were read."""
+    first_seq: int
+    """The oldest of them; 0 for none."""
+    last_seq: int
+    oldest: datetime | None
+    """When the oldest of them was made."""
+    said: Sequence[RuleSpoke]
+
+
 class LedgerQueries(Protocol):
     """Queries on the ledger for people and for the reconciler."""
 
@@ -330,6 +358,10 @@ class LedgerQueries(Protocol):
 
     async def activity(self, starts: Sequence[datetime]) -> Activity:
         """How often each verdict was given from each start to the next, and from the last one until now; `starts` ascend, at most 100."""
+        ...
+
+    async def rules_spoken(self, *, after_seq: int = 0, before_seq: int = 0, limit: int) -> Spoken:
+        """Which rules spoke against calls in the newest `limit` decisions between these records."""
         ...
 
     async def claims(

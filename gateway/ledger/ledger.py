@@ -23,6 +23,7 @@ from gateway.core.records.record import Record
 from gateway.ledger.ask import context_ledger, lists, mutation_lives, record_search, time_box_queries
 from gateway.ledger.ask.blame import blame
 from gateway.ledger.ask.change_history import changes_of
+from gateway.ledger.ask.rules_spoken import rules_spoken
 from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.checkpoint import CheckpointFile
 from gateway.ledger.chain.verification import verify_ledger
@@ -208,6 +209,7 @@ class SqlLedger:
     records = _query(record_search.records)
     lives = _query(mutation_lives.lives)
     activity = _query(mutation_lives.activity)
+    rules_spoken = _query(rules_spoken)
     changed_since = _query(lists.changed_since)
     claims = _query(lists.claims)
     holds = _query(lists.holds)

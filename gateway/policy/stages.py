@@ -63,8 +63,8 @@ class StageBook:
 
 def author_of(policies: Path) -> str:
     """Who changed the stages last: the author of the commit, or of a file that is not committed as it is, its owner on this machine."""
-    if _git(policies, "status", "--porcelain", "--", FILE) == "" and (
-        named := _git(policies, "log", "-1", "--format=%an <%ae>", "--", FILE)
+    if git_output(policies, "status", "--porcelain", "--", FILE) == "" and (
+        named := git_output(policies, "log", "-1", "--format=%an <%ae>", "--", FILE)
     ):
         return "".join(each if each.isprintable() else "?" for each in named[:_LONGEST])
     try:
@@ -73,7 +73,7 @@ def author_of(policies: Path) -> str:
         return UNKNOWN
 
 
-def _git(directory: Path, *arguments: str) -> str | None:
+def git_output(directory: Path, *arguments: str) -> str | None:
     """What git prints; None if there is no git, or no repository."""
     environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     try:

@@ -52,7 +52,6 @@ def change_to_json(records: Sequence[Record]) -> dict[str, Any] | None:
         return None
     body, state = decided.body, mutation_state(records)
     objection = next(iter(body.decision.objections), None)
-    addresses = list(dict.fromkeys(effect.address for effect in body.effects))
     motive = body.motive
     return {
         "id": decided.mutation_id,
@@ -64,7 +63,7 @@ def change_to_json(records: Sequence[Record]) -> dict[str, Any] | None:
         "stack": decided.stack,
         "call": body.call.name,
         "headline": headline(body, done=state in (MutationState.APPLIED, MutationState.ENDED)),
-        "addresses": addresses[:_ADDRESSES],
+        "addresses": addresses_of(records)[:_ADDRESSES],
         "intent": motive.intent if motive else "",
         "motivation": motive.motivation if motive else "",
         "why": motive.text if motive else "",
@@ -79,6 +78,12 @@ def change_to_json(records: Sequence[Record]) -> dict[str, Any] | None:
             for mark in path_of(records)
         ],
     }
+
+
+def addresses_of(records: Sequence[Record]) -> list[str]:
+    """The resources that a mutation is about, from its decision; none if that cannot be read."""
+    bodies = [each.body for each in records if isinstance(each.body, DecidedBody)]
+    return list(dict.fromkeys(effect.address for body in bodies[:1] for effect in body.effects))
 
 
 def path_of(records: Sequence[Record]) -> tuple[Mark, ...]:

@@ -6,9 +6,13 @@ The state lists all ancestors of a resource, direct and indirect; one that is an
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from gateway.terraform.address import Address, parse_address
 from gateway.terraform.state import Recorded
+
+_MOST_ANCESTORS: Final = 20_000_000
+"""Names that are looked at to tell direct from indirect dependencies of a whole stack: a second's work."""
 
 
 class Graph:
@@ -54,6 +58,25 @@ class Graph:
             others = (self._instances.get(each, ()) for each in found - {block})
             self._needed[block] = tuple(sorted(instance for instances in others for instance in instances))
         return self._needed[block]
+
+    @property
+    def blocks(self) -> Mapping[str, tuple[str, ...]]:
+        """Every block with its instances."""
+        return self._instances
+
+    def edges(self) -> Iterable[tuple[str, str]]:
+        """Each block with each one that it depends on directly.
+
+        Of a stack whose state lists very many ancestors, what only the state says is left out from some block on: the work has an end.
+        """
+        left = _MOST_ANCESTORS
+        for block in self._instances:
+            found = set(self._referred.get(block, ()))
+            if left > 0:
+                direct, work = self._from_state.direct_ancestors(block)
+                left -= work
+                found |= direct
+            yield from ((block, each) for each in sorted(found) if each in self._instances and each != block)
 
     def _walk(self, start: str) -> Iterable[tuple[str, bool]]:
         distance = {start: 0}
@@ -104,6 +127,12 @@ class _StateEdges:
     def ancestors(self, block: str) -> set[str]:
         """All blocks that this one lists as a dependency, direct or indirect."""
         return self._ancestors.get(block, set())
+
+    def direct_ancestors(self, block: str) -> tuple[set[str], int]:
+        """Those of its ancestors that are no other one's, and how many names were looked at."""
+        ancestors = self._ancestors.get(block, set())
+        others = [self._ancestors.get(each, set()) for each in ancestors]
+        return ancestors.difference(*others), len(ancestors) + sum(map(len, others))
 
     def is_direct(self, dependant: str, block: str) -> bool:
         """Whether no other ancestor of the dependant is between the two."""

@@ -8,16 +8,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from gateway.doors.console.rendering import static_files
-from tests.browser.conftest import HOSTILE, propose
+from tests.browser.site import HOSTILE, PAGES, RESOURCE, propose
 from tests.kit.chromium import PATIENCE, a_page, accessibility_problems
 from tests.kit.console import held
 from tests.kit.gate import Gate
 
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.system]
 
-RESOURCE = "resource?address=aws_autoscaling_group.kafka_consumer"
-PLAYGROUND = "playground?policy=data/disruption.json&of=kafka/kafka.sentinel.hcl"
-PAGES = ("", "changes", "feed", "approvals", "approvals/reject", "claims", "claims/release", "contests", "resources", RESOURCE, "drift", "write-back", "actors", "actors/agent", "policy", "replay", PLAYGROUND)  # fmt: skip
 PICTURES = os.environ.get("CONSOLE_PICTURES", "")
 """Where the pictures go that `docs/operators.md` shows: `CONSOLE_PICTURES=deploy/screenshots`; a directory of the test without it."""
 SHOWN = {"", "changes", "approvals", RESOURCE}

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from gateway.core.records.record import Stage
-from tests.browser.conftest import HOSTILE, propose
+from tests.browser.site import HOSTILE, propose
 from tests.kit.chromium import PATIENCE, a_page, accessibility_problems
 from tests.kit.gate import Gate
 

@@ -9,6 +9,7 @@ from fastapi import Request as HttpRequest
 from msgspec import structs
 
 from gateway.context.reader import ContextReader
+from gateway.context.stack_map import StackMaps
 from gateway.core.errors import Malformed, NotAllowed, NotAuthenticated, NotFound
 from gateway.core.http.asgi import RequestBody, declared_length, inbound_of
 from gateway.core.model.caller import Caller
@@ -39,8 +40,11 @@ from gateway.line.stop_book import StopBook
 from gateway.line.wakeups import Wakeups
 from gateway.plans.check import PlanCheck
 from gateway.plans.open import PlanOpener
+from gateway.policy.catalogue import Catalogue
 from gateway.policy.playground import Playground
 from gateway.policy.replays import Replays
+from gateway.policy.rule_counts import RuleTally
+from gateway.policy.who_wins import WhoWins
 from gateway.signals.receiver import SignalReceiver
 
 Answer = TypeVar("Answer")
@@ -88,6 +92,7 @@ class ApiPorts:
     blamer: Blamer
     drift: DriftDecisions
     readers: ContextReader
+    maps: StackMaps
     time_boxes: TimeBoxes
     intake: SignalReceiver
     stops: StopBook
@@ -103,6 +108,9 @@ class ApiPorts:
     clock: Clock
     replays: Replays
     playground: Playground
+    catalogue: Catalogue
+    rule_tally: RuleTally
+    who_wins: WhoWins
     max_body_bytes: int
     wakeups: Wakeups = field(default_factory=Wakeups)
 

@@ -3,18 +3,28 @@
 Any caller may ask: an agent must know what it would touch, and whom it would contradict.
 """
 
-from typing import Annotated, Any
+from datetime import timedelta
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
 from gateway.context.lookup import MOST_LISTED, ResourceQuery
 from gateway.context.ports import HistoryQuery
-from gateway.doors.api.ports import MAX_INTEGER, Authenticated, Ports, told
+from gateway.context.reader import DriftQuery
+from gateway.context.stack_map import MARKS, MOST_OPEN
+from gateway.core.model.caller import Caller
+from gateway.doors.api.drift import visible_drift
+from gateway.doors.api.ports import MAX_INTEGER, ApiPorts, Authenticated, Ports, told
+from gateway.presentation.changes import addresses_of
 
 OLDEST_SECONDS = 86_400.0
 """The greatest age of live values that a caller may ask for."""
 MOST_CHANGES = 200
 """Changes in one answer."""
+MOST_MARKED: Final = 1_000
+"""Claims, the newest, that the map shows; and those taken within a day."""
+_MOST_HELD: Final = 50
+_DAY: Final = timedelta(days=1)
 _LONGEST = Query(max_length=1_024)
 
 Name = Annotated[str, _LONGEST]
@@ -76,3 +86,40 @@ async def history(
 async def blame(ports: Ports, caller: Authenticated, address: str, attribute: str) -> dict[str, Any]:
     """The last mutation of the attribute."""
     return await ports.blame(caller, address, attribute)
+
+
+@router.get(
+    "/map",
+    summary="What depends on what in a stack, and what is held, waits, has drifted or was changed in the last day",
+)
+async def stack_map(
+    ports: Ports,
+    caller: Authenticated,
+    *,
+    stack: Name = "",
+    at: Name = "",
+    opened: Annotated[list[Name] | None, Query(alias="open", max_length=MOST_OPEN)] = None,
+) -> dict[str, Any]:
+    """The nodes and edges of the stack. Resources of a module, or many of a type, are one node unless `open` names it; without it as many
+    are open as fit. `at` is a resource that is shown in any case.
+    """
+    found = await ports.maps.of(stack, opened=opened, at=at, marked=await _marked(ports, caller))
+    return told(caller, found)
+
+
+async def _marked(ports: ApiPorts, caller: Caller) -> dict[str, list[str]]:
+    """The addresses of each of `MARKS`, as far as the caller may see them."""
+    now = ports.clock.now()
+    newest = await ports.queries.claims(open_only=False, limit=MOST_MARKED)
+    held = await ports.queries.claims(limit=MOST_MARKED)
+    marked = {
+        "held": [each.address for each in held],
+        "changed": [each.address for each in newest if now - each.since <= _DAY],
+    }
+    if caller.sees_all:
+        holds = await ports.queries.holds(limit=_MOST_HELD)
+        lives = await ports.queries.lives([each.mutation_id for each in holds])
+        drift = (await visible_drift(ports, caller, DriftQuery()))["drift"]
+        marked["waits"] = [address for records in lives.values() for address in addresses_of(records)]
+        marked["drifted"] = [str(each["address"]) for each in drift]
+    return {mark: marked.get(mark, []) for mark in MARKS}

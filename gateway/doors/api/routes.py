@@ -19,6 +19,7 @@ from gateway.doors.api import (
     notices,
     plans,
     playground,
+    policies,
     records,
     replay,
     resources,
@@ -50,6 +51,7 @@ _KEYED: Final[tuple[ModuleType, ...]] = (
     notices,
     replay,
     playground,
+    policies,
 )
 
 

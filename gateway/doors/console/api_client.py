@@ -43,9 +43,9 @@ class ApiClient:
         self._bearer = f"Bearer {key.id}.{key.secret}".encode()
 
     async def get(self, path: str, /, **query: object) -> dict[str, Any]:
-        """The answer to `GET /v1{path}`; empty members of the query are left out. Raises `ApiProblem`."""
+        """The answer to `GET /v1{path}`; empty members of the query are left out, a list is given item by item. Raises `ApiProblem`."""
         given = {name: value for name, value in query.items() if value not in ("", None, False)}
-        return await self._ask("GET", path, urlencode(given), b"")
+        return await self._ask("GET", path, urlencode(given, doseq=True), b"")
 
     async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to `POST /v1{path}`. Raises `ApiProblem`."""

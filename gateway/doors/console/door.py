@@ -7,7 +7,6 @@ from importlib import import_module
 from pathlib import Path
 
 from gateway.core.http.asgi import Receive, Scope, Send
-from gateway.core.model.verdict import RuleText
 from gateway.core.ports import Authenticator, Clock, KeyRing
 from gateway.core.settings.console import ConsoleSettings
 from gateway.doors.api.health import Readiness
@@ -29,9 +28,6 @@ class ConsoleParts:
     changes: ChangedMutations
     checkouts: Mapping[str, Path]
     """Where the code of each stack is, by its name."""
-    rules: Callable[[], Mapping[str, RuleText]]
-    revision: Callable[[], str]
-    """Of the policies in force."""
     readiness: Callable[[], Awaitable[Readiness]]
     """Whether the gateway can do its work, and by which revisions it does."""
     ending_keys: Callable[[], Sequence[EndingKey]]

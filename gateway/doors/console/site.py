@@ -27,12 +27,13 @@ from gateway.doors.console.mutation import act, mutation
 from gateway.doors.console.oidc_sign_in import BACK, PATH, OidcSignIn
 from gateway.doors.console.overview import Overview
 from gateway.doors.console.playground import playground, try_edits
-from gateway.doors.console.policy import PolicyPage
+from gateway.doors.console.policy import numbers, policy, rule, who_wins
 from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.rendering import environment, static_files
 from gateway.doors.console.replay import replay, run_replay
 from gateway.doors.console.resource import resource, resources
 from gateway.doors.console.sign_in import Sessions, SignIn
+from gateway.doors.console.stack_map import stack_map
 from gateway.doors.console.visit import Page, Templates, Visit, act_on, go
 from gateway.doors.console.visitor import SealedCookie, Visitors
 from gateway.doors.router import App
@@ -102,10 +103,15 @@ PAGES: Final[tuple[tuple[str, Page], ...]] = (
     ("/contests", contests),
     ("/resources", resources),
     ("/resource", resource),
+    ("/map", stack_map),
     ("/drift", drift),
     ("/write-back", write_back),
     ("/actors", actors),
     ("/actors/{actor}", actor),
+    ("/policy", policy),
+    ("/policy/rules/{rule}", rule),
+    ("/policy/numbers", numbers),
+    ("/policy/who-wins", who_wins),
     ("/replay", replay),
     ("/playground", playground),
 )
@@ -146,7 +152,6 @@ class Site:
         pulse = Pulse(parts.changes)
         parts.stopping.add(pulse.end)
         feed, changes = Feed(pulse), Changes(pulse)
-        policy = PolicyPage(parts.rules, parts.revision)
         pages = (
             *PAGES,
             ("", Overview(parts.readiness).page),
@@ -154,7 +159,6 @@ class Site:
             ("/changes/stream", changes.stream),
             ("/feed", feed.page),
             ("/feed/stream", feed.stream),
-            ("/policy", policy.page),
         )
         routes = [
             Route("/console/static/{name}", _static),

@@ -70,6 +70,11 @@ MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     ("GET", "/v1/playground/files", None, (401, 403, 403, 200)),
     ("GET", "/v1/playground/file?path=data/priorities.json", None, (401, 403, 403, 200)),
     ("POST", "/v1/playground", {}, (401, 403, 403, 200)),
+    ("GET", "/v1/policy", None, (401, 200, 200, 200)),
+    ("GET", "/v1/policy/rules/rule_none", None, (401, 403, 403, 404)),
+    ("GET", "/v1/policy/numbers", None, (401, 403, 403, 200)),
+    ("GET", "/v1/policy/contest", None, (401, 403, 403, 200)),
+    ("GET", "/v1/map", None, (401, 200, 200, 200)),
     ("GET", "/v1/mutations/mut_none/asked", None, (401, 403, 403, 404)),
     ("GET", "/v1/budgets", None, (401, 200, 200, 200)),
     ("POST", "/v1/budgets/actor_none/reset", {"reason": "Mended."}, (401, 403, 403, 403)),
@@ -109,7 +114,7 @@ UNKEYED = {("POST", "/v1/signals/{source}")}
 def test_no_route_is_forgotten(gate: Gate) -> None:
     schema = httpx.get(f"{gate.url}/v1/openapi.json").json()
     routes = {(method.upper(), path) for path, methods in schema["paths"].items() for method in methods}
-    known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}").replace("drift_none", "{drift_id}").replace("no_source", "{source}").replace("stp_none", "{stop_id}").replace("actor_none", "{actor}").replace("user_none", "{user}")) for row in MATRIX}  # fmt: skip
+    known = {(row[0], row[1].partition("?")[0].replace("held", "mutation_id").replace("applied", "mutation_id").replace("mut_none", "{mutation_id}").replace("drift_none", "{drift_id}").replace("no_source", "{source}").replace("stp_none", "{stop_id}").replace("actor_none", "{actor}").replace("user_none", "{user}").replace("rule_none", "{rule}")) for row in MATRIX}  # fmt: skip
     assert routes == known | {("GET", "/readyz"), ("POST", "/v1/run-tasks/hcp"), ("POST", "/v1/chat/slack")}
     for path, header in {"/v1/run-tasks/hcp": "X-Tfc-Task-Signature", "/v1/chat/slack": "X-Slack-Signature"}.items():
         signed = schema["paths"][path]["post"]
