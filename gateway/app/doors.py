@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from gateway.app.checks import open_pipeline, open_plan_check, open_plan_opener
 from gateway.app.parts import Parts
 from gateway.aws.client.live_reads import AwsLive
+from gateway.aws.client.own_account import OwnAccount
 from gateway.aws.client.states import StatesNow
 from gateway.aws.client.streams import AwsData, AwsReads
 from gateway.aws.door.bucket_host import BucketHosts
@@ -20,6 +21,7 @@ from gateway.aws.door.decoder import AwsDecoder
 from gateway.aws.door.endpoint import AwsDoor
 from gateway.aws.door.form_uploads import FormUploads
 from gateway.aws.door.reads import Reads
+from gateway.aws.door.token_service import TokenService
 from gateway.aws.door.uploads import Uploads
 from gateway.aws.door.urls import ReplyUrls
 from gateway.aws.models.object_reads import may_fetch
@@ -55,6 +57,7 @@ from gateway.doors.shutdown import Stopping
 from gateway.identity.bearer import Bearer
 from gateway.identity.caller import still_in
 from gateway.identity.sigv4 import SigV4
+from gateway.identity.web_identity import WebIdentities
 from gateway.line.checks.fairness import FairLimitsOf
 from gateway.line.data_plane import DataPlane, DataSignatures
 from gateway.line.pipeline import Pipeline
@@ -110,6 +113,7 @@ def aws_door(parts: Parts, pipeline: Pipeline) -> AwsDoor:
         index=wire.routes,
         classes=wire.classes,
         models=wire.models,
+        accounts=parts.roles.accounts,
         looks_at=lambda service, operation: may_fetch(service, operation) and parts.ground.any,
     )
     sigv4 = SigV4(parts.keys, parts.clock, skew_seconds=server.clock_skew_seconds)
@@ -150,10 +154,30 @@ def aws_door(parts: Parts, pipeline: Pipeline) -> AwsDoor:
             refuse=parts.stops.refuse,
             states=StateWrites(parts.ground, StatesNow(reads).read),
         ),
+        tokens=token_service(parts),
         clock=parts.clock,
         hosts=BucketHosts(server.s3_hosts, server.public_url),
         max_body_bytes=server.max_body_bytes,
         limit_of_large=decoder.limit_of_large,
+    )
+
+
+def token_service(parts: Parts) -> TokenService:
+    """AWS's token service, as the gateway answers it."""
+    settings, wire = parts.settings, parts.aws
+    return TokenService(
+        roles=parts.roles,
+        keys=parts.keys,
+        web=WebIdentities(parts.clock),
+        models=wire.models,
+        clock=parts.clock,
+        signatures=DataSignatures(parts.clock, skew=timedelta(seconds=settings.server.clock_skew_seconds)),
+        account=OwnAccount(
+            known=lambda: settings.account or parts.stacks.account(),
+            aws=wire.aws,
+            models=wire.models,
+            region=settings.upstream.default_region,
+        ).read,
     )
 
 
@@ -181,6 +205,7 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         index=parts.aws.routes,
         classes=parts.aws.classes,
         models=parts.aws.models,
+        accounts=parts.roles.accounts,
     )
     task, replays = run_task(parts, stack), _open_replays(parts, stack)
     return ApiPorts(
@@ -222,6 +247,7 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         chat=slack_chat(parts, stack),
         deliveries=delivery_book(parts),
         keys=parts.keys,
+        roles=parts.roles,
         clock=parts.clock,
         replays=replays,
         playground=Playground(replays=replays, policies=settings.policy.path or shipped(), clock=parts.clock),

@@ -29,6 +29,7 @@ from gateway.drift.decisions import DriftDecisions
 from gateway.effects.learned_rows import check_learned
 from gateway.effects.resolver import EffectResolver
 from gateway.identity.master_key import derived_key
+from gateway.identity.roles import Roles
 from gateway.ledger.key_ends import KeyEnds
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
@@ -72,6 +73,7 @@ class Parts:
     stacks: Stacks
     ledger: SqlLedger
     keys: SqlKeyRing
+    roles: Roles
     plan_sessions: SqlPlanSessions
     engine: RunningEngine
     aws: AwsParts
@@ -120,7 +122,8 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
     stack.push_async_callback(telemetry.close)
     counts = PassedCounts(ledger, clock)
     stack.push_async_callback(counts.flush)
-    keys = SqlKeyRing(ledger, master=master, clock=clock)
+    roles = Roles(settings=settings.roles, account=settings.account)
+    keys = SqlKeyRing(ledger, master=master, clock=clock, roles=roles.names)
     rows = partial(derived_rows, learned=settings.effects.learned)
     parts = Parts(
         settings=settings,
@@ -128,6 +131,7 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         stacks=stacks,
         ledger=ledger,
         keys=keys,
+        roles=roles,
         plan_sessions=SqlPlanSessions(ledger, keys),
         engine=engine,
         aws=aws,

@@ -83,6 +83,7 @@ PLACES: Final[Mapping[str, str]] = {
     "tour": "gateway.cli.demo.tour:tour",
     "serve": "gateway.cli.serve:serve",
     "session": "gateway.cli.session:session",
+    "credentials": "gateway.cli.session:credentials",
     "propose": "gateway.cli.decisions:propose",
     "holds": "gateway.cli.decisions:holds",
     "approve": "gateway.cli.decisions:approve",

@@ -1,7 +1,6 @@
 """`sentinel key`: issue, renew, list and revoke the keys that callers authenticate with. Opens the ledger directly, so it reads the gateway's settings."""
 
 import json
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -18,6 +17,7 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.motive import Intent, Motivation, Motive, motive_to_json
 from gateway.core.ports import Key, KeyRing, Revoked
 from gateway.core.settings import Settings
+from gateway.core.settings.roles import ACTOR_NAME
 from gateway.core.times import SystemClock
 from gateway.presentation.serialize import time_to_json
 
@@ -39,9 +39,6 @@ async def open_keyring(settings: Settings) -> AsyncIterator["SqlKeyRing"]:
     log_to_stderr()
     async with open_sealed_ledger(settings) as ledger:
         yield SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
-
-
-_ACTOR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/+-]{0,99}")
 
 
 @key_app.command("create")
@@ -110,7 +107,7 @@ def _show_new(key: Key, *, as_json: bool) -> None:
 def _check_names(*names: str) -> None:
     """Raise `errors.Malformed` unless every name is plain: names are shown in records, commits and terminals."""
     for name in names:
-        if not _ACTOR.fullmatch(name):
+        if not ACTOR_NAME.fullmatch(name):
             raise Malformed(
                 f"{name[:100]!r} is not a valid name for an actor or a role: use up to 100 letters, digits and . _ - @ / +, "
                 "starting with a letter or digit."

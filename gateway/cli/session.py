@@ -1,4 +1,4 @@
-"""`sentinel session`: temporary keys that carry a motive, for unmodified AWS clients."""
+"""`sentinel session` and `sentinel credentials`: temporary keys that carry a motive, for unmodified AWS clients."""
 
 import os
 import shlex
@@ -50,6 +50,45 @@ def session(
         _replace_process(command, with_aws_variables(os.environ, variables))
     else:
         print_export_lines(variables)
+
+
+def credentials(
+    *,
+    role: Annotated[
+        str, typer.Option(help="A role of the gateway's settings. Default: the key's own rights, without what decides.")
+    ] = "",
+    name: Annotated[str, typer.Option(help="The session's name, which records show.")] = "sentinel",
+    intent: Annotated[Intent | None, typer.Option(help="The goal of the changes.")] = None,
+    motivation: Annotated[Motivation | None, typer.Option(help="Why now.")] = None,
+    why: Annotated[str, typer.Option(help="Free text.")] = "",
+    evidence: Evidence = None,
+    lasts: Annotated[str, typer.Option(help="How long the key is valid, at most 12h. SDKs fetch the next one.")] = "1h",
+    wanted_for: Annotated[str, typer.Option(help="How long the changes are wanted, e.g. 1h.")] = "",
+    actor: As = None,
+    as_json: Json = False,
+) -> None:
+    """Print a temporary key as AWS's SDKs read it from a `credential_process`: one JSON document, whether or not --json is given.
+
+    In ~/.aws/config: `credential_process = sentinel credentials --role deployer`, beside `endpoint_url`.
+    """
+    more = {name: text for name, text in (("text", why), ("wanted_for", wanted_for)) if text}
+    motive = motive_body(intent, motivation, evidence, as_json=as_json, **more)
+    body = {"role": role, "name": name, "motive": motive, "lasts": lasts}
+    key = run(_fetch(actor, body), as_json=as_json)
+    show_json(
+        {
+            "Version": 1,
+            "AccessKeyId": key["access_key_id"],
+            "SecretAccessKey": key["secret_access_key"],
+            "SessionToken": key["session_token"],
+            "Expiration": key["expires_at"],
+        }
+    )
+
+
+async def _fetch(actor: str | None, body: dict[str, Any]) -> dict[str, Any]:
+    caller = identity(actor, default="agent")
+    return await call_api(caller, "POST", "/credentials", member="access_key_id", body=body)
 
 
 async def _open_session(actor: str | None, body: dict[str, Any]) -> tuple[CliIdentity, dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from gateway.core.model.approval import Answered, Hold, HoldState
 from gateway.core.model.budget import Used
-from gateway.core.model.caller import UNKNOWN, ActorKind, Caller, Sender
+from gateway.core.model.caller import UNKNOWN, ActorKind, Assumed, Caller, Sender
 from gateway.core.model.claim import Claim
 from gateway.core.model.facts import Approval, Facts
 from gateway.core.model.ids import is_session_key
@@ -57,6 +57,13 @@ class Key:
     revoked: bool = False
     plan: str = ""
     """The plan's mutation if it is the key of a plan's session; else empty."""
+    assumed: Assumed | None = None
+    """Set if AWS's token service was asked for it, see `Assumed`."""
+
+    @property
+    def session_token(self) -> str:
+        """What is given to SDKs as the session token, which they want with a temporary key. It proves nothing: the secret does."""
+        return f"sentinel/{self.id}"
 
     @property
     def is_session(self) -> bool:
@@ -102,6 +109,14 @@ class KeyRing(Protocol):
 
         Raises `errors.NotFound` if there is no such standing key or it was revoked, `errors.NotAllowed` if the session would exceed it,
         `errors.Malformed` for `motive_only` without a motive.
+        """
+        ...
+
+    async def assume(self, wanted: Key, *, lasts: timedelta) -> Key:
+        """A session key like `wanted`, which is already within its parent (`wanted.assumed`); it ends with that one at the latest. One that
+        is like it and was made a moment ago is given again.
+
+        Raises `errors.NotAllowed` if the parent has ended, `errors.Overloaded` if it has too many sessions.
         """
         ...
 

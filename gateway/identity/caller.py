@@ -19,6 +19,7 @@ def caller_of(key: Key) -> Caller:
         motive=key.motive,
         motive_only=key.motive_only,
         plan=key.plan,
+        assumed=key.assumed,
     )
 
 

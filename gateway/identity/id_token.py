@@ -15,42 +15,55 @@ ALGORITHMS: Final = (
 """Signatures with a key of which only the provider has the secret half. Neither `none` nor those of a shared secret are ever taken."""
 LEEWAY_SECONDS: Final = 60
 """How much the provider's clock may differ."""
-_REQUIRED: Final = ("iss", "sub", "aud", "exp", "iat", "nonce")
+_REQUIRED: Final = ("iss", "sub", "aud", "exp", "iat")
 _ODD: Final = (jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError, OverflowError)
 """What PyJWT raises for tokens and keys that are not well formed."""
 
 
+class TokenRefused(NotAuthenticated):
+    """The token is not taken."""
+
+    def __init__(self, why: str, *, expired: bool = False) -> None:
+        super().__init__(f"The identity provider's ID token was not taken: {why}. Nobody was signed in; sign in again.")
+        self.why = why
+        """Without a word of what the token holds."""
+        self.expired = expired
+
+
 def has_key(token: str, document: Mapping[str, Any]) -> bool:
-    """Whether the provider's keys have the one that the token names. Raises `errors.NotAuthenticated` for what is no token."""
+    """Whether the provider's keys have the one that the token names. Raises `TokenRefused` for what is no token."""
     return bool(_fitting(_header(token), document))
 
 
 def verified_claims(
-    token: str, document: Mapping[str, Any], *, issuer: str, client_id: str, nonce: str
+    token: str, document: Mapping[str, Any], *, issuer: str, audiences: Sequence[str], nonce: str | None
 ) -> Mapping[str, Any]:
-    """The claims of a token that this issuer made for this client and this attempt. Raises `errors.NotAuthenticated`.
+    """The claims of a token that this issuer made for one of these clients and, unless `nonce` is None, for this attempt.
 
-    `document` is the provider's key set.
+    `document` is the provider's key set. Raises `TokenRefused`.
     """
     header = _header(token)
     fitting = _fitting(header, document)
     if len(fitting) != 1:
-        raise _refused("it names no key of the provider, or not one only")
+        raise TokenRefused("it names no key of the provider, or not one only")
     try:
         claims = jwt.decode(
             token,
             fitting[0],
             algorithms=[header["alg"]],
-            audience=client_id,
+            audience=list(audiences),
             issuer=issuer,
             leeway=LEEWAY_SECONDS,
-            options={"require": list(_REQUIRED), "enforce_minimum_key_length": True},
+            options={
+                "require": [*_REQUIRED, *([] if nonce is None else ["nonce"])],
+                "enforce_minimum_key_length": True,
+            },
         )
     except _ODD as error:
-        raise _refused(_reason(error)) from None
-    _check_party(claims, client_id)
-    if not hmac.compare_digest(str(claims["nonce"]).encode("utf-8", "replace"), nonce.encode()):
-        raise _refused("it was made for another sign-in")
+        raise TokenRefused(_reason(error), expired=isinstance(error, jwt.ExpiredSignatureError)) from None
+    _check_party(claims, audiences)
+    if nonce is not None and not hmac.compare_digest(str(claims["nonce"]).encode("utf-8", "replace"), nonce.encode()):
+        raise TokenRefused("it was made for another sign-in")
     return claims
 
 
@@ -59,9 +72,9 @@ def _header(token: str) -> Mapping[str, Any]:
     try:
         header: Mapping[str, Any] = jwt.get_unverified_header(token)
     except _ODD:
-        raise _refused("it is not well formed") from None
+        raise TokenRefused("it is not well formed") from None
     if header.get("alg") not in ALGORITHMS:
-        raise _refused("it is not signed by a method that is taken")
+        raise TokenRefused("it is not signed by a method that is taken")
     return header
 
 
@@ -83,11 +96,11 @@ def _key(key: Mapping[str, Any], algorithm: str) -> jwt.PyJWK | None:
         return None
 
 
-def _check_party(claims: Mapping[str, Any], client_id: str) -> None:
+def _check_party(claims: Mapping[str, Any], audiences: Sequence[str]) -> None:
     """A token for several clients must say that it was made for this one."""
     several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
-    if claims.get("azp", None if several else client_id) != client_id:
-        raise _refused("it was made for another client")
+    if claims.get("azp", None if several else audiences[0]) not in audiences:
+        raise TokenRefused("it was made for another client")
 
 
 def _reason(error: Exception) -> str:
@@ -107,9 +120,3 @@ def _reason(error: Exception) -> str:
             return f"it has no `{error.claim}`"
         case _:
             return "it is not well formed"
-
-
-def _refused(why: str) -> NotAuthenticated:
-    return NotAuthenticated(
-        f"The identity provider's ID token was not taken: {why}. Nobody was signed in; sign in again."
-    )

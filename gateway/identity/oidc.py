@@ -209,7 +209,7 @@ class OidcProvider:
             tokens.id_token,
             keys,
             issuer=self._settings.oidc_issuer,
-            client_id=self._settings.oidc_client_id,
+            audiences=(self._settings.oidc_client_id,),
             nonce=attempt.nonce,
         )
         needed = {"email", "email_verified"} if self._settings.oidc_claim == "email" else {self._settings.oidc_claim}

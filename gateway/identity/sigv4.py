@@ -376,8 +376,8 @@ def _no_signature(query: str) -> NotAuthenticated:
         )
     return NotAuthenticated(
         "The request is missing an authentication token. Sign it with a key of this gateway. What AWS takes unsigned, such as a sign-in with "
-        "SAML, OpenID Connect or Cognito, does not go through Sentinel, which hands out no credentials of AWS: send it to AWS itself (for STS, "
-        "set AWS_ENDPOINT_URL_STS), or open a session with `sentinel session`. Nothing was sent.",
+        "SAML or Cognito, does not go through Sentinel, which hands out no credentials of AWS: send it to AWS itself, or open a session with "
+        "`sentinel session`. A token of OpenID Connect assumes a role of this gateway (AssumeRoleWithWebIdentity). Nothing was sent.",
         aws_code="MissingAuthenticationToken",
     )
 

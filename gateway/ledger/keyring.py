@@ -3,9 +3,10 @@
 import base64
 import hmac
 import json
+import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
@@ -15,14 +16,14 @@ import msgspec
 from sqlalchemy import bindparam, func, insert, or_, select, update
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound, Overloaded
-from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.caller import ActorKind, Assumed, Caller
 from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX
 from gateway.core.model.json import canonical_text
 from gateway.core.model.motive import Motive, ceiling_text, exceeds, motive_from_json, motive_to_json
 from gateway.core.ports import Clock, Key, Revoked
-from gateway.core.records.keys import KeyIssuedBody, KeyRevokedBody
+from gateway.core.records.keys import KeyIssuedBody, KeyRevokedBody, RecordedAssumption
 from gateway.core.records.motive import RecordedMotive
-from gateway.core.records.record import Record
+from gateway.core.records.record import Record, to_members
 from gateway.ledger.decide.plan_sessions import end_of_keys, plan_of_key
 from gateway.ledger.decide.revocation import plan_keys_approved_with, withdraw_approvals
 from gateway.ledger.ledger import SqlLedger
@@ -64,6 +65,25 @@ _MADE_LATELY: Final = Statement(
         KEYS.c.expires_at <= bindparam("now"),
     )
 )
+_OPEN_UNDER: Final = Query.of(
+    KEYS,
+    KeyRow,
+    KEYS.c.session_of == bindparam("key"),
+    KEYS.c.revoked_at.is_(None),
+    KEYS.c.expires_at > bindparam("now"),
+    KEYS.c.assumed.is_not(None),
+    order_by=(KEYS.c.id,),
+)
+_LIKE: Final = Query.of(
+    KEYS,
+    StoredKeyRow,
+    KEYS.c.session_of == bindparam("key"),
+    KEYS.c.revoked_at.is_(None),
+    KEYS.c.expires_at > bindparam("until"),
+    KEYS.c.assumed.is_not(None),
+    order_by=(KEYS.c.created_at.desc(), KEYS.c.id),
+)
+_SESSION_OF: Final = Statement(select(KEYS.c.session_of).where(KEYS.c.id == bindparam("key")))
 _REVOKE: Final = Statement(
     update(KEYS).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)).values(revoked_at=bindparam("at"))
 )
@@ -76,6 +96,13 @@ MOST_SESSIONS: Final[Mapping[ActorKind, int]] = {
     ActorKind.PIPELINE: 1_000,
 }
 """How many sessions of one standing key may be open at once: each is a key that somebody has to find when the standing one is lost."""
+OF_ROLE: Final = "role:"
+"""Begins what a session key is of that a web identity got: the role, and no standing key."""
+AGAIN: Final = 0.9
+"""How much of its time an assumed key must still have to be given again to who asks for one like it. Without that each process of an SDK, which
+asks at its start, would leave a session that stays open for an hour."""
+_MADE_UP: Final = re.compile(r"[0-9]{10,}$")
+"""How the session names end that SDKs make up: the time."""
 _COUNTS_FOR: Final = timedelta(minutes=10)
 """For so long a session counts at least: each leaves a row and a record for ever, and one of a second would cost its key nothing."""
 
@@ -86,8 +113,9 @@ def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetim
     Raises `errors.NotFound` for a session key whose standing key was revoked, by whichever process, and `errors.Overloaded` if that has too
     many sessions open.
     """
-    stored = StoredKeyRow(**{**row, "revoked_at": None})  # type: ignore[arg-type]  # the columns of the table
-    if stored.session_of and not transaction.column(_STANDING, {"key": stored.session_of}):
+    stored = StoredKeyRow(**{"assumed": None, **row, "revoked_at": None})  # type: ignore[arg-type]  # the columns of the table
+    of_key = stored.session_of and not stored.session_of.startswith(OF_ROLE)
+    if of_key and not transaction.column(_STANDING, {"key": stored.session_of}):
         raise NotFound(f"There is no key {stored.session_of} to start a session with.")
     if stored.session_of:
         most = MOST_SESSIONS[ActorKind(stored.kind)]
@@ -95,7 +123,7 @@ def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetim
         lately = {**counted, "since": to_text(at - _COUNTS_FOR)}
         if transaction.scalar(_OPEN_SESSIONS, counted) + transaction.scalar(_MADE_LATELY, lately) >= most:
             raise Overloaded(
-                f"The key {stored.session_of} has {most} sessions open or made within ten minutes, and no more may be. No key was made; use one "
+                f"{'The key ' if of_key else ''}{stored.session_of} has {most} sessions open or made within ten minutes, and no more may be. No key was made; use one "
                 "of them, or let them end."
             )
     transaction.change(_INSERT, stored._asdict())
@@ -112,6 +140,7 @@ def revoke_key(transaction: Transaction, key_id: str, at: datetime, *, distrust:
     if actor is None:
         raise NotFound(f"There is no key {key_id}.")
     sessions = transaction.column(_SESSIONS, {"key": key_id, "now": to_text(at)})
+    sessions += _assumed_with(transaction, key_id, at)
     withdrawn: Sequence[str] = ()
     if distrust:
         withdrawn = withdraw_approvals(transaction, key_id, actor, at)
@@ -127,6 +156,46 @@ def revoke_key(transaction: Transaction, key_id: str, at: datetime, *, distrust:
     return Revoked(sessions=tuple(sessions), approvals=tuple(withdrawn))
 
 
+def _assumed_with(session: Session, key_id: str, at: datetime) -> list[str]:
+    """The open keys that this session key assumed, and those that they assumed in turn. Those of a standing key are its sessions anyway."""
+    root = session.scalar(_SESSION_OF, {"key": key_id})
+    if not root:
+        return []
+    children: dict[str, list[str]] = {}
+    for row in session.rows(_OPEN_UNDER, {"key": root, "now": to_text(at)}):
+        children.setdefault(_assumption(row).parent, []).append(row.id)
+    found, waiting = [], [key_id]
+    while waiting:
+        below = children.pop(waiting.pop(), [])
+        found += below
+        waiting += below
+    return sorted(found)
+
+
+def _assumption(row: KeyRow | StoredKeyRow) -> Assumed:
+    recorded = msgspec.json.decode(row.assumed or "{}", type=RecordedAssumption)
+    return Assumed(role=recorded.role, name=recorded.name, parent=recorded.parent, subject=recorded.subject)
+
+
+def _key_like(session: Session, row: Mapping[str, SqlValue], at: datetime) -> str:
+    """A key like the wanted one that was made a moment ago, and is open; empty if there is none. Time stamps in session names do not count."""
+    ends = from_text(str(row["expires_at"]))
+    until = to_text(at + (ends - at) * AGAIN)
+    for other in session.rows(_LIKE, {"key": row["session_of"], "until": until}):
+        if _alike(other._asdict()) == _alike(row) and from_text(other.expires_at or "") <= ends:
+            return other.id
+    return ""
+
+
+_OWN: Final = ("id", "created_at", "expires_at", "revoked_at", "assumed")
+
+
+def _alike(row: Mapping[str, SqlValue]) -> tuple[object, ...]:
+    assumed = json.loads(str(row["assumed"]))
+    name = _MADE_UP.sub("", assumed.pop("name"))
+    return name, assumed, {column: value for column, value in row.items() if column not in _OWN}
+
+
 def _issued(row: StoredKeyRow, at: datetime) -> Record:
     body = KeyIssuedBody(
         key=row.id,
@@ -138,6 +207,7 @@ def _issued(row: StoredKeyRow, at: datetime) -> Record:
         expires_at=row.expires_at,
         session_of=row.session_of,
         motive_only=bool(row.motive_only),
+        assumed=RecordedAssumption.of(_assumption(row)) if row.assumed is not None else None,
     )
     return Record(at=at, actor=row.actor, body=body)
 
@@ -164,6 +234,9 @@ def session_within(standing: Key, wanted: Key) -> Key:
 MAX_AGE: Final = 1.0
 """Longest time that a key is cached, in seconds. A revocation made in another process takes effect within it."""
 
+_PARENT_ENDED: Final = (
+    "The key that assumes the role has ended. No key was made; get a new one with `sentinel key` or `sentinel session`."
+)
 _MOST_CACHED: Final = 10_000
 _ALPHABET: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _RANDOM_LENGTH: Final = 16
@@ -182,7 +255,9 @@ def secret_of(master: bytes, row: KeyRow) -> str:
     It covers everything about the key but its revocation. If somebody gives the key another role in the database, its holder no
     longer knows its secret.
     """
-    covered = canonical_text(tuple(row._replace(revoked_at=None)))
+    members = tuple(row._replace(revoked_at=None))
+    # The last member came later, and a key of before must keep its secret.
+    covered = canonical_text(members if row.assumed is not None else members[:-1])
     mac = hmac.digest(master, b"sentinel key\0" + covered.encode(), "sha256")
     return base64.urlsafe_b64encode(mac).decode()[:_SECRET_LENGTH]
 
@@ -196,8 +271,11 @@ def _found(session: Session, key_id: str) -> tuple[KeyRow | None, str]:
 class SqlKeyRing:
     """The port `KeyRing` on the ledger's database."""
 
-    def __init__(self, ledger: SqlLedger, *, master: bytes, clock: Clock) -> None:
-        """`master` is the gateway's master key (`master_key.master_key`)."""
+    def __init__(self, ledger: SqlLedger, *, master: bytes, clock: Clock, roles: Collection[str] | None = None) -> None:
+        """`master` is the gateway's master key (`master_key.master_key`). `roles` are the roles of the settings: a key of any other role has
+        ended. None if the settings are not looked at.
+        """
+        self._roles = roles
         self._ledger = ledger
         self._master = master
         self._clock = clock
@@ -252,6 +330,37 @@ class SqlKeyRing:
             raise Malformed("A key whose motive is the only one needs a motive.")
         return await self._store(wanted, session_of, now)
 
+    async def assume(self, wanted: Key, *, lasts: timedelta) -> Key:
+        """A session key like `wanted`, which is already within its parent (`identity.roles`); it ends with that one at the latest. One that
+        is like it and was made a moment ago is given again.
+
+        Raises `errors.NotAllowed` if the parent has ended, `errors.Overloaded` if it has too many sessions.
+        """
+        now = self._clock.now()
+        assumed = wanted.assumed
+        if assumed is None:
+            message = "A key that is assumed says how."
+            raise Malformed(message)
+        parent = await self.find(assumed.parent) if assumed.parent else None
+        if assumed.parent and (parent is None or parent.ended(now)):
+            raise NotAllowed(_PARENT_ENDED)
+        ends = [now + lasts, *([parent.expires_at] if parent is not None and parent.expires_at is not None else [])]
+        wanted = replace(wanted, expires_at=min(ends))
+
+        def store(transaction: Transaction) -> str:
+            root = OF_ROLE + assumed.role
+            if assumed.parent:
+                if not transaction.column(_STANDING, {"key": assumed.parent}):
+                    raise NotAllowed(_PARENT_ENDED)
+                root = str(transaction.scalar(_SESSION_OF, {"key": assumed.parent}) or assumed.parent)
+            row = self._row(wanted, root, now)
+            if again := _key_like(transaction, row, now):
+                return again
+            issue_key(transaction, row, now)
+            return str(row["id"])
+
+        return await self.stored(await self._ledger.write(store))
+
     async def session_row(self, caller: Caller, *, motive: Motive | None, lasts: timedelta) -> Mapping[str, SqlValue]:
         """The row of a new session key of the caller, without roles, for a transaction that stores it with `issue_key`.
 
@@ -298,6 +407,7 @@ class SqlKeyRing:
             "expires_at": to_text(wanted.expires_at) if wanted.expires_at is not None else None,
             "session_of": session_of,
             "motive_only": int(wanted.motive_only),
+            "assumed": canonical_text(to_members(RecordedAssumption.of(wanted.assumed))) if wanted.assumed else None,
         }
 
     async def revoke(self, key_id: str, *, distrust: bool = True) -> Revoked:
@@ -332,6 +442,10 @@ class SqlKeyRing:
         return key
 
     def _key(self, row: KeyRow, plan: str = "") -> Key:
+        assumed = _assumption(row) if row.assumed is not None else None
+        unknown_role = (
+            assumed is not None and self._roles is not None and bool(assumed.role) and assumed.role not in self._roles
+        )
         return Key(
             id=row.id,
             secret=secret_of(self._master, row),
@@ -342,8 +456,9 @@ class SqlKeyRing:
             motive=motive_from_json(json.loads(row.motive)) if row.motive else None,
             motive_only=bool(row.motive_only),
             expires_at=from_text(row.expires_at) if row.expires_at else None,
-            revoked=row.revoked_at is not None,
+            revoked=row.revoked_at is not None or unknown_role,
             plan=plan,
+            assumed=assumed,
         )
 
     def _cache_key(self, key_id: str, now: float, key: Key | None) -> None:

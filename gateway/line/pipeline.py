@@ -211,10 +211,11 @@ class Pipeline:
             await self.turn_away(inbound, error)
             raise
         work_for(caller.actor)
-        await self._admit_question(caller)
+        await self.admit_question(caller)
         return caller
 
-    async def _admit_question(self, caller: Caller) -> None:
+    async def admit_question(self, caller: Caller) -> None:
+        """Charge a question to the caller. Raises `errors.BudgetSpent` if it asks too often."""
         if self._admission is not None:
             await self._admission.admit_question(caller, self._clock.now())
 
@@ -245,7 +246,7 @@ class Pipeline:
     async def _executed(self, caller: Caller, request: Request) -> MutationResult:
         work_for(caller.actor)
         if request.dry_run:
-            await self._admit_question(caller)
+            await self.admit_question(caller)
         elif self._admission is not None:
             try:
                 await self._admission.refuse_owing(caller, self._clock.now())

@@ -144,7 +144,7 @@ def _traffic(gate: Process, agent: Key) -> None:
     """Reads of the services that the example uses, so that their models are in memory."""
     asked = {
         "ec2": "Action=DescribeInstances&Version=2016-11-15",
-        "sts": "Action=GetCallerIdentity&Version=2011-06-15",
+        "rds": "Action=DescribeDBInstances&Version=2014-10-31",
         "autoscaling": "Action=DescribeAutoScalingGroups&Version=2011-01-01",
         "monitoring": "Action=DescribeAlarms&Version=2010-08-01",
         "iam": "Action=GetRole&Version=2010-05-08&RoleName=rebalancer",

@@ -66,7 +66,7 @@ def played(client: str, environment: Mapping[str, str], tmp_path: Path) -> Mappi
     try:
         command = CLIENTS[client](tmp_path)
     except install.NotInstalled as missing:
-        _skip_unless_in_ci(missing, os.environ)
+        skip_unless_in_ci(missing, os.environ)
     given = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CLIENT": client, "CLIENT_DIRECTORY": str(tmp_path)}
     done = subprocess.run(
         command, env={**given, **environment}, capture_output=True, text=True, check=False, timeout=900
@@ -76,7 +76,7 @@ def played(client: str, environment: Mapping[str, str], tmp_path: Path) -> Mappi
     return {line["call"]: line for line in lines}
 
 
-def _skip_unless_in_ci(missing: install.NotInstalled, environment: Mapping[str, str]) -> NoReturn:
+def skip_unless_in_ci(missing: install.NotInstalled, environment: Mapping[str, str]) -> NoReturn:
     if "CI" in environment:
         raise missing
     pytest.skip(str(missing))  # outside CI a machine may lack a client's runtime; the others are played all the same
@@ -85,9 +85,9 @@ def _skip_unless_in_ci(missing: install.NotInstalled, environment: Mapping[str, 
 def test_a_client_that_is_not_installed_fails_in_ci() -> None:
     missing = install.NotInstalled("no client")
     with pytest.raises(install.NotInstalled):
-        _skip_unless_in_ci(missing, {"CI": "true"})
+        skip_unless_in_ci(missing, {"CI": "true"})
     with pytest.raises(pytest.skip.Exception, match="no client"):
-        _skip_unless_in_ci(missing, {})
+        skip_unless_in_ci(missing, {})
 
 
 def test_a_client_sees_the_same_verdicts_as_every_other(

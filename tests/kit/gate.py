@@ -30,6 +30,7 @@ from gateway.core.settings import (
     DataPlaneSettings,
     PolicySettings,
     ReconcileSettings,
+    RoleSettings,
     ServerSettings,
     Settings,
     StackSettings,
@@ -131,6 +132,8 @@ class Gate:
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
     exports: tuple[ExportSettings, ...] = ()
     reconcile: ReconcileSettings = field(default_factory=ReconcileSettings)
+    account: str = ""
+    roles: tuple[RoleSettings, ...] = ()
     more_stacks: tuple[StackSettings, ...] = ()
     """Besides the copy of the case's."""
     listening: socket.socket | None = None
@@ -277,6 +280,8 @@ class Gate:
                 console=self.console,
                 exports=self.exports,
                 reconcile=self.reconcile,
+                roles=self.roles,
+                account=self.account,
                 stacks=(
                     StackSettings(name="kafka", path=self.stack, mode=self.mode, data_plane=self.data_plane),
                     *self.more_stacks,

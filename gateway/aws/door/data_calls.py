@@ -107,7 +107,7 @@ class DataCalls(Generic[PreparedT]):
         except NotSendable:
             # The pipeline refuses it with the reason, and records that.
             return False
-        signature = _signature(inbound, request)
+        signature = call_signature(inbound, request)
         if signature is not None:
             self._signatures.spend(signature)
         try:
@@ -215,7 +215,7 @@ class KeptUpload:
             yield self.content
 
 
-def _signature(inbound: Inbound, request: Request) -> DataSignature | None:
+def call_signature(inbound: Inbound, request: Request) -> DataSignature | None:
     """The signature that counts for one call; None for a presigned form, which may be made for many files and is good until it ends, as at AWS."""
     if request.door is Door.FORM:
         return None

@@ -17,7 +17,7 @@ from gateway.aws.models.routing_index import Protocol, RoutingIndex, Service
 from gateway.core.errors import Malformed, SentinelError
 from gateway.core.http.motive_syntax import INTENT_HEADER, MOTIVATION_HEADER, read_motive
 from gateway.core.http.strict_parsers import cbor_value, form, gunzipped, json_value, unique
-from gateway.core.model.caller import Caller
+from gateway.core.model.caller import Caller, account_of
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Motive
 from gateway.core.model.mutation import Call, CallClass
@@ -50,11 +50,13 @@ class AwsDecoder:
         index: RoutingIndex | None = None,
         classes: call_classes.CallClassTable | None = None,
         models: ServiceModels | None = None,
+        accounts: Mapping[str, str] | None = None,
         looks_at: Callable[[str, str], bool] = lambda _service, _operation: False,
     ) -> None:
-        """`looks_at` says of which reads the line looks at the parameters; those of others are not parsed."""
+        """`accounts` are those that the calls of assumed roles go to, by role; every other call goes to `account`. `looks_at` says of which reads the line looks at the parameters; those of others are not parsed."""
         self._looks_at = looks_at
         self._account = account
+        self._accounts = accounts or {}
         self._regions = frozenset(regions)
         self._max_body = max_body_bytes
         self._max_upload = max(max_body_bytes, max_upload_bytes)
@@ -80,7 +82,7 @@ class AwsDecoder:
             if not head.payload.binds and await inbound.read_body():
                 _check_payload(inbound, head)
             parameters = await self._parameters(inbound, head, routed, fields)
-        call = self._call(head, routed, parameters)
+        call = self._call(head, routed, parameters, caller)
         return _request(head, call, class_of_call(call, call_class), caller)
 
     def uploads_object(self, inbound: Inbound) -> bool:
@@ -114,14 +116,14 @@ class AwsDecoder:
         parameters.pop("ContentLength", None)
         parameters["Body"] = {"bytes": int(head.headers["content-length"]), "sha256": stated}
         call_class = self._classes.of(routed.service.name, routed.operation)
-        return _request(head, self._call(head, routed, parameters), call_class, caller)
+        return _request(head, self._call(head, routed, parameters, caller), call_class, caller)
 
-    def _call(self, head: RequestHead, routed: Routed, parameters: Mapping[str, Any]) -> Call:
+    def _call(self, head: RequestHead, routed: Routed, parameters: Mapping[str, Any], caller: Caller) -> Call:
         return Call(
             service=routed.service.name,
             operation=routed.operation,
             parameters=parameters,
-            account=self._account,
+            account=account_of(caller, self._account, self._accounts),
             region=head.scope.region,
             protocol=routed.protocol.value,
             # The service's model is loaded: the parameters were parsed by it.

@@ -17,6 +17,7 @@ from gateway.aws.door.data_calls import DataCalls
 from gateway.aws.door.form_uploads import FormAnswer, FormUploads
 from gateway.aws.door.reads import Reads
 from gateway.aws.door.request_head import S3, target_of
+from gateway.aws.door.token_service import TokenService
 from gateway.aws.door.uploads import EXPECTS, Uploads
 from gateway.aws.door.urls import ReplyUrls
 from gateway.core import errors
@@ -39,6 +40,7 @@ log = structlog.get_logger()
 
 _CLOSE = (("connection", "close"),)
 """Closes the connection after the response."""
+_XML: Final = [("content-type", "text/xml")]
 _NEXT_SECOND = (("retry-after", "1"), ("x-amz-retry-after", "1000"))
 """Asks a client whose signature is spent to sign again in the next second (seconds and, for AWS SDKs, milliseconds): before it, the same
 call has the same signature, and a client that tries again at once would use up its attempts."""
@@ -56,6 +58,7 @@ class AwsDoor:
     decoder: RequestDecoder
     reads: Reads
     data: DataCalls[Any]
+    tokens: TokenService
     clock: Clock
     hosts: BucketHosts
     max_body_bytes: int
@@ -83,17 +86,20 @@ class AwsDoor:
             if self.uploads.takes(inbound):
                 await self._upload(receive, send, inbound, body)
                 return
+            if self.tokens.takes_unsigned(inbound) and await self._unsigned(send, inbound):
+                return
             caller, request = await self.pipeline.admit(inbound, self.authenticator, self.decoder)
             if is_presigned(inbound):
                 request = replace(request, door=Door.PRESIGNED)
+            if self.tokens.takes(request.call):
+                answer = await self.tokens.answer(self.pipeline, inbound, caller, request)
+                await send_response(send, 200, _XML, answer)
+                return
             if not request.call_class.changes_state:
                 self.data.count_read(caller, request)
                 await self._forward(receive, send, inbound, caller, request.call)
                 return
-            plain = request.door is Door.AWS and request.call_class is not CallClass.DATA
-            if not plain and await self._passed(receive, send, inbound, caller, request):
-                return
-            await self._reply(send, inbound, await self.pipeline.execute(caller, request))
+            await self._change(receive, send, inbound, caller, request)
         except errors.SentinelError as error:
             await self._refuse(send, inbound, error, _when_to_retry(error))
         except ConnectionResetError:
@@ -104,6 +110,20 @@ class AwsDoor:
                 "Sentinel had an internal error; its log says more. Check `sentinel records` whether anything was sent."
             )
             await self._refuse(send, inbound, unknown)
+
+    async def _unsigned(self, send: Send, inbound: Inbound) -> bool:
+        """Whether it was a call whose proof is in its body; then it is answered."""
+        answer = await self.tokens.unsigned(self.pipeline, inbound)
+        if answer is not None:
+            await send_response(send, 200, _XML, answer)
+        return answer is not None
+
+    async def _change(self, receive: Receive, send: Send, inbound: Inbound, caller: Caller, request: Request) -> None:
+        """Serve a call that is no read: one of the data plane passes, every other goes through the line."""
+        plain = request.door is Door.AWS and request.call_class is not CallClass.DATA
+        if not plain and await self._passed(receive, send, inbound, caller, request):
+            return
+        await self._reply(send, inbound, await self.pipeline.execute(caller, request))
 
     async def turn_away(self, scope: Scope, receive: Receive, send: Send, error: errors.Malformed) -> None:
         """Record and answer a request that was refused before it reached this door, then close the connection."""

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.caller import RECONCILER, ActorKind, Caller
 from gateway.core.model.json import Json
 
 
@@ -152,13 +152,29 @@ OPERATOR: Final = "operator"
 """The role of people who may stop and resume."""
 
 
+DECIDING: Final = frozenset({"approver", BREAK_GLASS, OPERATOR, RECONCILER})
+"""The roles that no role of the gateway hands on: what decides about others comes from a key that was issued to its owner."""
+
+
 def is_approver(caller: Caller) -> bool:
-    """Whether the caller is a human with the role `approver`."""
-    return caller.kind is ActorKind.HUMAN and "approver" in caller.roles
+    """Whether the caller is a human with the role `approver`, and not in an assumed role."""
+    return caller.kind is ActorKind.HUMAN and "approver" in caller.roles and caller.assumed is None
+
+
+def _borrowed(person: Caller) -> str:
+    """Why a key that AWS's token service was asked for decides nothing, whatever its roles; empty for every other key."""
+    if person.assumed is None:
+        return ""
+    return (
+        "A key that was assumed (AssumeRole, AssumeRoleWithWebIdentity, GetFederationToken) decides nothing about others' changes. "
+        "Use your own key, or sign in to the console. Nothing was changed."
+    )
 
 
 def objection(person: Caller, rule: ApprovalRule) -> str:
     """Why this caller may not decide under this rule, as a sentence; empty if they may."""
+    if borrowed := _borrowed(person):
+        return borrowed
     if person.kind is not ActorKind.HUMAN:
         return "Only a human with the role `approver` may decide on held mutations."
     if not rule.admits(person.roles):
@@ -175,6 +191,8 @@ def own_objection(person: Caller, mutation_id: str, requesters: Collection[str])
 
 def glass_objection(person: Caller) -> str:
     """Why this caller may not pass a hold at once, as a sentence; empty if they may."""
+    if borrowed := _borrowed(person):
+        return borrowed
     if person.kind is ActorKind.HUMAN and BREAK_GLASS in person.roles:
         return ""
     return f"Only a human with the role `{BREAK_GLASS}` may pass a hold at once. Nothing was changed."
@@ -182,6 +200,8 @@ def glass_objection(person: Caller) -> str:
 
 def operator_objection(person: Caller, act: str) -> str:
     """Why this caller may not do what only operators may, as a sentence; empty if they may."""
+    if borrowed := _borrowed(person):
+        return borrowed
     if person.kind is ActorKind.HUMAN and OPERATOR in person.roles:
         return ""
     return f"Only a human with the role `{OPERATOR}` may {act}. Nothing was changed."
@@ -189,6 +209,8 @@ def operator_objection(person: Caller, act: str) -> str:
 
 def drift_objection(person: Caller) -> str:
     """Why this caller may not decide about a change from outside, as a sentence; empty if they may."""
+    if borrowed := _borrowed(person):
+        return borrowed
     if person.kind is ActorKind.HUMAN and "approver" in person.roles:
         return ""
     return "Only a human with the role `approver` may decide about a change from outside."

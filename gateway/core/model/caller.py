@@ -1,5 +1,6 @@
 """The authenticated `Caller` of a request, and the connection (`Sender`) that it came from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -25,6 +26,20 @@ _OF_STACK: Final = "stack/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Assumed:
+    """How a temporary key came about that AWS's token service was asked for: in which role, under which name, and with which key."""
+
+    role: str = ""
+    """The role of the gateway, by its name; empty for a federated user."""
+    name: str = ""
+    """The session name or the federated user's name. Who asked chose it, so it proves nothing."""
+    parent: str = ""
+    """The key that asked, with which this one ends; empty for a web identity."""
+    subject: str = ""
+    """The issuer and the subject of a web identity; else empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """An authenticated actor."""
 
@@ -43,6 +58,8 @@ class Caller:
     """Whether the caller may state no other motive than that of the key."""
     plan: str = ""
     """The plan's mutation if the key was made for the apply of a plan: its calls are judged by that plan. Else empty."""
+    assumed: Assumed | None = None
+    """Set if the key came from AssumeRole or the like. Such a caller never approves, stops or resumes."""
 
     @property
     def sees_all(self) -> bool:
@@ -62,6 +79,11 @@ class Caller:
     def in_session(self) -> bool:
         """Whether the caller used a session key."""
         return is_session_key(self.key_id)
+
+
+def account_of(caller: Caller, account: str, of_roles: Mapping[str, str]) -> str:
+    """The AWS account that a caller's calls go to: that of the role that it assumed, else the gateway's."""
+    return of_roles.get(caller.assumed.role, account) if caller.assumed is not None else account
 
 
 LONGEST_USER_AGENT: Final = 256

@@ -2,9 +2,25 @@
 
 from typing import ClassVar
 
-from gateway.core.model.caller import ActorKind
+import msgspec
+
+from gateway.core.model.caller import ActorKind, Assumed
 from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Body, Stage
+
+
+class RecordedAssumption(msgspec.Struct, frozen=True, kw_only=True):
+    """How a temporary key came about that AWS's token service was asked for; see `Assumed`."""
+
+    role: str
+    name: str
+    parent: str
+    subject: str
+
+    @classmethod
+    def of(cls, assumed: Assumed) -> "RecordedAssumption":
+        """The recorded form."""
+        return cls(role=assumed.role, name=assumed.name, parent=assumed.parent, subject=assumed.subject)
 
 
 class KeyIssuedBody(Body, frozen=True, kw_only=True):
@@ -22,6 +38,7 @@ class KeyIssuedBody(Body, frozen=True, kw_only=True):
     session_of: str
     motive_only: bool
     """Whether the motive is a ceiling."""
+    assumed: RecordedAssumption | None = None
 
 
 class KeyRevokedBody(Body, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from gateway.core.settings.exports import ExportSettings
 from gateway.core.settings.notices import ChatSettings, WebhookSettings, distinct_webhooks
 from gateway.core.settings.policy import PolicyEngineKind, PolicySettings
 from gateway.core.settings.reconcile import AllowedCode, ReconcileSettings, SuggestSettings
+from gateway.core.settings.roles import RoleSettings, check_accounts, distinct_roles
 from gateway.core.settings.run_task import RunTaskSettings
 from gateway.core.settings.server import ServerSettings, UnsignedUploads, UpstreamSettings
 from gateway.core.settings.signals import SignalSourceSettings, check_stacks, distinct
@@ -33,6 +34,7 @@ __all__ = [
     "PolicyEngineKind",
     "PolicySettings",
     "ReconcileSettings",
+    "RoleSettings",
     "ServerSettings",
     "Settings",
     "StackSettings",
@@ -85,6 +87,8 @@ class Settings(BaseSettings):
     exports: tuple[ExportSettings, ...] = ()
     mcp: McpSettings = McpSettings()
     stacks: tuple[StackSettings, ...] = ()
+    roles: Annotated[tuple[RoleSettings, ...], AfterValidator(distinct_roles)] = ()
+    """Roles that clients assume at the AWS endpoint. With none, only the token service's other calls are answered."""
     signals: Annotated[tuple[SignalSourceSettings, ...], AfterValidator(distinct)] = ()
     """Sources of alerts and the like. With any, evidence is checked against what they say."""
 
@@ -92,6 +96,7 @@ class Settings(BaseSettings):
     def _parts_fit_together(self) -> Self:
         check_stacks(self.signals, [stack.name for stack in self.stacks])
         check_public_url(self.console, self.server.public_url)
+        check_accounts(self.roles, self.account)
         return self
 
     @property

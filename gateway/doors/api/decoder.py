@@ -15,7 +15,7 @@ from gateway.aws.models.call_classes import CallClassTable, class_of_call
 from gateway.aws.models.routing_index import RoutingIndex
 from gateway.core.errors import Malformed, UnknownOperation
 from gateway.core.http.value_limits import MAX_DEPTH, path_below
-from gateway.core.model.caller import Caller
+from gateway.core.model.caller import Caller, account_of
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Call, CallClass, Door
 from gateway.core.off_loop import off_loop
@@ -129,19 +129,23 @@ class ApiDecoder:
         index: RoutingIndex,
         classes: CallClassTable,
         models: ServiceModels,
+        accounts: Mapping[str, str] | None = None,
     ) -> None:
+        """`accounts` are those that the calls of assumed roles go to, by role; every other call goes to `account`."""
         self._account = account
+        self._accounts = accounts or {}
         self._regions = regions
         self._default_region = default_region
         self._index = index
         self._classes = classes
         self._models = models
 
-    async def read(self, inbound: Inbound, caller: Caller) -> Request:  # noqa: ARG002  the protocol's shape
+    async def read(self, inbound: Inbound, caller: Caller) -> Request:
         """The proposed call with its motive. Raises `errors.Malformed`, `errors.UnknownOperation`, `errors.BodyTooLarge`."""
         body = await body_of(inbound, MutationBody, what="proposal")
         request = await self.proposed(body, len(await inbound.read_body()))
-        return replace(request, idempotency_key=_idempotency_key(inbound))
+        call = replace(request.call, account=account_of(caller, self._account, self._accounts))
+        return replace(request, call=call, idempotency_key=_idempotency_key(inbound))
 
     async def proposed(self, body: MutationBody, size: int) -> Request:
         """The call that a body of this many bytes proposes. Raises `errors.Malformed`, `errors.UnknownOperation`."""

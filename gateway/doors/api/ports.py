@@ -34,6 +34,7 @@ from gateway.doors.api.time_boxes import TimeBoxes
 from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.doors.chat.slack_chat import SlackChat
 from gateway.drift.decisions import DriftDecisions
+from gateway.identity.roles import Roles
 from gateway.line.checks.fairness import FairLimitsOf
 from gateway.line.pipeline import Pipeline
 from gateway.line.stop_book import StopBook
@@ -105,6 +106,7 @@ class ApiPorts:
     deliveries: DeliveryBook
     commands: LedgerCommands
     keys: KeyRing
+    roles: Roles
     clock: Clock
     replays: Replays
     playground: Playground

@@ -251,6 +251,21 @@ class SessionBody(_Body):
         return _at_most(duration(self.lasts), timedelta(hours=12), "A session lasts twelve hours")
 
 
+class CredentialsBody(_Body):
+    """A temporary key for an AWS client that fetches its keys, as `credential_process` does."""
+
+    role: Annotated[
+        str, Field(max_length=64, description="A role of the gateway; empty for the caller's own rights.")
+    ] = ""
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_+=,.@-]{2,64}$", description="The session's name.")] = "sentinel"
+    motive: MotiveBody | None = None
+    lasts: Annotated[str, Field(description="e.g. `1h`; at least 15 minutes, at most twelve hours.")] = "1h"
+
+    def duration(self) -> timedelta:
+        """The duration. Raises `errors.Malformed`, also for more than twelve hours."""
+        return _at_most(duration(self.lasts), timedelta(hours=12), "A session lasts twelve hours")
+
+
 class LinkBody(_Body):
     """Which user of the chat the caller is."""
 

@@ -220,6 +220,7 @@ class KeyRow(NamedTuple):
     revoked_at: str | None
     session_of: str
     motive_only: int
+    assumed: str | None
 
 
 class StoredKeyRow(NamedTuple):
@@ -236,6 +237,7 @@ class StoredKeyRow(NamedTuple):
     revoked_at: str | None
     session_of: str
     motive_only: int
+    assumed: str | None
 
 
 class PlanSessionRow(NamedTuple):

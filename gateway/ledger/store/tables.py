@@ -288,9 +288,11 @@ class KeyTable(LedgerTable, table=True):
     expires_at: str | None = Field(sa_type=TEXT)
     revoked_at: str | None = Field(sa_type=TEXT)
     session_of: str = Field(sa_type=TEXT)
-    """The standing key that a session key was issued with; empty for standing keys."""
+    """The standing key that a session key was issued with; `role:NAME` if a web identity assumed that role; empty for standing keys."""
     motive_only: int
     """1 if a caller with this key may state no other motive than the key's."""
+    assumed: str | None = Field(sa_type=TEXT)
+    """The JSON form of how AWS's token service was asked for it (`RecordedAssumption`); null for every other key."""
 
 
 class PlanSessionTable(LedgerTable, table=True):

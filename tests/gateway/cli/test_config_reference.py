@@ -31,7 +31,7 @@ def test_as_json_it_has_every_setting_once(document: Callable[..., tuple[int, An
     assert set(flatten(Settings().model_dump(mode="json"))) - LISTS <= set(names)
 
 
-LISTS = {"stacks", "signals", "webhooks", "exports", "reconcile.events"}
+LISTS = {"stacks", "roles", "signals", "webhooks", "exports", "reconcile.events"}
 """Lists of tables: their members are listed instead."""
 
 

@@ -53,6 +53,9 @@ class Ring:
             expires_at=NOW + lasts if lasts else None,
         )
 
+    async def assume(self, wanted: Key, *, lasts: timedelta) -> Key:
+        return await self.issue(actor=wanted.actor, kind=wanted.kind, lasts=lasts)
+
     async def revoke(self, key_id: str, *, distrust: bool = True) -> Revoked:
         if key_id not in self.held:
             raise NotFound(f"There is no key {key_id}.")

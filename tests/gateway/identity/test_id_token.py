@@ -41,7 +41,7 @@ def token(algorithm: str = "RS256", key: Any = None, header: dict[str, Any] | No
 
 def read(given: str, document: dict[str, Any] | None = None) -> Any:
     found = SET if document is None else document
-    return verified_claims(given, found, issuer=ISSUER, client_id=CLIENT, nonce="n-1")
+    return verified_claims(given, found, issuer=ISSUER, audiences=(CLIENT,), nonce="n-1")
 
 
 def parts(header: dict[str, Any], body: dict[str, Any], signature: bytes = b"") -> str:

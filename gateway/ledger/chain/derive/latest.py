@@ -31,6 +31,7 @@ class ExpectedKeys:
             "revoked_at": None,
             "session_of": body.session_of,
             "motive_only": int(body.motive_only),
+            "assumed": sorted_text(body.assumed) if body.assumed else None,
         }
         self.table.insert((body.key,), record.seq, row)
 

@@ -13,7 +13,7 @@ from gateway.core import errors
 from gateway.core.http.asgi import Message, RequestBody
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
-from gateway.core.model.mutation import CallClass
+from gateway.core.model.mutation import Call, CallClass
 from gateway.core.model.outcome import Failed, InDoubt, Reply, Sent
 from gateway.core.model.verdict import Mode, Verdict
 from gateway.core.ports import Attempt
@@ -87,6 +87,18 @@ class NothingPasses:
         """Nothing is counted."""
 
 
+class NoTokens:
+    """Nobody asks for a token."""
+
+    def takes(self, _call: Call) -> bool:
+        """False."""
+        return False
+
+    def takes_unsigned(self, _inbound: Inbound) -> bool:
+        """False."""
+        return False
+
+
 class NoUploads:
     """No request is the upload of an object."""
 
@@ -120,6 +132,7 @@ def _door(
         uploads=NoUploads(),  # type: ignore[arg-type]  # a double
         forms=NoUploads(),  # type: ignore[arg-type]  # a double
         urls=ReplyUrls(),
+        tokens=NoTokens(),  # type: ignore[arg-type]  # a double
         clock=FixedClock(),
         max_body_bytes=1000,
         limit_of_large=_same_limit,

@@ -105,6 +105,7 @@ def ports(store: Store) -> ApiPorts:
         chat=unused,
         deliveries=unused,
         replays=unused,
+        roles=unused,
         playground=unused,
         catalogue=unused,
         rule_tally=unused,
