@@ -123,6 +123,7 @@ PLACES: Final[Mapping[str, str]] = {
     "query": "gateway.cli.investigate:query",
     "export": "gateway.cli.export:export",
     "verify": "gateway.cli.verify:verify",
+    "archive": "gateway.cli.archive:archive",
     "backup": "gateway.cli.backup:backup",
     "restore": "gateway.cli.backup:restore",
     "doctor": "gateway.cli.doctor:doctor",

@@ -19,6 +19,7 @@ from gateway.cli.output import (
     few_changes,
     safe,
     shortened,
+    show_archived,
     show_json,
     show_pairs,
     show_table,
@@ -210,6 +211,7 @@ def records(
     }
     reply = answer(_request_records(who, query, since, until), as_json=as_json)
     show_table("Records", COLUMNS, [record_row(record) for record in reply["records"]])
+    show_archived(reply)
 
 
 async def _request_records(who: str | None, query: dict[str, str], since: str, until: str) -> dict[str, Any]:

@@ -155,3 +155,9 @@ def show_pairs(pairs: Mapping[str, str], on: Console = console) -> None:
     for name, value in pairs.items():
         if value:
             on.print(Text.assemble((name.ljust(width), "bold"), "  ", visible(value)))
+
+
+def show_archived(reply: Mapping[str, Any]) -> None:
+    """Say where older records are, if any are archived."""
+    if "archived" in reply:
+        error_console.print(safe(reply["archived"]["note"]))

@@ -8,7 +8,7 @@ import typer
 
 from gateway.cli.client import call_api_as
 from gateway.cli.options import As, Json
-from gateway.cli.output import answer, console, error_console, safe, shortened, show_pairs, show_table
+from gateway.cli.output import answer, console, error_console, safe, shortened, show_archived, show_pairs, show_table
 from gateway.core.times import utc_cell
 
 Address = Annotated[str, typer.Argument(help="Terraform address, as `sentinel resources` shows it.")]
@@ -63,6 +63,7 @@ def history(address: Address, attribute: Attribute = "", *, who: As = None, as_j
     reply = _ask(who, "/history", "history", {"address": address, "attribute": attribute}, as_json=as_json)
     columns = ["when", "who", "why", "what", "outcome", "mutation", "commit"]
     show_table("Changes", columns, [_change_row(each) for each in reply["history"]])
+    show_archived(reply)
     _show_left_off(reply)
 
 

@@ -42,6 +42,14 @@ class Point(StrEnum):
     """The reconciler has read back what is live, and recorded nothing."""
     RESOLUTION_WRITTEN = "R4"
     """What was found out is written, not committed."""
+    ARCHIVE_WRITTEN = "A1"
+    """The files of an archive are on disk, under a name that does not count."""
+    ARCHIVE_NAMED = "A2"
+    """The archive is complete; the ledger does not know it."""
+    ARCHIVE_STORED = "A3"
+    """The ledger knows the archive; its records are still in the database."""
+    RECORDS_REMOVED = "A4"
+    """Some of the archived records have left the database."""
 
 
 Hit = Callable[..., None]

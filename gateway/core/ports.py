@@ -360,6 +360,15 @@ class Spoken:
     said: Sequence[RuleSpoke]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivedRecords:
+    """The records up to one that left the ledger's database, but for those that something still needs."""
+
+    last: int
+    until: datetime
+    """Time of the last one."""
+
+
 class LedgerQueries(Protocol):
     """Queries on the ledger for people and for the reconciler."""
 
@@ -403,6 +412,10 @@ class LedgerQueries(Protocol):
         limit: int = 100,
     ) -> Sequence[Hold]:
         """Held mutations, newest first. `state` None means every state; `before` lists those held before this mutation."""
+        ...
+
+    async def archived(self) -> ArchivedRecords | None:
+        """The records that left the database; None if none did."""
         ...
 
     async def verify(self) -> int:

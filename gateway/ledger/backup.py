@@ -4,8 +4,6 @@ A backup is a directory: the ledger (`ledger.db`, or `ledger.pgdump` of pg_dump)
 `manifest.json`, which names each file by its digest and is signed with the ledger's key. It is complete once the manifest is there.
 """
 
-import hashlib
-import json
 import os
 import shutil
 import sqlite3
@@ -17,7 +15,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from cryptography.exceptions import InvalidSignature
 from sqlalchemy import func, select
 from sqlalchemy.engine import URL, make_url
 
@@ -26,17 +23,16 @@ from gateway.ledger.chain.checkpoint import FILE_NAME as CHECKPOINT
 from gateway.ledger.chain.checkpoint import Checkpoint, CheckpointFile
 from gateway.ledger.chain.verification import Verification, verify_ledger
 from gateway.ledger.ledger import LedgerKeys
+from gateway.ledger.signed_directory import MANIFEST, check_files, read_manifest, sync_directory, write_manifest
 from gateway.ledger.store.database import connect_unprepared, open_store, sqlite_file
 from gateway.ledger.store.migrate import schema_version
 from gateway.ledger.store.opening import is_unused
 from gateway.ledger.store.tables import RECORDS
 
-MANIFEST: Final = "manifest.json"
 MASTER_KEY: Final = "master.key"
 _SQLITE: Final = "ledger.db"
 _POSTGRESQL: Final = "ledger.pgdump"
-_FORM: Final = 1
-_LARGEST_MANIFEST: Final = 64 * 1024
+_KIND: Final = "backup"
 _PAGE: Final = 1024 * 1024
 _ENVIRONMENT: Final[Mapping[str, str]] = {"sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT", "host": "PGHOST"}
 """Members of a URL's query that pg_dump takes from its environment."""
@@ -79,7 +75,7 @@ def back_up(place: BackupPlace, to: Path, now: datetime) -> Backup:
         unfinished.mkdir(mode=0o700)
         backup = _written(place, unfinished, to / name, now)
         unfinished.rename(to / name)
-        _sync(to)
+        sync_directory(to)
     except OSError as error:
         shutil.rmtree(unfinished, ignore_errors=True)
         message = f"The backup in {to} cannot be written ({error.strerror or error}). No backup was made, and the ledger is as it was."
@@ -105,11 +101,9 @@ def _written(place: BackupPlace, here: Path, final: Path, now: datetime) -> Back
         records = _verified(here, place.keys).records
     if place.master_key is not None:
         copy_private(place.master_key, here / MASTER_KEY)
-    files = {path.name: _digest(path) for path in sorted(here.iterdir()) if not path.name.startswith(".")}
-    content = {"form": _FORM, "at": now.isoformat(), "records": records, "schema": schema, "files": files}
-    signature = place.keys.signing.sign(_bytes(content)).hex()
-    _write(here / MANIFEST, json.dumps({**content, "signature": signature}, indent=1) + "\n")
-    return Backup(directory=final, at=now, records=records, schema=schema, files=tuple(files))
+    write_manifest(here, _KIND, {"at": now.isoformat(), "records": records, "schema": schema}, place.keys.signing)
+    files = tuple(sorted(path.name for path in here.iterdir() if path.name != MANIFEST))
+    return Backup(directory=final, at=now, records=records, schema=schema, files=files)
 
 
 def _verified(here: Path, keys: LedgerKeys) -> Verification:
@@ -131,14 +125,14 @@ def restore(place: BackupPlace, backup: Path) -> Verification:
     another master key, or is older than the checkpoint of the place, and `errors.LedgerUnavailable`. Before the ledger itself is
     written, all of this is checked.
     """
-    manifest = _manifest(backup, place.keys)
+    manifest = read_manifest(backup, _KIND, place.keys.signing.public_key())
     if not is_unused(place.url):
         message = (
             "The ledger of the settings holds records already, and a backup is restored into an empty place only. Nothing was changed. Name another "
             "database or file with `ledger`, or move this one away first."
         )
         raise SettingsInvalid(message)
-    _check_files(backup, manifest)
+    check_files(backup, _KIND, manifest["files"])
     file = CheckpointFile(place.checkpoint, place.keys.signing)
     standing, saved = file.read(), CheckpointFile(backup / CHECKPOINT, place.keys.signing).read()
     _check_age(standing, int(manifest["records"]), file)
@@ -155,44 +149,6 @@ def restore(place: BackupPlace, backup: Path) -> Verification:
         return verify_ledger(store, place.keys.chain, file)
     finally:
         store.close()
-
-
-def _manifest(backup: Path, keys: LedgerKeys) -> Mapping[str, Any]:
-    try:
-        with (backup / MANIFEST).open("rb") as file:
-            found = json.loads(file.read(_LARGEST_MANIFEST))
-        signature = bytes.fromhex(found.pop("signature"))
-        files = found["files"]
-        known = found["form"] == _FORM and isinstance(files, dict) and isinstance(found["records"], int)
-    except OSError as error:
-        message = f"There is no complete backup in {backup} ({MANIFEST} cannot be read: {error.strerror}). Nothing was changed."
-        raise SettingsInvalid(message) from error
-    except (ValueError, KeyError, AttributeError, TypeError):
-        known, found, signature = False, {}, b""
-    if not known:
-        message = (
-            f"{backup / MANIFEST} is not the manifest of a backup that this Sentinel can read. Nothing was changed."
-        )
-        raise LedgerBroken(message)
-    try:
-        keys.signing.public_key().verify(signature, _bytes(found))
-    except InvalidSignature as error:
-        message = (
-            f"The backup {backup} was changed, or made with another master key than the one of the settings. Nothing was changed. Set the master key "
-            f"that the ledger was written with (SENTINEL_MASTER_KEY, or {MASTER_KEY} of the backup in the data directory)."
-        )
-        raise LedgerBroken(message) from error
-    return dict(found)
-
-
-def _check_files(backup: Path, manifest: Mapping[str, Any]) -> None:
-    for name, digest in manifest["files"].items():
-        path = backup / Path(name).name
-        if not path.is_file() or _digest(path) != digest:
-            message = (
-                f"{path} is missing or is not the file that was backed up. Nothing was changed. Take another backup."
-            )
-            raise LedgerBroken(message)
 
 
 def _check_age(standing: Checkpoint | None, records: int, file: CheckpointFile) -> None:
@@ -231,7 +187,7 @@ def _put_back(place: BackupPlace, backup: Path, manifest: Mapping[str, Any]) -> 
     unfinished = target.with_name(f".{target.name}.restored")
     copy_private(backup / kind, unfinished)
     unfinished.replace(target)
-    _sync(target.parent)
+    sync_directory(target.parent)
 
 
 def _copy_sqlite(url: str, to: Path) -> None:
@@ -281,27 +237,3 @@ def copy_private(source: Path, to: Path) -> None:
         shutil.copyfileobj(file, copy, _PAGE)
         copy.flush()
         os.fsync(copy.fileno())
-
-
-def _write(path: Path, text: str) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _bytes(content: Mapping[str, Any]) -> bytes:
-    return b"sentinel/backup\n" + json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
-
-
-def _sync(directory: Path) -> None:
-    file = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)

@@ -25,6 +25,7 @@ from gateway.ledger.ask.blame import blame
 from gateway.ledger.ask.change_history import changes_of
 from gateway.ledger.ask.rules_spoken import rules_spoken
 from gateway.ledger.chain.anchor import Anchor
+from gateway.ledger.chain.archived import archived
 from gateway.ledger.chain.checkpoint import CheckpointFile
 from gateway.ledger.chain.verification import verify_ledger
 from gateway.ledger.decide import approvals, budgets, commands, leases, ledger_view, plan_sessions, stops
@@ -214,6 +215,7 @@ class SqlLedger:
     claims = _query(lists.claims)
     holds = _query(lists.holds)
     blame = _query(blame)
+    archived = _query(archived)
 
     async def verify(self) -> int:
         """Check chain, checkpoint and tables; the number of records. Raises `errors.LedgerBroken`, which names the first bad record or row."""

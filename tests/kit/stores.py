@@ -52,6 +52,19 @@ class Cluster:
     def _url(self, name: str) -> str:
         return f"postgresql+psycopg://sentinel@/{name}?host={self.directory}"
 
+    @property
+    def socket(self) -> Path:
+        """What its clients connect to."""
+        return self.directory / ".s.PGSQL.5432"
+
+    def crash(self) -> None:
+        """Stop it as a crash would, every connection cut."""
+        _control(self.directory, "-m", "immediate", "-w", "stop")
+
+    def promote(self) -> None:
+        """Make a standby the primary; it takes writes when this returns."""
+        _control(self.directory, "-w", "promote")
+
     def crash_and_start(self) -> None:
         """Stop it as a crash would, every connection cut, and start it again, which recovers from its log."""
         _control(self.directory, "-m", "immediate", "-w", "restart")
@@ -66,12 +79,48 @@ def running_cluster() -> Iterator[Cluster]:
         os.chown(directory, owner.pw_uid, owner.pw_gid)
     data = directory / "data"
     _run([_binary("initdb"), "-D", str(data), "-U", "sentinel", "--auth=trust", "--no-sync", "-E", "UTF8"])
+    with _started(directory) as cluster:
+        yield cluster
+
+
+@contextmanager
+def running_standby(primary: Cluster) -> Iterator[Cluster]:
+    """A streaming copy of a cluster, which waits for it with every commit from then on, until it is promoted. Raises as `running_cluster`."""
+    directory = Path(tempfile.mkdtemp(prefix="sentinel-pg-"))
+    if os.geteuid() == 0:
+        owner = pwd.getpwnam("postgres")
+        os.chown(directory, owner.pw_uid, owner.pw_gid)
+    copy = [
+        "-D",
+        str(directory / "data"),
+        "-h",
+        str(primary.directory),
+        "-U",
+        "sentinel",
+        "-R",
+        "-X",
+        "stream",
+        "-c",
+        "fast",
+    ]
+    _run([_binary("pg_basebackup"), *copy])
+    with _started(directory) as standby:
+        with psycopg.connect(host=str(primary.directory), user="sentinel", dbname="postgres", autocommit=True) as asked:
+            asked.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            asked.execute("SELECT pg_reload_conf()")
+        yield standby
+
+
+@contextmanager
+def _started(directory: Path) -> Iterator[Cluster]:
+    """A cluster whose data lie in a directory, while the block lasts; then the directory is removed."""
     options = f"-c listen_addresses='' -c unix_socket_directories='{directory}' -c shared_buffers=32MB"
     _control(directory, "-o", options, "-l", str(directory / "log"), "-w", "start")
     try:
         yield Cluster(directory)
     finally:
-        _control(directory, "-m", "immediate", "-w", "stop")
+        with suppress(RuntimeError):  # a test may have stopped it
+            _control(directory, "-m", "immediate", "-w", "stop")
         shutil.rmtree(directory, ignore_errors=True)
 
 

@@ -39,7 +39,7 @@ def disarm(connection: Connection) -> None:
         for act in ("update", "delete"):
             connection.execute(text(f"DROP TRIGGER records_refuse_{act}"))
     else:
-        connection.execute(text("DROP TRIGGER records_append_only ON records"))
+        connection.execute(text("ALTER TABLE records DISABLE TRIGGER USER"))
 
 
 async def fill(ledger: SqlLedger) -> None:

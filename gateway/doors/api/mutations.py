@@ -227,9 +227,12 @@ async def follow_mutation(ports: ApiPorts, caller: Caller, mutation_id: str, sec
     Raises `errors.NotFound`, `errors.Overloaded`, and `errors.NotAuthenticated` if the caller's key ended while it waited.
     """
     query = RecordQuery(mutation_id=mutation_id, newest_first=False)
-    found = await mutation_when_decided(
-        ports.wakeups, mutation_id, caller.actor, lambda: ports.visible_records(caller, query), seconds
-    )
+    try:
+        found = await mutation_when_decided(
+            ports.wakeups, mutation_id, caller.actor, lambda: ports.visible_records(caller, query), seconds
+        )
+    except NotFound as error:
+        raise _missing(mutation_id, await ports.older()) from error
     if seconds:
         active(await ports.keys.find(caller.key_id), ports.clock.now())
     return told(caller, found)
@@ -275,8 +278,8 @@ def _document(mutation_id: str, records: Sequence[Record]) -> dict[str, Any]:
     }
 
 
-def _missing(mutation_id: str) -> NotFound:
-    return NotFound(f"There is no mutation {mutation_id[:64]} that this key may see.")
+def _missing(mutation_id: str, older: str = "") -> NotFound:
+    return NotFound(f"There is no mutation {mutation_id[:64]} that this key may see.{older}")
 
 
 async def explain_mutation(ports: ApiPorts, caller: Caller, mutation_id: str) -> dict[str, Any]:
@@ -285,7 +288,7 @@ async def explain_mutation(ports: ApiPorts, caller: Caller, mutation_id: str) ->
     records = await ports.queries.records(RecordQuery(mutation_id=mutation_id, newest_first=False))
     decided = [record for record in records if record.stage is Stage.DECIDED]
     if not decided or not (caller.sees_all or decided[0].actor == caller.actor):
-        raise _missing(mutation_id)
+        raise _missing(mutation_id, await ports.older())
     size = _BYTES_OF_A_RECORD * len(records)
     document = await off_loop(size, lambda: explanation_of(records, sees_all=caller.sees_all))
     return told(caller, document)

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Annotated, Any, Protocol, TypeVar
 
 from fastapi import Depends
@@ -17,6 +18,7 @@ from gateway.core.model.inbound import Inbound
 from gateway.core.model.json import to_json
 from gateway.core.model.masking import without_digests
 from gateway.core.ports import (
+    ArchivedRecords,
     Authenticator,
     BudgetLedger,
     Clock,
@@ -28,6 +30,7 @@ from gateway.core.ports import (
 )
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record, Stage, UnreadableBody
+from gateway.core.times import utc_text
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.time_boxes import TimeBoxes
@@ -148,6 +151,18 @@ class ApiPorts:
             return ()
         return [without_contest(each) for each in await self.queries.records(replace(query, actor=caller.actor))]
 
+    async def archived(self, since: datetime | None = None) -> dict[str, Any]:
+        """What a list of records since this time may lack because older ones are archived, as its member `archived`; nothing if it lacks none."""
+        found = await self.queries.archived()
+        if found is None or (since is not None and since > found.until):
+            return {}
+        return {"archived": {"last": found.last, "until": to_json(found.until), "note": _archived(found)}}
+
+    async def older(self) -> str:
+        """A sentence for an answer that finds nothing, with a space before it; empty if no record is archived."""
+        found = await self.queries.archived()
+        return f" {_archived(found)}" if found is not None else ""
+
     async def blame(self, caller: Caller, address: str, attribute: str) -> dict[str, Any]:
         """The last mutation of an attribute. Any caller may read it: an agent must know whose change it would contradict.
 
@@ -155,9 +170,16 @@ class ApiPorts:
         """
         found = await self.blamer.blame(address, attribute)
         if found is None:
-            raise NotFound(f"No mutation through Sentinel has set {address}.{attribute}.")
+            raise NotFound(f"No mutation through Sentinel has set {address}.{attribute}.{await self.older()}")
         answer = {name: to_json(getattr(found, name)) for name in found.__dataclass_fields__}  # type: ignore[attr-defined]
         return told(caller, answer)
+
+
+def _archived(found: ArchivedRecords) -> str:
+    return (
+        f"Records up to number {found.last} (of {utc_text(found.until)} and before) are archived: of these the ledger has only what is still needed, "
+        "and the operators have the files."
+    )
 
 
 async def ports_of(request: HttpRequest) -> ApiPorts:

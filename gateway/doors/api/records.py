@@ -58,7 +58,8 @@ RecordFilter = Annotated[RecordQuery, Depends(record_filter)]
 async def records(ports: Ports, caller: Authenticated, query: RecordFilter) -> dict[str, Any]:
     """The records of the filter that the caller may see, newest first."""
     found = await ports.visible_records(caller, query)
-    return told(caller, {"records": [record_to_json(record) for record in found]})
+    older = {} if query.after_seq else await ports.archived(query.since)
+    return told(caller, {"records": [record_to_json(record) for record in found], **older})
 
 
 def _in_utc(time: datetime | None) -> datetime | None:

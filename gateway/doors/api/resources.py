@@ -79,7 +79,8 @@ async def history(
 ) -> dict[str, Any]:
     """The changes of the resource, newest first."""
     query = HistoryQuery(attribute=attribute, after_seq=after_seq, before_seq=before_seq, limit=limit)
-    return told(caller, await ports.readers.history(caller, address, query))
+    older = {} if after_seq else await ports.archived()
+    return told(caller, {**await ports.readers.history(caller, address, query), **older})
 
 
 @router.get("/blame", summary="Who set an attribute, for what goal, and why at that time")

@@ -18,6 +18,7 @@ from sqlalchemy import bindparam, func, insert, select, update
 
 from gateway.core.model.json import canonical_text
 from gateway.core.records.record import Stage
+from gateway.ledger.chain.archived import archives
 from gateway.ledger.chain.hashes import START, ChainRow, verified_records
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement, Values, unindexed
@@ -106,11 +107,16 @@ def range_end(session: Session, after: int, *, most: int, most_characters: int) 
 
 
 def start_since(session: Session, since: str) -> ChainEndRow:
-    """The record before the first one of this time or later; the last one if there is none so late. `since` empty: before the first."""
+    """The record before the first one of this time or later; the last one if there is none so late. `since` empty: before the first.
+
+    Archived records are not there any more, so it is the last of these at least.
+    """
+    known = archives(session)
+    archived = known[-1].end if known else START
     if not since:
-        return START
+        return archived
     found = session.row(_SINCE, {"since": since})
-    return ChainEndRow(found.seq - 1, found.hash) if found is not None else last_record(session)
+    return max(archived, ChainEndRow(found.seq - 1, found.hash) if found is not None else last_record(session))
 
 
 def end_until(session: Session, until: str) -> int:

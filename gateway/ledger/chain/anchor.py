@@ -8,6 +8,7 @@ import structlog
 from sqlalchemy import bindparam, select
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable, SentinelError
+from gateway.ledger.chain.archived import last_archive
 from gateway.ledger.chain.checkpoint import Checkpoint, CheckpointFile
 from gateway.ledger.chain.hashes import START, verified_records
 from gateway.ledger.store.database import Store, unavailable
@@ -116,7 +117,7 @@ class Anchor:
         with self._store.connect() as connection, unavailable():
             self._store.begin_snapshot(connection)
             session = Session(connection)
-            end = agreed_end(session, checkpoint, self._file)
+            end = agreed_end(session, self._key, checkpoint, self._file)
             _check_known(session, known)
             with closing(verified_records(session, self._key, end)) as rows:
                 for row in rows:
@@ -141,15 +142,19 @@ def _check_known(session: Session, known: ChainEndRow) -> None:
         )
 
 
-def agreed_end(session: Session, checkpoint: Checkpoint | None, file: CheckpointFile) -> ChainEndRow:
-    """The record that the checkpoint was signed over; the start of the chain if there is no checkpoint.
+def agreed_end(session: Session, key: bytes, checkpoint: Checkpoint | None, file: CheckpointFile) -> ChainEndRow:
+    """The record after which the chain is not known to be what was signed: the checkpoint's, or the last archived one if that is later.
 
-    Raises `errors.LedgerBroken` if the ledger does not hold that record.
+    Raises `errors.LedgerBroken` if the ledger does not hold the checkpoint's record, and no archive has it.
     """
+    archive = last_archive(session, key)
+    archived = archive.end if archive is not None else START
     if checkpoint is None or checkpoint.size == 0:
-        return START
+        return archived
     found = session.scalar(_HASH_OF, {"seq": checkpoint.size})
-    if found != checkpoint.hash:
+    if checkpoint.size == archived.seq:
+        found = archived.hash
+    if found != checkpoint.hash and (found is not None or checkpoint.size > archived.seq):
         state = (
             "is missing from the ledger" if found is None else "is not the one that the last checkpoint was signed over"
         )
@@ -157,4 +162,4 @@ def agreed_end(session: Session, checkpoint: Checkpoint | None, file: Checkpoint
             f"Record {checkpoint.size} {state}: records up to it were removed or rewritten (checkpoint {file.path}). "
             "Compare with a backup. If you restored an older ledger on purpose, move the checkpoint away."
         )
-    return ChainEndRow(checkpoint.size, checkpoint.hash)
+    return max(archived, ChainEndRow(checkpoint.size, checkpoint.hash))

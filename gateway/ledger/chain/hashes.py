@@ -67,6 +67,14 @@ _RESOURCES_AFTER: Final = Statement(
     .where(RESOURCES.c.seq > bindparam("after"))
     .order_by(RESOURCES.c.seq, RESOURCES.c.address, RESOURCES.c.attribute)
 )
+_RECORDS_UPTO: Final = Statement(
+    select(*columns(RECORDS, ChainRow)).where(RECORDS.c.seq <= bindparam("last")).order_by(RECORDS.c.seq)
+)
+_RESOURCES_UPTO: Final = Statement(
+    select(RESOURCES.c.address, RESOURCES.c.attribute, RESOURCES.c.seq)
+    .where(RESOURCES.c.seq <= bindparam("last"))
+    .order_by(RESOURCES.c.seq, RESOURCES.c.address, RESOURCES.c.attribute)
+)
 _PAGE: Final = 250
 """Few rows at a time are read faster than many: they stay in the processor's cache until they are hashed."""
 _LEAST: Final = -(2**63)
@@ -83,7 +91,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 def keyed_hash(
-    key: bytes, previous: str, fields: Sequence[int | str], resources: Sequence[tuple[str, str]], body: str
+    key: bytes, previous: str, fields: Sequence[int | str], resources: Sequence[tuple[Any, ...]], body: str
 ) -> str:
     """The hash of a record: HMAC-SHA-256 under the ledger's key, 64 hex digits, over the previous hash and the canonical JSON list of
     `HASHED`, the record's (address, attribute) pairs, sorted, and the body.
@@ -112,6 +120,15 @@ def verified_records(session: Session, key: bytes, after: ChainEndRow = START) -
 
     Raises `errors.LedgerBroken`, which names the first record that is missing, changed or out of place. Close it before its connection.
     """
+    with closing(verified_with_pairs(session, key, after)) as rows:
+        for row, _ in rows:
+            yield row
+
+
+def verified_with_pairs(
+    session: Session, key: bytes, after: ChainEndRow = START
+) -> Generator[tuple[tuple[Any, ...], list[tuple[Any, ...]]]]:
+    """As `verified_records`, each with its (address, attribute) pairs."""
     values = {"after": after.seq if after != START else _LEAST}
     with (
         closing(session.stream(_RECORDS_AFTER, _PAGE, values)) as records,
@@ -120,9 +137,38 @@ def verified_records(session: Session, key: bytes, after: ChainEndRow = START) -
         yield from _verified(records, resources, key, after)
 
 
+def records_apart(session: Session, key: bytes, last: int) -> Generator[tuple[tuple[Any, ...], list[tuple[Any, ...]]]]:
+    """Each record up to `last` that is there, with its (address, attribute) pairs, after it was checked alone: others between them are archived.
+
+    Raises `errors.LedgerBroken`, which names the first record that was changed.
+    """
+    values = {"last": last}
+    with (
+        closing(session.stream(_RECORDS_UPTO, _PAGE, values)) as records,
+        closing(session.stream(_RESOURCES_UPTO, _PAGE, values)) as resources,
+    ):
+        resource = next(resources, _NO_RESOURCE)
+        for row in records:
+            pairs = []
+            while resource[_RESOURCE_SEQ] == row[1]:
+                pairs.append(resource[:_RESOURCE_SEQ])
+                resource = next(resources, _NO_RESOURCE)
+            check_record(key, row, pairs)
+            yield row, pairs
+        if resource is not _NO_RESOURCE:
+            raise LedgerBroken(_orphan(resource[_RESOURCE_SEQ], last))
+
+
+def check_record(key: bytes, row: Sequence[Any], pairs: Sequence[tuple[Any, ...]]) -> None:
+    """Raise `errors.LedgerBroken` unless the members of a `ChainRow` and its (address, attribute) pairs were written together with this key."""
+    if keyed_hash(key, row[_PREVIOUS], row[:_BODY], pairs, row[_BODY]) != row[_HASH] or row[0] != VERSION:
+        found = ChainRow._make(row)
+        raise LedgerBroken(_fault(found, found.seq, found.previous))
+
+
 def _verified(
     records: Iterator[tuple[Any, ...]], resources: Iterator[tuple[Any, ...]], key: bytes, after: ChainEndRow
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[tuple[tuple[Any, ...], list[tuple[Any, ...]]]]:
     # No function calls that can be avoided: the loop runs 100,000 times a second.
     previous, expected = after.hash, after.seq + 1
     resource = next(resources, _NO_RESOURCE)
@@ -135,7 +181,7 @@ def _verified(
         said = keyed_hash(key, row[_PREVIOUS], row[:_BODY], pairs, row[_BODY])
         if seq != expected or row[_PREVIOUS] != previous or said != row[_HASH] or version != VERSION:
             raise LedgerBroken(_fault(ChainRow._make(row), expected, previous))
-        yield row
+        yield row, pairs
         previous, expected = row[_HASH], seq + 1
     if resource is not _NO_RESOURCE:
         raise LedgerBroken(_orphan(resource[_RESOURCE_SEQ], expected - 1))

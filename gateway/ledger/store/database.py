@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, cast
@@ -41,6 +41,10 @@ class Store:
         """Begin a transaction and take the write lock. Other processes wait here."""
         # On SQLite the begin hook below runs BEGIN IMMEDIATE, which takes the lock.
         connection.begin()
+        self.take_lock(connection)
+
+    def take_lock(self, connection: Connection) -> None:
+        """Take the write lock in a transaction that was begun."""
         if self.postgresql:
             connection.execute(_ADVISORY, {"key": _CHAIN_LOCK})
 
@@ -173,18 +177,32 @@ def _assert_sqlite_durable(connection: Any, _record: object) -> None:
         raise LedgerUnavailable(message)
 
 
+_GOOD: Final[Mapping[str, Sequence[str]]] = {
+    "synchronous_commit": ("on", "remote_apply"),
+    "fsync": ("on",),
+    "full_page_writes": ("on",),
+    "default_transaction_isolation": ("read committed",),
+    "default_transaction_read_only": ("off",),
+    "in_hot_standby": ("off",),
+}
+"""By setting of PostgreSQL: the values with which a commit is on disk when it is confirmed, and a writer that waited for the lock sees what others committed."""
+
+
 def _assert_postgresql_durable(connection: Any, _record: object) -> None:
-    """Refuse a server or role whose commits may be lost (https://www.postgresql.org/docs/current/wal-async-commit.html)."""
+    """Refuse a server, database or role whose commits may be lost (https://www.postgresql.org/docs/current/wal-async-commit.html), or that would give a
+    writer a view from before it had the write lock. What the server says counts: nothing is set for this connection alone.
+    """
     with connection.cursor() as cursor:
-        cursor.execute("SET synchronous_commit = on")
-        found = {}
-        for name in ("synchronous_commit", "fsync"):
-            cursor.execute(f"SHOW {name}")
-            found[name] = cursor.fetchone()[0]
+        cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [list(_GOOD)])
+        found = dict(cursor.fetchall())
     connection.commit()
-    if found != {"synchronous_commit": "on", "fsync": "on"}:
+    wrong = {name: found[name] for name in _GOOD if name in found and found[name] not in _GOOD[name]}
+    if wrong:
+        said = ", ".join(f"{name} = {value}" for name, value in wrong.items())
+        wanted = ", ".join(f"{name} = {_GOOD[name][0]}" for name in wrong)
         message = (
-            f"PostgreSQL would not make the ledger durable ({found}), so Sentinel refuses to use it. Turn both on."
+            f"PostgreSQL would not keep the ledger safe ({said}), so Sentinel refuses to use it; nothing was stored. "
+            f"Set {wanted} for the server, the database and the role, or name the primary server."
         )
         raise LedgerUnavailable(message)
 

@@ -50,7 +50,7 @@ def prepare(store: Store, key: bytes, file: CheckpointFile | None) -> ChainEndRo
         store.lock(connection)
         transaction = Transaction(connection, key)
         if file is not None:
-            agreed_end(transaction, checkpoint, file)
+            agreed_end(transaction, key, checkpoint, file)
         last = transaction.row(LAST_RECORD, {})
         if last is not None:
             _check_last(transaction, key, last)

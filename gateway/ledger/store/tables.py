@@ -58,7 +58,7 @@ METADATA = LedgerTable.metadata
 
 
 class RecordTable(LedgerTable, table=True):
-    """The records. Triggers refuse to change or delete one."""
+    """The records. Triggers refuse to change one, and to delete one that is in no archive."""
 
     __tablename__ = "records"
     # Each index costs every write, so there are few, and whatever a filter combines is found by them.
@@ -440,6 +440,40 @@ class ExportTable(LedgerTable, table=True):
     at: str = Field(sa_type=TEXT)
 
 
+class ArchiveTable(LedgerTable, table=True):
+    """The archives: ranges of old records that were written to files, so that they may leave the database."""
+
+    __tablename__ = "archives"
+
+    last: int = Field(primary_key=True, sa_type=SEQ, sa_column_kwargs={"autoincrement": False})
+    """Its last record. The triggers let records be deleted up to the greatest of these."""
+    first: int = Field(sa_type=SEQ)
+    """Its first record, the one after the archive before."""
+    hash: str = Field(sa_type=TEXT)
+    """Of its last record, which the next record names."""
+    until: str = Field(sa_type=TEXT)
+    """Time of its last record."""
+    at: str = Field(sa_type=TEXT)
+    """When it was made."""
+    place: str = Field(sa_type=TEXT)
+    """The directory in which its files were written."""
+    manifest: str = Field(sa_type=TEXT)
+    """The digest of their manifest."""
+    parts: int
+    """The number of its rows in `archive_parts`: of the last archive those that there are, of an older one 0."""
+    mac: str = Field(sa_type=TEXT)
+    """Over the row and its parts, under the key of the record hashes."""
+
+
+class ArchivePartTable(LedgerTable, table=True):
+    """What the last archive says about the records that stayed and the tables that follow from those that left, in parts."""
+
+    __tablename__ = "archive_parts"
+
+    part: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    content: bytes = Field(sa_type=LargeBinary)
+
+
 def _table(model: type[LedgerTable]) -> Table:
     return cast("Table", model.__dict__["__table__"])
 
@@ -468,3 +502,5 @@ LISTED: ColumnElement[bool] = literal_column(f"({TIME_BOX_LISTED})", Boolean())
 STOPS = _table(StopTable)
 BUDGETS = _table(BudgetTable)
 EXPORTS = _table(ExportTable)
+ARCHIVES = _table(ArchiveTable)
+ARCHIVE_PARTS = _table(ArchivePartTable)

@@ -5,9 +5,10 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from time import monotonic, sleep
 from typing import Any, Final, Generic, TypeVar
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.core.errors import LedgerUnavailable, SentinelError
@@ -25,6 +26,13 @@ _BATCH: Final = 256
 _SAVEPOINT: Final = "SAVEPOINT item"
 _RELEASE: Final = "RELEASE SAVEPOINT item"
 _ROLLBACK_TO: Final = "ROLLBACK TO SAVEPOINT item"
+FIND_OUT_SECONDS: Final = 10.0
+"""How long a commit is looked for whose reply was lost: longer than a fail-over of a managed PostgreSQL's connections takes to begin, and shorter
+than callers wait.
+"""
+_ASK_AGAIN_SECONDS: Final = 0.2
+_BRIEFLY: Final = text("SET LOCAL lock_timeout = '2s'")
+"""A server that still holds the lost connection's transaction is asked again."""
 
 
 @dataclass(slots=True)
@@ -188,16 +196,36 @@ def _roll_back(connection: Connection) -> None:
 
 
 def _is_committed(store: Store, transaction: Transaction) -> bool:
-    """Whether a commit whose reply was lost is on disk: its last record is then there, with the same hash."""
+    """Whether a commit whose reply was lost is on disk: its last record is then there, with the same hash.
+
+    Raises `errors.LedgerUnavailable` if that cannot be found out in time: after a fail-over the server may be another one.
+    """
     end = transaction.end
     if end is None or not store.postgresql:
         return False
-    try:
-        with store.connect() as connection:
-            found = connection.execute(select(RECORDS.c.hash).where(RECORDS.c.seq == end.seq)).scalar()
-    except (SentinelError, SQLAlchemyError):
-        return False
-    return bool(found == end.hash)
+    until = monotonic() + FIND_OUT_SECONDS
+    while True:
+        try:
+            return _stored_hash(store, end.seq) == end.hash
+        except (SentinelError, SQLAlchemyError) as error:
+            if monotonic() >= until:
+                message = (
+                    "The connection to the ledger was lost at a commit, and the ledger has not answered since. Whether this was stored is not known: "
+                    "look for it once the ledger answers, before you ask again. Nothing was sent to AWS."
+                )
+                raise LedgerUnavailable(message) from error
+        sleep(_ASK_AGAIN_SECONDS)
+
+
+def _stored_hash(store: Store, seq: int) -> str | None:
+    """The hash of a record, asked under the write lock: only then has the transaction ended whose reply was lost."""
+    with store.connect(writes=True) as connection, unavailable():
+        connection.begin()
+        connection.execute(_BRIEFLY)
+        store.take_lock(connection)
+        found: str | None = connection.execute(select(RECORDS.c.hash).where(RECORDS.c.seq == seq)).scalar()
+        connection.rollback()
+    return found
 
 
 def _fail(batch: Sequence[_Item[Any]], error: Exception) -> None:

@@ -103,6 +103,10 @@ class FaultProxy:
         """From now on everything passes. Connections that met a fault end."""
         self._run(self._set(None, b""))
 
+    def lead_to(self, target: tuple[str, int] | Path) -> None:
+        """From now on new connections lead there."""
+        self._target = target
+
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 

@@ -63,7 +63,8 @@ def tamper(ledger: Path, *statements: str) -> None:
 def test_an_intact_chain(ledger: Path, document: Document, sentinel: Callable[..., Any]) -> None:
     tables = "keys attempts claims holds approvals applied_values spent_signatures signals time_boxes stops budgets plan_sessions plan_uses"
     rows = dict.fromkeys(tables.split(), 0)
-    assert document("verify") == (0, {"verified": 5, "checkpoint": 5, "rows": rows})
+    archive = {"archived": 0, "archived_in_database": 0, "archives": [], "from_archives": False}
+    assert document("verify") == (0, {"verified": 5, "checkpoint": 5, "rows": rows, **archive})
     said = sentinel("verify").stdout.splitlines()
     assert said[0] == "The ledger is intact: 5 record(s) verified."
     assert said[1].startswith("Every row follows from the records: 0 of keys, 0 of attempts, ")

@@ -14,11 +14,12 @@ import pytest
 from gateway.core.errors import LedgerBroken, LedgerUnavailable, SettingsInvalid
 from gateway.core.model.inbound import Refusal
 from gateway.core.ports import RecordQuery
-from gateway.ledger.backup import MANIFEST, MASTER_KEY, BackupPlace, back_up, restore
+from gateway.ledger.backup import MASTER_KEY, BackupPlace, back_up, restore
 from gateway.ledger.chain.checkpoint import FILE_NAME as CHECKPOINT
 from gateway.ledger.chain.checkpoint import CheckpointFile
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.sealed_ledger import ledger_keys
+from gateway.ledger.signed_directory import MANIFEST
 from tests.kit.history import History
 from tests.kit.stores import KEYS, postgres
 
@@ -147,7 +148,8 @@ async def test_a_changed_backup_is_refused(made: tuple[BackupPlace, Path], name:
     else:
         file.unlink()
     with pytest.raises(
-        LedgerBroken, match=f"{name} is missing or is not the file that was backed up. Nothing was changed"
+        LedgerBroken,
+        match=f"{name} is missing or is not the file that was written for this backup. Nothing was changed",
     ):
         restore(place, backup)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -30,6 +31,10 @@ class DecodedRecord(NamedTuple):
 Handlers: TypeAlias = Mapping[str, Callable[[DecodedRecord], None]]
 """What a table does about a record, by the record's stage."""
 
+SUM_BYTES: Final = 32
+SUM_MODULUS: Final = 2 ** (8 * SUM_BYTES)
+_MAC_KEY: Final = hashlib.blake2b.MAX_KEY_SIZE
+_row_bytes: Final = msgspec.msgpack.Encoder().encode
 _sorted: Final = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -90,6 +95,19 @@ class ExpectedTable:
         self.compared = 0
         self.seen: set[RowKey] | None = None
         """Every key, if set before the first row: to name a row that no record made."""
+        self._every = Statement(select(*table.columns))
+        self._sum_key: bytes | None = None
+        self._before = 0
+        self.sum = 0
+        """The sum of the keyed digests of the compared rows, if `sum_rows` was called: who lacks the key can make no other rows with this sum."""
+
+    def sum_rows(self, key: bytes) -> None:
+        """Sum what is compared from now on, so that it can be checked without the records that it follows from."""
+        self._sum_key = hashlib.blake2b(f"sentinel/rows of {self.name}".encode(), key=key[:_MAC_KEY]).digest()
+
+    def go_on_from(self, compared: int, total: int) -> None:
+        """Rows were compared before, by records that are not at hand: so many, with this sum."""
+        self.compared, self._before, self.sum = compared, compared, total
 
     def insert(self, key: RowKey, seq: int, values: dict[str, Any]) -> None:
         """A record made this row."""
@@ -127,8 +145,28 @@ class ExpectedTable:
         self._compare()
         count = int(self._session.scalar(self._count, {}))
         if count != self.compared:
-            raise LedgerBroken(self._inserted())
+            raise LedgerBroken(self._of_before() if self._before else self._inserted())
+        if self._before and self._sum_of_all() != self.sum:
+            raise LedgerBroken(self._of_before())
         return count
+
+    def compare_final(self) -> None:
+        """Compare the rows that are final and were not compared yet."""
+        self._compare()
+
+    def _sum_of_all(self) -> int:
+        with closing(self._session.stream(self._every, _PAGE)) as rows:
+            return sum(map(self._digest, rows)) % SUM_MODULUS
+
+    def _digest(self, row: Sequence[Any]) -> int:
+        text = _row_bytes([bytes(value) if isinstance(value, memoryview) else value for value in row])
+        return int.from_bytes(hashlib.blake2b(text, digest_size=SUM_BYTES, key=self._sum_key or b"").digest(), "big")
+
+    def _of_before(self) -> str:
+        return (
+            f"A row of {self.name} that follows from archived records was changed, removed or written past Sentinel. "
+            "`sentinel verify --archive` with the files of every archive names it. Compare with a backup."
+        )
 
     def _compare(self) -> None:
         expected, self._final = self._final, []
@@ -145,6 +183,8 @@ class ExpectedTable:
             values = self._shaped(actual) if self._digests else actual
             if self._values_of(row) != values:
                 self._compare_row(key, row, values)
+            if self._sum_key is not None:
+                self.sum = (self.sum + self._digest(actual)) % SUM_MODULUS
         self.compared += len(expected)
 
     def _shaped(self, actual: Sequence[Any]) -> tuple[Any, ...]:

@@ -34,6 +34,8 @@ def narrowed(kind: Any, *members: str, **parts: Any) -> type[msgspec.Struct]:
     )
 
 
+FOLLOWED_EFFECT: Final = narrowed(RecordedEffect[msgspec.Raw], "address", "attribute", "action", "value", "implied")
+"""The type of an effect in such a body."""
 _DECIDED: Final = narrowed(
     DecidedBody[msgspec.Raw],
     "motive",
@@ -45,7 +47,7 @@ _DECIDED: Final = narrowed(
     "part",
     caller=narrowed(RecordedCaller, "kind", "on_behalf_of"),
     call=narrowed(RecordedCall, "service", "operation", "digest"),
-    effects=tuple[narrowed(RecordedEffect[msgspec.Raw], "address", "attribute", "action", "value", "implied"), ...],  # type: ignore[misc]
+    effects=tuple[FOLLOWED_EFFECT, ...],  # type: ignore[valid-type]
     decision=narrowed(
         RecordedDecision,
         "verdict",

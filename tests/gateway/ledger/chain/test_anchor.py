@@ -249,5 +249,5 @@ def test_another_process_may_be_ahead(store: Store, file: CheckpointFile, anchor
 
 def test_without_a_checkpoint_the_chain_is_read_from_its_start(store: Store, file: CheckpointFile) -> None:
     with store.connect() as connection:
-        assert agreed_end(Session(connection), None, file) == START
-        assert agreed_end(Session(connection), Checkpoint(size=0, hash=START.hash), file) == START
+        assert agreed_end(Session(connection), KEYS.chain, None, file) == START
+        assert agreed_end(Session(connection), KEYS.chain, Checkpoint(size=0, hash=START.hash), file) == START

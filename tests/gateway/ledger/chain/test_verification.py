@@ -58,7 +58,7 @@ async def test_memory_holds_only_what_can_still_change(scene: Any, monkeypatch: 
     class Counting(Derivation):
         def follow(self, row: Any) -> None:
             super().follow(row)
-            most.append(sum(len(part.table.rows) + len(part.table._final) for part in self._parts))
+            most.append(sum(len(part.table.rows) + len(part.table._final) for part in self.parts))
 
     monkeypatch.setattr("gateway.ledger.chain.verification.Derivation", Counting)
     monkeypatch.setattr("gateway.ledger.chain.derive.expected_table._BATCH", 5)

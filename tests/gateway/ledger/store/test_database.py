@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.engine import make_url
 
 from gateway.core.errors import LedgerUnavailable, SettingsInvalid
 from gateway.ledger.store import database as module
-from gateway.ledger.store.database import open_store, unavailable
+from gateway.ledger.store.database import connect_unprepared, open_store, unavailable
+from tests.kit.stores import Cluster, postgres
+
+__all__ = ["postgres"]
 
 
 def url(path: Path) -> str:
@@ -77,6 +81,30 @@ def test_a_postgresql_that_is_not_there_is_unavailable_and_its_password_is_not_s
     with pytest.raises(LedgerUnavailable) as caught:
         open_store(f"postgresql://user:hunter2@/name?host={tmp_path}")
     assert "hunter2" not in str(caught.value)
+
+
+WEAK = {
+    "synchronous_commit = off": "ALTER DATABASE {name} SET synchronous_commit = off",
+    "synchronous_commit = remote_write": "ALTER ROLE sentinel IN DATABASE {name} SET synchronous_commit = remote_write",
+    "default_transaction_isolation = repeatable read": "ALTER DATABASE {name} SET default_transaction_isolation = 'repeatable read'",
+    "default_transaction_read_only = on": "ALTER DATABASE {name} SET default_transaction_read_only = on",
+}
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("said", WEAK)
+def test_a_postgresql_that_may_lose_a_commit_or_shows_an_old_state_is_refused(postgres: Cluster, said: str) -> None:
+    fine = postgres.new_ledger()
+    database = make_url(fine).database
+    with connect_unprepared(fine) as connection:
+        connection.execute(text(WEAK[said].format(name=database)))
+        connection.commit()
+    name, _, value = said.partition(" = ")
+    with pytest.raises(LedgerUnavailable) as caught:
+        open_store(fine)
+    assert str(caught.value).startswith(
+        f"PostgreSQL would not keep the ledger safe ({name} = {value}), so Sentinel refuses to use it; nothing was stored. Set {name} = "
+    )
 
 
 @pytest.mark.parametrize(

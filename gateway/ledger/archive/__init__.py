@@ -1,0 +1,1 @@
+"""Retention: old records leave the database as signed files."""
