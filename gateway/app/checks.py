@@ -136,6 +136,7 @@ def open_pipeline(parts: Parts) -> Pipeline:
         admission=Admission(FairLimitsOf(parts.engine)),
         planned=open_session_calls(parts),
         ground=parts.ground,
+        accounts={stack.name: stack.account for stack in parts.settings.stacks if stack.assume_role},
         reads=ReadBudget(FairLimitsOf(parts.engine), is_billed, parts.clock),
     )
 

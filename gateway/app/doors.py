@@ -133,7 +133,9 @@ def aws_door(parts: Parts, pipeline: Pipeline) -> AwsDoor:
         by_stack=settings.data_treatments_by_stack,
         ground=parts.ground,
     )
-    reads = AwsReads(models=wire.models, endpoints=wire.endpoints, signer=wire.signer, client=wire.client)
+    reads = AwsReads(
+        models=wire.models, endpoints=wire.endpoints, signer=wire.signer, client=wire.client, accounts=wire.accounts
+    )
     return AwsDoor(
         pipeline=pipeline,
         uploads=uploads,
@@ -195,10 +197,9 @@ def _api(parts: Parts, ports: ApiPorts) -> FastAPI:
     return api
 
 
-def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPorts:
-    """What the routes of the API use."""
+def _api_decoder(parts: Parts) -> ApiDecoder:
     settings = parts.settings
-    decoder = ApiDecoder(
+    return ApiDecoder(
         account=settings.account,
         regions=settings.upstream.regions,
         default_region=settings.upstream.default_region,
@@ -207,6 +208,11 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         models=parts.aws.models,
         accounts=parts.roles.accounts,
     )
+
+
+def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPorts:
+    """What the routes of the API use."""
+    settings, decoder = parts.settings, _api_decoder(parts)
     task, replays = run_task(parts, stack), _open_replays(parts, stack)
     return ApiPorts(
         pipeline=pipeline,

@@ -8,6 +8,7 @@ from datetime import timedelta
 from functools import partial
 
 from gateway.app import background
+from gateway.aws.client.accounts import Accounts, AssumedAccount
 from gateway.aws.client.credentials import Credentials, CredentialsProvider, DefaultChain, FixedCredentials
 from gateway.aws.client.endpoints import Endpoints
 from gateway.aws.client.http_client import Client
@@ -18,6 +19,7 @@ from gateway.aws.models.call_classes import CallClassTable, class_of_call
 from gateway.aws.models.call_classes import shipped as shipped_classes
 from gateway.aws.models.routing_index import RoutingIndex
 from gateway.aws.models.routing_index import shipped as shipped_routes
+from gateway.aws.models.session_actions import shipped as session_actions
 from gateway.core.derived_rows import DerivedRow, derived_rows
 from gateway.core.errors import CodeInvalid, PolicyInvalid
 from gateway.core.model.masking import Masker
@@ -62,6 +64,7 @@ class AwsParts:
     client: Client
     aws: Aws
     """Sends what the line decided."""
+    accounts: Accounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +166,21 @@ def _aws_parts(settings: Settings, clock: Clock) -> AwsParts:
     signer = RequestSigner(_credentials(settings, clock), clock)
     upstream = settings.upstream
     client = Client(connect_seconds=upstream.connect_seconds, reply_seconds=upstream.reply_seconds)
+    accounts = Accounts(
+        aws=Aws(models=models, endpoints=endpoints, signer=signer, client=client),
+        models=models,
+        actions=session_actions(),
+        clock=clock,
+        region=upstream.default_region,
+        account=settings.account,
+        roles={
+            stack.account: AssumedAccount(role=stack.assume_role, external_id=stack.external_id)
+            for stack in settings.stacks
+            if stack.assume_role
+        },
+        own=AssumedAccount(role=upstream.assume_role) if upstream.assume_role else None,
+        per_mutation=upstream.session_per_mutation,
+    )
     return AwsParts(
         routes=shipped_routes(),
         classes=shipped_classes(),
@@ -170,7 +188,8 @@ def _aws_parts(settings: Settings, clock: Clock) -> AwsParts:
         endpoints=endpoints,
         signer=signer,
         client=client,
-        aws=Aws(models=models, endpoints=endpoints, signer=signer, client=client),
+        aws=Aws(models=models, endpoints=endpoints, signer=signer, client=client, accounts=accounts),
+        accounts=accounts,
     )
 
 

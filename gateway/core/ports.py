@@ -275,12 +275,30 @@ class Ledger(Protocol):
 class Prepared(Protocol):
     """A signed request to AWS, to be sent once. Only the `Cloud` that made it knows its content."""
 
+    @property
+    def scope(self) -> str:
+        """What the session that signed it was limited to, as a sentence; empty if it was signed without one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentFor:
+    """For whom and why a decided mutation is sent, and what it is about: what AWS's own log is told of it."""
+
+    actor: str
+    motive: Motive | None
+    approvers: tuple[str, ...] = ()
+    arns: tuple[str, ...] = ()
+    """The ARNs of all resources that it is about; empty if one of them is not known."""
+
 
 class Cloud(Protocol):
     """Sends mutations to AWS."""
 
-    async def prepare(self, call: Call, mutation_id: str, upload: Upload | None = None) -> Prepared:
-        """Serialize the parsed parameters and sign the request; the body of an `upload` is read only when it is sent. Sends nothing.
+    async def prepare(
+        self, call: Call, mutation_id: str, upload: Upload | None = None, reason: SentFor | None = None
+    ) -> Prepared:
+        """Serialize the parsed parameters and sign the request; the body of an `upload` is read only when it is sent. Sends nothing of it.
 
         Raises `errors.NotSendable`.
         """

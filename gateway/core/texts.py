@@ -38,3 +38,14 @@ def texts_in(value: object) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from texts_in(item)
+
+
+def names_in(value: object) -> Iterator[str]:
+    """The name of every member in a value, at any depth."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield str(name)
+            yield from names_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from names_in(item)

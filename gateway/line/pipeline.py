@@ -6,7 +6,7 @@ Inbound → Caller → Call → Mutation (effects known) → Facts → Findings 
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -40,12 +40,22 @@ from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX, new_
 from gateway.core.model.inbound import Inbound, Refusal, is_bound
 from gateway.core.model.json import Json
 from gateway.core.model.motive import ceiling_text
-from gateway.core.model.mutation import Call, CallClass, Mutation
+from gateway.core.model.mutation import Call, CallClass, EffectAction, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Outcome, Refused, Sent
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Decision, Finding, Verdict
 from gateway.core.off_loop import apart, mutation_size, off_loop, size_of, work_for, work_for_stranger
-from gateway.core.ports import Authenticator, Clock, Cloud, Ledger, Prepared, Request, RequestDecoder, TimeBoxLedger
+from gateway.core.ports import (
+    Authenticator,
+    Clock,
+    Cloud,
+    Ledger,
+    Prepared,
+    Request,
+    RequestDecoder,
+    SentFor,
+    TimeBoxLedger,
+)
 from gateway.core.texts import texts_in
 from gateway.effects.generated_names import generated_names
 from gateway.effects.resolver import EffectResolver, Explanation
@@ -128,11 +138,12 @@ class Pipeline:
         ground: GroundTruth | None = None,
         reads: ReadBudget | None = None,
         store_seconds: float = _STORE_SECONDS,
+        accounts: Mapping[str, str] | None = None,
     ) -> None:
         """`digest_key` keys the digests of calls, which are recorded. `settled` is called with each mutation whose outcome is recorded.
 
         `planned` judges the calls of plans' sessions; without it they are denied. `admission` turns away those who have used up their share. `ground` is what Sentinel
-        itself decides by, which reads and data calls do not reach. `reads` counts the reads for which AWS charges. Without `time_boxes` a change that is wanted for a time only is refused.
+        itself decides by, which reads and data calls do not reach. `accounts` are those of stacks in other accounts, by stack. `reads` counts the reads for which AWS charges. Without `time_boxes` a change that is wanted for a time only is refused.
         """
         self._time_boxes = time_boxes
         self._planned = planned
@@ -148,6 +159,7 @@ class Pipeline:
         self._ground = ground or GroundTruth()
         self._reads = reads
         self._store_seconds = store_seconds
+        self._accounts = accounts or {}
         self._running: set[asyncio.Future[Any]] = set()
 
     async def admit(
@@ -164,7 +176,7 @@ class Pipeline:
             caller = await authenticator.authenticate(inbound)
             work_for(caller.actor)
             failpoint(Point.AUTHENTICATED)
-            request = await decoder.read(inbound, caller)
+            request = await self._in_account_of_plan(caller, await decoder.read(inbound, caller))
             failpoint(Point.PARSED)
             _refuse_own_signatures(request)
             _refuse_sensitive_reads(caller, request)
@@ -180,6 +192,13 @@ class Pipeline:
                 await self._record_refusal(caller, request.call, error)
                 raise
         return caller, replace(request, sender=sender_of(inbound))
+
+    async def _in_account_of_plan(self, caller: Caller, request: Request) -> Request:
+        """The request; in the session of a plan, its call goes to the account of the plan's stack."""
+        if not (caller.plan and self._accounts and self._planned is not None):
+            return request
+        account = self._accounts.get(await self._planned.stack_of(caller), request.call.account)
+        return replace(request, call=replace(request.call, account=account))
 
     async def _refuse_ground_truth(self, inbound: Inbound, caller: Caller, request: Request) -> None:
         """Refuse a read or a call of the data plane that reaches what Sentinel decides by; a check judges changes.
@@ -368,7 +387,11 @@ class Pipeline:
         prepared: Prepared | None = None
         if decision.carried_out:
             try:
-                prepared = await self._cloud.prepare(mutation.call, mutation.id, mutation.upload)
+                reason = _sent_for(mutation, facts, decision)
+                prepared = await self._cloud.prepare(mutation.call, mutation.id, mutation.upload, reason)
+                if prepared.scope:
+                    scope = Finding(check="cloud", verdict=Verdict.ALLOW, rule="session.scope", reason=prepared.scope)
+                    decision = replace(decision, findings=(*decision.findings, scope))
             except NotSendable as error:
                 unsendable = Finding(
                     check="cloud", verdict=Verdict.DENY, rule="never.unsendable", reason=str(error), absolute=True
@@ -541,6 +564,24 @@ class Pipeline:
 _NOT_CONFIRMED: Final = Failed(
     code="NotSent", message="The ledger did not confirm in time that the decision was stored, so nothing was sent."
 )
+
+
+def _sent_for(mutation: Mutation, facts: Facts, decision: Decision) -> SentFor:
+    """What AWS's log is told of a mutation. What is to be created has no ARN yet."""
+    found = {
+        subject.effect.address: subject.attributes_before.get("arn")
+        for subject in facts.subjects
+        if subject.effect.action is not EffectAction.CREATE or subject.exists
+    }
+    known = [arn for arn in found.values() if isinstance(arn, str) and arn]
+    whole = len(known) == len({effect.address for effect in mutation.effects}) and not mutation.not_understood
+    approvers = decision.consent["approvers"] if decision.consent is not None else ()
+    return SentFor(
+        actor=mutation.caller.actor,
+        motive=mutation.motive,
+        approvers=tuple(map(str, approvers)) if isinstance(approvers, list) else (),
+        arns=tuple(known) if whole else (),
+    )
 
 
 def _without_blind_hold(mutation: Mutation, decision: Decision) -> Decision:

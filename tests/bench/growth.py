@@ -29,7 +29,7 @@ from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call, CallClass
 from gateway.core.model.outcome import Applied, Reply, Sent
 from gateway.core.model.verdict import Mode
-from gateway.core.ports import Prepared, Request
+from gateway.core.ports import Prepared, Request, SentFor
 from gateway.core.records.record import Stage
 from gateway.core.settings import PolicySettings, StackSettings
 from gateway.core.times import SystemClock
@@ -58,11 +58,15 @@ _INSERT = Statement(insert(CLAIMS))
 
 
 class Nobody:
-    """A `ports.Cloud` that says yes at once."""
+    """A `ports.Cloud` that says yes at once, and its own request."""
 
-    async def prepare(self, call: Call, mutation_id: str, upload: Upload | None = None) -> Prepared:
+    scope = ""
+
+    async def prepare(
+        self, call: Call, mutation_id: str, upload: Upload | None = None, reason: SentFor | None = None
+    ) -> Prepared:
         """Nothing."""
-        return (call, mutation_id)
+        return self
 
     async def send(self, prepared: Prepared) -> Sent:
         """Applied."""

@@ -14,7 +14,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.mutation import Call, CallClass, Mutation
 from gateway.core.model.outcome import Applied, Reply, Sent
 from gateway.core.model.verdict import Decision, Finding, Mode, Verdict
-from gateway.core.ports import Attempt, LedgerView, Prepared, Request
+from gateway.core.ports import Attempt, LedgerView, Prepared, Request, SentFor
 from gateway.effects.resolver import EffectResolver
 from gateway.line.checks.chain import CheckChain, Opinion
 from gateway.line.pipeline import Pipeline
@@ -128,7 +128,11 @@ class CloudDouble:
     sending: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when `send` is called."""
 
-    async def prepare(self, call: Call, mutation_id: str, upload: Upload | None = None) -> Prepared:
+    scope: str = ""
+
+    async def prepare(
+        self, call: Call, mutation_id: str, upload: Upload | None = None, reason: SentFor | None = None
+    ) -> Prepared:
         """A request, which is this double itself."""
         self.events.append("prepare")
         _fail(self.prepare_fails)

@@ -133,6 +133,9 @@ class Gate:
     exports: tuple[ExportSettings, ...] = ()
     reconcile: ReconcileSettings = field(default_factory=ReconcileSettings)
     account: str = ""
+    assume_role: str = ""
+    """Of the connection to AWS."""
+    session_per_mutation: bool = False
     roles: tuple[RoleSettings, ...] = ()
     more_stacks: tuple[StackSettings, ...] = ()
     """Besides the copy of the case's."""
@@ -270,7 +273,12 @@ class Gate:
                 data=self.data or self.directory / "data",
                 mode=self.mode,
                 server=self.server,
-                upstream=UpstreamSettings(simulated=f"http://127.0.0.1:{self.upstream.port}", reply_seconds=300),
+                upstream=UpstreamSettings(
+                    simulated=f"http://127.0.0.1:{self.upstream.port}",
+                    reply_seconds=300,
+                    assume_role=self.assume_role,
+                    session_per_mutation=self.session_per_mutation,
+                ),
                 signals=self.signals,
                 run_task=self.run_task,
                 chat=self.chat,

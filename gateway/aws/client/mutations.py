@@ -4,9 +4,11 @@ import time
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
+from typing import Protocol
 
 from botocore.model import OperationModel
 
+from gateway.aws.client.credentials import Credentials
 from gateway.aws.client.endpoints import Endpoints
 from gateway.aws.client.http_client import Client
 from gateway.aws.client.outcome import outcome_of
@@ -19,7 +21,7 @@ from gateway.core.model.mutation import Call
 from gateway.core.model.outcome import Failed, InDoubt, Sent
 from gateway.core.off_loop import off_loop, size_of
 from gateway.core.outbound.response import NoAnswer, NotSent
-from gateway.core.ports import Prepared
+from gateway.core.ports import Prepared, SentFor
 from gateway.core.service_models import ServiceModels
 from gateway.core.version import software_version
 
@@ -57,25 +59,52 @@ class SignedRequest:
     protocol: str
     upload: Upload | None = field(default=None, repr=False)
     """The body of an object, which is sent in pieces as it arrives; `body` is empty then."""
+    scope: str = ""
+    """What the session that signed it was limited to, as a sentence; empty if it was signed without one."""
     permit: SendPermit = field(default_factory=SendPermit, repr=False, compare=False)
     signed_at: float = field(default_factory=time.monotonic, repr=False, compare=False)
     """Monotonic seconds, which also pass while the process is paused."""
 
 
+class SentWith(Protocol):
+    """The credentials of calls, by the account that they go to."""
+
+    async def of(self, account: str) -> Credentials | None:
+        """Those of an account; None for the gateway's own. Raises `errors.NotSendable`."""
+        ...
+
+    async def of_mutation(self, call: Call, mutation_id: str, reason: SentFor) -> tuple[Credentials | None, str]:
+        """Those of one decided mutation, and what they are limited to, in words. Raises `errors.NotSendable`."""
+        ...
+
+
 class Aws:
     """AWS, for mutations."""
 
-    def __init__(self, *, models: ServiceModels, endpoints: Endpoints, signer: RequestSigner, client: Client) -> None:
+    def __init__(
+        self,
+        *,
+        models: ServiceModels,
+        endpoints: Endpoints,
+        signer: RequestSigner,
+        client: Client,
+        accounts: SentWith | None = None,
+    ) -> None:
+        """`accounts` has the credentials of other accounts and of single calls; without it every call is signed with the gateway's own."""
+        self._accounts = accounts
         self._models = models
         self._endpoints = endpoints
         self._signer = signer
         self._client = client
         self._user_agent = f"sentinel/{software_version()}"
 
-    async def prepare(self, call: Call, mutation_id: str, upload: Upload | None = None) -> SignedRequest:
-        """The call, serialized from its parameters and signed; the body of an `upload` follows when it is sent. Sends nothing.
+    async def prepare(
+        self, call: Call, mutation_id: str, upload: Upload | None = None, reason: SentFor | None = None
+    ) -> SignedRequest:
+        """The call, serialized from its parameters and signed; the body of an `upload` follows when it is sent. Sends nothing of it.
 
-        Raises `errors.NotSendable`: unknown service or operation, parameters that do not fit, region not allowed, no credentials.
+        `reason` is given for a decided mutation, whose session may be limited to it. Raises `errors.NotSendable`: unknown service or
+        operation, parameters that do not fit, region not allowed, no credentials, a session that AWS refuses.
         """
         self._endpoints.check_region(call.region)
         await self._models.warm(call.service, call.region)
@@ -91,6 +120,7 @@ class Aws:
             payload = payload_of(upload)
         else:
             payload = (await off_loop(len(unsigned.body), partial(sha256, unsigned.body))).hexdigest()
+        credentials, scope = await self._credentials(call, mutation_id, reason)
         agent = ("user-agent", f"{self._user_agent} mutation/{mutation_id}")
         headers = await self._signer.sign(
             method=unsigned.method,
@@ -98,8 +128,10 @@ class Aws:
             headers=[*(framed(unsigned.headers, upload) if upload else unsigned.headers), agent],
             payload=payload,
             endpoint=endpoint,
+            credentials=credentials,
         )
         return SignedRequest(
+            scope=scope,
             method=unsigned.method,
             url=endpoint.origin + unsigned.target,
             headers=tuple(headers),
@@ -108,6 +140,16 @@ class Aws:
             protocol=protocol_of(call, operation),
             upload=upload,
         )
+
+    async def _credentials(
+        self, call: Call, mutation_id: str, reason: SentFor | None
+    ) -> tuple[Credentials | None, str]:
+        """What the call is signed with, None for the gateway's own credentials, and what they are limited to."""
+        if self._accounts is None:
+            return None, ""
+        if reason is None:
+            return await self._accounts.of(call.account), ""
+        return await self._accounts.of_mutation(call, mutation_id, reason)
 
     async def send(self, prepared: Prepared) -> Sent:
         """Send once and classify the reply. Never raises; a second call with the same request sends nothing and returns `InDoubt`.

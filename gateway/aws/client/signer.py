@@ -40,11 +40,18 @@ class RequestSigner:
         self._clock = clock
 
     async def sign(
-        self, *, method: str, target: str, headers: Sequence[tuple[str, str]], payload: str, endpoint: Endpoint
+        self,
+        *,
+        method: str,
+        target: str,
+        headers: Sequence[tuple[str, str]],
+        payload: str,
+        endpoint: Endpoint,
+        credentials: Credentials | None = None,
     ) -> list[tuple[str, str]]:
         """The complete headers of a request, as `signed_headers` returns them; for S3 with `x-amz-content-sha256`.
 
-        Raises `errors.NotSendable` if there are no credentials.
+        `credentials` are others than the gateway's own. Raises `errors.NotSendable` if there are none.
         """
         if endpoint.literal:
             headers = [*headers, ("x-amz-content-sha256", payload)]  # S3 requires it
@@ -54,7 +61,7 @@ class RequestSigner:
             headers=headers,
             payload=payload,
             endpoint=endpoint,
-            credentials=await self._credentials.current(),
+            credentials=credentials or await self._credentials.current(),
             at=self._clock.now(),
         )
 

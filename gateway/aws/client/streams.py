@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from gateway.aws.client.endpoints import Endpoints
 from gateway.aws.client.http_client import Client
 from gateway.aws.client.http_reply import HttpReply
-from gateway.aws.client.mutations import Aws, SignedRequest
+from gateway.aws.client.mutations import Aws, SentWith, SignedRequest
 from gateway.aws.client.signer import RequestSigner
 from gateway.aws.client.upload_body import body_of
 from gateway.core.errors import NotSendable, UpstreamUnavailable
@@ -52,7 +52,16 @@ class OpenResponse:
 class AwsReads:
     """AWS, for reads."""
 
-    def __init__(self, *, models: ServiceModels, endpoints: Endpoints, signer: RequestSigner, client: Client) -> None:
+    def __init__(
+        self,
+        *,
+        models: ServiceModels,
+        endpoints: Endpoints,
+        signer: RequestSigner,
+        client: Client,
+        accounts: SentWith | None = None,
+    ) -> None:
+        self._accounts = accounts
         self._models = models
         self._endpoints = endpoints
         self._signer = signer
@@ -73,7 +82,12 @@ class AwsReads:
                 f"{call.service} {call.operation} has an endpoint with a path of its own, which reads cannot use; nothing was sent."
             )
         signed = await self._signer.sign(
-            method=method, target=target, headers=headers, payload=payload, endpoint=endpoint
+            method=method,
+            target=target,
+            headers=headers,
+            payload=payload,
+            endpoint=endpoint,
+            credentials=await self._accounts.of(call.account) if self._accounts is not None else None,
         )
         try:
             reply = await self._client.open(method=method, url=endpoint.origin + target, headers=signed, body=body)

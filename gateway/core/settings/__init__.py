@@ -13,6 +13,7 @@ from gateway.core.errors import SettingsInvalid
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
 from gateway.core.model.verdict import Mode
+from gateway.core.settings.accounts import check_accounts
 from gateway.core.settings.agents import ContextSettings, McpSettings
 from gateway.core.settings.console import ConsoleSettings, check_public_url
 from gateway.core.settings.effects import EffectsSettings
@@ -20,7 +21,7 @@ from gateway.core.settings.exports import ExportSettings
 from gateway.core.settings.notices import ChatSettings, WebhookSettings, distinct_webhooks
 from gateway.core.settings.policy import PolicyEngineKind, PolicySettings
 from gateway.core.settings.reconcile import AllowedCode, ReconcileSettings, SuggestSettings
-from gateway.core.settings.roles import RoleSettings, check_accounts, distinct_roles
+from gateway.core.settings.roles import RoleSettings, check_role_accounts, distinct_roles
 from gateway.core.settings.run_task import RunTaskSettings
 from gateway.core.settings.server import ServerSettings, UnsignedUploads, UpstreamSettings
 from gateway.core.settings.signals import SignalSourceSettings, check_stacks, distinct
@@ -96,7 +97,8 @@ class Settings(BaseSettings):
     def _parts_fit_together(self) -> Self:
         check_stacks(self.signals, [stack.name for stack in self.stacks])
         check_public_url(self.console, self.server.public_url)
-        check_accounts(self.roles, self.account)
+        check_accounts(self.stacks, self.upstream, self.account)
+        check_role_accounts(self.roles, {"", self.account, *(each.account for each in self.stacks if each.assume_role)})
         return self
 
     @property

@@ -1,7 +1,7 @@
 """Settings of the roles that clients assume at the gateway, as they assume AWS's: which kind, roles and ceiling of motive they have, and who may."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Annotated, Final, Self
 
@@ -13,6 +13,7 @@ from gateway.core.model.approval import DECIDING
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.settings.console import require_secure_url
+from gateway.core.settings.stacks import ROLE_ARN
 
 ACTOR_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/+-]{0,99}")
 """The names of actors and roles: they are shown in records, commits and terminals."""
@@ -57,7 +58,7 @@ class RoleSettings(BaseModel):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+=,.@_-]{0,63}$")]
     """The role's name, the last part of the ARN by which clients name it."""
-    arn: Annotated[str, Field(pattern=r"^(arn:aws(-[a-z]+)*:iam::\d{12}:role/[A-Za-z0-9+=,.@_/-]{1,512})?$")] = ""
+    arn: Annotated[str, Field(pattern=ROLE_ARN)] = ""
     """The ARN by which clients name it, if they have one of a role of AWS already. Default: `arn:aws:iam::ACCOUNT:role/NAME` with the
     account of the role or of the gateway, and any account where neither is set."""
     account: Annotated[str, Field(pattern=r"^(\d{12})?$")] = ""
@@ -126,12 +127,12 @@ def distinct_roles(roles: Sequence[RoleSettings]) -> Sequence[RoleSettings]:
     return roles
 
 
-def check_accounts(roles: Sequence[RoleSettings], account: str) -> None:
+def check_role_accounts(roles: Sequence[RoleSettings], accounts: Collection[str]) -> None:
     """Raise ValueError if a role is for an account that the gateway has no credentials of: its calls would be judged for one account, and reach another."""
     for role in roles:
-        if role.account_of_calls not in ("", account):
+        if role.account_of_calls not in accounts:
             message = (
                 f"roles: the calls of `{role.name}` would go to the account {role.account_of_calls}, of which the gateway has no credentials. "
-                "Set `account` if it is the gateway's own."
+                "Set `account` if it is the gateway's own, or `assume_role` of a stack in it."
             )
             raise ValueError(message)

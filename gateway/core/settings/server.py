@@ -5,6 +5,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from gateway.core.settings.stacks import ROLE_ARN
+
 
 class UnsignedUploads(StrEnum):
     """Which S3 objects are accepted although the signature does not cover their bytes."""
@@ -59,6 +61,11 @@ class UpstreamSettings(BaseModel):
 
     simulated: str = ""
     """URL of a simulated AWS on this machine, e.g. `http://127.0.0.1:5555`; empty for the real AWS. Must be a loopback address."""
+    assume_role: Annotated[str, Field(pattern=ROLE_ARN)] = ""
+    """ARN of a role in the gateway's own account with which it sends changes; default: its own credentials."""
+    session_per_mutation: bool = False
+    """Whether each change is sent in a session of its own, whose policy is that call and whose tags say who, why, which mutation and who
+    approved. Needs `assume_role`, and of every stack in another account, too."""
     regions: tuple[str, ...] = (
         "us-east-1",
         "us-east-2",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -40,6 +40,10 @@ def _for_every_kind(given: Any) -> Any:
 DataPlaneSetting = Annotated[DataPlaneSettings, BeforeValidator(_for_every_kind)]
 
 
+ROLE_ARN: Final = r"^(arn:aws(-[a-z]+)*:iam::\d{12}:role/[A-Za-z0-9+=,.@_/-]{1,512})?$"
+"""An ARN of a role of AWS, or nothing."""
+
+
 class StackSettings(BaseModel):
     """One Terraform root module that Sentinel guards."""
 
@@ -72,5 +76,9 @@ class StackSettings(BaseModel):
     the setting `data_plane` outside the stacks."""
     account: str = ""
     """AWS account id of the stack; empty if the gateway serves only one account."""
+    assume_role: Annotated[str, Field(pattern=ROLE_ARN)] = ""
+    """ARN of the role in `account` that the gateway assumes to send there; default: its own credentials. Stacks of one account name the same."""
+    external_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_+=,.@:/-]{0,1224}$")] = ""
+    """What the trust of that role asks for as `sts:ExternalId`."""
     region: Annotated[str, Field(pattern=r"^([a-z]{2}(-[a-z]+)+-\d)?$")] = ""
     """AWS region of the resources for which neither their ARN nor the code's provider says it; default: the default region."""

@@ -45,6 +45,7 @@ _BUILT_IN: Mapping[str, str] = {
     "plan.no_changes": "A plan that changes nothing",
     "plan.not_planned": "A call that the plan does not explain",
     "quarantine.foreign": "A resource that was changed past Sentinel",
+    "session.scope": "What the session of the call was limited to",
     "time_box.no_way_back": "A change for a time that could not be put back",
     "time_box.other_effects": "A way back that changes something else",
     "upload.unknown_content": "An upload whose content is not known",
