@@ -42,7 +42,7 @@ _DELETES = re.compile(
     r"(?:Delete|Terminate|Remove|Deregister|Release|Destroy|Disassociate|Detach|Revoke|Unsubscribe)(?![a-z])"
 )
 """How operations begin that delete. Another one that the provider sends before it deletes (a stop, a changed switch) deletes nothing."""
-_ADDS = re.compile(r"(?:^|\.)(?:[Aa]dd[A-Z]\w*|\w+ToAdd)$")
+ADDS = re.compile(r"(?:^|\.)(?:[Aa]dd[A-Z]\w*|\w+ToAdd)$")
 """Parameters that add to a list."""
 _OF_PAIR = re.compile(r"\.(?:\{\w*\}|(?:[Tt]ag)?(?:[Kk]ey|[Vv]alue)|[Nn]ame)$")
 """The last step of a parameter that is the key or the value of a map."""
@@ -177,9 +177,9 @@ class _Rules:
 
     def _leaf(self, path: str, attribute: str, form: ValueForm) -> None:
         kind = self._schema.kinds.get(attribute, "string")
-        if _ADDS.search(path) and not self._is_removed_too(attribute):
+        if ADDS.search(path) and not self._is_removed_too(attribute):
             return
-        if _ADDS.search(path) and kind.startswith(_LISTS):
+        if ADDS.search(path) and kind.startswith(_LISTS):
             self.found[path] = added(attribute)
         elif form in (ValueForm.SAME, ValueForm.TEXT):
             self._put(path, attribute)

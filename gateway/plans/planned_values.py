@@ -138,30 +138,53 @@ class PlannedResource:
         return same(value, after) or self._on_the_way(value, inside.get(attribute), path.value_at(self.recorded))
 
     def _on_the_way(self, value: Json, planned: Json, recorded: Json) -> bool:
-        """Whether a list has only items of before or after: calls that add and remove items reach the planned list in steps."""
+        """Whether a list has only items of before or after, and all of both: calls that add and remove items reach the planned list in steps."""
         if not (is_list(value) and is_list(planned)):
             return False
-        return are_among(value, (*planned, *(recorded if is_list(recorded) else ())), same)
+        before = recorded if is_list(recorded) else ()
+        return are_among(value, (*planned, *before), same) and are_among(in_both(planned, before), value, same)
 
     def _fits_tags(self, attribute: str, value: Json) -> bool:
-        """Whether the tags are those of the code or of the provider, or stay."""
-        kept = self.recorded.get("tags_all") or self.recorded.get(_TAGS)
-        whole = self.change.values.get(_TAGS)
-        planned = {
-            name[len(_TAGS) + 1 :]: each for name, each in self.change.values.items() if name.startswith(f"{_TAGS}.")
-        }
-        known: dict[str, Json] = {
-            **(kept if isinstance(kept, Mapping) and self.remains else {}),
-            **self.change.tags,
-            **(whole if isinstance(whole, Mapping) else {}),
-            **planned,
-        }
-        free = {name[len(_TAGS) + 1 :] for name in self.change.free if name.startswith(f"{_TAGS}.")}
+        """Whether the tags are those of the code or of the provider, or stay; none that stays may be taken away."""
         if attribute != _TAGS:
             key = attribute[len(_TAGS) + 1 :]
-            return value is None or (key in known and same(value, known[key]))
+            known = self._known_tags
+            return key not in self.kept_tags if value is None else key in known and same(value, known[key])
         given = value if isinstance(value, Mapping) else {}
-        return all(key in free or (key in known and same(each, known[key])) for key, each in given.items())
+        return self.fits_some_tags(given) and self.kept_tags <= given.keys()
+
+    def fits_some_tags(self, given: Mapping[str, Json]) -> bool:
+        """Whether each of these tags is one of the code or of the provider, or stays; what else is there is not said."""
+        free = {name[len(_TAGS) + 1 :] for name in self.change.free if name.startswith(f"{_TAGS}.")}
+        known = self._known_tags
+        return _TAGS in self.change.free or all(
+            key in free or (key in known and same(each, known[key])) for key, each in given.items()
+        )
+
+    @cached_property
+    def kept_tags(self) -> frozenset[str]:
+        """The keys of the tags that an update leaves as they are."""
+        if self.change.action is not PlannedAction.UPDATE or _TAGS in self.change.free:
+            return frozenset()
+        own, whole = _mapping(self.recorded.get(_TAGS)), self.change.values.get(_TAGS)
+        after = _mapping(whole) if _TAGS in self.change.values else {**own, **self._planned_tags}
+        after = {key: each for key, each in {**after, **self.change.tags}.items() if each is not None}
+        before = {**own, **_mapping(self.recorded.get("tags_all"))}
+        return frozenset(key for key, each in after.items() if key in before and same(before[key], each))
+
+    @cached_property
+    def _known_tags(self) -> Mapping[str, Json]:
+        kept = _mapping(self.recorded.get("tags_all") or self.recorded.get(_TAGS)) if self.remains else {}
+        return {**kept, **self.change.tags, **_mapping(self.change.values.get(_TAGS)), **self._planned_tags}
+
+    @cached_property
+    def _planned_tags(self) -> Mapping[str, Json]:
+        told = self.change.values.items()
+        return {name[len(_TAGS) + 1 :]: each for name, each in told if name.startswith(f"{_TAGS}.")}
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
 
 
 class WrittenPlaces:
@@ -269,6 +292,12 @@ def are_among(values: Sequence[Json], items: Sequence[Json], is_same: Callable[[
     exact = {as_twin(item) for item in items}
     few = items if len(items) <= _MOST_COMPARED else ()
     return all(as_twin(one) in exact or any(is_same(one, item) for item in few) for one in values)
+
+
+def in_both(items: Sequence[Json], others: Sequence[Json]) -> Sequence[Json]:
+    """The items that others are too."""
+    twins = set(map(as_twin, others))
+    return [item for item in items if as_twin(item) in twins]
 
 
 def _key(value: Json) -> str:

@@ -11,6 +11,7 @@ from gateway.core.model.mutation import EffectAction
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import PlanUse, SessionChange
 from gateway.effects.attribute_classes import JUDGED, class_of
+from gateway.effects.derived_operations import ADDS, keeps_omitted
 from gateway.effects.identification import id_of_parts
 from gateway.effects.schema import match, snake
 from gateway.effects.tags import tag_map
@@ -39,6 +40,7 @@ from gateway.plans.provider_forms import (
     puts_in_force,
     says_no_value,
 )
+from gateway.plans.served_change import WRITES, lacks_kept, lost_members, names_what_goes, unserved
 from gateway.terraform.forms import TWINS
 
 _ORDER = (EffectAction.DELETE, EffectAction.CREATE, EffectAction.SET)
@@ -228,11 +230,31 @@ class _RowMatch:
                 reason = f"it gives {unlike} a value that Terraform never sends"
             elif differing := next(self._differences(resource), ""):
                 reason = f"it gives {differing} of {change.address} another value than the plan does"
+            elif needless := self._unserved(resource):
+                reason = needless
             elif not self.asked.has_left(change, self.action, taken):
                 reason = f"it was sent for {change.address} as often as the plan has such changes"
             else:
                 return change, ""
         return None, reason
+
+    def _unserved(self, resource: PlannedResource) -> str:
+        """Why the call serves no planned change of the resource that it sets; empty if it does."""
+        if self.action is not EffectAction.SET or resource.change.action is not PlannedAction.UPDATE:
+            return ""
+        for steps, value in () if self.asked.is_exact else self._unsent:
+            if not self._has(resource, steps, value) and not self._is_planned(resource, steps, value):
+                return f"it gives {'.'.join(steps)}, which Terraform never sends and the plan does not have"
+        other = {self._attribute_of(steps) for steps, _, _ in self._unexplained}
+        return unserved(self.asked.call, self.row, resource, self._paths, other)
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        """The paths of all that the call gives, and those around them."""
+        found = (
+            steps[:count] for steps, _ in leaves(self.asked.call.parameters, ()) for count in range(1, len(steps) + 1)
+        )
+        return frozenset(".".join(steps) for steps in found)
 
     def _lets_go(self, change: SessionChange) -> bool:
         """Whether the call could switch off what the plan deletes: some resources must be let go of before they are deleted."""
@@ -413,25 +435,38 @@ class _RowMatch:
         ]
 
     @cached_property
+    def _unsent(self) -> Sequence[tuple[tuple[str, ...], object]]:
+        """What of it Terraform never sends, as far as the row knows, and says something."""
+        sent = {name for row in self.asked.rows if row.origin is Origin.TRACED for name in row.unexplained}
+        return [
+            (steps, value)
+            for steps, value, _ in self._unexplained
+            if not same(to_json(value), None)
+            and not serves_the_call(steps)
+            and not any(".".join(steps[:count]) in sent for count in range(1, len(steps) + 1))
+        ]
+
+    @cached_property
     def _weighty(self) -> "Sequence[_Unexplained]":
         """What of it must be planned even where the rest need not."""
         return [each for each in self._unexplained if each[2] or self._is_delicate(each[0], each[1])]
 
     def _kept_members(self, resource: PlannedResource) -> Iterator[str]:
-        """Lists of which the call takes out a member that they keep by the plan."""
+        """Lists of which the call takes out a member that they keep by the plan, and what a list that it writes lacks of them."""
+        operation, is_update = self.asked.call.operation, resource.change.action is PlannedAction.UPDATE
         for parameter, attribute in self.row.removes.items():
-            after = resource.change.values.get(attribute)
             before = resource.recorded.get(attribute)
-            given = [to_json(each) for each in _values_at(self.asked.call.parameters, parameter.split("."))]
+            given = list(_values_at(self.asked.call.parameters, parameter.split(".")))
             if isinstance(before, str) and not self._lets_go(resource.change) and resource.keeps(attribute):
-                if before in given:
+                if before in map(to_json, given):
                     yield attribute
-                continue
-            if EffectAction.SET in self.row.actions or not is_list(before):
-                continue
-            stays = after if is_list(after) else () if resource.is_free(attribute) else before
-            if any(each in stays for each in given):
-                yield attribute
+            elif EffectAction.SET not in self.row.actions or (is_update and names_what_goes(operation, parameter)):
+                yield from lost_members(resource, attribute, given)
+        for parameter, source in self.row.attributes.items() if is_update and WRITES.match(operation) else ():
+            values = list(_values_at(self.asked.call.parameters, parameter.split(".")))
+            adds = ADDS.search(parameter) or (source.attribute in ("tags", "tags_all") and keeps_omitted(operation))
+            if values and not adds and lacks_kept(resource, source.attribute, values, source.form):
+                yield source.attribute
 
     def _forced(self, resource: PlannedResource) -> Iterator[str]:
         """Switches by which the call deletes more than the plan does: those that the state has not on, or Terraform never sends."""
@@ -610,7 +645,7 @@ def _fits_tags(resource: PlannedResource, values: Sequence[object]) -> bool:
         if given is None:
             return False
         tags = tag_map(given)
-    return resource.fits("tags", dict(tags))
+    return resource.fits_some_tags(dict(tags))
 
 
 def _may_have(resource: PlannedResource, attribute: str, value: object) -> bool:

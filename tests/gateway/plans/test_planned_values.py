@@ -117,9 +117,34 @@ def test_tags_are_of_the_code_of_the_provider_or_kept() -> None:
     )
     assert change.fits("tags", {"team": "shop", "managed": "terraform", "old": "1"})
     assert change.fits("tags.team", "shop")
-    assert change.fits("tags.old", None)
+    assert not change.fits("tags.old", None)
+    assert not change.fits("tags", {"team": "shop", "managed": "terraform"})
+    assert change.fits("tags.managed", None), "its value changes"
     assert not change.fits("tags.team", "other")
     assert not change.fits("tags", {"owner": "intruder"})
+
+
+def test_tags_that_leave_the_code_or_the_provider_may_go() -> None:
+    recorded: dict[str, Json] = {
+        "tags": {"old": "1", "owner": "shop"},
+        "tags_all": {"old": "1", "owner": "shop", "managed": "x"},
+    }
+    change = resource(recorded=recorded, values={"tags.old": None})
+    assert change.fits("tags.old", None)
+    assert change.fits("tags.managed", None), "the provider's default tags have it no more"
+    assert not change.fits("tags.owner", None)
+    assert change.fits("tags", {"owner": "shop"})
+    assert not change.fits("tags", {})
+    whole = resource(recorded=recorded, values={"tags": {"owner": "shop"}})
+    assert (whole.fits("tags.old", None), whole.fits("tags.owner", None)) == (True, False)
+
+
+def test_a_list_keeps_on_the_way_what_is_in_it_before_and_after() -> None:
+    change = resource(recorded={"groups": ["sg-1", "sg-2"]}, values={"groups": ["sg-1", "sg-3"]})
+    assert change.fits("groups", ["sg-1"])
+    assert change.fits("groups", ["sg-1", "sg-2", "sg-3"])
+    assert not change.fits("groups", ["sg-2"])
+    assert not change.fits("groups", ["sg-3"])
 
 
 @pytest.mark.parametrize(

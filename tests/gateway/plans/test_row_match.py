@@ -324,7 +324,8 @@ def test_a_row_that_does_not_know_the_name_explains_calls_that_name_the_planned_
     direction = S if action is PlannedAction.UPDATE else D
     for confidence in (Confidence.TYPE, Confidence.RESOURCE):
         weak = row(direction, confidence=confidence, resource_type=QUEUE)
-        found = match(weak, changes=planned, **parameters)
+        asked = session_call(weak, changes=planned, **parameters)
+        found = by_rows(replace(asked, call=replace(asked.call, operation="ChangeDelay")))
         assert bool(found.uses) is passes, found.objection
 
 

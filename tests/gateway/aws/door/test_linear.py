@@ -161,7 +161,7 @@ def test_parameters_take_time_in_proportion_to_their_number(case: str, models: S
 
 TRUSTED = {
     ("aws/door/operation_router.py", "_LABEL"): "applied to botocore's own URI templates",
-    ("effects/derived_operations.py", "_ADDS"): "applied to the paths of reviewed rows",
+    ("effects/derived_operations.py", "ADDS"): "applied to the paths of reviewed rows",
     ("effects/derived_operations.py", "_OF_PAIR"): "applied to the paths of reviewed rows",
     ("aws/client/endpoints.py", "_PLACEHOLDER"): "applied to botocore's own host prefixes",
 }
