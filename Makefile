@@ -23,7 +23,7 @@ NEEDING_MORE := terraform or opa or postgres or system or slow or long
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test test-long checks lint all-tests unit policy tools clients browser deploy-tools opa bench bench-drift bench-arbitration effects-sources peers effects-trace chaos faults mutants soak tlc clean
+.PHONY: help up tour test test-long lint lint-told policy-told compiled all-tests unit policy tools clients browser deploy-tools opa bench bench-drift bench-arbitration effects-sources peers effects-trace chaos faults mutants soak tlc clean
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
@@ -33,11 +33,15 @@ up: .venv/.run ## run everything on this machine: gateway, reconciler, simulated
 tour: .venv/.run ## play the story against a running `make up`
 	@$(SENTINEL) tour $(ARGS)
 
-test: .venv/.ready tools clients browser deploy-tools opa tlc ## set up and pass everything; lint and policy beside the tests, so that no processor is idle
-	@$(MAKE) --no-print-directory --jobs=2 checks all-tests
+# Set-up waits for registries, so lint runs meanwhile; then policy runs beside the tests, so that no processor is idle.
+test: .venv/.ready ## set up and pass everything
+	@$(MAKE) --no-print-directory --jobs lint-told policy-told all-tests
 
-checks: # lint and policy, told in one piece when they have ended
-	@told="$$($(MAKE) --no-print-directory --output-sync=target lint policy 2>&1)"; failed=$$?; printf '\n%s\n' "$$told"; exit $$failed
+lint-told: .venv/.ready # told in one piece when it has ended
+	@told="$$($(MAKE) --no-print-directory lint 2>&1)"; failed=$$?; printf '\n%s\n' "$$told"; exit $$failed
+
+policy-told: .venv/.ready opa
+	@told="$$($(MAKE) --no-print-directory policy 2>&1)"; failed=$$?; printf '\n%s\n' "$$told"; exit $$failed
 
 lint: .venv/.ready ## types, style, shape, who may import whom
 	$(PY) -m mypy
@@ -49,7 +53,11 @@ lint: .venv/.ready ## types, style, shape, who may import whom
 policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)
 	$(PY) -m gateway.policy.ci $(POLICIES)
 
-all-tests: .venv/.ready tools clients browser deploy-tools opa tlc # in several processes
+# What the first collection compiles, every process would compile for itself: half a minute each. It is done while set-up waits.
+compiled: .venv/.ready
+	@test -d tests/__pycache__ || $(PY) -m pytest --collect-only --quiet >/dev/null || true
+
+all-tests: .venv/.ready compiled tools clients browser deploy-tools opa tlc # in several processes
 	$(PY) -m pytest $(SPREAD)
 
 unit: .venv/.ready $(if $(PYTEST),tools clients browser deploy-tools opa tlc) ## the short tests; they need no Terraform, OPA, PostgreSQL or browser (PYTEST=… runs what it names instead, in one process)

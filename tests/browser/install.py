@@ -1,15 +1,14 @@
 """Installs what the browser tests need: axe-core from npm into `.tools`, and a Chromium of the system: `python -m tests.browser.install`."""
 
-import os
 import shutil
 import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
-from tempfile import mkdtemp
+
+from tests.kit.installing import TOOLS, install_once, install_packages, may_install_packages
 
 HERE = Path(__file__).parent
-TOOLS = HERE.parent.parent / ".tools"
 
 
 class BrowserMissing(Exception):
@@ -37,24 +36,19 @@ def _directory() -> Path:
 
 
 def _install_axe() -> None:
-    TOOLS.mkdir(exist_ok=True)
-    unfinished = Path(mkdtemp(dir=TOOLS))
+    install_once(_directory(), _fetch_axe)
+
+
+def _fetch_axe(directory: Path) -> None:
     for name in ("package.json", "package-lock.json"):
-        shutil.copy(HERE / name, unfinished)
+        shutil.copy(HERE / name, directory)
     command = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-    subprocess.run(command, check=True, cwd=unfinished)
-    try:
-        unfinished.rename(_directory())
-    except OSError:
-        shutil.rmtree(unfinished)  # another run was faster
+    subprocess.run(command, check=True, cwd=directory)
 
 
 def _install_chromium() -> None:
-    if os.geteuid() or not shutil.which("apt-get"):
-        return
-    subprocess.run(("apt-get", "update", "-qq"), check=True, stdout=subprocess.DEVNULL)
-    install = ("apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", "fonts-dejavu-core")
-    subprocess.run(install, check=True, stdout=subprocess.DEVNULL)
+    if may_install_packages():
+        install_packages(("chromium", "fonts-dejavu-core"))
 
 
 def main() -> int:

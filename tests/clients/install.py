@@ -5,14 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
+from tests.kit.installing import TOOLS, install_once, together
+
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
-TOOLS = ROOT / ".tools"
 CLIENTS = TOOLS / "clients"
 
 
@@ -115,14 +115,15 @@ def _install_go(directory: Path) -> None:
     _run("go", "build", "-o", directory / "play", ".", where=HERE / "go", GOFLAGS="-mod=readonly", GOTOOLCHAIN="local")
 
 
-STEPS: Sequence[tuple[str, Callable[[], Path], Callable[[Path], None]]] = (
-    ("AWS CLI 1", cli1, _install_cli1),
-    ("the JavaScript SDK", javascript, _install_javascript),
-    ("AWS CLI 2", cli2, _install_cli2),
-    ("the Go SDK", golang, _install_go),
-    ("Node.js 24", node, _install_node),
-    ("the suite of the Model Context Protocol", mcp_suite, _install_mcp_suite),
+Step = tuple[str, Callable[[], Path], Callable[[Path], None]]
+STEPS: Sequence[Sequence[Step]] = (
+    (("AWS CLI 1", cli1, _install_cli1),),
+    (("the JavaScript SDK", javascript, _install_javascript), ("AWS CLI 2", cli2, _install_cli2)),
+    (("the Go SDK", golang, _install_go),),
+    (("Node.js 24", node, _install_node),),
+    (("the suite of the Model Context Protocol", mcp_suite, _install_mcp_suite),),
 )
+"""Those of one line come one after another: the second needs the first."""
 
 
 def main() -> int:
@@ -131,20 +132,16 @@ def main() -> int:
     if missing:
         print(f"{', '.join(missing)} not on PATH; the tests of clients need them.", file=sys.stderr)
         return 1
-    CLIENTS.mkdir(parents=True, exist_ok=True)
-    for name, directory_of, install in STEPS:
-        directory = directory_of()
-        if directory.exists():
-            continue
-        print(f"Installing {name} for tests/clients, once", flush=True)
-        unfinished = Path(tempfile.mkdtemp(dir=CLIENTS))
-        install(unfinished)
-        try:
-            unfinished.rename(directory)
-        except OSError:
-            # Another run was faster.
-            shutil.rmtree(unfinished)
+    together(partial(_install, line) for line in STEPS)
     return 0
+
+
+def _install(line: Sequence[Step]) -> None:
+    for name, directory_of, install in line:
+        directory = directory_of()
+        if not directory.exists():
+            print(f"Installing {name} for tests/clients, once", flush=True)
+            install_once(directory, install)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.kit.installing import TOOLS as ALL_TOOLS
+from tests.kit.installing import install_packages, may_install_packages, together
+
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
-TOOLS = ROOT / ".tools" / "deploy"
+TOOLS = ALL_TOOLS / "deploy"
 
 
 class GoTool(NamedTuple):
@@ -83,44 +86,33 @@ def _build_compose_config() -> None:
 
 def _install_schemas() -> None:
     print(f"Installing the schemas of Kubernetes {SCHEMAS_VERSION} for tests/deploy, once", flush=True)
-    uv = ROOT / ".tools" / "uv" / "bin" / "uv"
+    uv = ALL_TOOLS / "uv" / "bin" / "uv"
     with tempfile.TemporaryDirectory(dir=TOOLS) as unfinished:
         argv = [str(uv), "pip", "install", "--quiet", "--no-deps", "--python", sys.executable, "--target", unfinished]
         subprocess.run([*argv, f"kubernetes-validate=={SCHEMAS_VERSION}"], check=True)
         (Path(unfinished) / "kubernetes_validate" / "kubernetes-json-schema").rename(SCHEMAS)
 
 
-def _install_debian(wanted: Sequence[tuple[str, str]]) -> bool:
-    """Install what is missing; whether all is there."""
-    missing = [package for program, package in wanted if shutil.which(program, path=_PLACES) is None]
-    if not missing:
-        return True
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
-        print(f"Missing for tests/deploy: install {' '.join(missing)} (as root: make deploy-tools).", file=sys.stderr)
-        return False
-    print(f"Installing {' '.join(missing)} for tests/deploy, once", flush=True)
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", "update", "-qq"], check=True, env=environment, stdout=subprocess.DEVNULL)
-    argv = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
-    subprocess.run(argv, check=True, env=environment, stdout=subprocess.DEVNULL)
-    return True
-
-
 def main(arguments: Sequence[str]) -> int:
     """Install what is missing, with `--long` also for the long tests. Returns 1 if a tool for it is missing."""
     TOOLS.mkdir(parents=True, exist_ok=True)
-    if not _install_debian((*DEBIAN, *(DEBIAN_LONG if "--long" in arguments else ()))):
+    debian_wanted = (*DEBIAN, *(DEBIAN_LONG if "--long" in arguments else ()))
+    packages = [package for program, package in debian_wanted if shutil.which(program, path=_PLACES) is None]
+    if packages and not may_install_packages():
+        print(f"Missing for tests/deploy: install {' '.join(packages)} (as root: make deploy-tools).", file=sys.stderr)
         return 1
-    missing = [tool for tool in GO_TOOLS if not tool.program.exists()]
-    if (missing or not COMPOSE_CONFIG.exists()) and shutil.which("go") is None:
+    steps: list[Callable[[], None]] = [partial(_install_go, tool) for tool in GO_TOOLS if not tool.program.exists()]
+    if not COMPOSE_CONFIG.exists():
+        steps.append(_build_compose_config)
+    if steps and shutil.which("go") is None:
         print("go is not on PATH; it builds the programs that tests/deploy judges with.", file=sys.stderr)
         return 1
-    if not COMPOSE_CONFIG.exists():
-        _build_compose_config()
-    for tool in missing:
-        _install_go(tool)
+    if packages:
+        print(f"Installing {' '.join(packages)} for tests/deploy, once", flush=True)
+        steps.append(partial(install_packages, packages))
     if not SCHEMAS.exists():
-        _install_schemas()
+        steps.append(_install_schemas)
+    together(steps)
     return 0
 
 
