@@ -51,7 +51,7 @@ lint: .venv/.ready ## types, style, shape, who may import whom
 	.venv/bin/lint-imports
 
 policy: .venv/.ready opa ## opa test, check, fmt, and the bundle is the one its sources build (POLICIES=… for your own)
-	$(PY) -m gateway.policy.ci $(POLICIES)
+	GOGC=800 $(PY) -m gateway.policy.ci $(POLICIES)
 
 # What the first collection compiles, every process would compile for itself: half a minute each. It is done while set-up waits.
 compiled: .venv/.ready

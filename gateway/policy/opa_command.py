@@ -36,9 +36,9 @@ def find_opa() -> Path | None:
 
 
 def run_opa(opa: Path, arguments: Sequence[str], *, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run opa in a directory with only PATH, HOME and TMPDIR from the environment. Raises `errors.PolicyInvalid` if it cannot be run."""
+    """Run opa in a directory with only PATH, HOME, TMPDIR and GOGC from the environment. Raises `errors.PolicyInvalid` if it cannot be run."""
     environment: Mapping[str, str] = {
-        name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ
+        name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "GOGC") if name in os.environ
     }
     try:
         return subprocess.run(

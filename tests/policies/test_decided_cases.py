@@ -59,7 +59,12 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module", params=["embedded", "opa"])
+ENGINES = ["embedded", pytest.param("opa", marks=pytest.mark.long)]
+"""Both answer alike (`tests/ports/test_policy_engine.py`), so with the server a sample of the cases is enough."""
+EVERY = 8
+
+
+@pytest.fixture(scope="module", params=ENGINES)
 def court(
     request: pytest.FixtureRequest, policies: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator["Court"]:
@@ -271,6 +276,12 @@ def test_each_case_is_decided_as_it_says(court: Court, decided: Decided) -> None
         court.hear(decided.case).check(decided.case)
     finally:
         court.close(decided.case)
+
+
+@pytest.mark.parametrize("court", ["opa"], indirect=True)
+def test_a_sample_is_decided_so_by_the_server_too(court: Court) -> None:
+    for decided in decided_cases()[::EVERY]:
+        test_each_case_is_decided_as_it_says(court, decided)
 
 
 def test_there_are_enough_cases_for_every_outcome_and_rule() -> None:

@@ -1,8 +1,7 @@
-"""A process of its own for the exports' suite: it exports `URL` to `DIRECTORY` and is killed at the `COUNT`th time it comes to `POINT`."""
+"""A process of its own for the exports' suite: it exports to a directory and is killed at a point."""
 
 import os
 import signal
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,7 +47,8 @@ def _killed(work: Callable[..., Any], count: int, *, before: bool) -> Callable[.
     return call
 
 
-def _main(url: str, directory: Path, point: str, count: int) -> None:
+async def main(url: str, directory: str, point: str, count: int) -> None:
+    """Export the ledger at `url` to the directory; the `count`th time it comes to `point`, it is killed."""
     match point:
         case "writing":
             os.fsync = _killed(os.fsync, count, before=True)
@@ -60,10 +60,6 @@ def _main(url: str, directory: Path, point: str, count: int) -> None:
         case "moved":
             change = Exporter._change
             Exporter._change = _killed(change, count, before=False)  # type: ignore[method-assign]  # to die there
-    exported = exporter_of(url, directory)
+    exported = exporter_of(url, Path(directory))
     while exported.step():
         pass
-
-
-if __name__ == "__main__":
-    _main(sys.argv[1], Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))

@@ -244,7 +244,7 @@ class ClaimLife(RuleBasedStateMachine):
 
 
 SETTINGS = settings(
-    max_examples=60,
+    max_examples=20,
     stateful_step_count=40,
     deadline=None,
     database=None,
@@ -266,7 +266,7 @@ def test_only_transitions_of_the_table_happen_and_most_of_them_do(tmp_path: Path
         pass
 
     Machine.template, Machine.directory, Machine.taken_steps = template, tmp_path, seen
-    for number in range(5):  # which steps a run takes depends on random ids too
+    for number in range(15):  # which steps a run takes depends on random ids too
         seed(number)(Machine)
         run_state_machine_as_test(Machine, settings=SETTINGS)
         if len(seen) >= len(STEPS) - 2:

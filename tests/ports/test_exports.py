@@ -4,9 +4,8 @@ import asyncio
 import gzip
 import json
 import signal
-import subprocess
-import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,11 @@ from gateway.ledger.ask.exports import position_of
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.store.statements import Session
 from tests.kit.exports import records_of, write_history
+from tests.kit.fork_server import ForkServer
 from tests.kit.history import NOW
 from tests.kit.stores import KEYS
+from tests.ports import export_child
 from tests.ports.export_child import exporter_of
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
@@ -49,20 +48,26 @@ def all_records(url: str, directory: Path) -> list[int]:
         store.close()
 
 
-def killed_at(url: str, directory: Path, point: str, count: int) -> bool:
+@pytest.fixture(scope="module")
+def forks() -> Iterator[ForkServer]:
+    """What the processes that are killed are forked from."""
+    with ForkServer(export_child.__name__) as made:
+        yield made
+
+
+def killed_at(forks: ForkServer, url: str, directory: Path, point: str, count: int) -> bool:
     """Run an export that is killed there; whether it came that far."""
-    command = [sys.executable, "-m", "tests.ports.export_child", url, str(directory), point, str(count)]
-    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
-    assert done.returncode in (0, -signal.SIGKILL), done.stderr
-    return done.returncode != 0
+    code = forks.run(url, str(directory), point, count)
+    assert code in (0, -signal.SIGKILL)
+    return code != 0
 
 
 @pytest.mark.slow
-def test_no_kill_leaves_a_gap_or_a_record_twice(written_url: str, tmp_path: Path) -> None:
+def test_no_kill_leaves_a_gap_or_a_record_twice(forks: ForkServer, written_url: str, tmp_path: Path) -> None:
     """The same export is killed in turn while a file is written, after it is, and around each of its own records, until it is through."""
     directory = tmp_path / "out"
     points = [("writing", 1), ("written", 1), ("written", 2), ("moving", 1), ("moved", 2), ("moved", 3), ("writing", 7)]
-    kills = sum(killed_at(written_url, directory, point, count) for point, count in points)
+    kills = sum(killed_at(forks, written_url, directory, point, count) for point, count in points)
     assert kills >= 5
     last = exporter_of(written_url, directory)
     while last.step():
