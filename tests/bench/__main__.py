@@ -12,8 +12,8 @@ from pathlib import Path
 
 SECTIONS = ("line", "asked", "peers", "policy", "replay", "effects", "ledger", "wire", "growth", "rewrite", "export")
 """What needs nothing but this repository, and for `peers` what `make peers` installs."""
-MORE = ("reconcile", "start", "console")
-"""What needs Terraform and its AWS provider too, or a browser: only on demand."""
+MORE = ("reconcile", "start", "console", "replicas")
+"""What needs Terraform and its AWS provider, a browser or PostgreSQL's programs too: only on demand."""
 _ROOT = Path(__file__).parent.parent.parent
 
 
@@ -22,7 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("sections", nargs="*", metavar="section", help=f"of {', '.join(SECTIONS + MORE)}")
     parser.add_argument(
-        "--all", action="store_true", help=f"also {', '.join(MORE)}, which needs Terraform and Chromium"
+        "--all", action="store_true", help=f"also {', '.join(MORE)}, which needs Terraform, Chromium and PostgreSQL"
     )
     arguments = parser.parse_args()
     if unknown := sorted(set(arguments.sections) - {*SECTIONS, *MORE}):

@@ -60,7 +60,7 @@ def _one_caller(directory: Path, aws: Process, rounds: int) -> None:
         _compared("line.read", gate, aws, _reads(agent), rounds=rounds, each=500)
         _compared("line.data", gate, aws, _writes(key(data, "app", ActorKind.SERVICE)), rounds=rounds, each=500)
         with BareCommits(data) as commits:
-            _compared("line.mutation", gate, aws, _changes(agent, GROUP), rounds=rounds, each=100, bare=commits.two)
+            _compared("line.mutation", gate, aws, changes(agent, GROUP), rounds=rounds, each=100, bare=commits.two)
         _traffic(gate, agent)
         show("line.memory_after_traffic", gate.resident_mb, "MB", n=1)
 
@@ -123,7 +123,7 @@ def _writes(app: Key) -> Requests:
     return requests
 
 
-def _changes(agent: Key, group: str) -> Requests:
+def changes(agent: Key, group: str) -> Requests:
     """The same actor sets the capacity to 5 and to 6, by turns, each time as an attempt of its own."""
 
     def requests(port: int) -> Iterator[bytes]:
@@ -169,10 +169,7 @@ def _many_callers(directory: Path, aws: Process, each: int = 60) -> None:
         best = 0.0
         for _ in range(4):
             asked = [
-                [
-                    request
-                    for request, _ in zip(_changes(agent, f"group-{number}")(gate.port), range(each), strict=False)
-                ]
+                [request for request, _ in zip(changes(agent, f"group-{number}")(gate.port), range(each), strict=False)]
                 for number in range(CALLERS)
             ]
             best = max(best, CALLERS * each / asyncio.run(_at_once(gate.port, asked)))

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +20,7 @@ from gateway.cli.aws_environment import aws_variables
 from gateway.cli.client import UP_DIRECTORY
 from gateway.cli.config import SettingOrigin, environment_variable, flatten, origins
 from gateway.cli.demo.credentials import credentials_text, demo_keys
+from gateway.cli.demo.own_postgresql import has_postgresql, own_postgresql
 from gateway.cli.demo.processes import ChildDied, Children
 from gateway.cli.demo.stack import apply_stack, example, init_stack, prepare_stack
 from gateway.cli.demo.workspace import (
@@ -177,6 +178,13 @@ Observe = Annotated[
         help="Refuse and hold nothing: every call is sent, and `sentinel observe report` says what enforcing would have done.",
     ),
 ]
+Postgres = Annotated[
+    bool,
+    typer.Option(
+        "--postgres",
+        help="Keep the ledger in a PostgreSQL of its own, in the home: its programs must be installed. Later starts keep to it.",
+    ),
+]
 Apply = Annotated[
     bool | None,
     typer.Option(
@@ -198,6 +206,7 @@ def up(
     home: Home = UP_DIRECTORY,
     apply: Apply = None,
     observe: Observe = False,
+    postgres: Postgres = False,
 ) -> None:
     """Start gateway, reconciler, simulated AWS and the example stack, and keep them running until Ctrl-C.
 
@@ -205,7 +214,10 @@ def up(
     """
     workspace_options = WorkspaceOptions(port=port, simulated_port=aws_port, real=real, stack=stack, fresh=fresh)
     try:
-        with open_workspace(home.resolve(), workspace_options) as workspace:
+        with (
+            open_workspace(home.resolve(), workspace_options) as chosen,
+            _with_ledger(chosen, postgres=postgres) as workspace,
+        ):
             run(
                 _run_until_interrupted(workspace, UpOptions(policies=policies, apply=apply, observe=observe)),
                 speaks=True,
@@ -214,6 +226,21 @@ def up(
         fail(error, as_json=False)
     except OSError as error:
         fail(OsCallFailed(error), as_json=False)
+
+
+@contextlib.contextmanager
+def _with_ledger(workspace: Workspace, *, postgres: bool) -> Iterator[Workspace]:
+    """The workspace with its ledger: in a PostgreSQL of its own, which runs while the block lasts, if that is asked for or was before."""
+    if not postgres and not has_postgresql(workspace.root):
+        yield workspace
+        return
+    if not has_postgresql(workspace.root) and (workspace.root / "data" / "ledger.db").exists():
+        raise CannotStart(
+            "The ledger of the last start is in SQLite. Say --fresh as well to start over, or choose another --home."
+        )
+    with own_postgresql(workspace.root) as url:
+        console.print("[green]✓[/green] PostgreSQL of its own, on a Unix socket")
+        yield replace(workspace, ledger=url)
 
 
 async def _run_until_interrupted(workspace: Workspace, options: UpOptions) -> None:

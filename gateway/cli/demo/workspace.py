@@ -51,6 +51,8 @@ class Workspace:
     """0 for the real AWS."""
     own_stack: Path | None = None
     """The user's own stack, used in place; None for a copy of the example."""
+    ledger: str = ""
+    """URL of the ledger in PostgreSQL; empty for SQLite."""
 
     @property
     def stack(self) -> Path:
@@ -243,6 +245,7 @@ def write_config(workspace: Workspace, *, reconciler: Key | None, policies: Path
     lines = [
         "# Written by `sentinel up` at each start.",
         f"data = {_toml_string(workspace.root / 'data')}",
+        *([f"ledger = {_toml_string(workspace.ledger)}"] if workspace.ledger else []),
         *mode,
         "[server]",
         'host = "127.0.0.1"',

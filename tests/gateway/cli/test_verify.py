@@ -116,7 +116,7 @@ TAMPERED = {
     "a missing record": ("DELETE FROM records WHERE seq = 2", "Record 2 is missing"),
     "a missing end": ("DELETE FROM records WHERE seq = 5", "Record 5 is missing"),
     "a strange key": (
-        "INSERT INTO keys VALUES ('SNTL2', 'eve', 'human', '[]', '', '', '', NULL, NULL, NULL, 0)",
+        "INSERT INTO keys VALUES ('SNTL2', 'eve', 'human', '[]', '', '', '', NULL, NULL, NULL, 0, NULL)",
         "The row SNTL2 of keys was written past Sentinel",
     ),
 }  # fmt: skip

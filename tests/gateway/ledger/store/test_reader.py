@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,34 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
     monkeypatch.setattr("gateway.ledger.store.reader.monotonic", lambda: now[0])
     return now
+
+
+def _wait_for(event: threading.Event, _: Connection) -> bool:
+    return event.wait(300)
+
+
+async def test_a_ledger_that_answers_others_is_not_silent(
+    tmp_path: Path, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A query that waits long behind others is waited for; one that nothing answers is not."""
+    monkeypatch.setattr(module, "_LONGEST_SECONDS", 0.05)
+    store = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
+    reader = Reader(store, "test")
+    released = threading.Event(), threading.Event()
+    began = clock[0]
+    waiting = [asyncio.ensure_future(reader.read_in_time(partial(_wait_for, each))) for each in released]
+    clock[0] = began + 0.04
+    released[0].set()
+    assert await waiting[0]
+    clock[0] = began + 0.08
+    await asyncio.sleep(0.2)  # several of its times
+    assert not waiting[1].done()
+    clock[0] = began + 0.2
+    with pytest.raises(LedgerUnavailable, match="The ledger has not answered for"):
+        await waiting[1]
+    released[1].set()
+    reader.close()
+    store.close()
 
 
 async def test_an_answer_counts_for_a_second(clock: list[float]) -> None:
