@@ -58,7 +58,7 @@ def test_a_rule_finds_its_lines(rule: Callable[[Source], Iterable[Problem]], tex
 
 
 def test_only_a_named_file_may_skip() -> None:
-    (file,) = shape.MAY_SKIP
+    file = next(iter(shape.MAY_SKIP))
     assert not lines(shape.left_out(source("pytest.skip('x')", file)))
     assert lines(shape.left_out(source("pytest.xfail('x')", file))) == [1]
     (problem,) = shape.left_out(source("pass", file))
