@@ -42,6 +42,7 @@ from gateway.plans.provider_forms import (
 )
 from gateway.plans.served_change import WRITES, lacks_kept, lost_members, names_what_goes, unserved
 from gateway.terraform.forms import TWINS
+from gateway.terraform.secrets import is_secret
 
 _ORDER = (EffectAction.DELETE, EffectAction.CREATE, EffectAction.SET)
 _SURENESS = tuple(Confidence)
@@ -372,7 +373,7 @@ class _RowMatch:
             return
         for source, values in self._given:
             unasked = len(values) == 1 and sent_unasked(resource, source.attribute, values[0])
-            unasked = unasked or _is_kept_encrypted(resource, source.attribute)
+            unasked = unasked or self._is_made_by_the_provider(resource, source.attribute)
             if not unasked and not _gives(resource, source, values) and not self._gives_blocks(resource, source):
                 yield source.attribute
         yield from self._kept_members(resource)
@@ -389,6 +390,17 @@ class _RowMatch:
                 yield guarded
             elif self._is_delicate(steps, value) and not self._is_planned(resource, steps, value):
                 yield ".".join(steps)
+
+    def _is_made_by_the_provider(self, resource: PlannedResource, attribute: str) -> bool:
+        """Whether it is a secret that no code can give to a new resource, so that the provider makes one: the first password of a login profile."""
+        schema = self.asked.schemas.get(self.row.resource_type)
+        is_new = _is_new(resource.change) and not resource.known(attribute)
+        return (
+            is_new
+            and schema is not None
+            and not schema.knows(attribute)
+            and is_secret(self.row.resource_type, attribute)
+        )
 
     def _gives_blocks(self, resource: PlannedResource, source: AttributeSource) -> bool:
         """Whether the call gives some of the blocks of a planned list, each with all that it says of it from one planned block."""
@@ -627,13 +639,6 @@ def _gives(resource: PlannedResource, source: AttributeSource, values: Sequence[
     # A call may give some entries of a map: those that change.
     entries = ((f"{source.attribute}.{key}", each) for key, each in pairs.items())
     return resource.fits(source.attribute, pairs) or all(resource.fits(name, each) for name, each in entries)
-
-
-def _is_kept_encrypted(resource: PlannedResource, attribute: str) -> bool:
-    """Whether the provider makes the value, and a new resource keeps it encrypted only: `encrypted_password`."""
-    return (
-        _is_new(resource.change) and not resource.known(attribute) and f"encrypted_{attribute}" in resource.change.free
-    )
 
 
 def _fits_tags(resource: PlannedResource, values: Sequence[object]) -> bool:

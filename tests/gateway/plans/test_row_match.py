@@ -15,6 +15,7 @@ from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import PlanRules, PlanSession, SessionChange
 from gateway.core.model.verdict import Mode
 from gateway.core.settings import StackSettings
+from gateway.effects.schema import known_schemas
 from gateway.plans.call_match import CallMatch, SessionCall, by_effects
 from gateway.plans.row_match import by_rows
 from gateway.plans.session_calls import match_of
@@ -668,13 +669,27 @@ def test_user_data_is_what_the_plan_has_the_digest_of() -> None:
     assert given({"Value": content}, instance_type="t3.micro").objection
 
 
-def test_what_is_kept_encrypted_only_is_in_no_plan() -> None:
-    makes = row(C, confidence=Confidence.ATTRIBUTES, attributes={"Password": source("password")})
-    planned = change(values={"user": "ops"}, free=frozenset({"encrypted_password"}))
-    assert match(makes, changes=(planned,), Password="generated").uses
-    assert match(makes, changes=(replace(planned, free=frozenset()),), Password="generated").objection
-    told = replace(planned, values={"user": "ops", "password": "another"})
-    assert match(makes, changes=(told,), Password="generated").objection
+def test_a_secret_that_the_provider_makes_is_in_no_plan() -> None:
+    kind = "aws_iam_user_login_profile"
+    makes = row(
+        C,
+        confidence=Confidence.ATTRIBUTES,
+        resource_type=kind,
+        identity={"UserName": source("user")},
+        attributes={"Password": source("password"), "PasswordResetRequired": source("password_reset_required")},
+    )
+    planned = change(kind=kind, values={"user": "ada", "password_reset_required": True})
+
+    def found(one: SessionChange = planned, **parameters: Any) -> CallMatch:
+        asked = session_call(makes, changes=(one,), UserName="ada", **parameters)
+        return by_rows(replace(asked, schemas=known_schemas({kind})))
+
+    assert found(Password="generated", PasswordResetRequired=True).uses
+    assert found(Password="generated", PasswordResetRequired=False).objection, "the code says that"
+    told = replace(planned, values={**planned.values, "password": "another"})
+    assert found(told, Password="generated").objection
+    made = row(C, confidence=Confidence.ATTRIBUTES, attributes={"Password": source("password")})
+    assert match(made, changes=(change(values={"user": "ops"}),), Password="x").objection, "nobody knows the type"
 
 
 def test_a_secret_of_the_plan_may_have_a_longer_name_in_the_call() -> None:
