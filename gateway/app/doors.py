@@ -30,6 +30,7 @@ from gateway.context.reader import ContextReader
 from gateway.context.stack_map import StackMaps
 from gateway.core.http.body_budget import BodyBudget
 from gateway.core.http.strict_parsers import json_value
+from gateway.core.pace import Pace
 from gateway.core.settings import ServerSettings
 from gateway.core.settings.agents import LOOPBACK_HOSTS, LOOPBACK_ORIGINS
 from gateway.core.settings.notices import receiver_names
@@ -38,7 +39,7 @@ from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.hcp_host import HcpHost
 from gateway.doors.api.health import Readiness, add_health
 from gateway.doors.api.openapi import add_answer_schemas, add_docs
-from gateway.doors.api.ports import ApiPorts
+from gateway.doors.api.ports import SEARCHES, ApiPorts
 from gateway.doors.api.problems import handle_errors
 from gateway.doors.api.routes import routes
 from gateway.doors.api.run_task import HcpRunTask, require_listed
@@ -65,7 +66,7 @@ from gateway.line.state_writes import StateWrites
 from gateway.plans.document import LARGEST_PLAN
 from gateway.policy.catalogue import Catalogue
 from gateway.policy.longer import LongerChanges
-from gateway.policy.playground import Playground
+from gateway.policy.playground import TRIALS, Playground
 from gateway.policy.replays import Replays
 from gateway.policy.rule_counts import RuleTally
 from gateway.policy.sources import shipped
@@ -256,12 +257,21 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
         roles=parts.roles,
         clock=parts.clock,
         replays=replays,
-        playground=Playground(replays=replays, policies=settings.policy.path or shipped(), clock=parts.clock),
+        playground=_playground(parts, replays),
+        searches=Pace(clock=parts.clock, most=SEARCHES, of="searches"),
         catalogue=Catalogue(engine=parts.engine, policies=settings.policy.path or shipped()),
         rule_tally=_open_tally(parts, stack),
         who_wins=WhoWins(engine=parts.engine, clock=parts.clock),
         max_body_bytes=settings.server.max_body_bytes,
         wakeups=parts.wakeups,
+    )
+
+
+def _playground(parts: Parts, replays: Replays) -> Playground:
+    return Playground(
+        replays=replays,
+        policies=parts.settings.policy.path or shipped(),
+        pace=Pace(clock=parts.clock, most=TRIALS, of="trials"),
     )
 
 

@@ -3,17 +3,16 @@
 import asyncio
 import difflib
 import re
-from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from gateway.core.errors import CodeInvalid, Malformed, NotAllowed, NotFound, PolicyInvalid, TryLater
+from gateway.core.errors import CodeInvalid, Malformed, NotAllowed, NotFound, PolicyInvalid
 from gateway.core.model.caller import Caller
 from gateway.core.model.verdict import Verdict
-from gateway.core.ports import Clock
+from gateway.core.pace import Pace
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record
 from gateway.policy.bundle import GET_OPA, Bundle, build, has_rules_of, with_data_of
@@ -32,9 +31,8 @@ MOST_FILES: Final = 20
 """Edited files of the policies."""
 MOST_REPLAYED: Final = 2_000
 """Decisions that one trial replays, the newest: two or three seconds' work."""
-_TRIALS, _MINUTE = 20, 60.0
+TRIALS: Final = 20
 """So many trials has each caller in a minute: one may compile policies, which takes seconds."""
-_MOST_CALLERS: Final = 1_000
 _OPA_SECONDS: Final = 60.0
 _KEPT: Final = 2
 _NAME = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9_-]*/)*[A-Za-z0-9][A-Za-z0-9_.-]*\.(?:rego|json)")
@@ -60,9 +58,7 @@ class Playground:
     replays: Replays
     policies: Path
     """The directory of the policies."""
-    clock: Clock
-    _begun: OrderedDict[str, deque[datetime]] = field(default_factory=OrderedDict)
-    """When each caller began its latest trials."""
+    pace: Pace
     _built: dict[str, Bundle] = field(default_factory=dict)
     """The latest edited bundles, by the digests of their sources."""
 
@@ -107,7 +103,7 @@ class Playground:
         caller, and `errors.Malformed` for edits that cannot be compiled, read or asked.
         """
         _require_reader(caller)
-        self._charge(caller)
+        self.pace.charge(caller.actor)
         try:
             async with self.replays.alone():
                 engine = await asyncio.to_thread(self.replays.engine_of, await asyncio.to_thread(self._bundle, edits))
@@ -137,22 +133,6 @@ class Playground:
             raise Malformed(str(error), code="policy_invalid") from error
         except CodeInvalid as error:
             raise Malformed(str(error), code="code_invalid") from error
-
-    def _charge(self, caller: Caller) -> None:
-        """Raise `errors.TryLater` if the caller has begun too many trials."""
-        now = self.clock.now()
-        begun = self._begun.setdefault(caller.actor, deque())
-        self._begun.move_to_end(caller.actor)
-        while len(self._begun) > _MOST_CALLERS:
-            self._begun.popitem(last=False)
-        while begun and (now - begun[0]).total_seconds() > _MINUTE:
-            begun.popleft()
-        if len(begun) >= _TRIALS:
-            raise TryLater(
-                f"You have begun {_TRIALS} trials within a minute. Nothing was tried; wait, and send it again.",
-                seconds=5,
-            )
-        begun.append(now)
 
     # Policies --------------------------------------------------------------------------------------------------------
 

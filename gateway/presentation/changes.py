@@ -86,6 +86,24 @@ def addresses_of(records: Sequence[Record]) -> list[str]:
     return list(dict.fromkeys(effect.address for body in bodies[:1] for effect in body.effects))
 
 
+def has_words(decided: Record, words: Sequence[str]) -> bool:
+    """Whether each of these words, in small letters, is in what a row says of the mutation that was decided so."""
+    if not words or not isinstance(body := decided.body, DecidedBody):
+        return not words
+    objection = next(iter(body.decision.objections), None)
+    motive = [body.motive.text] if body.motive else []
+    said = [objection.rule, objection.reason] if objection else []
+    known = [decided.mutation_id, decided.actor, body.caller.on_behalf_of, decided.stack, body.call.name]
+    plain = " ".join([*known, *motive, *said, *addresses_of([decided])[:_ADDRESSES]]).casefold()
+    missing = [word for word in words if word not in plain]
+    # The headline costs most, and is made only where it can decide.
+    return not missing or any(
+        all(word in text for word in missing)
+        for done in (False, True)
+        for text in [headline(body, done=done).casefold()]
+    )
+
+
 def path_of(records: Sequence[Record]) -> tuple[Mark, ...]:
     """The five steps of a mutation: asked, decided, applied, in code, merged. After the step where it stopped, no other is needed."""
     marks = []

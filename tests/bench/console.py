@@ -6,6 +6,7 @@ real browser at 1,000 records a second: how busy its main thread is, how its hea
 
 import argparse
 import logging
+import re
 import subprocess
 import sys
 import tempfile
@@ -74,6 +75,15 @@ PAGES = {
     "actors": "actors",
     "actor": "actors/actor-13",
     "policy": "policy",
+    "policy_90_days": "policy?span=90d",
+    "policy_rule": "policy/rules/SEN-C001",
+    "policy_numbers": "policy/numbers",
+    "who_wins": "policy/who-wins",
+    "contests": "contests",
+    "resources": "resources",
+    "map": "map",
+    "replay": "replay",
+    "playground": "playground?policy=data/disruption.json",
 }
 
 
@@ -81,6 +91,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--pages-only", action="store_true", help="without the figures of a real browser")
     arguments = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     with tempfile.TemporaryDirectory() as directory, Gate(Path(directory)) as gate:
@@ -89,7 +100,8 @@ def main() -> None:
         _grow(gate, arguments.records)
         mutation = [_held(gate, number) for number in range(12)][-1]
         _pages(gate, arguments.records, mutation)
-        _live(gate)
+        if not arguments.pages_only:
+            _live(gate)
 
 
 def _grow(gate: Gate, records: int) -> None:
@@ -109,7 +121,7 @@ def _grow(gate: Gate, records: int) -> None:
 
 def _held(gate: Gate, number: int) -> str:
     """A held call, different from the others; its mutation."""
-    return held(gate, parameters={**PROPOSAL["parameters"], "Name": f"bench{number}"})
+    return held(gate, parameters={**PROPOSAL["parameters"], "ReplayName": f"bench{number}"})
 
 
 def _insert(statement: Statement, rows: list[Values], transaction: Transaction) -> None:
@@ -152,7 +164,7 @@ def _pages(gate: Gate, records: int, mutation: str) -> None:
     cookie = "; ".join(f"{each.name}={each.value}" for each in visitor(gate, "ana").cookies.jar)
 
     def p50(path: str) -> tuple[float, float]:
-        """Passed and processor time. The gateway is this process, and does nothing else meanwhile."""
+        """Passed and processor time. The gateway is this process, and does nothing else meanwhile but what the page began."""
         gate.run(_served(gate, path, cookie))
         passed, used = [], []
         for _ in range(_ROUNDS):
@@ -165,13 +177,24 @@ def _pages(gate: Gate, records: int, mutation: str) -> None:
     for name, path in {**PAGES, "mutation": f"mutations/{mutation}"}.items():
         for kind, value, floor in zip(("p50", "cpu"), p50(path), floors, strict=True):
             show(f"console.page.{name}.{kind}", value, "ms", floor=floor, n=records)
-    size = gate.run(_served(gate, "feed", cookie))[1]
-    first = size + sum(len(file.content) for file in static_files().values())
-    show("console.first_load", first / 1024, "KB", n=len(static_files()) + 1)
+    loads = {
+        name: _first_load(gate, path, cookie) for name, path in {**PAGES, "mutation": f"mutations/{mutation}"}.items()
+    }
+    for name, load in loads.items():
+        show(f"console.page.{name}.load", load / 1024, "KB", n=records)
+    show("console.first_load", max(loads.values()) / 1024, "KB", n=len(loads))
 
 
-async def _served(gate: Gate, path: str, cookie: str) -> tuple[float, int]:
-    """How long the gateway took for a page, and its size."""
+def _first_load(gate: Gate, path: str, cookie: str) -> int:
+    """Bytes of the page and of every file that it names."""
+    body = gate.run(_served(gate, path, cookie))[1]
+    files = static_files()
+    named = set(re.findall(rb"/console/static/([\w.]+)", body))
+    return len(body) + sum(len(file.content) for name, file in files.items() if name.encode() in named)
+
+
+async def _served(gate: Gate, path: str, cookie: str) -> tuple[float, bytes]:
+    """How long the gateway took for a page, and the page."""
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -199,7 +222,7 @@ async def _served(gate: Gate, path: str, cookie: str) -> tuple[float, int]:
     await gate.app(scope, receive, send)
     took = time.perf_counter() - began
     assert sent[0]["status"] == (HTTPStatus.NOT_FOUND if name == "nothing" else HTTPStatus.OK), path
-    return took, sum(len(message.get("body", b"")) for message in sent)
+    return took, b"".join(message.get("body", b"") for message in sent)
 
 
 def _live(gate: Gate) -> None:

@@ -3,23 +3,28 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
 from gateway.core.errors import Malformed, NotAllowed
+from gateway.core.off_loop import off_loop
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record, Stage
 from gateway.doors.api.ports import ApiPorts, Authenticated, Ports, told, without_contest
 from gateway.doors.api.records import RecordFilter
-from gateway.presentation.changes import change_to_json
+from gateway.presentation.changes import change_to_json, has_words
 from gateway.presentation.serialize import time_to_json
 
 _MOST_READ: Final = 2_000
 """Decisions that one answer looks through: the calls of an apply are one row together, and a text is looked for in each."""
 _PAGE: Final = 200
 _MOST_HOURS: Final = 72
-_SEARCHED: Final = ("headline", "actor", "on_behalf_of", "stack", "call", "why", "rule", "reason", "id")
+_MOST_SEARCHED: Final = 1_000
+"""The same, where words are looked for."""
+_BYTES_OF_A_RECORD: Final = 2_000
+"""Size that a record counts as, to decide whether its row is made in a thread."""
 
 router = APIRouter()
 
@@ -42,13 +47,14 @@ async def mutations(
     if query.stage not in (None, Stage.DECIDED):
         raise Malformed("Mutations are listed by their decisions, so stage is decided or left out.")
     words, rows = q.casefold().split(), list[dict[str, Any]]()
+    if words:
+        ports.searches.charge(caller.actor)
+    most = _MOST_SEARCHED if words else _MOST_READ
     query, wanted, read, before = replace(query, stage=Stage.DECIDED), query.limit, 0, 0
-    while len(rows) < wanted and read < _MOST_READ:
+    while len(rows) < wanted and read < most:
         found = await ports.visible_records(caller, replace(query, limit=_PAGE, before_seq=before or query.before_seq))
         read += len(found)
-        for row in await _rows(ports, [each for each in found if _shown(each, plan)]):
-            if len(rows) < wanted and _matches(row, words):
-                rows.append(row)
+        rows += await _rows(ports, await _wanted(found, plan, words, wanted - len(rows)))
         before = rows[-1]["seq"] if len(rows) == wanted else found[-1].seq if len(found) == _PAGE else 0
         if not before:
             break
@@ -86,14 +92,20 @@ def _shown(record: Record, plan: str) -> bool:
     return part is None or not part.uses or not record.body.decision.carried_out
 
 
+async def _wanted(found: Sequence[Record], plan: str, words: Sequence[str], most: int) -> Sequence[Record]:
+    """The first of those decisions that have a row of their own and these words. What became of the others is not read."""
+
+    def chosen() -> list[Record]:
+        return list(islice((each for each in found if _shown(each, plan) and has_words(each, words)), most))
+
+    return await off_loop(_BYTES_OF_A_RECORD * len(found) if words else 0, chosen)
+
+
 async def _rows(ports: ApiPorts, decided: Sequence[Record]) -> list[dict[str, Any]]:
     lives = await ports.queries.lives([record.mutation_id for record in decided]) if decided else {}
-    rows = (change_to_json([without_contest(each) for each in lives[record.mutation_id]]) for record in decided)
-    return [row for row in rows if row is not None]
 
+    def rows() -> list[dict[str, Any]]:
+        made = (change_to_json([without_contest(each) for each in lives[record.mutation_id]]) for record in decided)
+        return [row for row in made if row is not None]
 
-def _matches(row: dict[str, Any], words: Sequence[str]) -> bool:
-    if not words:
-        return True
-    text = " ".join([*(str(row[name]) for name in _SEARCHED), *row["addresses"]]).casefold()
-    return all(word in text for word in words)
+    return await off_loop(_BYTES_OF_A_RECORD * sum(map(len, lives.values())), rows)

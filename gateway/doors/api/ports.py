@@ -17,6 +17,7 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.json import to_json
 from gateway.core.model.masking import without_digests
+from gateway.core.pace import Pace
 from gateway.core.ports import (
     ArchivedRecords,
     Authenticator,
@@ -53,6 +54,8 @@ from gateway.signals.receiver import SignalReceiver
 
 Answer = TypeVar("Answer")
 
+SEARCHES = 60
+"""So many times may each caller look for words in a minute: one look goes through a thousand decisions."""
 MAX_INTEGER = 2**63 - 1
 """The largest integer that the ledger's database can store."""
 
@@ -113,6 +116,8 @@ class ApiPorts:
     clock: Clock
     replays: Replays
     playground: Playground
+    searches: Pace
+    """How often each caller looks for words."""
     catalogue: Catalogue
     rule_tally: RuleTally
     who_wins: WhoWins

@@ -1,13 +1,17 @@
 """Mutations are listed as wholes, a row each, to those who may see them; decisions are counted for people."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from gateway.core.errors import TryLater
 from gateway.core.model.caller import ActorKind
+from gateway.core.pace import Pace
 from gateway.core.records.record import Stage
 from gateway.doors.api.changes import _shown
+from gateway.doors.api.ports import SEARCHES
 from tests.kit.bodies import sample_record
 from tests.kit.console import held
 from tests.kit.doubles import NOW
@@ -49,6 +53,47 @@ def test_pages_follow_without_gap(gate: Gate) -> None:
     second = listed(gate, "human", actor="paged", limit=3, before_seq=first["next_before_seq"])
     assert [row["id"] for row in (*first["mutations"], *second["mutations"])] == made[::-1]
     assert second["next_before_seq"] == 0
+
+
+def test_words_are_found_in_every_part_of_a_row(gate: Gate) -> None:
+    gate.issue("words", kind=ActorKind.AGENT)
+    made = held(gate, "words")
+    for words in ("CANCEL replay", "words", made, "bounds.not_understood", "run events:cancelreplay", "The lag GROWS"):
+        assert [row["id"] for row in listed(gate, "human", actor="words", q=words)["mutations"]] == [made], words
+    assert listed(gate, "human", actor="words", q="lag nowhere")["mutations"] == []
+
+
+def test_who_looks_for_words_without_end_waits(gate: Gate) -> None:
+    gate.issue("searcher", kind=ActorKind.HUMAN)
+    replies = [
+        httpx.get(f"{gate.url}/v1/mutations", params={"q": "x", "limit": 1}, headers=gate.bearer("searcher"))
+        for _ in range(SEARCHES + 1)
+    ]
+    assert [each.status_code for each in replies] == [200] * SEARCHES + [429]
+    assert "searches within a minute" in replies[-1].json()["detail"]
+    assert listed(gate, "human", q="x", limit=1) is not None
+    assert listed(gate, "searcher", limit=1) is not None
+
+
+class MovedClock:
+    """A clock that is moved by hand."""
+
+    time = NOW
+
+    def now(self) -> datetime:
+        return self.time
+
+
+def test_a_pace_is_of_one_caller_and_of_one_minute() -> None:
+    clock = MovedClock()
+    pace = Pace(clock=clock, most=2, of="trials")
+    pace.charge("ana")
+    pace.charge("ana")
+    pace.charge("bob")
+    with pytest.raises(TryLater, match="2 trials within a minute"):
+        pace.charge("ana")
+    clock.time += timedelta(seconds=61)
+    pace.charge("ana")
 
 
 def test_an_agent_sees_its_own_only(gate: Gate) -> None:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from gateway.core.records.record import Stage
-from gateway.policy.playground import _TRIALS
+from gateway.policy.playground import TRIALS
 from gateway.policy.sources import shipped
 from tests.kit.gate import ASG, Gate
 from tests.kit.git import git, repository
@@ -33,7 +33,7 @@ def ask(gate: Gate, actor: str = "human", **body: Any) -> httpx.Response:
 def tried(gate: Gate, **body: Any) -> dict[str, Any]:
     """What a trial shows. The gate is shared by tests, so the trials of before do not count."""
     application: Any = gate.app._app
-    application.state.ports.playground._begun.clear()
+    application.state.ports.playground.pace._asked.clear()
     answer = ask(gate, **body)
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
@@ -130,7 +130,7 @@ def test_mistakes_get_their_sentence(gate: Gate) -> None:
     )
     for body, status, words in wrong:
         application: Any = gate.app._app
-        application.state.ports.playground._begun.clear()
+        application.state.ports.playground.pace._asked.clear()
         answer = ask(gate, **body)
         assert (answer.status_code, words in answer.text) == (status, True), (body, answer.text)
 
@@ -146,11 +146,11 @@ def test_agents_and_services_use_it_for_nothing(gate: Gate) -> None:
 
 def test_each_caller_has_so_many_trials_a_minute(gate: Gate) -> None:
     tried(gate)
-    codes = [ask(gate).status_code for _ in range(_TRIALS)]
+    codes = [ask(gate).status_code for _ in range(TRIALS)]
     assert (codes[0], codes[-1]) == (200, 429)
     assert ask(gate, "pipeline").status_code == 200  # the share of another
     application: Any = gate.app._app
-    application.state.ports.playground._begun.clear()
+    application.state.ports.playground.pace._asked.clear()
 
 
 @pytest.mark.opa

@@ -107,6 +107,7 @@ def ports(store: Store) -> ApiPorts:
         replays=unused,
         roles=unused,
         playground=unused,
+        searches=unused,
         catalogue=unused,
         rule_tally=unused,
         who_wins=unused,
