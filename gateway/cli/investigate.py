@@ -56,6 +56,27 @@ def record_row(record: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def group_row(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The cells of all records of one change, newest first, for `COLUMNS`: told by its decision where that is among them, else by its newest."""
+    told = next((each for each in records if each["stage"] == Stage.DECIDED.value), records[0])
+    newest, oldest = records[0], records[-1]
+    seq = str(newest["seq"]) if newest is oldest else f"{oldest['seq']}–{newest['seq']}"
+    stages = " › ".join(dict.fromkeys(each["stage"] for each in reversed(records)))
+    actors = ", ".join(dict.fromkeys(each["actor"] for each in reversed(records) if each["actor"]))
+    _, _, _, _, what, verdict, reason, motive, mutation = record_row(told)
+    answers = (shortened(_reason(each["body"])) for each in reversed(records) if each is not told)
+    reasons = " · ".join(dict.fromkeys(each for each in (reason, *answers) if each))
+    return [seq, utc_cell(newest["at"]), stages, actors, what, verdict, reasons, motive, mutation]
+
+
+def by_change(records: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """The records of each change together, in the order of its newest one. What is about no change stays alone."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for record in records:
+        groups.setdefault(record["mutation_id"] or f"#{record['seq']}", []).append(record)
+    return list(groups.values())
+
+
 def _by_rule(objections: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str]]:
     return by_rule((each["rule"], each["reason"]) for each in objections)
 
@@ -189,13 +210,15 @@ def records(
     no_evidence: Annotated[
         bool, typer.Option("--no-evidence", help="Only decisions on a motive without evidence, or without a motive.")
     ] = False,
+    each: Annotated[bool, typer.Option("--each", help="A line for each record, not for each change.")] = False,
     limit: Annotated[int, typer.Option(help="Maximum number of records.", min=1, max=1000)] = 50,
     who: As = None,
     as_json: Json = False,
 ) -> None:
     """List requests, decisions and outcomes, newest first: the operation, what it changes, the verdict, the rule and its reason.
 
-    Agents see their own records, people and pipelines all.
+    The records of one change are one line, with the stages that it went through; --each and --json list each record. Agents see their own
+    records, people and pipelines all.
     """
     query = {
         "actor": actor,
@@ -210,7 +233,9 @@ def records(
         "limit": str(limit),
     }
     reply = answer(_request_records(who, query, since, until), as_json=as_json)
-    show_table("Records", COLUMNS, [record_row(record) for record in reply["records"]])
+    found = reply["records"]
+    rows = [record_row(record) for record in found] if each else [group_row(records) for records in by_change(found)]
+    show_table("Records", COLUMNS, rows)
     show_archived(reply)
 
 

@@ -136,10 +136,23 @@ _COPIED = frozenset({"id", "mutation"})
 """Columns whose cells people copy into the next command, so each stays on one line."""
 
 
+_NARROWEST = 12
+"""Characters of a column in which texts are folded and can still be read."""
+
+
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table, or `No <title>.` if it has no rows. Markup in cells is not interpreted."""
+    """Print a table, or `No <title>.` if it has no rows. Markup in cells is not interpreted.
+
+    Where the terminal is too narrow for columns that can be read, each row is a block of lines.
+    """
     if not rows:
         console.print(f"No {title.lower()}.")
+        return
+    if not _fits(columns, rows, console.width):
+        console.print(Text(title, style="italic"))
+        for row in rows:
+            console.print()
+            show_pairs({column: cell for column, cell in zip(columns, row, strict=True) if cell})
         return
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for column in columns:
@@ -147,6 +160,15 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     console.print(table)
+
+
+def _fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether each column has room for its words: as much as its longest cell needs, or a dozen characters to fold it in."""
+    needed = 0
+    for place, column in enumerate(columns):
+        longest = max(len(column), *(len(row[place]) for row in rows))
+        needed += 2 + (longest if column in _COPIED else min(longest, max(_NARROWEST, len(column))))
+    return needed - 2 <= width
 
 
 def show_pairs(pairs: Mapping[str, str], on: Console = console) -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gateway.core.model.caller import ActorKind
+from gateway.core.model.cost import cost_sentence
 from gateway.core.model.json import to_json
 from gateway.core.model.mutation import UNREAD
 from gateway.core.model.verdict import Verdict
@@ -113,6 +114,8 @@ def _facts(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {_effect(effect)}"
     if facts["dependants"]:
         yield f"  What depends on it: {', '.join(facts['dependants'])}."
+    if facts["cost"]:
+        yield f"  {facts['cost']}"
     for attribute, times in facts["flips"].items():
         yield f"  {attribute} changed hands {times} times lately."
     if facts["open_claims"]:
@@ -297,9 +300,18 @@ def _explanation_facts(body: DecidedBody[Any]) -> dict[str, Any]:
             for effect in body.effects
         ],
         **{name: to_members(getattr(facts, name)) for name in ("claims", "dependants", "flips", "open_claims")},
+        "cost": _cost(body),
         "code": body.decision.code,
         "policies": body.decision.bundle,
     }
+
+
+def _cost(body: DecidedBody[Any]) -> str:
+    """The estimate as a sentence; empty where it is known to be nothing, and where the policies had no price table."""
+    cost = body.facts.cost
+    if cost is not None:
+        return cost_sentence(cost.known_cents, cost.unknown, cost.unknown_count, cost.dated)
+    return "" if body.effects else "Estimated cost: not known, because the effects of the call are not."
 
 
 def _nearest(findings: Sequence[RecordedFinding]) -> list[dict[str, Any]]:

@@ -1,10 +1,12 @@
 """What a change adds to the monthly bill, as far as the price table of the policies says."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gateway.core.model.json import Json
 
+_NAMED = 3
+"""Resources that a sentence names."""
 MOST_NAMED = 20
 """Resources without a known price that are named; more are only counted."""
 
@@ -39,12 +41,17 @@ class CostDifference:
         """The estimate in words, for reports and pages."""
         if not self.dated:
             return "The policies have no price table, so what this costs is not known."
-        sign = "-" if self.known_cents < 0 else "+"
-        dollars = f"{sign}{abs(self.known_cents) / 100:,.2f} USD a month by list prices of {self.dated}"
-        if not self.unknown:
-            return f"Estimated cost: {dollars}."
-        named = ", ".join(sorted(self.unknown)[:3])
-        more = f" and {len(self.unknown) - 3} more" if len(self.unknown) > 3 else ""  # noqa: PLR2004  enough to see which
-        if not self.known_cents:
-            return f"Estimated cost: not known for {named}{more}."
-        return f"Estimated cost: {dollars}, and not known for {named}{more}."
+        return cost_sentence(self.known_cents, sorted(self.unknown), len(self.unknown), self.dated)
+
+
+def cost_sentence(known_cents: int, unknown: Sequence[str], unknown_count: int, dated: str) -> str:
+    """An estimate in words; `unknown` names some of the resources without a known price. What is not known is said, and never counted as nothing."""
+    sign = "-" if known_cents < 0 else "+"
+    dollars = f"{sign}{abs(known_cents) / 100:,.2f} USD a month by list prices of {dated}"
+    if not unknown_count:
+        return f"Estimated cost: {dollars}."
+    named = ", ".join(unknown[:_NAMED])
+    more = f" and {unknown_count - _NAMED} more" if unknown_count > _NAMED else ""
+    if not known_cents:
+        return f"Estimated cost: not known for {named}{more}."
+    return f"Estimated cost: {dollars}, and not known for {named}{more}."

@@ -21,7 +21,7 @@ _MOST_READ: Final = 2_000
 """Decisions that one answer looks through: the calls of an apply are one row together, and a text is looked for in each."""
 _PAGE: Final = 200
 _MOST_HOURS: Final = 72
-_MOST_SEARCHED: Final = 1_000
+_MOST_SEARCHED: Final = 500
 """The same, where words are looked for."""
 _BYTES_OF_A_RECORD: Final = 2_000
 """Size that a record counts as, to decide whether its row is made in a thread."""

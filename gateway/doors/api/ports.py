@@ -55,7 +55,7 @@ from gateway.signals.receiver import SignalReceiver
 Answer = TypeVar("Answer")
 
 SEARCHES = 60
-"""So many times may each caller look for words in a minute: one look goes through a thousand decisions."""
+"""So many times may each caller look for words in a minute: one look goes through five hundred decisions."""
 MAX_INTEGER = 2**63 - 1
 """The largest integer that the ledger's database can store."""
 

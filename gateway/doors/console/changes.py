@@ -14,7 +14,7 @@ from gateway.core.model.motive import Intent, Motivation
 from gateway.core.model.verdict import Verdict
 from gateway.core.times import utc_text
 from gateway.doors.console.api_client import ApiProblem
-from gateway.doors.console.live import ROWS, LiveRows
+from gateway.doors.console.live import LiveRows
 from gateway.doors.console.pulse import Pulse
 from gateway.doors.console.visit import Visit
 
@@ -35,6 +35,9 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 _LEAST_GROUP: Final = 4
 """Rows in a row by one actor, for one motive and with one result, from which they are shown as one."""
 _ALIKE: Final = ("actor", "kind", "stack", "intent", "motivation", "verdict", "state", "mode")
+
+_ROWS: Final = 35
+"""Rows of a page: with them a first visit loads less than 100 KB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +147,7 @@ async def _asked(visit: Visit, chosen: Mapping[str, str], before: str = "") -> d
     span = SPANS.get(chosen.get("span", ""))
     since = utc_text(visit.clock.now() - span) if span else ""
     query = {name: value for name, value in chosen.items() if name != "span"}
-    return await visit.api.get("/mutations", **query, since=since, before_seq=before, limit=ROWS)
+    return await visit.api.get("/mutations", **query, since=since, before_seq=before, limit=_ROWS)
 
 
 def drawn_rows(visit: Visit, rows: Sequence[Mapping[str, Any]]) -> str:

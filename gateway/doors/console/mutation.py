@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -16,6 +17,23 @@ from gateway.doors.console.visit import Visit, go
 
 _LASTS: Final = ("1h", "15m", "4h", "1d")
 """How long an approval may be asked to wait for the call; the first is the usual one."""
+_PROPOSALS: Final = 100
+"""The newest records of pull requests among which that of a commit is looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenCode:
+    """The commit by which a mutation came into the code."""
+
+    commit: str
+    files: tuple[FileDifference, ...] = ()
+    branch: str = ""
+    commit_url: str = ""
+    """Its page at the host of the repository; empty without a pull request."""
+    pull_url: str = ""
+    number: int = 0
+    state: str = ""
+    """Of the pull request."""
 
 
 async def mutation(visit: Visit, problem: str = "", status: int = 200) -> Response:
@@ -75,16 +93,36 @@ async def _do(visit: Visit, mutation_id: str, action: str, fields: Mapping[str, 
             raise Malformed("The console has no such act. Nothing was changed.")
 
 
-async def _code(visit: Visit, records: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[FileDifference, ...]]:
-    """The newest commit that wrote the mutation into code, and what it changes. For those who see everybody's changes: it may hold several."""
+async def _code(visit: Visit, records: Sequence[Mapping[str, Any]]) -> WrittenCode | None:
+    """The newest commit that wrote the mutation into code, and what it changes. The change only for those who see everybody's: it may hold several."""
     written = [record for record in records if record["stage"] == "reconciled" and record["body"].get("commit")]
     if not written:
-        return "", ()
-    commit = str(written[-1]["body"]["commit"])
+        return None
+    body, commit = written[-1]["body"], str(written[-1]["body"]["commit"])
     stack = visit.checkouts.get(written[-1]["stack"])
-    if stack is None or not visit.caller.sees_all:
-        return commit, ()
-    return commit, await asyncio.to_thread(code_diff, stack, commit)
+    if not visit.caller.sees_all:
+        return WrittenCode(commit=commit)
+    proposals = (await visit.api.get("/records", stage="proposed", limit=_PROPOSALS))["records"]
+    files = await asyncio.to_thread(code_diff, stack, commit) if stack is not None else ()
+    found = WrittenCode(commit=commit, branch=str(body.get("branch") or ""), files=files)
+    mutation = str(written[-1]["mutation_id"])
+    return next((pulled for each in proposals if (pulled := _in_pull_request(found, mutation, each["body"]))), found)
+
+
+def _in_pull_request(code: WrittenCode, mutation: str, proposed: Mapping[str, Any]) -> WrittenCode | None:
+    """The commit with its pull request; None if this is not a pull request that has it, or its address is not one of a page."""
+    url, number = str(proposed.get("url") or ""), proposed.get("number")
+    holds = code.commit == proposed.get("commit") or mutation in (proposed.get("mutations") or ())
+    if not holds or not number or not url.startswith("https://"):
+        return None
+    repository, pull, _ = url.rpartition("/pull/")
+    return replace(
+        code,
+        pull_url=url,
+        number=int(number),
+        state=str(proposed.get("state") or ""),
+        commit_url=f"{repository}/commit/{code.commit}" if pull else "",
+    )
 
 
 async def _card(visit: Visit, mutation_id: str, records: Sequence[Mapping[str, Any]]) -> MutationCard | None:

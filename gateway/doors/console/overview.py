@@ -18,7 +18,7 @@ from gateway.doors.console.visit import Visit
 
 _SHOWN: Final = 5
 """Rows of each list."""
-_LOOKED_AT: Final = 200
+_LOOKED_AT: Final = 80
 """The newest mutations by which actors and write-back are told."""
 _HOLDS: Final = 100
 _CLAIMS: Final = 500

@@ -1,6 +1,7 @@
 """A command imports only what it needs. What is imported decides how long it takes, and unlike a time it is the same on every machine."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -302,6 +303,22 @@ def test_the_options_that_install_completion_are_not_in_the_help(sentinel: Calla
     assert {"policy", "key", "contract"} <= set(groups)
     for command in ((), *((name,) for name in groups)):
         assert "completion" not in sentinel(*command, "--help").stdout, command
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("sentinel pol", {"policy"}),
+        ("sentinel policy ev", {"eval"}),
+        ("sentinel records --ver", {"--verdict"}),
+        ("sentinel records --verdict ", {"allow", "hold", "deny"}),
+    ],
+)
+def test_a_shell_completes_commands_options_and_words(typed: str, offered: set[str]) -> None:
+    asked = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split(" ")) - 1), "_SENTINEL_COMPLETE": "complete_bash"}
+    program = Path(sys.executable).parent / "sentinel"
+    done = subprocess.run([program], env={**os.environ, **asked}, capture_output=True, text=True, check=False)
+    assert set(done.stdout.split()) == offered, done.stderr
 
 
 def test_json_after_two_dashes_belongs_to_the_users_command(sentinel: Callable[..., Any]) -> None:

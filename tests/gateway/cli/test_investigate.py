@@ -61,7 +61,7 @@ def test_records_are_found(gate: Gate, options: Sequence[str], found: int, docum
 def test_records_as_a_table(sentinel: Callable[..., Any], document: Document) -> None:
     (refused,) = document("records", "--verdict", "deny")[1]["records"]
     (rule,) = {each["rule"] for each in refused["body"]["decision"]["findings"] if each["verdict"] == "deny"}
-    done = sentinel("records")
+    done = sentinel("records", "--each")
     assert done.exit_code == 0
     newest, _, change, *_, oldest = done.stdout.splitlines()[2:]
     assert newest.split()[0] == str(3 + len(KEYS))
@@ -74,6 +74,14 @@ def test_records_as_a_table(sentinel: Callable[..., Any], document: Document) ->
     assert "deny" in newest
     assert f"  {rule}: " in newest
     assert "is held by agent, whose claim outranks" in newest
+
+
+def test_the_records_of_a_change_are_one_line(sentinel: Callable[..., Any]) -> None:
+    _, change, *_, oldest = sentinel("records").stdout.splitlines()[2:]
+    assert change.split()[0] == f"{1 + len(KEYS)}–{2 + len(KEYS)}"
+    assert "decided › settled" in change
+    assert f"autoscaling:SetDesiredCapacity {WHAT}: 4 → 6" in change
+    assert "key_issued" in oldest
 
 
 def test_no_records_prints_so(sentinel: Callable[..., Any]) -> None:

@@ -1,13 +1,16 @@
 """Output of commands: text, JSON and errors."""
 
 import asyncio
+import io
 import json
 from functools import partial
 
 import pytest
 import structlog
 import typer
+from rich.console import Console
 
+from gateway.cli import output
 from gateway.cli.client import ApiRefused
 from gateway.cli.output import (
     OsCallFailed,
@@ -167,3 +170,16 @@ def test_many_changes_are_counted() -> None:
 def test_a_long_text_is_cut() -> None:
     assert shortened("a" * 120) == "a" * 120
     assert shortened("a" * 121) == "a" * 120 + "…"
+
+
+@pytest.mark.parametrize(("width", "lines"), [(120, 3), (80, 3), (40, 7)])
+def test_a_table_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, width: int, lines: int) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(output, "console", Console(file=written, width=width, highlight=False, soft_wrap=True))
+    monkeypatch.setattr(output.show_pairs, "__defaults__", (output.console,))
+    row = ["2026-11-28 00:37", "agent", "capacity", "allow", "mut_01m8fsbs4pw6ypb4nbfqbj0w0w"]
+    show_table("Changes", ["at", "who", "what", "verdict", "mutation"], [row])
+    shown = written.getvalue().splitlines()
+    assert max(map(len, shown)) <= width
+    assert len(shown) >= lines
+    assert any("mut_01m8fsbs4pw6ypb4nbfqbj0w0w" in line for line in shown), "what is copied stays whole"

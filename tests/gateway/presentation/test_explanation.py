@@ -206,3 +206,42 @@ def test_a_contest_is_taken_apart_for_people_only() -> None:
 
 def test_an_observed_stack_says_what_would_have_been() -> None:
     assert "Sentinel would have refused it, if this stack were not only observed" in text(finding(), mode="observe")
+
+
+@pytest.mark.parametrize(
+    ("cost", "effects", "told"),
+    [
+        (
+            {"known_cents": 12_345, "dated": "2026-10-01"},
+            1,
+            "Estimated cost: +123.45 USD a month by list prices of 2026-10-01.",
+        ),
+        (
+            {"known_cents": 0, "unknown": ["a", "b", "c", "d"], "unknown_count": 9, "dated": "2026-10-01"},
+            1,
+            "Estimated cost: not known for a, b, c and 6 more.",
+        ),
+        (
+            {"known_cents": -500, "unknown": ["a"], "unknown_count": 1, "dated": "2026-10-01"},
+            1,
+            "Estimated cost: -5.00 USD a month by list prices of 2026-10-01, and not known for a.",
+        ),
+        (None, 1, ""),
+        (None, 0, "Estimated cost: not known, because the effects of the call are not."),
+    ],
+)
+def test_what_it_costs_is_told_and_unknown_is_never_nothing(
+    cost: dict[str, Any] | None, effects: int, told: str
+) -> None:
+    facts = {} if cost is None else {"cost": cost}
+    effect = {"address": "aws_x.y", "attribute": "size"}
+    record = sample_record(
+        stage=Stage.DECIDED,
+        at=NOW,
+        mutation_id="mut_1",
+        actor="ana",
+        body={"facts": facts, "effects": [effect] * effects, "decision": {"findings": [finding()]}},
+    )
+    shown = explanation_of([record], sees_all=True)
+    assert shown["facts"]["cost"] == told
+    assert told in shown["text"]

@@ -8,6 +8,7 @@ import pytest
 from gateway.core.model.caller import ActorKind
 from gateway.core.records.record import Stage
 from gateway.doors.console.api_client import ApiClient
+from gateway.doors.console.mutation import WrittenCode, _in_pull_request
 from tests.gateway.doors.console.test_approvals import propose
 from tests.kit.console import held, text_of, visitor
 from tests.kit.gate import Gate
@@ -130,3 +131,27 @@ def test_records_that_are_no_mutation_have_a_page_too(gate: Gate) -> None:
 def test_an_unknown_act_does_nothing(gate: Gate) -> None:
     mutation = held(gate)
     assert act(gate, "human", mutation, "delete", reason="because I say").status_code == 400
+
+
+COMMIT = "a" * 40
+
+
+def proposal(**changed: Any) -> dict[str, Any]:
+    return {"commit": COMMIT, "number": 7, "state": "open", "url": "https://git.example/o/r/pull/7", "mutations": [], **changed}  # fmt: skip
+
+
+def test_a_commit_leads_to_its_page_and_to_its_pull_request() -> None:
+    found = _in_pull_request(WrittenCode(commit=COMMIT), "mut_1", proposal())
+    assert found is not None
+    assert (found.pull_url, found.number, found.state) == ("https://git.example/o/r/pull/7", 7, "open")
+    assert found.commit_url == f"https://git.example/o/r/commit/{COMMIT}"
+    by_mutation = proposal(commit="b" * 40, mutations=["mut_1"])
+    assert _in_pull_request(WrittenCode(commit=COMMIT), "mut_1", by_mutation) is not None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"commit": "b" * 40}, {"number": None}, {"url": "javascript:alert(1)"}, {"url": "http://git.example/o/r/pull/7"}],
+)
+def test_what_is_another_commit_s_or_no_page_is_no_link(changed: dict[str, Any]) -> None:
+    assert _in_pull_request(WrittenCode(commit=COMMIT), "mut_1", proposal(**changed)) is None
