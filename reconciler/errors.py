@@ -106,12 +106,6 @@ class CodeRefused(SentinelError):
     code = "code_refused"
 
 
-class EventsInvalid(SentinelError):
-    """A file of CloudTrail events cannot be read as a whole."""
-
-    code = "events_invalid"
-
-
 class GitHubFailed(SentinelError):
     """GitHub could not be reached, refused, or answered something else than its documentation says."""
 

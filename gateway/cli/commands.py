@@ -127,6 +127,7 @@ PLACES: Final[Mapping[str, str]] = {
     "backup": "gateway.cli.backup:backup",
     "restore": "gateway.cli.backup:restore",
     "doctor": "gateway.cli.doctor:doctor",
+    "audit-cloudtrail": "gateway.cli.audit_cloudtrail:audit_cloudtrail",
     "migrate": "gateway.cli.migrate:migrate",
     "config": "gateway.cli.config:config",
     "key": "gateway.cli.keys:key_app",

@@ -1,8 +1,7 @@
 """`sentinel doctor` says which ways round the gate are open, what is misconfigured, and how to close each."""
 
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +12,6 @@ from gateway.core.errors import SentinelError
 
 if TYPE_CHECKING:
     from gateway.cli.doctor_finding import NotLookedAt, Opening
-    from gateway.core.settings import Settings
 
 OPEN = 2
 """The exit code if something is open."""
@@ -46,31 +44,15 @@ def doctor(
         fail(error, as_json=as_json)
     unread: list[NotLookedAt] = []
     if account:
+        from gateway.cli.aws_clients import aws_clients
         from gateway.cli.doctor_account import Account
 
-        looked = Account(client=_clients(settings), gateway_identity=settings.reconcile.gateway_identity)
+        looked = Account(client=aws_clients(settings), gateway_identity=settings.reconcile.gateway_identity)
         found += looked.openings()
         unread = looked.unread
     _show(found, unread, as_json=as_json)
     if found:
         raise typer.Exit(OPEN)
-
-
-def _clients(settings: "Settings") -> Callable[[str], Any]:
-    """Makes clients with the credentials of this environment; for a simulated AWS, of that."""
-    import boto3
-    from botocore.config import Config as ClientConfig
-
-    options: dict[str, Any] = {"region_name": settings.upstream.default_region}
-    options["config"] = ClientConfig(connect_timeout=5, read_timeout=60, retries={"total_max_attempts": 3})
-    if settings.upstream.simulated:
-        simulated = {"aws_access_key_id": "simulated", "aws_secret_access_key": "simulated"}
-        options |= {"endpoint_url": settings.upstream.simulated, **simulated}
-
-    def client(service: str) -> Any:
-        return boto3.client(service, **options)
-
-    return client
 
 
 def _show(found: "list[Opening]", unread: "list[NotLookedAt]", *, as_json: bool) -> None:

@@ -220,3 +220,9 @@ class IdentityProviderUnusable(UpstreamUnavailable):
     """The identity provider did not answer, or not as its standard says. Nobody was signed in."""
 
     code = "identity_provider"
+
+
+class EventsInvalid(SentinelError):
+    """A file of CloudTrail events cannot be read as a whole."""
+
+    code = "events_invalid"

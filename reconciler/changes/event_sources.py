@@ -15,19 +15,11 @@ from typing import Any, Final, Protocol
 
 import structlog
 
+from gateway.core.cloudtrail_files import LARGEST, event_files, parse_records, read_records, unwrapped
+from gateway.core.errors import EventsInvalid
 from gateway.core.json_reader import JsonRefused, read_json
 from gateway.core.settings.publish import EventSourceKind, EventSourceSettings
-from reconciler.changes.cloudtrail import (
-    LARGEST,
-    Event,
-    event_files,
-    events_of,
-    parse_records,
-    principal_of,
-    read_records,
-    unwrapped,
-)
-from reconciler.errors import EventsInvalid
+from reconciler.changes.cloudtrail import Event, events_of, principal_of
 
 log = structlog.get_logger()
 

@@ -4,8 +4,8 @@ import pickle
 
 import pytest
 
-from gateway.core.errors import SentinelError
-from reconciler.errors import BranchConflict, EventsInvalid, GitFailed, TerraformFailed, TerraformMissing
+from gateway.core.errors import EventsInvalid, SentinelError
+from reconciler.errors import BranchConflict, GitFailed, TerraformFailed, TerraformMissing
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from gateway.aws.client.outcome import parsed_reply
 from gateway.aws.client.session_policy import session_policy
 from gateway.aws.models.session_actions import SessionActions
 from gateway.core.errors import NotSendable
+from gateway.core.model.caller import source_identity
 from gateway.core.model.mutation import Call
 from gateway.core.model.outcome import Applied, Failed, Reply
 from gateway.core.ports import Clock, SentFor
@@ -33,9 +34,7 @@ _ONE_CALL: Final = timedelta(minutes=15)
 _RENEWED: Final = timedelta(minutes=10)
 """How long before its end the session of an account is renewed."""
 _ACCOUNT: Final = timedelta(hours=1)
-_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_+=,.@-]")
 _NOT_IN_TAGS: Final = re.compile(r"[^\w .:/=+@-]")
-_LONGEST_NAME: Final = 64
 _LONGEST_TAG: Final = 256
 
 
@@ -166,11 +165,6 @@ def _refused(target: AssumedAccount, why: str) -> NotSendable:
         f"AWS gave no session of the role {target.role} ({why}), so nothing was sent. The trust of the role must let the gateway do "
         "sts:AssumeRole, and with `upstream.session_per_mutation` sts:TagSession and sts:SetSourceIdentity. Nothing changed; try again."
     )
-
-
-def source_identity(actor: str) -> str:
-    """The actor as AWS takes a source identity: 2 to 64 letters, digits and characters of `_+=,.@-`; any other one becomes `-`."""
-    return _NOT_IN_NAMES.sub("-", actor)[:_LONGEST_NAME].ljust(2, "_")
 
 
 def session_tags(mutation_id: str, reason: SentFor) -> Sequence[Mapping[str, str]]:

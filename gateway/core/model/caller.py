@@ -1,5 +1,6 @@
 """The authenticated `Caller` of a request, and the connection (`Sender`) that it came from."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,6 +22,8 @@ class ActorKind(StrEnum):
 
 RECONCILER: Final = "reconciler"
 """The role of the reconciler's own key."""
+_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_+=,.@-]")
+_LONGEST_IDENTITY: Final = 64
 _OF_STACK: Final = "stack/"
 """Begins the roles that name the stacks of a key."""
 
@@ -84,6 +87,11 @@ class Caller:
 def account_of(caller: Caller, account: str, of_roles: Mapping[str, str]) -> str:
     """The AWS account that a caller's calls go to: that of the role that it assumed, else the gateway's."""
     return of_roles.get(caller.assumed.role, account) if caller.assumed is not None else account
+
+
+def source_identity(actor: str) -> str:
+    """The actor as AWS takes a source identity: 2 to 64 letters, digits and characters of `_+=,.@-`; any other one becomes `-`."""
+    return _NOT_IN_NAMES.sub("-", actor)[:_LONGEST_IDENTITY].ljust(2, "_")
 
 
 LONGEST_USER_AGENT: Final = 256

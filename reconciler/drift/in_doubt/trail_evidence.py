@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from gateway.core.cloudtrail_files import event_files, read_records, unwrapped
 from gateway.core.errors import NotSendable
 from gateway.core.model.outcome import SettledBy
 from gateway.core.service_models import ServiceModels
 from reconciler.changes.applied_mutation import AppliedMutation
-from reconciler.changes.cloudtrail import event_files, principal_of, read_records, unwrapped
+from reconciler.changes.cloudtrail import principal_of
 from reconciler.drift.in_doubt.live_evidence import DoubtAnswer, DoubtVerdict
 
 _USER_AGENT: Final = re.compile(r"\[?sentinel/\S+ mutation/(mut_[0-9a-z]{26})\]?")

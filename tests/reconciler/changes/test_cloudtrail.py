@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from reconciler.changes.cloudtrail import event_files, origins, read_events, read_records
-from reconciler.errors import EventsInvalid
+from gateway.core.cloudtrail_files import event_files, read_records
+from gateway.core.errors import EventsInvalid
+from reconciler.changes.cloudtrail import origins, read_events
 from reconciler.terraform.plan import ResourceChange, TerraformPlan
 
 
@@ -163,7 +164,7 @@ def test_compressed_files_are_read_up_to_a_limit(tmp_path: Path, monkeypatch: py
     file = tmp_path / "a.json.gz"
     file.write_bytes(gzip.compress(b'[{"eventName": "X"}]'))
     assert read_records(file) == [{"eventName": "X"}]
-    monkeypatch.setattr("reconciler.changes.cloudtrail.LARGEST", 50)
+    monkeypatch.setattr("gateway.core.cloudtrail_files.LARGEST", 50)
     for content in (gzip.compress(b"[" + b" " * 100 + b"]"), b"[" + b" " * 100 + b"]"):
         file.write_bytes(content)
         with pytest.raises(EventsInvalid, match="more than 50 bytes"):

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.client.accounts import Accounts, AssumedAccount, session_tags, source_identity
+from gateway.aws.client.accounts import Accounts, AssumedAccount, session_tags
 from gateway.aws.models.session_actions import shipped
 from gateway.core.errors import NotSendable
+from gateway.core.model.caller import source_identity
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Sent
