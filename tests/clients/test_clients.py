@@ -54,7 +54,11 @@ CLIENTS: Mapping[str, Callable[[Path], list[str]]] = {
 }
 
 
-@pytest.fixture(params=CLIENTS)
+REPEATS = {"cli1"}
+"""Clients around the library that another one, boto3, is around."""
+
+
+@pytest.fixture(params=[pytest.param(each, marks=pytest.mark.long if each in REPEATS else ()) for each in CLIENTS])
 def client(request: pytest.FixtureRequest) -> str:
     """The name of a client."""
     return str(request.param)

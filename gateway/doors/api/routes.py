@@ -1,5 +1,6 @@
 """Every route of the JSON API under `/v1`. A module here named for a resource, e.g. `stops`, has the routes of that resource."""
 
+from functools import cache
 from types import ModuleType
 from typing import Final
 
@@ -55,8 +56,9 @@ _KEYED: Final[tuple[ModuleType, ...]] = (
 )
 
 
+@cache
 def routes() -> APIRouter:
-    """Every API route. Any other path under `/v1` is a 404."""
+    """Every API route. Any other path under `/v1` is a 404. Several gateways in one process share them: what FastAPI derives from each is derived once."""
     every = APIRouter(prefix="/v1", responses=dict(ANSWER))
     for module in _UNKEYED:
         every.include_router(module.unkeyed)
