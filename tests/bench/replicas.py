@@ -59,7 +59,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--records", type=int, default=1_000_000)
-    parser.add_argument("--only", choices=("late", "scale", "recovery"))
+    parser.add_argument("--only", choices=("late", "scale", "room", "recovery"))
     arguments = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     with running_cluster() as cluster, tempfile.TemporaryDirectory() as directory, stub() as aws:
@@ -68,6 +68,8 @@ def main() -> None:
             asyncio.run(_late(here / "late", cluster.new_ledger(), aws))
         if arguments.only in (None, "scale"):
             _scale(here / "scale", cluster, aws)
+        if arguments.only in (None, "room"):
+            _room(here / "room", cluster, aws)
         if arguments.only in (None, "recovery"):
             for name, url in (("sqlite", ""), ("postgresql", cluster.new_ledger())):
                 _recovery(name, here / f"recovery-{name}", url, aws, arguments.records)
@@ -238,13 +240,6 @@ def _scale(directory: Path, cluster: Cluster, aws: Process) -> None:
         double, cost_of_two = _rate(directory / f"{name}-2", stack, new(), aws, workers=2)
         show(f"replicas.{name}.workers_2", double, "mutations/s", floor=single, n=CALLERS * EACH)
         show(f"replicas.{name}.workers_2.cpu", cost_of_two, "ms", floor=cost, n=CALLERS * EACH)
-    for name, url in (("sqlite", ""), ("postgresql", cluster.new_ledger())):
-        show(
-            f"replicas.{name}.stored_per_mutation",
-            _stored(directory / f"{name}-room", stack, url, aws),
-            "KB",
-            n=CALLERS * EACH,
-        )
 
 
 def _rate(
@@ -330,6 +325,18 @@ def _seconds(pid: int) -> float:
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def _room(directory: Path, cluster: Cluster, aws: Process) -> None:
+    stack = directory / "stack"
+    write_stack(stack, CALLERS)
+    for name, url in (("sqlite", ""), ("postgresql", cluster.new_ledger())):
+        show(
+            f"replicas.{name}.stored_per_mutation",
+            _stored(directory / f"{name}-room", stack, url, aws),
+            "KB",
+            n=CALLERS * EACH,
+        )
 
 
 def _stored(directory: Path, stack: Path, url: str, aws: Process) -> float:
