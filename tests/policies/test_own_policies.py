@@ -63,7 +63,7 @@ def test_every_command_of_the_document_passes(workplace: Path) -> None:
 
 @pytest.mark.long
 def test_the_checks_of_ci_pass_with_the_documents_rule(workplace: Path) -> None:
-    for command in COMMANDS[-2:]:
+    for command in (COMMANDS[1], COMMANDS[-1]):  # what is checked includes that the bundle is built
         _run(command, workplace)
 
 
