@@ -232,7 +232,9 @@ def _drifting(settings: Settings, line: Line, backlog: Backlog, ledger: SqlLedge
         events=ledger,
         stops=ledger,
         every_seconds=reconcile.drift_every,
-        sources=open_sources(sources, aws_clients(settings), identity=reconcile.gateway_identity),
+        sources=open_sources(
+            sources, aws_clients(settings), identity=reconcile.gateway_identity, assumed=settings.assumed_roles
+        ),
         healer=None if reconcile.endpoint else _healer(reconcile.heal_replace, line),
         created=CreatedBesideCode(line=line) if sources else None,
         claimed=ImplicitConflicts(
@@ -339,7 +341,9 @@ def _read_back(
 
 def _trail(settings: Settings) -> Trail | None:
     path = settings.reconcile.cloudtrail
-    return Trail(path=path, identity=settings.reconcile.gateway_identity) if path else None
+    return (
+        Trail(path=path, identity=settings.reconcile.gateway_identity, assumed=settings.assumed_roles) if path else None
+    )
 
 
 def workflows_database(settings: Settings) -> str:

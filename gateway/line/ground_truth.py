@@ -653,10 +653,9 @@ def places_of(settings: Settings) -> tuple[Ground, ...]:
         for source in settings.signals
         if source.form is SignalForm.EVENTBRIDGE
     ]
-    if settings.reconcile.gateway_identity:
-        found.append(
-            Ground(kind=GroundKind.IDENTITY, name=settings.reconcile.gateway_identity, what="Sentinel's own identity")
-        )
+    own = settings.reconcile.gateway_identity
+    for name in (*([own] if own else []), *settings.assumed_roles):
+        found.append(Ground(kind=GroundKind.IDENTITY, name=name, what="Sentinel's own identity"))
     databases, _ = databases_of(settings.ledger_url, settings.ledger_databases)
     for name in sorted(databases):
         found.append(Ground(kind=GroundKind.DATABASE, name=name, what="the database of the ledger"))

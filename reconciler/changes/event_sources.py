@@ -170,6 +170,8 @@ class EventSources:
     sources: Sequence[EventSource] = ()
     identity: str = ""
     """ARN of the gateway's own role or user, whose events are no changes from outside."""
+    assumed: tuple[str, ...] = ()
+    """ARNs of the roles that the gateway assumes to send, whose events are none either."""
 
     async def since(self, at: datetime) -> tuple[Event, ...]:
         """The events of others since then."""
@@ -206,15 +208,20 @@ class EventSources:
 
     def _is_own(self, record: Any) -> bool:
         who = record.get("userIdentity") if isinstance(record, dict) else None
-        return bool(self.identity) and isinstance(who, dict) and principal_of(who) == self.identity
+        principal = principal_of(who) if isinstance(who, dict) else ""
+        return bool(principal) and principal in (self.identity, *self.assumed)
 
 
 def open_sources(
-    given: Sequence[EventSourceSettings], client: Callable[[str, str], Any], *, identity: str
+    given: Sequence[EventSourceSettings],
+    client: Callable[[str, str], Any],
+    *,
+    identity: str,
+    assumed: tuple[str, ...] = (),
 ) -> EventSources:
     """The sources that the settings name. `client` makes a boto3 client of a service in a region."""
     opened = tuple(_open(each, partial(_client_in, client, each.region)) for each in given)
-    return EventSources(sources=opened, identity=identity)
+    return EventSources(sources=opened, identity=identity, assumed=assumed)
 
 
 def _client_in(client: Callable[[str, str], Any], region: str, service: str) -> Any:

@@ -107,6 +107,12 @@ class Settings(BaseSettings):
         return self.ledger or f"sqlite:///{self.data / 'ledger.db'}"
 
     @property
+    def assumed_roles(self) -> tuple[str, ...]:
+        """The ARNs of the roles that the gateway assumes to send."""
+        roles = {self.upstream.assume_role, *(stack.assume_role for stack in self.stacks)}
+        return tuple(sorted(roles - {""}))
+
+    @property
     def data_treatments(self) -> Mapping[ActorKind, DataTreatment]:
         """The treatment of the data plane by kind of actor, where no stack has its own."""
         return self.data_plane.over(DEFAULT_TREATMENTS)

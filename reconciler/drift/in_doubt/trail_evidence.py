@@ -39,6 +39,8 @@ class Trail:
     """A file, or a directory of `.json` and `.json.gz` files, as CloudTrail delivers them."""
     identity: str
     """ARN of the IAM role or user with whose credentials the gateway sends."""
+    assumed: tuple[str, ...] = ()
+    """ARNs of the roles that it assumes to send."""
 
 
 def verdict_of_trail(trail: Trail, applied: AppliedMutation) -> DoubtVerdict | None:
@@ -88,9 +90,10 @@ def _is_of(event: Mapping[str, Any], applied: AppliedMutation) -> bool:
 def _is_own(event: Mapping[str, Any], trail: Trail, applied: AppliedMutation) -> bool:
     """Whether the gateway's identity made the call, in the account that it was meant for."""
     who = event.get("userIdentity")
-    if not isinstance(who, dict) or principal_of(who) != trail.identity:
+    principal = principal_of(who) if isinstance(who, dict) else ""
+    if not isinstance(who, dict) or principal not in (trail.identity, *trail.assumed):
         return False
-    own = trail.identity.split(":")[4]
+    own = principal.split(":")[4]
     accounts = str(who.get("accountId", own)), str(event.get("recipientAccountId", own))
     return accounts == (own, applied.account or own)
 

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.mutation import Call, CallClass
-from gateway.core.settings import ReconcileSettings, Settings
+from gateway.core.settings import ReconcileSettings, Settings, UpstreamSettings
 from gateway.core.settings.exports import ExportFormatName, ExportSettings
 from gateway.core.settings.publish import EventSourceKind, EventSourceSettings
 from gateway.core.settings.signals import SignalForm, SignalSourceSettings
@@ -335,3 +335,9 @@ def test_each_place_of_the_settings_is_known() -> None:
     }
     assert places_of(Settings()) == ()
     assert Ground(kind=GroundKind.DATABASE, name="ledger", what="the database of the ledger") in places_of(SETTINGS)
+
+
+def test_the_roles_that_the_gateway_assumes_are_its_own() -> None:
+    role = "arn:aws:iam::111111111111:role/changes"
+    settings = Settings(upstream=UpstreamSettings(assume_role=role))
+    assert Ground(kind=GroundKind.IDENTITY, name=role, what="Sentinel's own identity") in places_of(settings)

@@ -146,3 +146,17 @@ def test_a_service_is_known_by_the_name_of_its_events(trail: Any, service: str, 
     assert verdict_of_trail(trail({**EVENT, "eventSource": f"{source}.amazonaws.com"}), applied) is not None
     assert verdict_of_trail(trail(EVENT), applied) is None
     assert verdict_of_trail(trail(EVENT), replace(APPLIED, operation="unheard-of:SetQueueAttributes")) is None
+
+
+def test_a_gateway_in_an_assumed_role_is_known_by_it_in_the_account_of_the_role(trail: Any) -> None:
+    role = "arn:aws:iam::210987654321:role/sentinel"
+    who = {
+        "type": "AssumedRole",
+        "accountId": "210987654321",
+        "sessionContext": {"sessionIssuer": {"type": "Role", "arn": role}},
+    }
+    events = trail({**EVENT, "userIdentity": who, "recipientAccountId": "210987654321"})
+    there = replace(APPLIED, account="210987654321")
+    assert verdict_of_trail(events, there) is None
+    assert verdict_of_trail(replace(events, assumed=(role,)), there) is not None
+    assert verdict_of_trail(replace(events, assumed=(role,)), replace(APPLIED, account="123456789012")) is None
