@@ -114,7 +114,7 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         objects=_states(settings, clock),
     )
     ledger = await stack.enter_async_context(open_sealed_ledger(settings))
-    engine = await open_engine(settings.policy, settings.data, _bundle_in_s3(settings, clock))
+    engine = await open_engine(settings.policy, settings.data, bundle_in_s3(settings, clock))
     stack.push_async_callback(engine.close)
     aws = _aws_parts(settings, clock)
     stack.push_async_callback(aws.client.close)
@@ -208,7 +208,7 @@ def _states(settings: Settings, clock: Clock) -> States:
     )
 
 
-def _bundle_in_s3(settings: Settings, clock: Clock) -> Fetch | None:
+def bundle_in_s3(settings: Settings, clock: Clock) -> Fetch | None:
     """Reads the bundle of the policies from S3, if that is where it is."""
     plane = settings.policy.control_plane
     if plane.bucket is None:

@@ -13,6 +13,7 @@ from gateway.cli.config import config_file
 from gateway.cli.options import Config, Json
 from gateway.cli.output import answer, console, fail, log_to_stderr, safe, show_json, show_table
 from gateway.cli.policy_eval import eval_command
+from gateway.cli.policy_packs import packs_command
 from gateway.cli.policy_replay import replay_command
 from gateway.cli.policy_write import (
     bench_command,
@@ -95,6 +96,7 @@ policy_app.command("eval")(eval_command)
 policy_app.command("diff")(diff_command)
 policy_app.command("bench")(bench_command)
 policy_app.command("replay")(replay_command)
+policy_app.command("packs")(packs_command)
 
 Directory = Annotated[
     Path | None, typer.Option("--path", help="Directory of the policies. Default: those shipped with Sentinel.")

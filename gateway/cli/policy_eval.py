@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from gateway.core.model.verdict import Asked, Finding
     from gateway.policy.bundle import Bundle
     from gateway.policy.embedded import Embedded
-    from gateway.policy.smallest_flip import Flip
-    from gateway.policy.trace import Trace
+    from gateway.policy.smallest_flip import Flip, Judged
+    from gateway.policy.trace import RuleTrace, Trace
 
 _DEADLINE_MS, _MEMORY_MB = 1000, 64
 
@@ -51,7 +51,7 @@ def eval_command(
     """Evaluate the policies on a document, or on what was known about a recorded mutation, with the embedded engine.
 
     With --mutation it prints what the policies object, and the smallest change of a number or a list of the input that would change
-    the verdict. --trace adds the conditions of each rule, with file and line.
+    the verdict, or of several together where none alone would. --trace adds the conditions of each rule, with file and line.
     """
     from gateway.policy.sources import shipped
 
@@ -109,7 +109,7 @@ async def _explained(directory: Path, mutation: str, actor: str | None, *, trace
     try:
         findings = [each for question in questions for each in await answers(question, engine)]
         traces = _traces(directory, questions, wanted=trace)
-        flips = await _flips(engine, questions, [value for each in traces for value in each.compared])
+        flips, together = await _flips(engine, questions, [value for each in traces for value in each.compared])
         texts = engine.rules()
     finally:
         await engine.close()
@@ -128,10 +128,8 @@ async def _explained(directory: Path, mutation: str, actor: str | None, *, trace
             }
             for each in findings
         ],
-        "flips": [
-            {"path": each.path, "before": each.before, "after": each.after, "verdict": each.verdict.value}
-            for each in flips
-        ],
+        "flips": [_flip_to_json(each) for each in flips],
+        "together": [_flip_to_json(each) for each in together],
         "trace": [_trace_to_json(each) for each in traces] if trace else None,
     }
 
@@ -161,23 +159,32 @@ def _traces(directory: Path, questions: "tuple[Asked, ...]", *, wanted: bool) ->
     return [traced(directory, tool, each.entrypoint, each.document) for each in questions] if tool else []
 
 
-async def _flips(engine: "Embedded", questions: "tuple[Asked, ...]", compared: list[Any]) -> "tuple[Flip, ...]":
-    """The smallest changes of the first question's input, which all questions about it are asked with."""
+def _flip_to_json(flip: "Flip") -> dict[str, Any]:
+    return {"path": flip.path, "before": flip.before, "after": flip.after, "verdict": flip.verdict.value}
+
+
+async def _flips(
+    engine: "Embedded", questions: "tuple[Asked, ...]", compared: list[Any]
+) -> "tuple[tuple[Flip, ...], tuple[Flip, ...]]":
+    """The smallest changes of the first question's input, which all questions about it are asked with; if there are none, several together."""
     from gateway.core.model.verdict import Verdict
     from gateway.policy.replay import answers
-    from gateway.policy.smallest_flip import smallest_flips
+    from gateway.policy.smallest_flip import smallest_flips, smallest_set
 
     main = questions[0].document
     about = [each for each in questions if each.document == main]
 
-    async def ask(document: Mapping[str, Any]) -> Verdict:
+    async def ask(document: Mapping[str, Any]) -> "Judged":
         found: list[Finding] = []
         for each in about:
             found += await answers(replace(each, document=document), engine)
-        return min((each.verdict for each in found), key=tuple(Verdict).index, default=Verdict.ALLOW)
+        verdict = min((each.verdict for each in found), key=tuple(Verdict).index, default=Verdict.ALLOW)
+        objecting = (f"{each.rule} {each.address} {each.attribute}" for each in found if each.verdict is verdict)
+        return verdict, frozenset(objecting)
 
-    numbers = _numbers(json.loads(engine.bundle.data))
-    return await smallest_flips(main, ask, [*compared, *numbers])
+    numbers = [*compared, *_numbers(json.loads(engine.bundle.data))]
+    alone = await smallest_flips(main, ask, numbers)
+    return alone, () if alone else await smallest_set(main, ask, numbers)
 
 
 def _numbers(value: object) -> list[Any]:
@@ -190,19 +197,31 @@ def _numbers(value: object) -> list[Any]:
 
 
 def _trace_to_json(trace: "Trace") -> list[dict[str, Any]]:
-    return [
-        {
-            "rule": rule.rule,
-            "title": rule.title,
-            "source": rule.source,
-            "fired": rule.fired,
-            "conditions": [
-                {"text": each.text, "source": each.source, "held": each.held, "values": dict(each.values)}
-                for each in rule.conditions
-            ],
-        }
-        for rule in trace.rules
-    ]
+    return [_rule_to_json(rule) for rule in trace.rules]
+
+
+def _rule_to_json(rule: "RuleTrace") -> dict[str, Any]:
+    return {
+        "rule": rule.rule,
+        "title": rule.title,
+        "source": rule.source,
+        "fired": rule.fired,
+        "conditions": [
+            {
+                "text": each.text,
+                "source": each.source,
+                "held": each.held,
+                "values": dict(each.values),
+                "helpers": [_rule_to_json(helper) for helper in each.helpers],
+            }
+            for each in rule.conditions
+        ],
+    }
+
+
+def _change(flip: Mapping[str, Any]) -> str:
+    before, after = (json.dumps(flip[name], ensure_ascii=False) for name in ("before", "after"))
+    return f"{flip['path']} = {after} in place of {before}"
 
 
 def _show(explained: Mapping[str, Any]) -> None:
@@ -217,22 +236,35 @@ def _show(explained: Mapping[str, Any]) -> None:
     if not explained["findings"]:
         console.print("  no rule of the policies objects.")
     for each in explained["flips"]:
-        before, after = (json.dumps(each[name], ensure_ascii=False) for name in ("before", "after"))
-        console.print(
-            safe(f"  With {each['path']} = {after} in place of {before} the policies would {each['verdict']} it.")
-        )
+        console.print(safe(f"  With {_change(each)} the policies would {each['verdict']} it."))
     if not explained["flips"]:
         console.print("  No single number or list of the input would change that.")
+    if together := explained["together"]:
+        changes = " and ".join(map(_change, together))
+        console.print(
+            safe(
+                f"  With {changes} the policies would {together[0]['verdict']} it; with fewer of these they would not."
+            )
+        )
+    elif not explained["flips"]:
+        console.print("  Nor would several together, as far as was tried.")
     for question in explained["trace"] or ():
         for rule in question:
-            console.print(
-                safe(
-                    f"{'fired' if rule['fired'] else 'did not fire'}: {rule['rule']} {rule['title']} ({rule['source']})"
-                )
-            )
-            for each in rule["conditions"]:
-                values = ", ".join(
-                    f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in each["values"].items()
-                )
-                mark = "holds" if each["held"] else "does not hold"
-                console.print(safe(f"    {mark}: {each['text']}  [{each['source']}]{f'  {values}' if values else ''}"))
+            _show_rule(rule, "")
+
+
+def _show_rule(rule: Mapping[str, Any], indent: str) -> None:
+    """Print a rule with its conditions, and below each what it asks."""
+    console.print(
+        safe(
+            f"{indent}{'fired' if rule['fired'] else 'did not fire'}: {rule['rule']} {rule['title']} ({rule['source']})"
+        )
+    )
+    for each in rule["conditions"]:
+        values = ", ".join(
+            f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in each["values"].items()
+        )
+        mark = "holds" if each["held"] else "does not hold"
+        console.print(safe(f"{indent}    {mark}: {each['text']}  [{each['source']}]{f'  {values}' if values else ''}"))
+        for helper in each["helpers"]:
+            _show_rule(helper, f"{indent}        ")

@@ -67,19 +67,24 @@ def new_command(
 
 
 def lint_command(path: Directory = None, *, as_json: Json = False) -> None:
-    """Find mistakes in policies that compile: misspelt members, rules without ids, idle stages; regal's too, if it is on PATH.
+    """Find mistakes in policies that compile: misspelt members, rules without ids, idle stages, built-ins that no gateway has.
+
+    What regal finds too, if it is on PATH; it says so if there is none.
 
     Exit code 1 if there are any.
     """
-    from gateway.policy.lint import lint
+    from gateway.policy.lint import find_regal, lint
     from gateway.policy.sources import shipped
 
+    regal = find_regal()
     try:
         mistakes = lint(path or shipped(), require_opa())
     except SentinelError as error:
         fail(error, as_json=as_json)
     if as_json:
-        show_json({"mistakes": mistakes})
+        show_json({"mistakes": mistakes, "regal": None if regal is None else str(regal)})
+    elif regal is None:
+        typer.echo("There is no `regal` on PATH, so its rules were not checked.", err=True)
     for mistake in () if as_json else mistakes:
         typer.echo(mistake)
     if not mistakes and not as_json:

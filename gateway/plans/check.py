@@ -326,6 +326,7 @@ class PlanCheck:
             effects=planned_effects(plan, stack.stack, self.masker, asked=asked),
             inner=self.carried(plan, stack.stack),
             door=Door.API,
+            regions=_regions(plan, stack.stack),
         )
         facts = await self._survey(stack).of(mutation)
         facts = replace(facts, stack=stack.stack.name, mode=stack.stack.mode)
@@ -343,6 +344,16 @@ class PlanCheck:
             couplings=self.couplings,
             prices=self.prices,
         )
+
+
+def _regions(plan: Plan, stack: Stack) -> dict[str, tuple[str, ...]]:
+    """The regions of what the plan changes, by the provider's configuration, else by the state and the settings, with the types there."""
+    found: dict[str, set[str]] = {}
+    for change in plan.changes:
+        region = change.region or stack.places.of(stack.local(change.address)).region
+        if region:
+            found.setdefault(region, set()).add(change.resource_type)
+    return {region: tuple(sorted(types)) for region, types in sorted(found.items())}
 
 
 _NOTHING: Final = Finding(

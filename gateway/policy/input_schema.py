@@ -79,6 +79,7 @@ _MUTATION: Final = {
     "operation": _TEXT,
     "account": _TEXT,
     "region": _TEXT,
+    "regions": _FREE,
     "parameters": _FREE,
     "accounts": _TEXTS,
     "controls": _list(_CONTROL),

@@ -1,6 +1,9 @@
-"""Finds mistakes in policies that compile: misspelt members of the input and of data, rules without ids, stages of rules that there are not."""
+"""Finds mistakes in policies that compile: misspelt members of the input and of data, rules without ids, stages of rules that there are not,
+built-ins that the embedded engine does not have.
+"""
 
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -9,10 +12,11 @@ from typing import Final
 
 from gateway.core.errors import PolicyInvalid
 from gateway.policy import ci
+from gateway.policy.builtins import REFUSED, unsupplied
 from gateway.policy.bundle import rule_texts
 from gateway.policy.data_schema import check_data_files, merged_data
 from gateway.policy.member_names import check_member_names
-from gateway.policy.opa_command import run_opa
+from gateway.policy.opa_command import opa_output, run_opa
 from gateway.policy.sources import check_guardrails, read_sources
 
 
@@ -21,10 +25,43 @@ def lint(policies: Path, tool: Path) -> list[str]:
     mistakes = [problem for check in _CHECKS for problem in _problem(check, policies, tool)]
     if not mistakes:  # these read what the others have found to be right
         mistakes += _unknown_stages(policies, tool)
-    if regal := shutil.which("regal"):
-        done = run_opa(Path(regal), ["lint", "--format", "compact", "."], cwd=policies)
-        mistakes += [f"regal: {line}" for line in done.stdout.splitlines() if ".rego:" in line]
+    if (regal := find_regal()) is not None:
+        mistakes += _regals(policies, regal)
     return list(dict.fromkeys(mistakes))
+
+
+def find_regal() -> Path | None:
+    """The `regal` on PATH, whose rules are checked too; None if there is none."""
+    found = shutil.which("regal")
+    return None if found is None else Path(found)
+
+
+def _regals(policies: Path, regal: Path) -> Iterator[str]:
+    """What regal finds, with file and line. Raises `errors.PolicyInvalid` if it cannot be run."""
+    done = run_opa(regal, ["lint", "--format", "json", "."], cwd=policies)
+    try:
+        violations = json.loads(done.stdout)["violations"]
+        for each in violations or ():
+            where = each["location"]
+            yield f"regal: {where['file']}:{where['row']}: {each['title']}: {each['description']}"
+    except (ValueError, KeyError, TypeError) as error:
+        said = (done.stderr.strip() or done.stdout.strip())[:400]
+        raise PolicyInvalid(f"regal ({regal}) printed no report: {said}") from error
+
+
+def _check_builtins(policies: Path, tool: Path) -> None:
+    """Opa compiles with all its built-ins. Without those that a gateway refuses it says where each is used."""
+    capabilities = json.loads(opa_output(tool, ["capabilities", "--current"], cwd=policies))
+    capabilities["builtins"] = [each for each in capabilities["builtins"] if each["name"] not in REFUSED]
+    with tempfile.TemporaryDirectory(prefix="sentinel-lint-") as scratch:
+        file = Path(scratch) / "capabilities.json"
+        file.write_text(json.dumps(capabilities), encoding="utf-8")
+        ignored = ("--ignore", "*_test.rego", "--ignore", "bundle")
+        done = run_opa(tool, ["check", "--capabilities", str(file), "--max-errors", "100", *ignored, "."], cwd=policies)
+    found = [(match["place"], match["name"]) for match in _UNDEFINED.finditer(done.stderr + done.stdout)]
+    said = [f"{place}: {unsupplied({name: 0})}" for place, name in found if name in REFUSED]
+    if said:
+        raise PolicyInvalid("\n".join(said))
 
 
 def _check_members(policies: Path, tool: Path) -> None:
@@ -42,9 +79,12 @@ def _check_data(policies: Path, _tool: Path) -> None:
     check_data_files(read_sources(policies).files)
 
 
+_UNDEFINED: Final = re.compile(r"(?P<place>\S+\.rego:\d+): rego_type_error: undefined function (?P<name>[\w.]+)")
+
 _CHECKS: Final[tuple[Callable[[Path, Path], object], ...]] = (
     ci.check_strict,
     _check_members,
+    _check_builtins,
     ci.check_format,
     ci.check_metadata,
     _check_data,

@@ -1,5 +1,9 @@
-"""The smallest changes of an input that change the verdict, where they are of a number or of a set: found by asking, so each is one."""
+"""The smallest changes of an input that change the verdict, where they are of numbers or of sets: found by asking, so each is one.
 
+Where no member alone changes it, several do together: the rules that object each ask for another one, or one rule asks for two.
+"""
+
+import itertools
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -7,14 +11,22 @@ from typing import Any, Final
 from gateway.core.model.json import Json
 from gateway.core.model.verdict import Verdict
 
-Ask = Callable[[Mapping[str, Json]], Awaitable[Verdict]]
-"""The verdict of the policies about an input."""
+Judged = tuple[Verdict, frozenset[str]]
+"""The verdict of the policies, and what objects: each rule with its place."""
+Ask = Callable[[Mapping[str, Json]], Awaitable[Judged]]
+"""What the policies say of an input."""
 _ASKED: Final = ("mutation", "claims", "flips")
 _WITHIN_CALLER: Final = "open_claims"
 _MOST_QUESTIONS: Final = 3000
 _MOST_NUMBERS: Final = 200
 """Values that are tried for one number."""
 _MOST_MEMBERS: Final = 60
+_MOST_CHOICES: Final = 6
+"""Values of one member that are tried together with those of others: the nearest."""
+_MOST_PAIRED: Final = 40
+"""Members that are tried with each other: the first, which are those of the call."""
+_MOST_PAIRS: Final = _MOST_QUESTIONS // 2
+_MOST_TOGETHER: Final = 8
 
 Path = tuple[str | int, ...]
 
@@ -41,34 +53,135 @@ async def smallest_flips(document: Mapping[str, Json], ask: Ask, compared: Seque
     numbers = [each for each in compared if _is_number(each)]
     found: list[Flip] = []
     for path, value in _members(document):
-        text = ".".join(map(str, path))
         if _is_number(value):
             for near in _near(value, numbers):
                 after = await asking.at(path, near)
                 if after is not verdict:
-                    found.append(Flip(path=text, before=value, after=near, verdict=after))
+                    found.append(Flip(path=_text(path), before=value, after=near, verdict=after))
                     break
         elif isinstance(value, list) and 0 < len(value) <= _MOST_MEMBERS:
             kept = await _kept(asking, path, value, verdict)
             if kept is not None:
-                found.append(Flip(path=text, before=value, after=kept, verdict=await asking.at(path, kept)))
+                found.append(Flip(path=_text(path), before=value, after=kept, verdict=await asking.at(path, kept)))
     return tuple(found)
 
 
+async def smallest_set(document: Mapping[str, Json], ask: Ask, compared: Sequence[Json]) -> tuple[Flip, ...]:
+    """Changes of several members that give another verdict together, none of which can be left out; empty if none are found.
+
+    For an input of which no member alone changes the verdict. First every pair is tried, the nearest values first; then what takes away most
+    of what objects is changed, member by member. Each has the verdict of all together.
+    """
+    asking = _Asking(document, ask)
+    numbers = [each for each in compared if _is_number(each)]
+    several = ((path, value, _choices(value, numbers)) for path, value in _members(document))
+    choices = [*itertools.islice((each for each in several if each[2]), _MOST_PAIRED)]
+    return await _pair(asking, choices) or await _many(asking, choices)
+
+
+Choices = tuple[Path, Json, Sequence[Json]]
+"""A member, its value, and others that it may have, the nearest first."""
+
+
+def _choices(value: Json, numbers: Sequence[Any]) -> list[Json]:
+    if _is_number(value):
+        return _near(value, numbers)[:_MOST_CHOICES] + _far(value, numbers)
+    if isinstance(value, list) and 0 < len(value) <= _MOST_MEMBERS:
+        fewer: list[Json] = [
+            [*value[:number], *value[number + 1 :]] for number in range(min(len(value), _MOST_CHOICES))
+        ]
+        return [*fewer, []] if len(value) > 1 else fewer
+    return []
+
+
+def _far(value: Any, numbers: Sequence[Any]) -> list[Any]:
+    """The least and the largest number: a rule that a near one does not satisfy may be by one of them."""
+    near = _near(value, numbers)
+    return [each for each in dict.fromkeys((min(near), max(near))) if each not in near[:_MOST_CHOICES]] if near else []
+
+
+async def _pair(asking: "_Asking", choices: Sequence[Choices]) -> tuple[Flip, ...]:
+    verdict = await asking.at(())
+    pairs = [
+        (near + other_near, (path, value, after), (other, other_value, other_after))
+        for number, (path, value, afters) in enumerate(choices)
+        for other, other_value, other_afters in choices[number + 1 :]
+        if not _within(path, other)
+        for near, after in enumerate(afters)
+        for other_near, other_after in enumerate(other_afters)
+    ]
+    for _, *both in sorted(pairs, key=lambda each: each[0])[:_MOST_PAIRS]:
+        after, _ = await asking.with_all([(path, wanted) for path, _, wanted in both])
+        if after is not verdict:
+            return tuple(
+                Flip(path=_text(path), before=value, after=wanted, verdict=after) for path, value, wanted in both
+            )
+    return ()
+
+
+async def _many(asking: "_Asking", choices: Sequence[Choices]) -> tuple[Flip, ...]:
+    """Step by step the change that leaves least to object, until the verdict is another one; then without those that it does not need."""
+    verdict, objecting = await asking.with_all([])
+    after, changes = verdict, dict[Path, tuple[Json, Json]]()
+    while after is verdict and len(changes) < _MOST_TOGETHER:
+        best: tuple[int, Path, Json, Json, Judged] | None = None
+        for path, value, afters in choices:
+            if any(_within(path, other) for other in changes):
+                continue
+            for wanted in afters:
+                judged = await asking.with_all([*_wanted(changes), (path, wanted)])
+                left = len(judged[1]) if judged[0] is verdict else -1
+                if left < len(objecting) and (best is None or left < best[0]):
+                    best = left, path, value, wanted, judged
+        if best is None:
+            return ()
+        _, path, value, wanted, (after, objecting) = best
+        changes[path] = value, wanted
+    if after is verdict:
+        return ()
+    for path in list(changes):
+        fewer = {other: change for other, change in changes.items() if other != path}
+        without, _ = await asking.with_all(_wanted(fewer))
+        if without is not verdict:
+            changes, after = fewer, without
+    return tuple(
+        Flip(path=_text(path), before=value, after=wanted, verdict=after) for path, (value, wanted) in changes.items()
+    )
+
+
+def _wanted(changes: Mapping[Path, tuple[Json, Json]]) -> list[tuple[Path, Json]]:
+    return [(path, wanted) for path, (_, wanted) in changes.items()]
+
+
+def _within(one: Path, other: Path) -> bool:
+    """Whether one of the members is a part of the other, or the same."""
+    return one[: len(other)] == other or other[: len(one)] == one
+
+
+def _text(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
 class _Asking:
-    """Asks about the input with one member replaced; about the input itself once nothing more may be asked."""
+    """Asks about the input with members replaced; about the input itself once nothing more may be asked."""
 
     def __init__(self, document: Mapping[str, Json], ask: Ask) -> None:
         self._document, self._ask, self._left = document, ask, _MOST_QUESTIONS
-        self._first: Verdict | None = None
+        self._first: Judged | None = None
 
     async def at(self, path: Path, value: Json = None) -> Verdict:
+        verdict, _ = await self.with_all([(path, value)] if path else [])
+        return verdict
+
+    async def with_all(self, wanted: Sequence[tuple[Path, Json]]) -> Judged:
         if self._first is None:
             self._first = await self._ask(self._document)
-        if not path or self._left <= 0:
+        if not wanted or self._left <= 0:
             return self._first
         self._left -= 1
-        changed: Any = _replaced(self._document, path, value)
+        changed: Any = self._document
+        for path, value in wanted:
+            changed = _replaced(changed, path, value)
         return await self._ask(changed)
 
 

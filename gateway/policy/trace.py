@@ -1,5 +1,9 @@
-"""Which rules fired on an input and which did not, each with its conditions, their values, and the places in the sources: from opa's trace."""
+"""Which rules fired on an input and which did not, each with its conditions, their values, and the places in the sources: from opa's trace.
 
+A condition that asks another rule or a function has the conditions of that too.
+"""
+
+import itertools
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +16,10 @@ from gateway.policy.opa_command import opa_output
 
 _MOST_CONDITIONS: Final = 40
 _LONGEST_VALUE: Final = 300
+_MOST_HELPERS: Final = 4
+"""Definitions of one helper that are shown with a condition."""
+_DEEPEST: Final = 3
+"""Helpers within helpers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +33,8 @@ class Condition:
     held: bool
     values: Mapping[str, Json]
     """The parts of the input and the variables in it, by name."""
+    helpers: "tuple[RuleTrace, ...]" = ()
+    """The rules and functions that it asks, as far as they were evaluated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +82,8 @@ class _Query:
     reached: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     """By the number of the condition, the last event about it."""
     deepest: int = -1
+    within: int = 0
+    """The number of the query of the rule that asked; 0 for a rule with an id."""
 
 
 class _Sources:
@@ -89,32 +101,64 @@ class _Sources:
         lines, row = self._lines[name], int(location["row"])
         return lines[row - 1].strip() if 0 < row <= len(lines) else ""
 
+    def package(self, location: Mapping[str, Any]) -> str:
+        """The name of the package that the place is in."""
+        self.line(location)
+        lines = self._lines[str(location["file"])]
+        return next((each.split()[1] for each in lines if each.startswith("package ")), "")
+
 
 def _read(events: Iterable[Mapping[str, Any]], sources: _Sources, document: Json) -> Trace:
     queries: dict[int, _Query] = {}
+    inside: dict[int, int] = {}
+    """Of every query the one of the rule that it belongs to: a comprehension has one of its own."""
     compared: dict[str, Json] = {}
     for event in events:
         node, number = event["Node"], event["QueryID"]
         if isinstance(node, Mapping) and "terms" in node:
             compared.update((json.dumps(value, sort_keys=True), value) for value in _constants(event))
-        if event["Op"] == "Enter" and (named := _named(event)) is not None:
-            queries[number] = named
+        if event["Op"] == "Enter":
+            within = inside.get(event["ParentID"], 0)
+            named = _named(event) or _helper(event, within, sources)
+            if named is not None:
+                queries[number] = named
+            inside[number] = number if named is not None else within
         query = queries.get(number)
-        if query is None or not isinstance(node, Mapping):
-            continue
-        if event["Op"] == "Exit":
-            query.fired = True
-        elif event["Op"] in ("Eval", "Fail") and "index" in node:
-            index = int(node["index"])
-            if index >= query.deepest:
-                query.deepest = index
-                query.reached[index] = event
-            else:
-                query.reached.setdefault(index, event)
-    found = (_rule(query, sources, document) for query in _furthest(queries.values()))
+        if query is not None and isinstance(node, Mapping):
+            _note(query, event)
+    helpers: dict[str, list[tuple[int, _Query]]] = {}
+    for number, query in queries.items():
+        if query.within:
+            helpers.setdefault(query.rule, []).append((number, query))
+    reader = _Reader(sources=sources, document=document, helpers=helpers)
+    named_queries = ((number, query) for number, query in queries.items() if not query.within)
+    found = (reader.rule(number, query) for number, query in _furthest(named_queries))
     return Trace(
         rules=tuple(sorted(found, key=lambda each: (not each.fired, each.rule))), compared=tuple(compared.values())
     )
+
+
+def _note(query: _Query, event: Mapping[str, Any]) -> None:
+    """Keep what the event says of the query."""
+    if event["Op"] == "Exit":
+        query.fired = True
+    elif event["Op"] in ("Eval", "Fail") and "index" in event["Node"]:
+        index = int(event["Node"]["index"])
+        if index >= query.deepest:
+            query.deepest = index
+            query.reached[index] = event
+        else:
+            query.reached.setdefault(index, event)
+
+
+def _helper(event: Mapping[str, Any], within: int, sources: _Sources) -> _Query | None:
+    """The query of a rule or function without an id that another one asks, named as it is asked for; None for every other."""
+    node = event["Node"]
+    if not within or not isinstance(node, Mapping) or "head" not in node:
+        return None
+    head, location = node["head"], event["Location"]
+    name = head.get("name") or str(head["ref"][0]["value"])
+    return _Query(rule=f"{sources.package(location)}.{name}", title="", source=_place(location), within=within)
 
 
 def _named(event: Mapping[str, Any]) -> _Query | None:
@@ -129,32 +173,68 @@ def _named(event: Mapping[str, Any]) -> _Query | None:
     return None
 
 
-def _furthest(queries: Iterable[_Query]) -> Iterator[_Query]:
+def _furthest(queries: Iterable[tuple[int, _Query]]) -> Iterator[tuple[int, _Query]]:
     """Of each rule the query that fired, or else the one in which most conditions held."""
-    best: dict[tuple[str, str], _Query] = {}
-    for query in queries:
+    best: dict[tuple[str, str], tuple[int, _Query]] = {}
+    for number, query in queries:
         key = query.rule, query.source
         known = best.get(key)
-        if known is None or (query.fired, query.deepest) > (known.fired, known.deepest):
-            best[key] = query
+        if known is None or (query.fired, query.deepest) > (known[1].fired, known[1].deepest):
+            best[key] = number, query
     yield from best.values()
 
 
-def _rule(query: _Query, sources: _Sources, document: Json) -> RuleTrace:
-    first = min(query.reached, default=0)
-    # What the head of the rule holds is evaluated after the body; it stands above it, and is no condition.
-    numbers = [
-        number
-        for number in sorted(query.reached)
-        if query.reached[number]["Location"]["row"] >= query.reached[first]["Location"]["row"]
-    ]
-    conditions = [
-        _condition(query.reached[number], sources, document, held=query.fired or number < query.deepest)
-        for number in numbers[:_MOST_CONDITIONS]
-    ]
-    return RuleTrace(
-        rule=query.rule, title=query.title, source=query.source, fired=query.fired, conditions=_joined(conditions)
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reader:
+    """Makes queries into what is shown of them."""
+
+    sources: _Sources
+    document: Json
+    helpers: Mapping[str, Sequence[tuple[int, _Query]]]
+    """The queries of helpers by name, with their numbers."""
+
+    def rule(self, number: int, query: _Query, depth: int = 0) -> RuleTrace:
+        first = min(query.reached, default=0)
+        # What the head of the rule holds is evaluated after the body; it stands above it, and is no condition.
+        indexes = [
+            index
+            for index in sorted(query.reached)
+            if query.reached[index]["Location"]["row"] >= query.reached[first]["Location"]["row"]
+        ]
+        conditions = [
+            self._condition(number, query.reached[index], depth, held=query.fired or index < query.deepest)
+            for index in indexes[:_MOST_CONDITIONS]
+        ]
+        return RuleTrace(
+            rule=query.rule, title=query.title, source=query.source, fired=query.fired, conditions=_joined(conditions)
+        )
+
+    def _condition(self, number: int, event: Mapping[str, Any], depth: int, *, held: bool) -> Condition:
+        location = event["Location"]
+        names = dict.fromkeys(_asked(event["Node"]["terms"])) if depth < _DEEPEST else {}
+        return Condition(
+            text=self.sources.line(location),
+            source=_place(location),
+            held=held,
+            values={name: _short(value) for name, value in _values(event, self.document).items()},
+            helpers=tuple(trace for name in names for trace in self._helpers(name, number, depth + 1)),
+        )
+
+    def _helpers(self, name: str, number: int, depth: int) -> Iterator[RuleTrace]:
+        """What was evaluated for this query; else what was for another one: opa evaluates a rule once and keeps its value."""
+        known = self.helpers.get(name, ())
+        asked = [each for each in known if each[1].within == number] or known
+        found = sorted(_furthest(asked), key=lambda each: not each[1].fired)
+        return (self.rule(*each, depth) for each in found[:_MOST_HELPERS])
+
+
+def _asked(terms: Any) -> Iterator[str]:
+    """The names of the rules and functions of policies in a condition, such as `sentinel.lib.effects.is_declared`."""
+    for head, *path in _references(terms):
+        if head.get("value") != "data":
+            continue
+        steps = [str(each["value"]) for each in itertools.takewhile(lambda each: each["type"] == "string", path)]
+        yield from (".".join(steps[:length]) for length in range(2, len(steps) + 1))
 
 
 def _joined(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
@@ -162,20 +242,14 @@ def _joined(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     lines: dict[str, Condition] = {}
     for each in conditions:
         known = lines.get(each.source)
-        if known is not None:
-            each = replace(each, held=known.held and each.held, values={**known.values, **each.values})  # noqa: PLW2901  the joined one
-        lines[each.source] = each
+        lines[each.source] = each if known is None else _both(known, each)
     return tuple(lines.values())
 
 
-def _condition(event: Mapping[str, Any], sources: _Sources, document: Json, *, held: bool) -> Condition:
-    location = event["Location"]
-    return Condition(
-        text=sources.line(location),
-        source=_place(location),
-        held=held,
-        values={name: _short(value) for name, value in _values(event, document).items()},
-    )
+def _both(known: Condition, other: Condition) -> Condition:
+    helpers = {(each.rule, each.source): each for each in (*other.helpers, *known.helpers)}
+    held, values = known.held and other.held, {**known.values, **other.values}
+    return replace(other, held=held, values=values, helpers=tuple(helpers.values()))
 
 
 def _place(location: Mapping[str, Any]) -> str:

@@ -27,7 +27,12 @@ result := {
 evaluated if {
 	every kind in object.keys(budgets.added_per_day) {
 		every size in object.keys(budgets.added_per_day[kind]) {
-			budgets.sizes[size]
+			measured(size)
 		}
 	}
 }
+
+measured(size) if budgets.sizes[size]
+
+# By the price table (data/prices.json).
+measured("monthly_usd")

@@ -37,3 +37,8 @@ test_an_unknown_kind_has_no_answer if {
 test_a_size_that_nothing_measures_is_no_answer if {
 	not budgets.result with input as {"kind": "agent"} with data.data.budgets.sizes as {}
 }
+
+test_money_is_measured_by_the_price_table if {
+	answer := budgets.result with input as {"kind": "agent"} with data.data.budgets.added_per_day as {"agent": {"monthly_usd": 200}}
+	answer.added_per_day == {"monthly_usd": 200}
+}

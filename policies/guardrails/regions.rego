@@ -8,7 +8,9 @@ import data.sentinel.lib.scopes
 
 # METADATA
 # title: A region that is not allowed
-# description: The call goes to a region in which nothing is to be run. Services without regions are not judged.
+# description: |
+#   The call goes to a region in which nothing is to be run, or a plan changes something there: by the configuration of its providers, the
+#   state, or the stack's settings. Services without regions are not judged.
 # custom:
 #   id: SEN-R001
 #   severity: high
@@ -16,21 +18,32 @@ findings contains {
 	"id": "SEN-R001",
 	"verdict": "deny",
 	"message": concat("", [
-		"The region ", input.mutation.region, " is not allowed", where, ". Allowed: ",
-		concat(", ", sort({region | some list in allowed; some region in list})), ". Nothing was sent.",
+		"The region ", region, " is not allowed", where, ". Allowed: ",
+		concat(", ", sort({name | some list in allowed; some name in list})), ". Nothing was sent.",
 	]),
 	"address": "",
 	"attribute": "",
 } if {
+	some region in regions
+	some list in allowed
+	count(list) > 0 # an empty list allows all
+	not region in list
+}
+
+regions contains input.mutation.region if {
 	input.mutation.region != ""
 	not input.mutation.service in config.without_regions
-	count(refusing) > 0
+}
+
+regions contains region if {
+	some region, types in object.get(input.mutation, "regions", {})
+	some type in types
+	every service in config.without_regions {
+		not startswith(type, concat("", ["aws_", service, "_"]))
+	}
 }
 
 allowed := scopes.lists(config.allowed, config.by_stack)
-
-# The lists without the region; an empty list allows all.
-refusing := [list | some list in allowed; count(list) > 0; not input.mutation.region in list]
 
 where := "" if input.stack == ""
 

@@ -34,6 +34,24 @@ test_what_has_no_region_passes if {
 	found("kafka", "ec2", "") == set()
 }
 
+planned(types_by_region) := findings if {
+	document := fixtures.calls("pipeline", "terraform", "apply", {}, [])
+	plan := json.patch(document, [
+		{"op": "add", "path": "/mutation/region", "value": ""},
+		{"op": "add", "path": "/mutation/regions", "value": types_by_region},
+	])
+	findings := regions.findings with input as plan with data.data as config
+	fixtures.complete(findings)
+}
+
+test_a_plan_is_judged_by_the_regions_of_its_providers if {
+	planned({}) == set()
+	planned({"eu-west-1": ["aws_sqs_queue"]}) == set()
+	fixtures.verdicts(planned({"eu-west-1": ["aws_sqs_queue"], "us-east-1": ["aws_sqs_queue"]})) == {"SEN-R001 deny"}
+	planned({"us-east-1": ["aws_iam_role", "aws_iam_policy"]}) == set()
+	count(planned({"us-east-1": ["aws_iam_role", "aws_sns_topic"], "us-west-2": ["aws_sqs_queue"]})) == 2
+}
+
 test_an_empty_list_allows_every_region if {
 	document := json.patch(fixtures.document("agent", []), [{"op": "add", "path": "/mutation/region", "value": "ap-east-1"}])
 	empty := {"regions": {"allowed": [], "by_stack": {}, "without_regions": []}}

@@ -87,17 +87,24 @@ class EmbeddedCases:
     """The cases in the embedded engine's Wasm."""
 
     def __init__(self, cases: Sequence[RegoCase], tool: Path) -> None:
-        engine = new_engine()
-        module = wasmtime.Module(engine, built(cases, tool))
+        self._engine = new_engine()
+        self._module = wasmtime.Module(self._engine, built(cases, tool))
         self._cases = cases
-        self._instance = WasmInstance(module, engine=engine, data=b"{}", memory_bytes=16 * HEADROOM, ticks=10**6)
+        self._instance = self._new()
+
+    def _new(self) -> WasmInstance:
+        return WasmInstance(self._module, engine=self._engine, data=b"{}", memory_bytes=16 * HEADROOM, ticks=10**6)
 
     def answer(self, number: int) -> Json:
-        """The bindings of a case, in canonical order."""
+        """The bindings of a case, in canonical order. Raises what the evaluation does; the next one has an instance of its own."""
         document = json.dumps(self._cases[number].input).encode()
         evaluation = Evaluation(document=document, now_ns=NOW_NS, deadline=1e18)
         entrypoint = self._instance.entrypoints[f"case_{number}/asked/result"]
-        results = self._instance.evaluate(entrypoint, document, 10**6, evaluation)
+        try:
+            results = self._instance.evaluate(entrypoint, document, 10**6, evaluation)
+        except Exception:
+            self._instance = self._new()
+            raise
         return canonical_bindings(results[0]["result"] if results else [])
 
 

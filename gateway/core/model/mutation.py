@@ -233,6 +233,8 @@ class Mutation:
     """The session that is opened if it passes; None for every mutation but a plan."""
     inner: tuple[InnerCall, ...] = field(default=(), compare=False)
     """The calls that it makes AWS carry out, as far as they could be read. The effects of each are among `effects`, if all are understood."""
+    regions: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    """Of a plan, the regions that it changes something in, as far as they are known, each with the types of resources; a call has its own."""
 
     @property
     def understood(self) -> bool:

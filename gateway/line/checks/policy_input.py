@@ -79,6 +79,7 @@ def policy_input(mutation: Mutation, facts: Facts) -> Mapping[str, Json]:
             "operation": mutation.call.operation,
             "account": mutation.call.account or facts.account,
             "region": mutation.call.region,
+            "regions": {region: list(types) for region, types in mutation.regions.items()},
             "parameters": shown_parameters(mutation.call),
             "controls": [_control(given, facts.subjects) for given in controls_of(mutation.call)],
             "class": mutation.call_class.value,

@@ -180,6 +180,45 @@ def test_the_trace_names_conditions_with_their_values(decided: Gate, sentinel: R
     assert 'input.caller.kind = "agent"' in words
 
 
+def test_packs_are_shown_with_stages_controls_and_what_was_only_warned_of(
+    decided: Gate, document: Run, sentinel: Run, tmp_path: Path
+) -> None:
+    policies = Path(shutil.copytree(shipped(), tmp_path / "policies"))
+    entries = [{"pack": "tags", "stage": "warn"}, {"rule": "SEN-G002", "stack": "prod-*", "stage": "off"}]
+    (policies / "data" / "stages.json").write_text(json.dumps({"stages": {"entries": entries}}))
+    code, shown = document("policy", "packs", "--path", str(policies), "--recorded", "--since", "7d")
+    packs = {each["pack"]: each for each in shown["packs"]}
+    rules = {each["rule"]: each for pack in packs.values() for each in pack["rules"]}
+    assert (code, packs["tags"]["stage"], packs["cost"]["stage"]) == (0, "enforce", "warn")
+    assert (rules["SEN-G001"]["stages"], rules["SEN-G001"]["warned"]) == (["warn"], 0)
+    assert rules["SEN-G002"]["stages"] == ["warn", "off for stack prod-*"]
+    assert "CIS AWS 5.2" in rules["SEN-N001"]["controls"]
+    assert shown["recorded"]["decisions"] > 0
+    text = " ".join(sentinel("policy", "packs").stdout.split())
+    assert "SEN-N001" in text
+    assert "would have refused" in text
+
+
+def test_packs_say_who_changed_a_stage_last(sentinel: Run, monkeypatch: pytest.MonkeyPatch, decided: Gate) -> None:
+    entries = [{"rule": "SEN-M001", "stage": "warn"}]
+    staged = {
+        "actor": "Ada <ada@example.org>",
+        "at": "2026-11-27T09:00:00Z",
+        "body": {"entries": entries, "before": []},
+    }
+    warned = {"body": {"decision": {"warned": [{"rule": "SEN-M001"}, {"rule": "SEN-M001"}, {"rule": "SEN-N001"}]}}}
+
+    async def answers(_caller: object, _method: str, _path: str, *, member: str, query: dict[str, str]) -> Any:
+        return {member: [staged] if query["stage"] == "policy_staged" else [warned, {"body": {"decision": {}}}]}
+
+    monkeypatch.setattr("gateway.cli.policy_packs.call_api", answers)
+    shown = json.loads(sentinel("policy", "packs", "--recorded", "--json").stdout)
+    rules = {each["rule"]: each["warned"] for pack in shown["packs"] for each in pack["rules"]}
+    assert (rules["SEN-M001"], rules["SEN-N001"], rules["SEN-N002"]) == (1, 1, 0)
+    text = " ".join(sentinel("policy", "packs", "--recorded").stdout.split())
+    assert "The stages were changed last by Ada <ada@example.org> at 2026-11-27T09:00:00Z, to: [{" in text
+
+
 def test_what_the_policies_were_asked_is_for_people_and_pipelines(decided: Gate, speak_as: Run, sentinel: Run) -> None:
     speak_as(decided, "agent")
     done = sentinel("policy", "eval", "--mutation", decided.records(stage=Stage.DECIDED)[0].mutation_id)

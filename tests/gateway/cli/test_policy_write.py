@@ -12,6 +12,7 @@ from gateway.cli import policy
 from gateway.core.records.asked import VERSION as ASKED
 from gateway.line.checks.policy_input import policy_input
 from gateway.policy import policy_diff
+from gateway.policy.builtins import REFUSED
 from gateway.policy.input_schema import INPUT_SCHEMA, VERSION
 from gateway.policy.sources import shipped
 from tests.kit.nouns import effect, facts, mutation, subject
@@ -40,6 +41,57 @@ def test_a_draft_is_written_once(sentinel: Run, tmp_path: Path) -> None:
     assert "ACME-REQUIRED-TAGS-1" in (tmp_path / "guardrails" / "required_tags.rego").read_text()
     done = sentinel(*command)
     assert (done.exit_code, "is there already" in " ".join(done.output.split())) == (1, True)
+
+
+REGAL = """#!/bin/sh
+test "$*" = "lint --format json ." || exit 9
+printf '{"violations": [{"title": "todo-comment", "description": "Avoid TODO comments", "location": {"file": "guardrails/motive.rego", "row": 7}}]}'
+exit 3
+"""
+
+
+@pytest.mark.opa
+def test_lint_says_what_regal_finds_and_that_there_is_none(
+    sentinel: Run, policies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = ("--path", str(policies))
+    monkeypatch.setattr("gateway.policy.lint.shutil.which", lambda _name: None)
+    done = sentinel("policy", "lint", *path)
+    assert (done.exit_code, "no `regal` on PATH" in done.stderr) == (0, True)
+    regal = tmp_path / "regal"
+    monkeypatch.setattr("gateway.policy.lint.shutil.which", lambda _name: str(regal))
+    for text, code, said in (
+        (REGAL, 1, "regal: guardrails/motive.rego:7: todo-comment: Avoid TODO comments"),
+        ("#!/bin/sh\necho no such option >&2\nexit 1\n", 1, "printed no report: no such option"),
+    ):
+        regal.write_text(text)
+        regal.chmod(0o755)
+        done = sentinel("policy", "lint", *path)
+        assert (done.exit_code, said in " ".join(done.output.split())) == (code, True)
+
+
+@pytest.mark.opa
+def test_each_builtin_that_no_gateway_has_gets_its_sentence_with_file_and_line(sentinel: Run, policies: Path) -> None:
+    calls = {
+        "graphql.schema_is_valid": '"x"', "crypto.x509.parse_certificates": '"x"', "strings.render_template": '"x", {}',
+        "http.send": "{}", "opa.runtime": "", "rego.parse_module": '"x", "y"',
+    }  # fmt: skip
+    rules = "".join(
+        f"findings contains {name}({operands}) if input.flips.never\n\n" for name, operands in calls.items()
+    )
+    (policies / "guardrails" / "far.rego").write_text(f"package sentinel.rules.far\n\n{rules}concerned := set()\n")
+    done = sentinel("policy", "lint", "--path", str(policies), "--json")
+    found = "\n".join(json.loads(done.stdout)["mistakes"])
+    for line, name in enumerate(calls):
+        assert (
+            f"far.rego:{3 + 2 * line}: The policies use {name}, which the embedded engine does not supply: {REFUSED[name]}."
+            in found
+        )
+    built = sentinel("policy", "build", "--path", str(policies))
+    assert built.exit_code == 1
+    assert all(
+        f"use {name}, which the embedded engine does not supply" in " ".join(built.output.split()) for name in calls
+    )
 
 
 @pytest.mark.opa

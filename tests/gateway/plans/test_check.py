@@ -252,3 +252,32 @@ async def test_a_plan_with_a_change_that_nobody_understands_passes_only_where_it
     )
     assert verdict.passes is passes
     assert replace(verdict, unknown=(replace(unknown, with_plan=True),)).passes
+
+
+async def test_a_plan_tells_in_which_regions_it_changes_what() -> None:
+    seen: list[Any] = []
+
+    class Looks(Says):
+        """Keeps the mutation."""
+
+        async def examine(self, mutation: Any, facts: Any) -> Any:
+            """Say the verdict."""
+            seen.append(mutation)
+            return await super().examine(mutation, facts)
+
+    new = {"action": PlannedAction.CREATE, "values": {"name": "a"}}
+    plan = Plan(
+        changes=(
+            *PLAN.changes,
+            PlannedChange(address="aws_sqs_queue.here", resource_type="aws_sqs_queue", region="eu-west-1", **new),  # type: ignore[arg-type]
+            PlannedChange(address="aws_iam_role.there", resource_type="aws_iam_role", region="us-west-2", **new),  # type: ignore[arg-type]
+        )
+    )
+    check = replace(check_of(Events()), checks=CheckChain([Looks(Verdict.ALLOW)]))
+    await check.check(PIPELINE, plan)
+    [mutation] = seen
+    assert mutation.regions == {
+        "eu-west-1": ("aws_sqs_queue",),
+        "us-east-1": ("aws_autoscaling_group",),
+        "us-west-2": ("aws_iam_role",),
+    }

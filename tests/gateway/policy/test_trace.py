@@ -60,6 +60,60 @@ def test_of_a_rule_that_fires_every_condition_holds(policies: Path, opa_tool: Pa
     assert found.conditions[-1].values == {"e.value": 900}
 
 
+HELPED = """package sentinel.rules.extra
+
+# METADATA
+# title: Not so long
+# custom:
+#   id: T-1
+findings contains {"id": "T-1", "verdict": "hold", "message": "no", "address": "", "attribute": ""} if {
+	some e in input.mutation.effects
+	long(e)
+	not excepted
+}
+
+long(e) if {
+	e.attribute == "delay_seconds"
+	e.value > limit
+}
+
+limit := 600 if input.caller.kind == "agent"
+
+limit := 700 if input.caller.kind != "agent"
+
+excepted if {
+	some role in input.caller.roles
+	role == "oncall"
+}
+
+concerned := set()
+"""
+
+
+@pytest.mark.parametrize("value", [300, 900])
+def test_a_helper_shows_its_own_conditions_with_their_values(policies: Path, opa_tool: Path, value: int) -> None:
+    (policies / "guardrails" / "extra.rego").write_text(HELPED)
+    wanted = effect(attribute="delay_seconds", value=value)
+    document = policy_input(mutation(wanted), facts(subject(wanted)))
+    trace = traced(policies, opa_tool, "sentinel/guardrails/result", document)
+    [found] = [each for each in trace.rules if each.rule == "T-1"]
+    [asked] = [each for each in found.conditions if each.text == "long(e)"]
+    [helper] = asked.helpers
+    assert (helper.rule, helper.source, helper.fired) == (
+        "sentinel.rules.extra.long",
+        "guardrails/extra.rego:13",
+        value > 600,
+    )
+    last = helper.conditions[-1]
+    assert (last.text, last.held, last.values["e.value"]) == ("e.value > limit", value > 600, value)
+    limits = {each.source.partition(":")[2]: each for each in last.helpers}
+    assert {source: each.fired for source, each in limits.items()} == {"18": True, "20": False}
+    assert limits["18"].conditions[0].values == {"input.caller.kind": "agent"}
+    if value > 600:
+        [excepted] = [each for each in found.conditions if each.text == "not excepted"]
+        assert [each.fired for each in excepted.helpers] == [False]
+
+
 def test_policies_that_opa_cannot_read_say_where(policies: Path, opa_tool: Path) -> None:
     (policies / "guardrails" / "extra.rego").write_text("package sentinel.rules.extra\n\nfindings contains {")
     with pytest.raises(PolicyInvalid, match=r"extra\.rego"):

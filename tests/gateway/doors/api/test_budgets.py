@@ -30,6 +30,7 @@ def policies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     numbers["budgets"]["mutations"]["agent"] = {"minute": 1000, "hour": 4}
     numbers["budgets"]["mutations"]["service"] = {"minute": 10000}
     numbers["budgets"]["added_per_day"]["service"] = {"instances": 3}
+    numbers["budgets"]["added_per_day"]["pipeline"] = {"monthly_usd": 15}
     numbers["budgets"]["breaker"]["service"] = {"in_a_row": IN_A_ROW, "open_seconds": 3600}
     path.write_text(json.dumps(numbers))
     return copy
@@ -88,6 +89,31 @@ def test_two_gateways_spend_one_budget(gates: tuple[Gate, Gate]) -> None:
     assert (share["actor"], share["mutations"][1]["left"]) == (other, 3)
     [turned_away] = gates[0].records(stage=Stage.TURNED_AWAY, actor=spender)[:1]
     assert turned_away.body.members["code"] == "budget_spent"
+
+
+def volume(gate: Gate, size: int, actor: str) -> httpx.Response:
+    """A new gp3 volume: 8 US cents a month for each GiB."""
+    body = {
+        "service": "ec2",
+        "operation": "CreateVolume",
+        "parameters": {"Size": size, "VolumeType": "gp3", "AvailabilityZone": "us-east-1a"},
+        "motive": {"intent": "availability", "motivation": "incident", "evidence": ["A-1"]},
+    }
+    return httpx.post(f"{gate.url}/v1/mutations", json=body, headers=gate.bearer(actor), timeout=300)
+
+
+def test_what_is_added_to_the_bill_is_charged_at_both_gateways(gates: tuple[Gate, Gate]) -> None:
+    spender = agent(gates, "builder", ActorKind.PIPELINE)
+    too_large = volume(gates[0], 1000, spender)
+    assert too_large.status_code == 403
+    assert "This adds 80 monthly_usd, and the whole budget is 15 a day." in too_large.text
+    sent = volume(gates[0], 100, spender)
+    assert sent.status_code == 200, sent.text
+    refused = volume(gates[1], 100, spender)
+    assert (refused.status_code, refused.json()["code"]) == (429, "budget_spent"), refused.text
+    assert "15 added monthly_usd a day" in refused.json()["detail"]
+    [share] = [each for each in shares(gates[1], "chief") if each["actor"] == spender]
+    assert "monthly_usd" in json.dumps(share)
 
 
 PROTOCOLS: dict[str, tuple[str, dict[str, Any], str, int]] = {
