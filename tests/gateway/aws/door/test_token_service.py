@@ -18,6 +18,7 @@ from gateway.core.records.record import Stage
 from gateway.core.settings.roles import RoleSettings
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
+from tests.kit.applying import opened, planned
 from tests.kit.gate import ASG, Gate
 from tests.kit.moto import MotoUpstream
 
@@ -417,3 +418,22 @@ def test_the_api_gives_the_same_keys(gate: Gate) -> None:
     assert _bearer(gate, session, "/v1/sessions", {"motive": motive}).status_code == 403
     assert _bearer(gate, session, "/v1/credentials", {"role": "plain"}).status_code == 200
     assert _bearer(gate, lead, "/v1/credentials", {"role": "shop"}).status_code == 403
+
+
+def test_in_the_session_of_a_plan_every_key_is_the_plans_own(gate: Gate) -> None:
+    """Terraform's `assume_role` in the code leads out of no plan."""
+    gate.keys["applier"] = gate.run(gate.ring.issue(actor="applier", kind=ActorKind.PIPELINE))
+    motive = {"intent": "consistency", "motivation": "routine"}
+    session = opened(
+        gate, planned("aws_sqs_queue.more", "create", values={"name": "more"}), actor="applier", motive=motive
+    )
+    sts = session.client("sts")
+    assumed = sts.assume_role(RoleArn=ARN + "plain", RoleSessionName="terraform")
+    credentials = assumed["Credentials"]
+    assert credentials["AccessKeyId"] == session.key["access_key_id"]
+    sqs = _client(gate, "sqs", credentials)
+    assert "[plan.not_planned]" in _refused(lambda: sqs.create_queue(QueueName="another"))[1]
+    for refused in (sts.get_session_token, lambda: sts.get_federation_token(Name="bob")):
+        assert _refused(refused)[0] == "AccessDenied"
+    assert _bearer(gate, credentials, "/v1/credentials", {"role": "plain"}).status_code == 403
+    assert session.end().status_code == 200
