@@ -24,7 +24,11 @@ class _Store:
         return []
 
 
-PORTS: Any = SimpleNamespace(queries=_Store(), time_boxes=_Store(), readers=reader())
+async def _none_archived() -> dict[str, Any]:
+    return {}
+
+
+PORTS: Any = SimpleNamespace(queries=_Store(), time_boxes=_Store(), readers=reader(), archived=_none_archived)
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,9 @@ class Store:
             if query.actor in ("", record.actor) and query.mutation_id in ("", record.mutation_id)
         ]
 
+    async def archived(self) -> None:
+        """Nothing left the database."""
+
     async def issue(self, **what: Any) -> Key:
         """A session key."""
         self.issued.append(what)
