@@ -341,8 +341,8 @@ class Pipeline:
                 if isinstance(conflict, SignatureSpent):
                     raise
                 mutation, decision, prepared = await self._decided_again(mutation)
-        except (ClaimTaken, ApprovalSpent, CallTooLarge, SignatureSpent, Stopped, TryLater) as error:
-            # A lost race rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
+        except (ClaimTaken, ApprovalSpent, CallTooLarge, NotAllowed, SignatureSpent, Stopped, TryLater) as error:
+            # A lost race, as with a revocation of the key, rolled back the DECIDED record. Record the attempt, so that an investigator can see it.
             if self._admission is not None and isinstance(error, _FOR_NOTHING):
                 await self._admission.charge_for_nothing(mutation.caller, self._clock.now())
             await self._record_refusal(mutation.caller, mutation.call, error)

@@ -84,13 +84,17 @@ class PulledEngine(RunningEngine):
         self._limits = deadline_ms, memory_mb
         self._engine: Embedded | None = None
         self._etag = ""
+        self._issued: float | None = None
+        """When the newest bundle that was taken was signed; None while no signature said so."""
         self.state = PullState()
 
     async def open(self) -> None:
         """Pull the bundle, or take the one that was taken last. Raises `errors.PolicyInvalid` if there is neither."""
+        saved = self._directory / SAVED
+        archive = await asyncio.to_thread(saved.read_bytes) if saved.is_file() else b""
+        self._issued = await asyncio.to_thread(self._issue_of, archive) if archive else None
         await self.pull()
-        if self._engine is None and (saved := self._directory / SAVED).is_file():
-            archive = await asyncio.to_thread(saved.read_bytes)
+        if self._engine is None and archive:
             try:
                 await self._take(archive, "")
             except SentinelError as error:
@@ -116,18 +120,38 @@ class PulledEngine(RunningEngine):
 
     async def _take(self, archive: bytes, etag: str) -> None:
         engine, signed = await asyncio.to_thread(self._engine_of, archive)
+        self._issued = signed.issued
         before, self._engine = self._engine, engine  # a running evaluation ends on the old engine
         self._etag = etag
         self.state.activated, self.state.revision = datetime.now(UTC), signed.revision
         log.info("policy_pulled", revision=engine.revision, bundle=signed.revision, first=before is None)
 
     def _engine_of(self, archive: bytes) -> tuple[Embedded, SignedBundle]:
-        settings = self._settings
-        signed = opened(archive, key=settings.key(), algorithm=settings.algorithm, scope=settings.scope)
+        signed = self._opened(archive)
+        self._refuse_older(signed)
         deadline_ms, memory_mb = self._limits
         engine = Embedded(gateway_bundle(signed, self._directory), deadline_ms=deadline_ms, memory_mb=memory_mb)
         check_answers(engine, signed.files)
         return engine, signed
+
+    def _opened(self, archive: bytes) -> SignedBundle:
+        settings = self._settings
+        return opened(archive, key=settings.key(), algorithm=settings.algorithm, scope=settings.scope)
+
+    def _issue_of(self, archive: bytes) -> float | None:
+        """When the archive that was taken last was signed; None if nothing says so."""
+        try:
+            return self._opened(archive).issued
+        except SentinelError:
+            return None  # what is wrong with it is told if it is needed
+
+    def _refuse_older(self, signed: SignedBundle) -> None:
+        """Raise `errors.PolicyInvalid` for a bundle that was signed before the last one: who serves bundles may keep old ones."""
+        if self._issued is not None and (signed.issued is None or signed.issued < self._issued):
+            raise PolicyInvalid(
+                "The bundle was not taken: it was signed before the last one that was, or does not say when. To go back to older policies, "
+                "sign them again with a new `iat`."
+            )
 
     def _save(self, archive: bytes) -> None:
         temporary = self._directory / f".{SAVED}"

@@ -13,6 +13,7 @@ import tempfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,12 +43,14 @@ class SignedBundle:
     files: Mapping[str, bytes]
     revision: str
     """What its author calls it; may be empty."""
+    issued: float | None = None
+    """When it was signed (`iat`, in seconds since 1970); None if the signature does not say."""
 
 
 def opened(archive: bytes, *, key: bytes, algorithm: str, scope: str) -> SignedBundle:
     """The files of an archive. Raises `errors.PolicyInvalid` unless every one of them is signed with the key, and nothing else is."""
     files = _unpacked(archive)
-    signed = _signed_files(files, key=key, algorithm=algorithm, scope=scope)
+    signed, issued = _signed_files(files, key=key, algorithm=algorithm, scope=scope)
     names = set(files) - {_SIGNATURES}
     if names != set(signed):
         odd = min(names ^ set(signed))
@@ -56,7 +59,7 @@ def opened(archive: bytes, *, key: bytes, algorithm: str, scope: str) -> SignedB
         if not hmac.compare_digest(_digest(name, files[name], str(entry.get("algorithm"))), str(entry.get("hash"))):
             raise PolicyInvalid(f"The bundle was not taken: {name[:200]} is not the file that was signed.")
     manifest = _document(files.get(".manifest", b"{}"), ".manifest")
-    return SignedBundle(files=files, revision=str(manifest.get("revision") or "")[:200])
+    return SignedBundle(files=files, revision=str(manifest.get("revision") or "")[:200], issued=issued)
 
 
 def _unpacked(archive: bytes) -> Mapping[str, bytes]:
@@ -83,7 +86,8 @@ def _unpacked(archive: bytes) -> Mapping[str, bytes]:
 
 def _signed_files(
     files: Mapping[str, bytes], *, key: bytes, algorithm: str, scope: str
-) -> Mapping[str, Mapping[str, Any]]:
+) -> tuple[Mapping[str, Mapping[str, Any]], float | None]:
+    """The signed files with their digests, and when they were signed."""
     if _SIGNATURES not in files:
         raise PolicyInvalid("The bundle was not taken: it is not signed. Sign it with `opa sign`.")
     signatures = _document(files[_SIGNATURES], _SIGNATURES).get("signatures")
@@ -109,7 +113,10 @@ def _signed_files(
     listed = payload.get("files")
     if not isinstance(listed, list) or not all(isinstance(each, Mapping) and "name" in each for each in listed):
         raise PolicyInvalid("The bundle was not taken: its signature lists no files.")
-    return {str(each["name"]).lstrip("/"): each for each in listed}
+    issued = payload.get("iat")
+    if issued is not None and (isinstance(issued, bool) or not isinstance(issued, int | float) or not isfinite(issued)):
+        raise PolicyInvalid("The bundle was not taken: its signature has an `iat` that is no time.")
+    return {str(each["name"]).lstrip("/"): each for each in listed}, issued
 
 
 def _document(content: bytes, name: str) -> Mapping[str, Any]:

@@ -97,12 +97,15 @@ def key_pair(directory: Path) -> tuple[Path, Path]:
     return private, public
 
 
-def signed_archive(policies: Path, tool: Path, private: Path, *, revision: str, wasm: bool, scope: str = "") -> bytes:
-    """A bundle that opa builds and signs from policies."""
+def signed_archive(
+    policies: Path, tool: Path, private: Path, *, revision: str, wasm: bool, scope: str = "", issued: int | None = None
+) -> bytes:
+    """A bundle that opa builds and signs from policies, with these claims."""
     archive = private.parent / f"{revision}.tar.gz"
     entrypoints = [part for each in (*ENTRYPOINTS, *OPTIONAL) for part in ("-e", each)]
     claims = private.parent / "claims.json"
-    claims.write_text(json.dumps({"scope": scope} if scope else {}))
+    given = {"scope": scope or None, "iat": issued}
+    claims.write_text(json.dumps({name: value for name, value in given.items() if value is not None}))
     built, signed = private.parent / f"{revision}-unsigned.tar.gz", private.parent / revision
     target = ["-t", "wasm", *entrypoints] if wasm else []
     build = [

@@ -20,6 +20,7 @@ from gateway.core.records.record import unpacked
 from gateway.ledger.decide.budgets import account_decision
 from gateway.ledger.decide.claims import ClaimEvent, end_expired, open_claims, require
 from gateway.ledger.decide.plan_sessions import open_session, use_changes
+from gateway.ledger.decide.revocation import refuse_revoked
 from gateway.ledger.decide.signals import confirm_proof
 from gateway.ledger.decide.signatures import spend_signature
 from gateway.ledger.decide.stops import refuse_stopped
@@ -67,7 +68,7 @@ def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     """Store a decision and charge it to its actor; the claims taken.
 
     Raises `errors.ClaimTaken`, `errors.ApprovalSpent`, `errors.AttemptInFlight`, `errors.SignatureSpent`, `errors.Stopped`,
-    `errors.BudgetSpent`, `errors.BreakerOpen`, `errors.TooManyHeld`; the caller must then roll back.
+    `errors.NotAllowed` for a key that was revoked meanwhile, `errors.BudgetSpent`, `errors.BreakerOpen`, `errors.TooManyHeld`; the caller must then roll back.
     """
     accounted = account_decision(transaction, write)
     body = structs.replace(
@@ -88,6 +89,7 @@ def _store(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
         return ()
     refuse_stopped(transaction, write.reach)
     use_changes(transaction, write)
+    refuse_revoked(transaction, write.mutation.caller)
     spend_signature(transaction, write.mutation, write.facts.now)
     confirm_proof(transaction, write.claims, write.facts)
     begin_put_back(transaction, write)

@@ -44,7 +44,7 @@ _USED_BY: Final = Query.of(APPROVALS, ApprovalKeysRow, Among(APPROVALS.c.used_by
 def refuse_revoked(transaction: Transaction, caller: Caller) -> None:
     """Raise `errors.NotAllowed` if the caller's key was revoked meanwhile: a gateway may know a key for a second longer, a word lasts."""
     if transaction.scalar(_REVOKED, {"key": caller.key_id}) is not None:
-        raise NotAllowed("The key was revoked, so what is said with it counts no more. Nothing was changed.")
+        raise NotAllowed("The key was revoked, so what is said with it counts no more. Nothing was changed or sent.")
 
 
 @dataclass(frozen=True, slots=True)
