@@ -84,8 +84,11 @@ class RuleTally:
         reading = not self._whole and self._read < MOST_DECISIONS
         if reading and (self._going_back is None or self._going_back.done()):
             self._going_back = asyncio.ensure_future(self._go_back())
-        start = _hour(since)
-        counted_from = start if self._whole or self._oldest_at is None else max(start, self._oldest_at)
+        start, archived = _hour(since), await self.queries.archived()
+        # Older records than these have left the database, or are not read yet.
+        ends = [archived.until] if archived is not None else []
+        ends += [self._oldest_at] if self._oldest_at is not None and not self._whole else []
+        counted_from = max([start, *ends])
         return RuleCounts(since=start, counted_from=counted_from, reading=reading, by_rule=self._by_rule(start))
 
     def _by_rule(self, start: datetime) -> Mapping[str, RuleCount]:

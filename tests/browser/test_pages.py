@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from gateway.doors.console.rendering import static_files
+from tests.browser.components import show_components
 from tests.browser.site import HOSTILE, PAGES, RESOURCE, propose
 from tests.kit.chromium import PATIENCE, a_page, accessibility_problems
 from tests.kit.console import held
@@ -19,7 +20,9 @@ PICTURES = os.environ.get("CONSOLE_PICTURES", "")
 """Where the pictures go that `docs/operators.md` shows: `CONSOLE_PICTURES=deploy/screenshots`; a directory of the test without it."""
 SHOWN = {"", "changes", "approvals", RESOURCE}
 """Pages whose pictures are in `docs/operators.md`."""
-FIRST_LOAD = 120 * 1024
+USUAL = 1280
+"""Pixels across of an ordinary window."""
+FIRST_LOAD = 100 * 1024
 """Bytes of a first visit."""
 
 
@@ -28,23 +31,56 @@ def _patient() -> None:
     expect.set_options(timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_is_accessible(busy: Gate, browser: Browser, tmp_path: Path, scheme: str) -> None:
-    pictures = Path(PICTURES or tmp_path)
-    with a_page(browser, busy, "ana", color_scheme=scheme) as page:
+def judge_every_page(gate: Gate, browser: Browser, pictures: Path, scheme: str, width: int) -> None:
+    with a_page(browser, gate, "ana", color_scheme=scheme) as page:
+        page.set_viewport_size({"width": width, "height": 900})
         for path in PAGES:
             answer = page.goto(f"/console/{path}".rstrip("/"))
             assert answer is not None
             assert answer.ok, path
             assert accessibility_problems(page) == [], path
-            if path in SHOWN:
+            assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), f"{path} is too wide"
+            if path in SHOWN and width == USUAL:
                 page.screenshot(path=pictures / f"{path.partition('?')[0] or 'overview'}-{scheme}.png")
-        page.get_by_role("link", name="Approvals").click()
-        page.get_by_role("link", name=re.compile("desired capacity .* on kafka_consumer")).click()
-        assert accessibility_problems(page) == []
-        page.screenshot(path=pictures / f"mutation-{scheme}.png")
+        show_components(page)
+        assert accessibility_problems(page) == [], "components"
+        page.goto("/console/approvals")
+        page.get_by_role("link", name=re.compile("desired capacity .* on kafka_consumer")).first.click()
+        assert accessibility_problems(page) == [], "one change"
         page.get_by_role("button", name="Sign out").click()
-        assert accessibility_problems(page) == []
+        assert accessibility_problems(page) == [], "sign-in"
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", USUAL), ("dark", 360)])
+def test_every_page_is_accessible(busy: Gate, browser: Browser, tmp_path: Path, scheme: str, width: int) -> None:
+    judge_every_page(busy, browser, Path(PICTURES or tmp_path), scheme, width)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("scheme", "width"), [("dark", USUAL), ("light", 360), ("light", 2560), ("dark", 2560)])
+def test_every_page_is_accessible_at_every_width(
+    busy: Gate, browser: Browser, tmp_path: Path, scheme: str, width: int
+) -> None:
+    judge_every_page(busy, browser, Path(PICTURES or tmp_path), scheme, width)
+
+
+def test_the_map_zooms_by_keys_and_groups_open_without_script(busy: Gate, browser: Browser) -> None:
+    with a_page(browser, busy, "ana") as page:
+        page.goto("/console/map")
+        picture = page.locator("[data-map] svg")
+        whole = picture.get_attribute("viewBox")
+        page.locator("[data-map]").focus()
+        page.keyboard.press("+")
+        assert picture.get_attribute("viewBox") != whole
+        page.keyboard.press("0")
+        assert [float(each) for each in str(picture.get_attribute("viewBox")).split()] == [float(each) for each in str(whole).split()]  # fmt: skip
+    with a_page(browser, busy, "ana", java_script_enabled=False) as page:
+        page.goto("/console/map?closed")
+        closed = page.locator("[data-map] a").count()
+        page.locator("[data-map] a", has=page.locator(".module")).first.click()
+        assert page.locator("[data-map] a").count() > closed
+        page.get_by_role("link", name=re.compile("^Close module")).first.click()
+        assert page.locator("[data-map] a").count() == closed
 
 
 def test_new_records_appear_and_the_list_stands_still_under_the_pointer(busy: Gate, browser: Browser) -> None:

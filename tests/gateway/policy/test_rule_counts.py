@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.core.model.verdict import Verdict
-from gateway.core.ports import RuleSpoke, Spoken
+from gateway.core.ports import ArchivedRecords, RuleSpoke, Spoken
 from gateway.policy import rule_counts
 from gateway.policy.rule_counts import RuleTally
 from tests.kit.doubles import NOW
@@ -19,6 +19,7 @@ class Decisions:
     def __init__(self, many: int) -> None:
         self.seqs: list[int] = []
         self.read: list[int] = []
+        self.old: ArchivedRecords | None = None
         self.add(many)
 
     def add(self, many: int) -> None:
@@ -36,6 +37,9 @@ class Decisions:
             oldest=said[-1].at if said else None,
             said=said,
         )
+
+    async def archived(self) -> ArchivedRecords | None:
+        return self.old
 
     @staticmethod
     def _said(seq: int) -> RuleSpoke:
@@ -87,6 +91,16 @@ async def test_a_gap_is_not_left_out_in_silence() -> None:
     await read_all(tally)
     count = (await tally.since(NOW)).by_rule["SEN-X"]
     assert count.denied + count.held + count.warned == 60
+    await tally.close()
+
+
+@pytest.mark.usefixtures("few_at_once")
+async def test_what_left_the_database_is_not_counted_and_that_is_said() -> None:
+    decisions = Decisions(20)
+    decisions.old = ArchivedRecords(last=3, until=NOW + timedelta(minutes=3))
+    tally = tally_of(decisions)
+    await read_all(tally)
+    assert (await tally.since(NOW - timedelta(hours=5))).counted_from == NOW + timedelta(minutes=3)
     await tally.close()
 
 

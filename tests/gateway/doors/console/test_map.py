@@ -28,7 +28,7 @@ def test_a_stack_is_a_map_with_what_is_held_and_changed(gate: Gate) -> None:
     shown = text_of(page)
     assert "held by a claim: 1" in shown
     assert "changed in the last day: 1" in shown
-    told = 'aria-label="aws_autoscaling_group.kafka_consumer: held by a claim, live differs from code, changed in the last day"'
+    told = "<title>aws_autoscaling_group.kafka_consumer: held by a claim, live differs from code, changed in the last day</title>"
     assert told in page.text
     assert "/console/resource?address=aws_autoscaling_group.kafka_consumer" in page.text
     assert "style=" not in page.text
