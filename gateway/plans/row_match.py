@@ -244,6 +244,8 @@ class _RowMatch:
         if self.action is not EffectAction.SET or resource.change.action is not PlannedAction.UPDATE:
             return ""
         for steps, value in () if self.asked.is_exact else self._unsent:
+            if is_body(body := self.asked.call.parameters.get(steps[0])) and fits_body(resource, body):
+                continue
             if not self._has(resource, steps, value) and not self._is_planned(resource, steps, value):
                 return f"it gives {'.'.join(steps)}, which Terraform never sends and the plan does not have"
         other = {self._attribute_of(steps) for steps, _, _ in self._unexplained}
@@ -298,7 +300,7 @@ class _RowMatch:
             return None
         for parameter, value in named.items():
             source = self.row.identity[parameter]
-            if source.form is ValueForm.PART:
+            if source.form is ValueForm.PART or self._is_version_of_object(source):
                 continue
             known = [each for each in resource.known(source.attribute) if each != ""]
             if known:
@@ -316,6 +318,11 @@ class _RowMatch:
             ):
                 return None
         return sure
+
+    def _is_version_of_object(self, source: AttributeSource) -> bool:
+        """Whether it names a version of an object that is deleted: the provider deletes all of them, each by a call, and none stays."""
+        named = {each.attribute for each in self.row.identity.values()}
+        return self.action is EffectAction.DELETE and source.attribute == "version_id" and {"bucket", "key"} <= named
 
     def _is_local(self, value: object) -> bool:
         """Whether an ARN is of the account and region of the call."""

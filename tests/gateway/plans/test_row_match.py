@@ -669,6 +669,29 @@ def test_user_data_is_what_the_plan_has_the_digest_of() -> None:
     assert given({"Value": content}, instance_type="t3.micro").objection
 
 
+def test_the_body_of_an_upload_is_the_planned_content_although_the_row_does_not_name_it() -> None:
+    content = b"second"
+    puts = row(C, S, identity={"Bucket": source("bucket"), "Key": source("key")})
+    planned = (change("old", PlannedAction.UPDATE, values={"bucket": "b", "key": "k", "content": content.decode()}),)
+
+    def put(body: bytes, **more: object) -> CallMatch:
+        head = {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
+        return match(puts, changes=planned, Bucket="b", Key="k", Body=head, **more)
+
+    assert put(content).uses
+    assert put(b"another").objection
+    assert put(content, WebsiteRedirectLocation="https://elsewhere.example").objection, "Terraform never sends it"
+
+
+def test_all_versions_of_an_object_go_with_it() -> None:
+    deletes = row(D, identity={"Bucket": source("bucket"), "Key": source("key"), "VersionId": source("version_id")})
+    planned = (change("old", PlannedAction.DELETE, values={"bucket": "b", "key": "k", "version_id": "v2"}),)
+    assert match(deletes, changes=planned, Bucket="b", Key="k", VersionId="null").uses
+    assert match(deletes, changes=planned, Bucket="b", Key="other", VersionId="null").objection
+    own = row(D, identity={"VersionId": source("version_id")})
+    assert match(own, changes=planned, VersionId="null").objection, "a version that is a resource of its own"
+
+
 def test_a_secret_that_the_provider_makes_is_in_no_plan() -> None:
     kind = "aws_iam_user_login_profile"
     makes = row(
