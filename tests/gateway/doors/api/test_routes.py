@@ -51,6 +51,7 @@ MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     ("POST", "/v1/mutations/{applied}/put-back", None, (401, 403, 403, 403)),
     ("POST", "/v1/mutations/{applied}/settle", {"outcome": "failed", "reason": "I saw it."}, (401, 403, 403, 403)),
     ("POST", "/v1/sessions", {"motive": MOTIVE}, (401, 200, 200, 200)),
+    ("POST", "/v1/credentials", {}, (401, 200, 200, 200)),
     ("GET", "/v1/records", None, (401, 200, 200, 200)),
     ("GET", "/v1/claims", None, (401, 200, 200, 200)),
     ("GET", "/v1/holds", None, (401, 200, 200, 200)),
