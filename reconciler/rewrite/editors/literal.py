@@ -1,6 +1,6 @@
 """Replaces a literal (a number, bool, null or string), an empty map, a calculation, or a reference."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
@@ -8,6 +8,7 @@ from gateway.terraform.lang import values
 from reconciler.rewrite.editors.hcl_text import CannotEdit, to_hcl
 from reconciler.rewrite.editors.map_entry import add_entry, remove_entry
 from reconciler.rewrite.editors.splice import Splice, indent_at, merge_splices
+from reconciler.rewrite.trace.inverse import like
 from reconciler.rewrite.trace.references import text_of
 from reconciler.rewrite.trace.sites import EntrySite, LiteralSite, ObjectEntry
 
@@ -22,7 +23,7 @@ def replace_literal(site: LiteralSite, value: Json) -> Splice:
     if isinstance(site.node, e.LiteralValue):
         if site.document.source[site.node.start : site.node.start + 2] == b"<<":
             raise CannotEdit("A heredoc is not replaced as a whole.")
-        new = to_hcl(_like(site.node.value, value), indent_at(site.document, site.node.start))
+        new = to_hcl(like(site.node.value, value), indent_at(site.document, site.node.start))
         return Splice(site.node.start, site.node.end, new)
     if not site.node.elements and isinstance(value, Mapping):
         return Splice(site.node.start, site.node.end, to_hcl(value, indent_at(site.document, site.node.start)))
@@ -33,7 +34,7 @@ def replace_literal(site: LiteralSite, value: Json) -> Splice:
 
 def _number(node: e.Binary, value: Json) -> Splice:
     """A number in place of a calculation, which is lost. Only for what its operands cannot give."""
-    number = _like(0, value)
+    number = like(0, value)
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise CannotEdit("A number is calculated here, and the wanted value is none.")
     return Splice(node.start, node.end, to_hcl(number))
@@ -56,20 +57,3 @@ def _entries(site: LiteralSite, node: e.Object, value: Mapping[str, Json]) -> Sp
     if len(new) > 1:
         raise CannotEdit("Several entries are new; which of them belongs where is not certain.")
     return merge_splices(document, [*(remove_entry(document, ObjectEntry(each, node)) for each in gone), *new])
-
-
-def _like(old: Json, value: Json) -> Json:
-    """The value converted to the type of the old one, if Terraform would convert it back by itself."""
-    if isinstance(value, Mapping | Sequence) and not isinstance(value, str):
-        return value
-    try:
-        if isinstance(old, str) and isinstance(value, bool | int | float):
-            return values.text(value)
-        if isinstance(old, bool) and isinstance(value, str):
-            return values.truth(value) if values.text(values.truth(value)) == value else value
-        if isinstance(old, int | float) and not isinstance(old, bool) and isinstance(value, str):
-            number = values.number(values.decimal(value))
-            return number if values.text(number) == value else value
-    except values.Unknown:
-        pass
-    return value

@@ -1,6 +1,6 @@
-"""Inverts arithmetic: which operand gives a calculation the wanted result."""
+"""Inverts arithmetic and conversions: which operand gives a calculation the wanted result, and in which type it is written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from gateway.core.model.json import Json
@@ -21,6 +21,23 @@ def then(first: Inverse, second: Inverse) -> Inverse:
     if first is unchanged or second is unchanged:
         return second if first is unchanged else first
     return lambda value: first(second(value))
+
+
+def like(old: Json, value: Json) -> Json:
+    """The value converted to the type of the old one, if Terraform would convert it back by itself."""
+    if isinstance(value, Mapping | Sequence) and not isinstance(value, str):
+        return value
+    try:
+        if isinstance(old, str) and isinstance(value, bool | int | float):
+            return values.text(value)
+        if isinstance(old, bool) and isinstance(value, str):
+            return values.truth(value) if values.text(values.truth(value)) == value else value
+        if isinstance(old, int | float) and not isinstance(old, bool) and isinstance(value, str):
+            number = values.number(values.decimal(value))
+            return number if values.text(number) == value else value
+    except Unknown:
+        pass
+    return value
 
 
 def negated(value: Json) -> Json:

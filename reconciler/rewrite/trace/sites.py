@@ -10,10 +10,12 @@ from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang import expression as e
-from gateway.terraform.lang.evaluate import EvaluationScope
+from gateway.terraform.lang import values
+from gateway.terraform.lang.evaluate import EvaluationScope, value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.hcl import Document
-from reconciler.rewrite.trace.inverse import Inverse, unchanged
+from gateway.terraform.lang.values import Unknown
+from reconciler.rewrite.trace.inverse import Inverse, like, then, unchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +246,9 @@ class Cursor:
         return BlocksSite(**self._origin, block=block, block_type=block_type, scope=self.scope)
 
     def conditional(self, node: Expression, condition: str, key: str = "") -> ConditionalSite:
-        """An expression that all instances share as a site."""
-        return ConditionalSite(**self._origin, node=node, condition=condition, key=key)
+        """An expression that all instances share as a site; the other value has the type of what it gives now."""
+        site = ConditionalSite(**self._origin, node=node, condition=condition, key=key)
+        return site if key else replace(site, convert=then(self._in_type_of(node), self.convert))
 
     def text(self, node: e.Template) -> TemplateSite:
         """The text between interpolations as a site."""
@@ -264,8 +267,17 @@ class Cursor:
         return ArgumentSite(**self._origin, block=block, name=name, default=default)
 
     def beside(self, node: Expression, only: Only | None) -> OverrideSite:
-        """An expression that others share as a site."""
-        return OverrideSite(**self._origin, node=node, only=only)
+        """An expression that others share as a site; beside the old value the new one has its type."""
+        site = OverrideSite(**self._origin, node=node, only=only)
+        return site if only is None else replace(site, convert=then(self._in_type_of(node), self.convert))
+
+    def _in_type_of(self, node: Expression) -> Inverse:
+        """To the type that the expression has now, if Terraform converts it back: AWS's `"300"` is a number where a variable is one."""
+        try:
+            now = values.to_json(value_of(node, self.scope))
+        except Unknown:
+            return unchanged
+        return lambda value: like(now, value)
 
     def refuse(self, reason: str, where: Expression | Node | None = None) -> NoSite:
         """A refusal at `where`, whose `file:line` comes before the reason."""

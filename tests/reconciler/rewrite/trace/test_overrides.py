@@ -26,11 +26,15 @@ from reconciler.rewrite.value_edits import edit_values
             'text = jsonencode({ a = { b = each.key == "a" ? 2 : 1 } })',
         ),
         ("tags = { x = 1 }", "tags.y", 2, 'tags = merge({ x = 1 }, each.key == "a" ? { y = 2 } : {})'),
+        # The provider may have a text where a variable is a number, and the other instances keep the number.
+        ("size = var.n", "size", "300", 'size = each.key == "a" ? 300 : var.n'),
         ("tags = merge({ x = 1 })", "tags.x", 2, 'tags = merge({ x = each.key == "a" ? 2 : 1 })'),
     ],
 )
 def test_one_instance_gets_its_own_value(body: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
-    code = f'resource "r" "a" {{\n  for_each = toset(["a", "b"])\n  {body}\n}}\n'
+    code = (
+        f'variable "n" {{\n  default = 120\n}}\n\nresource "r" "a" {{\n  for_each = toset(["a", "b"])\n  {body}\n}}\n'
+    )
     wanted = Wanted(address='r.a["a"]', attribute=path, value=value)
     result = edit_values(tmp_path, [wanted], {Path("main.tf"): code.encode()})
     assert result.files[Path("main.tf")].decode() == code.replace(body, after)
