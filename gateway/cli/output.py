@@ -152,7 +152,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
         console.print(Text(title, style="italic"))
         for row in rows:
             console.print()
-            show_pairs({column: cell for column, cell in zip(columns, row, strict=True) if cell})
+            show_pairs({column: cell for column, cell in zip(columns, row, strict=True) if cell}, console)
         return
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for column in columns:
@@ -166,7 +166,7 @@ def _fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
     """Whether each column has room for its words: as much as its longest cell needs, or a dozen characters to fold it in."""
     needed = 0
     for place, column in enumerate(columns):
-        longest = max(len(column), *(len(row[place]) for row in rows))
+        longest = max(len(column), *(len(line) for row in rows for line in row[place].split("\n")))
         needed += 2 + (longest if column in _COPIED else min(longest, max(_NARROWEST, len(column))))
     return needed - 2 <= width
 

@@ -258,7 +258,7 @@ _ANSWERS: Final[Mapping[str, Callable[[TokenService, Caller, Call], Awaitable[An
 def _no_saml() -> NotAllowed:
     return NotAllowed(
         "Sentinel verifies no assertions of SAML: their signatures are over XML, and no library that does that safely is a part of it. No key was "
-        "made. Let the provider give tokens of OpenID Connect (AssumeRoleWithWebIdentity), or use a key of Sentinel."
+        "made, and nothing was sent. Let the provider give tokens of OpenID Connect (AssumeRoleWithWebIdentity), or use a key of Sentinel."
     )
 
 

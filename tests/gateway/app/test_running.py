@@ -114,9 +114,11 @@ def test_what_aws_refuses_is_passed_on_and_its_claim_ends(gate: Gate) -> None:
 
 
 def test_calls_that_hand_out_credentials_are_refused(gate: Gate) -> None:
+    error = _refused(gate.client("iam", "human").create_access_key, UserName="agent")
+    assert "hands out AWS credentials" in error.response["Error"]["Message"]
     sts = gate.client("sts", "human")
     error = _refused(sts.assume_role, RoleArn="arn:aws:iam::123456789012:role/admin", RoleSessionName="agent")
-    assert "hands out AWS credentials" in error.response["Error"]["Message"]
+    assert "may not be assumed by you" in error.response["Error"]["Message"]
     assert gate.upstream.asked == []
 
 
@@ -263,6 +265,5 @@ def test_observing_applies_and_returns_the_verdict(observing: Gate) -> None:
 
 
 def test_observing_still_refuses_credentials(observing: Gate) -> None:
-    sts = observing.client("sts", "human")
-    _refused(sts.get_session_token)
-    assert "GetSessionToken" not in observing.upstream.asked
+    _refused(observing.client("iam", "human").create_access_key, UserName="agent")
+    assert "CreateAccessKey" not in observing.upstream.asked

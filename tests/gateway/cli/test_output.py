@@ -183,3 +183,11 @@ def test_a_table_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, width: int, 
     assert max(map(len, shown)) <= width
     assert len(shown) >= lines
     assert any("mut_01m8fsbs4pw6ypb4nbfqbj0w0w" in line for line in shown), "what is copied stays whole"
+
+
+def test_a_cell_of_several_lines_is_as_wide_as_its_longest_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(output, "console", Console(file=written, width=80, highlight=False, soft_wrap=True))
+    mutation = "mut_01m8fsbs4pw6ypb4nbfqbj0w0w"
+    show_table("Holds", ["requester", "mutation"], [["agent", f"{mutation}\nand 1 more like it:\n{mutation}"]])
+    assert written.getvalue().splitlines()[1].split() == ["requester", "mutation"], "a table, and no blocks"

@@ -97,11 +97,13 @@ def test_53_what_is_in_doubt_is_not_changed_again(gate: Gate) -> None:
     assert gate.upstream.asked == []
 
 
+ROOT_TASK = "arn:aws:iam::aws:policy/root-task/IAMAuditRootUserCredentials"
+
+
 @pytest.mark.parametrize(
     ("service", "operation", "parameters"),
     [
-        ("sts", "assume_role", {"RoleArn": "arn:aws:iam::999999999999:role/admin", "RoleSessionName": "me"}),
-        ("sts", "get_session_token", {}),
+        ("sts", "assume_root", {"TargetPrincipal": "999999999999", "TaskPolicyArn": {"arn": ROOT_TASK}}),
         ("iam", "create_access_key", {"UserName": "me"}),
         ("ecr", "get_authorization_token", {}),
     ],

@@ -33,8 +33,8 @@ WHY: dict[str, tuple[Callable[[Gate], Any], str, str]] = {
         lambda gate: gate.client("sts").assume_role_with_saml(
             RoleArn=ROLE, PrincipalArn=PROVIDER, SAMLAssertion="x" * 20
         ),
-        "MissingAuthenticationToken",
-        "a sign-in with SAML, OpenID Connect or Cognito, does not go through Sentinel",
+        "AccessDenied",
+        "Sentinel verifies no assertions of SAML",
     ),
     "a copy of a database's snapshot": (
         lambda gate: gate.client("rds").copy_db_snapshot(

@@ -100,7 +100,10 @@ async def test_a_mutation_that_the_caller_may_not_see_is_not_found(ports: McpPor
     async def no_records(caller: Any, query: Any) -> tuple[()]:
         return ()
 
+    async def none_archived() -> str:
+        return ""
+
     api: Any = ports.api
-    api.visible_records = no_records
+    api.visible_records, api.older = no_records, none_archived
     with pytest.raises(NotFound):
         await wait_for_decision(ports, AGENT, "mut_1", 0)
