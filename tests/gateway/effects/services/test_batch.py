@@ -35,3 +35,11 @@ def test_a_role_in_a_masked_document_is_not_understood(effects_of: Callable[...,
 def test_what_the_row_does_not_know_is_not_understood(effects_of: Callable[..., Any]) -> None:
     given = {**GIVEN, "consumableResourceProperties": {"consumableResourceList": []}}
     assert effects_of("batch", "RegisterJobDefinition", given, RESOURCES) == ()
+
+
+def test_a_pod_shows_the_account_that_hands_it_a_role(effects_of: Callable[..., Any]) -> None:
+    """By its own attribute, which is of the class `hands_role`, although its value is masked."""
+    pod = {"serviceAccountName": "admin", "containers": [{"image": "busybox"}]}
+    given = {"jobDefinitionName": "j", "type": "container", "eksProperties": {"podProperties": pod}}
+    found = {each.attribute for each in effects_of("batch", "RegisterJobDefinition", given, RESOURCES)}
+    assert "eks_properties.pod_properties.service_account_name" in found
