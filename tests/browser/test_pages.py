@@ -46,8 +46,10 @@ def judge_every_page(gate: Gate, browser: Browser, pictures: Path, scheme: str, 
         assert accessibility_problems(page) == [], "components"
         page.goto("/console/approvals")
         page.get_by_role("link", name=re.compile("desired capacity .* on kafka_consumer")).first.click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("desired capacity")
         assert accessibility_problems(page) == [], "one change"
         page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_label("Key:")).to_be_visible()
         assert accessibility_problems(page) == [], "sign-in"
 
 
@@ -78,9 +80,10 @@ def test_the_map_zooms_by_keys_and_groups_open_without_script(busy: Gate, browse
         page.goto("/console/map?closed")
         closed = page.locator("[data-map] a").count()
         page.locator("[data-map] a", has=page.locator(".module")).first.click()
+        expect(page.get_by_role("link", name=re.compile("^Close module")).first).to_be_visible()
         assert page.locator("[data-map] a").count() > closed
         page.get_by_role("link", name=re.compile("^Close module")).first.click()
-        assert page.locator("[data-map] a").count() == closed
+        expect(page.locator("[data-map] a")).to_have_count(closed)
 
 
 def test_new_records_appear_and_the_list_stands_still_under_the_pointer(busy: Gate, browser: Browser) -> None:
