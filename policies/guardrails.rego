@@ -6,7 +6,7 @@
 #   `warned` are the findings of rules that are only tried: they refuse and hold nothing (`policies/data/stages.json`).
 package sentinel.guardrails
 
-import data.data.stages as stages
+import data.data.stages
 import data.sentinel.lib.effects
 
 # METADATA
@@ -14,7 +14,10 @@ import data.sentinel.lib.effects
 # entrypoint: true
 result := {"evaluated": evaluated, "findings": enforced, "warned": warned}
 
-evaluated[name] := true if is_set(data.sentinel.rules[name].findings)
+evaluated[name] := true if {
+	some name
+	is_set(data.sentinel.rules[name].findings)
+}
 
 enforced contains finding if {
 	some finding in findings
@@ -30,6 +33,7 @@ findings contains finding if some finding in data.sentinel.rules[_].findings
 
 # METADATA
 # title: The stage of a finding's rule
+# scope: document
 # description: |
 #   That of the last entry that fits, else that of the rule's pack. A rule that denies in every mode is always enforced, and so is one of
 #   no pack.
@@ -80,6 +84,7 @@ named(pattern, stack) if {
 
 # METADATA
 # title: Only the resource is known
+# scope: rule
 # description: |
 #   A derived row knows the resource of a call and not what becomes of its attributes. So rules over attributes see nothing, and a person
 #   decides wherever a package says that it is `concerned`, or does not say of which calls it is.
@@ -106,4 +111,7 @@ unseen(name, effect) if data.sentinel.rules[name].concerned[effect.address]
 
 unseen(name, _) if not says_what_concerns_it[name]
 
-says_what_concerns_it[name] := true if is_set(data.sentinel.rules[name].concerned)
+says_what_concerns_it[name] := true if {
+	some name
+	is_set(data.sentinel.rules[name].concerned)
+}

@@ -60,7 +60,7 @@ class WasmInstance:
         """
         self._store = wasmtime.Store(engine)
         self._store.set_epoch_deadline(ticks)
-        limits = wasmtime.Limits(_least_pages(module), memory_bytes // PAGE)
+        limits = wasmtime.Limits(_first_pages(module, memory_bytes // PAGE), memory_bytes // PAGE)
         self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(limits))
         self._engine = engine
         self._exports = self._link(module)
@@ -178,7 +178,7 @@ class WasmInstance:
         return ctypes.addressof(self._memory.data_ptr(self._store).contents)
 
     def _global(self, name: str) -> int:
-        export = self._exports[name]
+        export = self._exports.get(name)
         if not isinstance(export, wasmtime.Global):
             raise PolicyInvalid(f"The policy bundle has no {name}, so it was not built by opa.")
         return int(export.value(self._store))
@@ -188,7 +188,7 @@ class WasmInstance:
 
 
 def _function(exports: Mapping[str, object], name: str) -> wasmtime.Func:
-    function = exports[name]
+    function = exports.get(name)
     if not isinstance(function, wasmtime.Func):
         raise PolicyInvalid(f"The policy bundle has no {name}, so it was not built by opa.")
     return function
@@ -207,7 +207,11 @@ def _ignore(_address: int) -> None:
     """Discard what policies print, because it may contain a secret."""
 
 
-def _least_pages(module: wasmtime.Module) -> int:
-    """The pages of memory that the module asks to start with: more policies have more constants."""
+def _first_pages(module: wasmtime.Module, most: int) -> int:
+    """The pages of memory to start with: more policies have more constants, so the module says how many it needs.
+
+    OPA says so before it adds the names of entrypoints and built-ins, which then may lie beyond. `HEADROOM` is taken later anyway.
+    """
     kinds = [wanted.type for wanted in module.imports if wanted.name == "memory"]
-    return max((kind.limits.min for kind in kinds if isinstance(kind, wasmtime.MemoryType)), default=2)
+    least = max((kind.limits.min for kind in kinds if isinstance(kind, wasmtime.MemoryType)), default=2)
+    return max(least, min(most, least + HEADROOM // PAGE))

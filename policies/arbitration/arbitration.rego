@@ -429,6 +429,8 @@ on_address[claim.address][claim.id] := claim if some claim in input.claims
 # The actors with the highest-ranked claims on the attribute; empty if there is no claim.
 best_holders(effect) := concat(", ", sort({rivals[id].actor |
 	some id in holders(effect)
+
+	# regal ignore:prefer-some-in-iteration
 	strength[id] == max([strength[other] | some other in holders(effect)])
 }))
 

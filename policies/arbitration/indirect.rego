@@ -13,15 +13,17 @@ import data.sentinel.priorities as layered
 #   severity: high
 findings contains {
 	"id": "SEN-A009",
-	"verdict": against_indirect[id],
-	"message": concat("", [pair.attribute, " of ", pair.address, " belongs together with ", claim.attribute, " of ", claim.address, ": ", pair.why, ". ", claim.actor, " holds that", purpose(claim), until_text(claim), ", so ", incoming_text, " may not undo what it was set for. ", advice[against_indirect[id]]]),
+	"verdict": verdict,
+	# `verdict` is an output of the body. regal ignore:use-some-for-output-vars
+	"message": concat("", [pair.attribute, " of ", pair.address, " belongs together with ", claim.attribute, " of ", claim.address, ": ", pair.why, ". ", claim.actor, " holds that", purpose(claim), until_text(claim), ", so ", incoming_text, " may not undo what it was set for. ", advice[verdict]]),
 	"address": claim.address,
 	"attribute": claim.attribute,
 	"holder": claim.actor,
 	"retry_after_ns": claim.until_ns,
 	"conflict": "indirect",
 } if {
-	some id, pair in indirect
+	some id, verdict in against_indirect
+	pair := indirect[id]
 	claim := shown_claims[id]
 }
 

@@ -79,9 +79,9 @@ test_what_no_pair_names_is_no_conflict if {
 }
 
 test_attributes_of_one_type_belong_together_on_one_resource_only if {
-	lower := fixtures.effect("aws_autoscaling_group", "set", "max_size", 3)
-	verdicts("agent", cheap, lower, [claim(group, "desired_capacity", "resource")]) == {"SEN-A009 deny"}
-	verdicts("agent", cheap, lower, [claim("aws_autoscaling_group.y", "desired_capacity", "dependant")]) == set()
+	cut := fixtures.effect("aws_autoscaling_group", "set", "max_size", 3)
+	verdicts("agent", cheap, cut, [claim(group, "desired_capacity", "resource")]) == {"SEN-A009 deny"}
+	verdicts("agent", cheap, cut, [claim("aws_autoscaling_group.y", "desired_capacity", "dependant")]) == set()
 }
 
 test_parts_of_an_attribute_belong_to_it if {

@@ -16,8 +16,10 @@ result := {
 	"every": {layer.name: layer.stacks | some layer in all_layers},
 }
 
+# regal ignore:rule-shadows-builtin
 numbers := base if count(in_force) == 0
 
+# regal ignore:rule-shadows-builtin
 numbers := object.union_n(array.concat([base], [layer.priorities | some layer in in_force])) if count(in_force) > 0
 
 # METADATA

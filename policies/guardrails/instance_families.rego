@@ -43,7 +43,7 @@ fits(list, value) if {
 }
 
 # `m7g` of `m7g.large`, `db.m7g.large`, `cache.m7g.large` and `m7g.large.search`.
-family(value) := regex.find_n("[a-z]+[0-9][a-z0-9-]*", value, 1)[0]
+family(value) := regex.find_n(`[a-z]+[0-9][a-z0-9-]*`, value, 1)[0]
 
 concerned contains effect.address if {
 	some effect in effects.wholes

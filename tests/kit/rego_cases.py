@@ -97,7 +97,8 @@ class EmbeddedCases:
 
     def answer(self, number: int) -> Json:
         """The bindings of a case, in canonical order. Raises what the evaluation does; the next one has an instance of its own."""
-        document = json.dumps(self._cases[number].input).encode()
+        asked = self._cases[number].input
+        document = b"" if asked is None else json.dumps(asked).encode()  # without one, `input` is undefined
         evaluation = Evaluation(document=document, now_ns=NOW_NS, deadline=1e18)
         entrypoint = self._instance.entrypoints[f"case_{number}/asked/result"]
         try:

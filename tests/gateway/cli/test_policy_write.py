@@ -1,6 +1,7 @@
 """`sentinel policy new`, `lint`, `fmt`, `schema`, `diff`, `bench`, and `test --coverage`."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,8 @@ def test_a_draft_is_written_once(sentinel: Run, tmp_path: Path) -> None:
     assert (done.exit_code, "is there already" in " ".join(done.output.split())) == (1, True)
 
 
+REAL_REGAL = Path(__file__).parents[3] / ".tools" / "regal" / "regal"
+
 REGAL = """#!/bin/sh
 test "$*" = "lint --format json ." || exit 9
 printf '{"violations": [{"title": "todo-comment", "description": "Avoid TODO comments", "location": {"file": "guardrails/motive.rego", "row": 7}}]}'
@@ -68,6 +71,24 @@ def test_lint_says_what_regal_finds_and_that_there_is_none(
         regal.chmod(0o755)
         done = sentinel("policy", "lint", *path)
         assert (done.exit_code, said in " ".join(done.output.split())) == (code, True)
+
+
+@pytest.mark.opa
+@pytest.mark.long
+def test_a_real_regal_finds_nothing_in_shipped_policies_and_drafts_and_what_is_planted(
+    sentinel: Run, policies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert REAL_REGAL.is_file(), "`make regal` builds it"
+    monkeypatch.setenv("PATH", str(REAL_REGAL.parent), prepend=os.pathsep)
+    path = ("--path", str(policies))
+    assert sentinel("policy", "new", "guardrail", "compute", *path, "--id", "ACME-EC2-1").exit_code == 0
+    assert sentinel("policy", "new", "approver", "databases", *path).exit_code == 0
+    assert json.loads(sentinel("policy", "lint", *path, "--json").stdout) == {"mistakes": [], "regal": str(REAL_REGAL)}
+    planted = policies / "guardrails" / "compute.rego"
+    planted.write_text(f"{planted.read_text()}\nlower := 1\n")
+    found = json.loads(sentinel("policy", "lint", *path, "--json").stdout)["mistakes"]
+    assert [each.partition(": ")[2].partition(":")[0] for each in found] == ["guardrails/compute.rego"]
+    assert "rule-shadows-builtin" in found[0]
 
 
 @pytest.mark.opa

@@ -1,9 +1,14 @@
 """One instance: each evaluation begins with the memory as it was loaded."""
 
+import pytest
 import wasmtime
 
+from gateway.core.errors import PolicyInvalid
 from gateway.policy.bundle import Bundle
 from gateway.policy.wasm_instance import HEADROOM, WasmInstance
+
+BEYOND = '(module (import "env" "memory" (memory 2)) (data (i32.const 131072) "names of entrypoints"))'
+"""As OPA builds it if the names of the entrypoints pass the last page that it has counted."""
 
 
 def test_evaluations_leave_nothing_and_growth_is_noticed(shipped_bundle: Bundle) -> None:
@@ -19,3 +24,9 @@ def test_evaluations_leave_nothing_and_growth_is_noticed(shipped_bundle: Bundle)
     grown.append(instance.grown)
     assert grown == [False, True]
     assert instance.evaluate(entrypoint, b"{}", 10) == first
+
+
+def test_constants_beyond_the_pages_that_the_module_asks_for_have_room() -> None:
+    engine = wasmtime.Engine()
+    with pytest.raises(PolicyInvalid, match="no opa_wasm_abi_version"):
+        WasmInstance(wasmtime.Module(engine, BEYOND), engine=engine, data=b"{}", memory_bytes=8 * HEADROOM, ticks=10)
