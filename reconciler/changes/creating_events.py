@@ -393,7 +393,8 @@ def creations_in(event: Event) -> Iterator[Creation]:
     always = made is not None or name in _CREATING_ALL_THE_SAME
     if not always and not (name in _MAY_CREATE or _may_create(values, name, types)):
         return
-    certain = made is not None or _verb_of(values) in _MAKES or name in _CREATING_ALL_THE_SAME
+    makes = _verb_of(values) in _MAKES and not _is_version(values)
+    certain = made is not None or makes or name in _CREATING_ALL_THE_SAME
     parts = _parts(event.call, name)
     for part in parts:
         own = read_creation(part) if len(parts) > 1 else made
@@ -424,6 +425,12 @@ def _types_created_by(values: EventValues) -> tuple[str, ...]:
     """The types that tables say a call creates."""
     services = services_of(values.service)
     return tuple(dict.fromkeys(each for service in services for each in _created_by(service, values.operation)))
+
+
+def _is_version(values: EventValues) -> bool:
+    """Whether a call makes a version of something, which tables know as a change of that, as `CreateLaunchTemplateVersion` one of the template."""
+    rows = [row for service in services_of(values.service) for row in derived_rows(service, values.operation)]
+    return values.noun[-1:] == ("version",) and bool(rows) and all(row.actions == {EffectAction.SET} for row in rows)
 
 
 def _created_by(service: str, operation: str) -> Iterator[str]:

@@ -16,6 +16,9 @@ _START = re.compile(r"^Error: ", re.MULTILINE)
 _WITH = re.compile(r"^ +with (\S.*),$", re.MULTILINE)
 _ON = re.compile(r'^ +on (\S+) line \d+, in (\w+) "([^"]+)"(?: "([^"]+)")?:$', re.MULTILINE)
 _ARGUMENT = re.compile(r"^ +\d+: +(\w+) += ", re.MULTILINE)
+_PLACE = re.compile(r"^ +(?:with|on|\d+:) .*$", re.MULTILINE)
+_EXCLUDES = re.compile(r"conflict|only one of|cannot be specified|can't be set|exactly one", re.IGNORECASE)
+"""What the provider says of arguments that exclude each other."""
 _EMPTY: tuple[Json, ...] = ("", [], {})
 _MOST_LINES = 12
 """Lines of an error that a reason has."""
@@ -31,6 +34,8 @@ class _PlanError:
     block: tuple[str, ...] = ()
     """Type and labels of the block where it stands, e.g. `("variable", "days")`."""
     argument: str = ""
+    said: str = ""
+    """The text without the lines that say where."""
 
 
 def divided_by_plan(output: str, edited: Edited) -> tuple[tuple[Wanted, ...], tuple[Left, ...]]:
@@ -96,15 +101,22 @@ def _errors(output: str) -> Iterator[_PlanError]:
             address=address[1] if address else "",
             block=tuple(each for each in place.groups()[1:] if each) if place else (),
             argument=argument[1] if argument else "",
+            said=_PLACE.sub("", text),
         )
 
 
 def _about(error: _PlanError, edited: Edited) -> list[tuple[Wanted, tuple[str, ...]]]:
-    """The values, with how they were traced. Of a resource those of the argument, or all if none is of the argument."""
+    """The values, with how they were traced. Of a resource those of the argument, else those that the text names, else all.
+
+    Of arguments that exclude each other, what the code did not say before gives way to what it says.
+    """
     made = {edit.wanted.key: (edit.wanted, edit.chain) for edit in edited.edits}
     if error.block[:1] == ("resource",) or error.address:
         there = [each for each in made.values() if _is_of(each[0].address, error)]
-        return [each for each in there if each[0].path.top == error.argument] or there
+        named = [each for each in there if re.search(rf"\b{re.escape(each[0].path.top)}\b", error.said)]
+        if _EXCLUDES.search(error.said) and (unsaid := [each for each in named if each[0].before is None]):
+            return unsaid
+        return [each for each in there if each[0].path.top == error.argument] or named or there
     names = {"variable": error.block[1:2], "module": (error.argument,)}.get(error.block[0] if error.block else "", ())
     return [each for each in made.values() if _is_traced(each[1], names)]
 

@@ -15,6 +15,7 @@ from typing import TypeAlias, cast
 from tree_sitter import Node
 
 from gateway.core.model.path import AttributePath
+from gateway.terraform.address import Key, parse_address
 from gateway.terraform.config.module import META, Blocks, Module, ResourceInstance, body
 from gateway.terraform.config.source import names_in_block
 from gateway.terraform.lang import expression as e
@@ -120,10 +121,10 @@ class Marker:
         if traversal is None or traversal[0] in scope.bound or traversal[0] in scope.names:
             return ()
         names = [step for step in traversal[1] if isinstance(step, str)]
-        return self._once(module, traversal[0], names) if names else ()
+        return self._once(module, traversal[0], names, _key_in(traversal[1], scope)) if names else ()
 
-    def _once(self, module: Module, root: str, names: Sequence[str]) -> tuple[object, ...]:
-        key = (id(module), f"{root}.{names}")
+    def _once(self, module: Module, root: str, names: Sequence[str], instance: Key) -> tuple[object, ...]:
+        key = (id(module), f"{root}.{names}.{instance!r}")
         if key in self.followed:
             return self.followed[key]
         if key in self.following:
@@ -132,14 +133,15 @@ class Marker:
         self.following.add(key)
         circles = len(self.circles)
         try:
-            found = tuple(_frozen(part) for part in self._followed(module, root, names))
+            found = tuple(_frozen(part) for part in self._followed(module, root, names, instance))
         finally:
             self.following.discard(key)
         if circles == len(self.circles):  # Within a circle, what is found depends on where it was entered.
             self.followed[key] = found
         return found
 
-    def _followed(self, module: Module, root: str, names: Sequence[str]) -> Iterator[Footprint]:  # noqa: C901  one case per root name
+    def _followed(self, module: Module, root: str, names: Sequence[str], key: Key) -> Iterator[Footprint]:  # noqa: C901  one case per root name
+        """What a name stands for; of a resource or call with several instances only that of the key, if it is known."""
         if root == "var" and names[0] in module.source.variables:
             try:
                 definition = module.definition(names[0])
@@ -153,7 +155,7 @@ class Marker:
                 children = module.children(names[0])
             except Unknown:
                 return
-            for child in children.values():
+            for child in (each for own, each in children.items() if _is_at(own, key)):
                 outputs = child.own_outputs()
                 yield self.of({names[1]: outputs[names[1]]} if names[1:] and names[1] in outputs else outputs)
         elif root == "data" and ".".join(names[:2]) in module.source.data:
@@ -161,7 +163,8 @@ class Marker:
             yield {**self.body(document, block, module.scope, META)}
         elif f"{root}.{names[0]}" in module.source.resources:
             for instance in module.instances_of(f"{root}.{names[0]}"):
-                if len(names) > 1:
+                address = parse_address(instance.address)
+                if len(names) > 1 and (address is None or _is_at(address.key, key)):
                     yield self.instance(instance, WITHOUT_VALUES).get(names[1])
 
 
@@ -191,6 +194,22 @@ def _whole_path(expression: Expression) -> tuple[str, tuple[str | Expression, ..
         before = e.steps_of(expression.source)
         return None if before is None else (before[0], (*before[1], *expression.steps))
     return e.steps_of(expression)
+
+
+def _key_in(steps: Sequence[str | Expression], scope: EvaluationScope) -> Key:
+    """The key behind the first name of a path, as in `jobs[each.key].arn`; None if there is none, or it is not known."""
+    if len(steps) < 2 or isinstance(steps[1], str):  # noqa: PLR2004  a name and its key
+        return None
+    try:
+        key = value_of(steps[1], scope)
+    except Unknown:
+        return None
+    return key if isinstance(key, str) or (isinstance(key, int) and not isinstance(key, bool)) else None
+
+
+def _is_at(own: Key, key: Key) -> bool:
+    """Whether an instance is the one that a key names, which may be written as a text or as a number. Without a key, all are."""
+    return own is None or key is None or str(own) == str(key)
 
 
 def _frozen(footprint: Footprint) -> object:

@@ -226,6 +226,16 @@ async def test_a_change_of_something_declared_is_no_creation(stack: Given, name:
     )
 
 
+@pytest.mark.parametrize("declared", [True, False])
+async def test_a_version_of_something_declared_is_a_change_of_it(stack: Given, declared: bool) -> None:
+    own = stack('resource "aws_launch_template" "a" {}\n', aws_launch_template__a={"id": "lt-0a", "name": "a"})
+    asked = {"LaunchTemplateId": "lt-0a" if declared else "lt-0b", "LaunchTemplateData": {"InstanceType": "m5.large"}}
+    version = event("ec2:CreateLaunchTemplateVersion", asked)
+    adoption = await _adopted(_provider(), [version], own)
+    assert [each.identity for each in adoption.left] == ([] if declared else ["lt-0b"])
+    assert bool(adoption.noted) == declared
+
+
 def test_without_looking_all_is_left_for_one_reason() -> None:
     (left,) = left_without_looking([_CREATED, event("kinesis:DeleteStream", {})], "No plan.")
     assert (left.identity, left.why) == ("a-stream", "No plan.")

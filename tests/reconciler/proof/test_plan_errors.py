@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.core.model.json import Json
 from reconciler.model import Edit, Edited, Wanted
 from reconciler.proof.plan_errors import divided_by_plan, refused_by_plan
 
@@ -59,7 +60,8 @@ def _edited() -> Edited:
     ("output", "names"),
     [
         (BY_OBJECT, ["a"]),
-        (BY_OBJECT.replace("   3:   delay_seconds = var.delay\n", ""), ["a", "a tags"]),
+        (BY_OBJECT.replace("   3:   delay_seconds = var.delay\n", ""), ["a"]),
+        (BY_OBJECT.replace("   3:   delay_seconds = var.delay\n", "").replace("delay_seconds", "it"), ["a", "a tags"]),
         (BY_BLOCK, ["b"]),
         (BY_VARIABLE, ["days"]),
         (BY_ARGUMENT, ["days"]),
@@ -86,6 +88,51 @@ def test_an_empty_value_that_is_refused_is_tried_as_unset() -> None:
     unset, refused = divided_by_plan(BY_OBJECT + "\n" + BY_VARIABLE, edited)
     assert [(want.key, want.value) for want in unset] == [(WANTED["a"], None)]
     assert [left.wanted.key for left in refused] == [WANTED["days"]]
+
+
+EXCLUDES = """Error: Conflicting configuration arguments
+
+  with aws_launch_template.node,
+  on compute.tf line 5, in resource "aws_launch_template" "node":
+   5:   update_default_version = true
+
+"update_default_version": conflicts with default_version
+"""
+MISSES = """Error: "allocated_storage" is required when storage_type is set
+
+  with aws_launch_template.node,
+  on compute.tf line 1, in resource "aws_launch_template" "node":
+   1: resource "aws_launch_template" "node" {
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "wanted", "refused"),
+    [
+        (EXCLUDES, {"default_version": None, "instance_type": "m5.large"}, ["default_version"]),
+        (EXCLUDES, {"default_version": None, "update_default_version": False}, ["default_version"]),
+        (
+            EXCLUDES.replace("update_default_version = true", "default_version = 2"),
+            {"default_version": None, "instance_type": "m5.large"},
+            ["default_version"],
+        ),
+        (MISSES, {"storage_type": None, "instance_type": "m5.large"}, ["storage_type"]),
+        (MISSES, {"tags": None, "instance_type": "m5.large"}, ["tags", "instance_type"]),
+    ],
+)
+def test_only_what_the_text_of_an_error_names_is_refused(
+    output: str, wanted: dict[str, Json], refused: list[str]
+) -> None:
+    """`wanted` are what the code said before, by attribute; None where it said nothing."""
+    edits = tuple(
+        Edit(
+            path=Path("main.tf"), start=0, end=0, old=b"", new=b"",
+            wanted=Wanted(address="aws_launch_template.node", attribute=name, value=2, before=before),
+        )
+        for name, before in wanted.items()
+    )  # fmt: skip
+    left = refused_by_plan(output, Edited(edits=edits))
+    assert [each.wanted.attribute for each in left] == refused
 
 
 NEW = """resource "aws_sqs_queue" "b" {

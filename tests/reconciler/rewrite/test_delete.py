@@ -115,6 +115,40 @@ def test_an_output_of_a_module_goes_with_the_outputs_that_repeat_it(tmp_path: Pa
     }
 
 
+_PAIRED = """locals {
+  schedules = {
+    daily  = "rate(1 day)"
+    hourly = "rate(1 hour)"
+  }
+}
+
+resource "aws_cloudwatch_event_rule" "schedule" {
+  for_each            = local.schedules
+  name                = each.key
+  schedule_expression = each.value
+}
+
+resource "aws_cloudwatch_event_target" "schedule" {
+  for_each = local.schedules
+  rule     = aws_cloudwatch_event_rule.schedule[each.key].name
+  arn      = "arn:aws:sqs:us-east-1:123456789012:mail"
+}
+"""
+
+
+def test_one_entry_of_which_several_are_made_goes_with_all_of_them(tmp_path: Path) -> None:
+    rule, target = (f'aws_cloudwatch_event_{each}.schedule["hourly"]' for each in ("rule", "target"))
+    after, left = _delete(tmp_path, _PAIRED, target, rule)
+    assert left == []
+    assert after == _PAIRED.replace('    hourly = "rate(1 hour)"\n', "").replace("daily  =", "daily =")
+
+
+def test_one_entry_of_which_only_one_is_gone_stays(tmp_path: Path) -> None:
+    after, left = _delete(tmp_path, _PAIRED, 'aws_cloudwatch_event_target.schedule["hourly"]')
+    assert after == _PAIRED
+    assert "'hourly'" in left[0]
+
+
 def test_one_key_is_not_all_keys(tmp_path: Path) -> None:
     text = 'output "x" {\n  value = a_b.c["x"].id\n}\n\noutput "y" {\n  value = a_b.c["y"].id\n}\n'
     (tmp_path / "main.tf").write_text(text)

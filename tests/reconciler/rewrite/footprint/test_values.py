@@ -130,6 +130,56 @@ resource "r" "user" {{
     assert _changed(tmp_path, code, code.replace("[local.key]", '["a"]').replace("[local.number]", "[0]")) == set()
 
 
+@pytest.mark.parametrize(
+    ("reference", "follows"),
+    [
+        ('r.many["a"].x', True),
+        ("r.many[local.key].x", True),
+        ('module.many["a"].x', True),
+        ("r.some[0].x", True),
+        ('r.some["0"].x', True),
+        ("r.many[aws_vpc.v.id].x", True),
+        ('r.many["b"].x', False),
+        ('module.many["b"].x', False),
+        ("r.some[1].x", False),
+    ],
+)
+def test_a_reference_by_key_follows_that_instance_alone(reference: str, follows: bool, tmp_path: Path) -> None:
+    """Another instance may change, or go, without a change of what refers to this one."""
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m/main.tf").write_text(
+        'variable "v" {}\nresource "r" "own" {}\noutput "x" {\n  value = "${r.own.id}-${var.v}"\n}\n'
+    )
+    code = f"""locals {{
+  key  = "a"
+  many = {{ a = 1, b = 2 }}
+  some = [1, 2]
+}}
+resource "r" "many" {{
+  for_each = local.many
+  x        = "${{aws_vpc.v.id}}-${{each.value}}"
+}}
+resource "r" "some" {{
+  count = length(local.some)
+  x     = "${{aws_vpc.v.id}}-${{local.some[count.index]}}"
+}}
+module "many" {{
+  for_each = local.many
+  source   = "./m"
+  v        = each.value
+}}
+resource "r" "user" {{
+  x = {reference}
+}}
+"""
+    changed = _changed(tmp_path, code, code.replace("a = 1", "a = 7").replace("[1, 2]", "[7, 2]"))
+    assert ("r.user.x" in changed) == follows
+    assert 'r.many["a"].x' in changed
+    if "aws_vpc" not in reference:
+        gone = _changed(tmp_path, code, code.replace("{ a = 1, b = 2 }", "{ b = 2 }").replace("[1, 2]", "[]"))
+        assert ("r.user.x" in gone) == (follows or "some" in reference)
+
+
 def test_conditions_and_lifecycle_do_not_count(tmp_path: Path) -> None:
     block = 'resource "r" "c" {\n  lifecycle {\n    precondition {\n      condition = var.v > 0\n    }\n  }\n}\n'
     before = MAIN % "2" + block
