@@ -123,6 +123,7 @@ def test_a_vendored_module_is_not_edited(tiny: Any, change: Callable[..., Any], 
     assert "modules/log/main.tf is not" in verdict.reason
 
 
+@pytest.mark.long
 def test_an_edit_that_reaches_another_root_is_wrong(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
     drift = change("log-retention", "module.app.aws_cloudwatch_log_group.this", 30)
     with tiny.drifted(drift, workdir=tmp_path) as checkout:
@@ -169,6 +170,7 @@ def test_a_silent_value_has_to_be_in_the_code(tiny: Any, change: Callable[..., A
     assert (verdict.grade, verdict.reason) == (Grade.PASS, "")
 
 
+@pytest.mark.long
 def test_a_deleted_resource_leaves_code_and_state(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
     with tiny.drifted(change("log-delete", "aws_cloudwatch_log_group.spare"), workdir=tmp_path) as checkout:
         block = 'resource "aws_cloudwatch_log_group" "spare" {\n  name              = "/one/spare"\n  retention_in_days = 7\n}\n\n'
@@ -178,6 +180,7 @@ def test_a_deleted_resource_leaves_code_and_state(tiny: Any, change: Callable[..
         assert checkout.verdict().grade is Grade.PASS
 
 
+@pytest.mark.long
 def test_a_new_resource_has_to_be_imported(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
     with tiny.drifted(change("log-create", "", "/one/new", days=3), workdir=tmp_path) as checkout:
         (checkout.path / "one" / "new.tf").write_text(
@@ -189,6 +192,7 @@ def test_a_new_resource_has_to_be_imported(tiny: Any, change: Callable[..., Any]
         assert checkout.verdict().grade is Grade.PASS
 
 
+@pytest.mark.long
 def test_what_has_to_stay_out_is_neither_written_nor_imported(
     tiny: Any, change: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -44,7 +44,7 @@ async function messages() {
 }
 
 async function upload() {
-  const body = Buffer.alloc(50 << 20, "x");
+  const body = Buffer.alloc(10 << 20, "x");
   await s3().putObject({ Bucket: "uploads", Key: env.CLIENT, Body: body });
   // A stream, of which the SDK cannot sign the bytes.
   const pieces = function* () {

@@ -1,4 +1,4 @@
-# One resource for each call; the test applies those that pass together, and the others one at a time. The endpoint comes from the environment.
+# One resource for each call; the test applies those that pass together, and those that do not. The endpoint comes from the environment.
 terraform {
   required_providers {
     aws = {

@@ -165,6 +165,7 @@ def test_terraform_waits_for_the_lock_of_the_state_unless_told_otherwise(own: st
     assert with_patience((own,)) == (own,)
 
 
+@pytest.mark.long
 def test_a_resource_whose_calls_nobody_understands_is_named_before_the_apply(
     moto: Gate, planned: Run, apply: Run, checked: Run, capfd: Any
 ) -> None:
@@ -206,6 +207,7 @@ def passes(moto: Gate, planned: Run, apply: Run, capfd: Any) -> Run:
     return run
 
 
+@pytest.mark.long
 def test_an_apply_that_failed_is_done_by_the_next_one(
     moto: Gate, planned: Run, apply: Run, passes: Run, roots: Mapping[str, Path]
 ) -> None:

@@ -99,7 +99,10 @@ def settled(gate: Gate) -> list[tuple[str, str]]:
     return [(names[each.mutation_id], each.body.members["outcome"]) for each in gate.records(stage=Stage.SETTLED)]
 
 
-@pytest.mark.parametrize("by_terminal", [True, False], ids=["interrupt", "terminate"])
+@pytest.mark.parametrize(
+    "by_terminal",
+    [pytest.param(True, id="interrupt", marks=pytest.mark.long), pytest.param(False, id="terminate")],
+)
 def test_a_signal_ends_the_apply_with_what_is_under_way_recorded(
     gate: Gate, code: Path, started: Command, topic: tuple[threading.Event, threading.Event], *, by_terminal: bool
 ) -> None:

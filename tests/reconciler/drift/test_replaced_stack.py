@@ -201,11 +201,12 @@ def _kill_at(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
 
 
 @pytest.mark.terraform
+@pytest.mark.long
 @pytest.mark.allow_hosts(["127.0.0.1"])
 @pytest.mark.parametrize(
     ("count", "left"),
     [
-        pytest.param(1, True, id="the code is written, the state as it was", marks=pytest.mark.long),
+        pytest.param(1, True, id="the code is written, the state as it was"),
         pytest.param(2, False, id="without the old resource and before the import"),
     ],
 )

@@ -155,6 +155,7 @@ def orders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         yield live
 
 
+@pytest.mark.long
 async def test_a_rule_takes_the_form_of_the_rules_of_its_group_whoever_tells_of_it(
     orders: Live, ledger: SqlLedger, carried_out: Apply, tmp_path: Path
 ) -> None:
