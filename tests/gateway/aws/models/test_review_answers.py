@@ -1,5 +1,6 @@
 """The tool shows what nobody has reviewed and what is wrong in a review; the review that ships is whole and has no sibling that passes."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -84,7 +85,17 @@ def test_an_answer_is_described_with_what_aws_says_about_it() -> None:
     assert "other texts than when it was reviewed" in described(ANSWERS[0], changed)
 
 
+@pytest.fixture(scope="module")
+def answers() -> Iterator[tuple[Answer, ...]]:
+    """The answers of all reads. The tool gets these: reading the models of AWS takes two seconds."""
+    found = tuple(reads())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gateway.aws.models.review_answers.reads", lambda: iter(found))
+        yield found
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("answers")
 def test_only_a_read_with_a_known_reason_is_written_down() -> None:
     for wrong in (["ec2:RunInstances", "names"], ["ec2:DescribeVpcs"], ["ec2:DescribeVpcs", "because"]):
         with pytest.raises(SystemExit, match="Nothing was written"):
@@ -92,6 +103,7 @@ def test_only_a_read_with_a_known_reason_is_written_down() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("answers")
 def test_the_review_that_ships_is_whole(capsys: pytest.CaptureFixture[str]) -> None:
     """No name is unknown, no sibling or twin passes, each doubt has its sentence, and nothing is unreviewed."""
     assert main([]) == 0, capsys.readouterr().out
@@ -99,9 +111,9 @@ def test_the_review_that_ships_is_whole(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.slow
-def test_each_read_passes_or_is_refused_for_a_member_or_for_want_of_a_review() -> None:
+def test_each_read_passes_or_is_refused_for_a_member_or_for_want_of_a_review(answers: Sequence[Answer]) -> None:
     table, judged = shipped(), review()
-    for answer in reads():
+    for answer in answers:
         expected = CallClass.READ if answer.passes(judged) else CallClass.SECRET
         assert table.of(answer.service, answer.operation) is expected, answer.name
 
