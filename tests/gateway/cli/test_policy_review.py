@@ -79,6 +79,7 @@ def test_the_workflow_replays_comments_and_marks_lines(gate: Gate, checkout: Pat
     assert run(STEPS["Replay"]["run"], checkout, **identity | {"SENTINEL_TOKEN": "SNTLX.x"}).returncode == 1
 
 
+@pytest.mark.long
 def test_the_workflow_of_contracts_checks_replays_and_comments(gate: Gate, checkout: Path) -> None:
     gate.client("autoscaling").set_desired_capacity(
         AutoScalingGroupName="kafka-consumer-processor-asg", DesiredCapacity=6
@@ -106,6 +107,7 @@ def test_the_workflow_of_contracts_checks_replays_and_comments(gate: Gate, check
         assert run(CONTRACT_STEPS[name]["run"], checkout, **environment).returncode == 1
 
 
+@pytest.mark.long
 @pytest.mark.opa
 def test_lint_passes_what_is_right_and_stops_what_is_not(checkout: Path) -> None:
     hooks = {each["id"]: each["entry"] for each in HOOKS}

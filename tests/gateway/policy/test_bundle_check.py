@@ -13,6 +13,8 @@ from gateway.policy.engine import ReloadingEngine
 from gateway.policy.sources import read_sources, shipped
 
 LOADED = "package sentinel.rules.extra\n\n%s\n"
+BUILT = pytest.mark.long
+"""Of what `tests/gateway/cli/test_policy.py` has built, which tries it in the same way."""
 
 
 def test_the_shipped_policies_answer(shipped_bundle: Bundle) -> None:
@@ -23,9 +25,9 @@ def test_the_shipped_policies_answer(shipped_bundle: Bundle) -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("findings contains 7 if input.mutation", "does not have the members"),
+        pytest.param("findings contains 7 if input.mutation", "does not have the members", marks=BUILT),
         ('findings contains found if found := {"id": "", "verdict": "deny", "message": "No.", "address": "", "attribute": ""}', "has no id"),
-        ("findings contains opa.runtime().env if input.flips.never", r"opa\.runtime"),
+        pytest.param("findings contains opa.runtime().env if input.flips.never", r"opa\.runtime", marks=BUILT),
         ("value := 1 if input.mutation\n\nvalue := 2 if input.mutation\n\nfindings contains value if value == 3", "contradict"),
     ],
 )  # fmt: skip

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
-from botocore.session import get_session
 
 from gateway.aws.models.call_classes import shipped
+from gateway.aws.models.routing_index import models
 from gateway.core.derived_rows import Confidence, DerivedRow, derived_rows, operations_of, services
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
@@ -44,11 +44,11 @@ def rows() -> tuple[DerivedRow, ...]:
 @lru_cache(maxsize=1)
 def about_rights() -> tuple[DerivedRow, ...]:
     """The rows of operations that IAM lists as management of permissions: a source that the check does not know."""
-    iam, session = iam_services(), get_session()
+    iam = iam_services()
+    metadata = {service: model["metadata"] for service, model in models()}
     names = {
-        service: {service, model.signing_name, model.endpoint_prefix}
+        service: {service, *(metadata[service].get(name) for name in ("signingName", "endpointPrefix"))}
         for service in {row.service for row in rows()}
-        for model in (session.get_service_model(service),)
     }
     return tuple(row for row in rows() if any(_manages(iam[name], row) for name in names[row.service] if name in iam))
 
