@@ -1,6 +1,6 @@
 """Two gateways on one ledger, and one of them killed: many connections contend for the same attributes, and the history is right.
 
-Two agents against each other come to rest.
+Two agents against each other come to rest. On SQLite, `tests/ports/test_ledger_processes.py` lets processes contend in every run.
 
 `make bench-arbitration` plays the same with 10,000 requests.
 """
@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.allow_hosts(["12
 REQUESTS = 300
 
 
+@pytest.mark.long
 async def test_on_sqlite_nobody_wins_twice_and_nothing_is_lost(tmp_path: Path) -> None:
     result = await contend(tmp_path, Contention(requests=REQUESTS, kills=1))
     assert result.problems == []

@@ -116,6 +116,7 @@ async def test_a_new_resource_and_what_refers_to_it_are_one_commit_and_each_muta
     assert backlog.pending() == ()
 
 
+@pytest.mark.long
 async def test_what_was_left_alone_is_written_with_what_names_it_later_and_its_record_is_corrected(
     line: Line, ledger: SqlLedger, carried_out: Apply
 ) -> None:

@@ -130,6 +130,7 @@ def test_what_belongs_to_the_stack_is_written_and_the_rest_is_named_with_who_mad
     }
 
 
+@pytest.mark.long
 @pytest.mark.terraform
 @pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])
@@ -151,6 +152,7 @@ def test_all_that_can_be_imported_is_written_if_that_is_wished(
     assert planned.returncode == 0, planned.stdout
 
 
+@pytest.mark.long
 @pytest.mark.terraform
 @pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])

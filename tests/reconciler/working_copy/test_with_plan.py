@@ -87,6 +87,7 @@ def test_every_kind_of_place_is_edited(drifted: Path, calm: Any, tmp_path: Path)
     assert (code, output["clean"], output["drift"]) == (0, True, [])
 
 
+@pytest.mark.long
 @pytest.mark.terraform
 @pytest.mark.allow_hosts(["127.0.0.1"])
 def test_one_value_that_terraform_refuses_keeps_no_other_back(drifted: Path) -> None:
@@ -160,6 +161,7 @@ def test_after_a_write_back_the_plan_exits_with_0_outputs_and_imports_included(o
     assert _exit_code(calm, copy) == 0
 
 
+@pytest.mark.long
 @pytest.mark.terraform
 @pytest.mark.allow_hosts(["127.0.0.1"])
 def test_a_state_that_is_left_alone_is_said_to_be_old(outside: Any, calm: Any) -> None:
