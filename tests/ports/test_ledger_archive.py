@@ -397,6 +397,21 @@ def test_another_run_came_first(scene: Scene, monkeypatch: pytest.MonkeyPatch) -
     assert scene.verify().archived
 
 
+def test_another_run_in_the_same_directory_stands_back(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused: list[str] = []
+
+    def second(point: Point) -> None:
+        if point is Point.ARCHIVE_NAMED and not refused:
+            with pytest.raises(LedgerUnavailable, match="Another process is archiving into") as caught:
+                scene.archive()
+            refused.append(str(caught.value))
+
+    monkeypatch.setattr("gateway.ledger.archive.archiving.failpoint", second)
+    assert scene.archive().removed
+    assert refused
+    assert scene.verify(files=True).archived
+
+
 def test_only_the_last_archive_has_a_rest(scene: Scene) -> None:
     scene.archive()
     scene.write(more=3)

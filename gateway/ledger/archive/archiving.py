@@ -4,6 +4,8 @@ A process that dies between two steps loses nothing. Files that the ledger does 
 that are still there are removed by it.
 """
 
+import fcntl
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -51,6 +53,7 @@ _REMOVE_RECORDS: Final = Statement(
 _REMOVE_RESOURCES: Final = Statement(
     delete(RESOURCES).where(RESOURCES.c.seq >= bindparam("first"), RESOURCES.c.seq <= bindparam("last"))
 )
+_LOCK: Final = ".sentinel-archive.lock"
 _AT_ONCE: Final = 2_000
 """Records that are removed in one transaction, so that no mutation waits long behind it."""
 
@@ -81,17 +84,18 @@ def archive_records(
     """
     try:
         to.mkdir(parents=True, exist_ok=True, mode=0o700)
-        removed = _remove(store, keys)
-        made, held_back = _write(store, keys, file, to=to.resolve(), before=before, now=now)
-        if made is None:
-            return Archived(
-                directory=None, first=0, last=0, stayed=_stayed(store, keys), removed=removed, held_back=held_back
-            )
-        archive, rest = made
-        failpoint(Point.ARCHIVE_NAMED)
-        _store(store, keys, archive, rest)
-        failpoint(Point.ARCHIVE_STORED)
-        removed += _remove(store, keys)
+        with _alone(to):
+            removed = _remove(store, keys)
+            made, held_back = _write(store, keys, file, to=to.resolve(), before=before, now=now)
+            if made is None:
+                return Archived(
+                    directory=None, first=0, last=0, stayed=_stayed(store, keys), removed=removed, held_back=held_back
+                )
+            archive, rest = made
+            failpoint(Point.ARCHIVE_NAMED)
+            _store(store, keys, archive, rest)
+            failpoint(Point.ARCHIVE_STORED)
+            removed += _remove(store, keys)
     except OSError as error:
         message = f"The archive in {to} cannot be written or read ({error.strerror or error}). The ledger is as it was."
         raise LedgerUnavailable(message) from error
@@ -103,6 +107,21 @@ def archive_records(
         removed=removed,
         held_back=held_back,
     )
+
+
+@contextmanager
+def _alone(to: Path) -> Iterator[None]:
+    """Keep another run out of the directory: it would put equal files with another manifest in the place of those that the ledger names."""
+    file = os.open(to / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            message = f"Another process is archiving into {to}. Nothing was changed. Run the command again when that one has ended."
+            raise LedgerUnavailable(message) from error
+        yield
+    finally:
+        os.close(file)
 
 
 def _write(
