@@ -10,9 +10,9 @@ from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json, time_of
 from gateway.cli.output import console, fail, show_json
 from gateway.core.errors import Malformed, SentinelError
-from gateway.core.settings import Settings
 
 if TYPE_CHECKING:
+    from gateway.core.settings import Settings
     from gateway.ledger.archive.archiving import Archived
 
 _LEAST: Final = timedelta(days=7)
@@ -67,7 +67,7 @@ def _to_json(done: "Archived") -> dict[str, Any]:
     }
 
 
-def _archive(settings: Settings, directory: Path, older_than: str) -> "Archived":
+def _archive(settings: "Settings", directory: Path, older_than: str) -> "Archived":
     from gateway.core.times import SystemClock
     from gateway.ledger.archive.archiving import archive_records
     from gateway.ledger.chain.checkpoint import CheckpointFile

@@ -9,9 +9,9 @@ from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, fail, show_json
 from gateway.core.errors import NotFound, SentinelError
-from gateway.core.settings import Settings, without_password
 
 if TYPE_CHECKING:
+    from gateway.core.settings import Settings
     from gateway.ledger.backup import BackupPlace
 
 
@@ -62,6 +62,7 @@ def restore(
 
     A backup that is older than the checkpoint of the settings is refused: records would be lost.
     """
+    from gateway.core.settings import without_password
     from gateway.ledger.backup import restore as restored
 
     settings = settings_or_exit(config_file(config), as_json=as_json)
@@ -78,7 +79,7 @@ def restore(
     )
 
 
-def _place(settings: Settings, *, with_master_key: bool = False) -> "BackupPlace":
+def _place(settings: "Settings", *, with_master_key: bool = False) -> "BackupPlace":
     """Raises `errors.SettingsInvalid`, `errors.NotFound`."""
     from gateway.identity.master_key import FILE_NAME
     from gateway.ledger.backup import BackupPlace
@@ -97,7 +98,7 @@ def _place(settings: Settings, *, with_master_key: bool = False) -> "BackupPlace
     )
 
 
-def _take_master_key(settings: Settings, backup_directory: Path) -> None:
+def _take_master_key(settings: "Settings", backup_directory: Path) -> None:
     """Put the master key of the backup into the data directory, where there is none and the settings give none."""
     from gateway.identity.master_key import FILE_NAME
     from gateway.ledger.backup import MASTER_KEY, copy_private

@@ -5,17 +5,17 @@ import sys
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 
 from gateway.cli.client import UP_DIRECTORY
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, fail, safe, show_json, show_table
 from gateway.core.errors import NotFound, SettingsInvalid
-from gateway.core.settings import CONFIG_FILE, Settings, read_settings, without_password
-from gateway.core.settings.signals import evidence_rule
+
+if TYPE_CHECKING:
+    from gateway.core.settings import Settings
 
 
 class SettingOrigin(StrEnum):
@@ -43,6 +43,9 @@ def config(
         else:
             sys.stdout.write(config_reference.reference())
         return
+    from gateway.core.settings import CONFIG_FILE
+    from gateway.core.settings.signals import evidence_rule
+
     file = config_file(config)
     settings = settings_or_exit(file, as_json=as_json)
     values = {name: _masked(value) for name, value in flatten(settings.model_dump(mode="json")).items()}
@@ -66,6 +69,8 @@ def config(
 
 def _masked(value: Any) -> Any:
     """The value, with a password in a URL masked."""
+    from gateway.core.settings import without_password
+
     return without_password(value) if isinstance(value, str) else value
 
 
@@ -75,12 +80,16 @@ def _cell(value: Any) -> str:
 
 def config_file(given: Path | None) -> Path | None:
     """The settings file of a command: `given`, else `sentinel.toml` in this directory, else that of a `sentinel up` in this directory, else None."""
+    from gateway.core.settings import CONFIG_FILE
+
     defaults = (Path(CONFIG_FILE), UP_DIRECTORY / CONFIG_FILE)
     return given or next((path for path in defaults if path.is_file()), None)
 
 
-def settings_or_exit(config: Path | None, *, as_json: bool = False) -> Settings:
+def settings_or_exit(config: Path | None, *, as_json: bool = False) -> "Settings":
     """The settings. If they are invalid, print every mistake and end the command with exit code 1."""
+    from gateway.core.settings import read_settings
+
     try:
         return read_settings(config)
     except SettingsInvalid as error:
@@ -98,8 +107,12 @@ def flatten(document: Any, prefix: str = "") -> dict[str, Any]:
     }
 
 
-def origins(settings: Settings, config: Path | None) -> dict[str, SettingOrigin]:
+def origins(settings: "Settings", config: Path | None) -> dict[str, SettingOrigin]:
     """The origin of each setting, by its dotted name, from the same sources as `read_settings` and with the same precedence."""
+    from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
+
+    from gateway.core.settings import Settings
+
     environment = set(flatten(EnvSettingsSource(Settings)()))
     file = set(flatten(TomlConfigSettingsSource(Settings, config)())) if config and config.is_file() else set()
     return {name: _origin(name, environment, file) for name in flatten(settings.model_dump(mode="json"))}
@@ -120,14 +133,14 @@ def environment_variable(name: str) -> str:
     return "SENTINEL_" + name.upper().replace(".", "__")
 
 
-def require_ledger(settings: Settings) -> None:
+def require_ledger(settings: "Settings") -> None:
     """For read-only commands: raise `errors.NotFound` rather than let SQLite create an empty database."""
     path = sqlite_file(settings)
     if path is not None and not path.is_file():
         raise NotFound(f"There is no ledger at {path}. Name the settings file of the right one with --config.")
 
 
-def sqlite_file(settings: Settings) -> Path | None:
+def sqlite_file(settings: "Settings") -> Path | None:
     """The file of an SQLite ledger; None if the ledger is elsewhere."""
     path = settings.ledger_url.removeprefix("sqlite:///")
     return Path(path) if path != settings.ledger_url else None

@@ -17,9 +17,9 @@ from gateway.cli.output import answer, console, fail, run, safe, show_json
 from gateway.cli.policy_replay import ReplayFormat, ReplayOptions, replayed, show_replay
 from gateway.core.errors import CodeInvalid, SentinelError
 from gateway.core.records.record import Stage
-from gateway.core.settings.stacks import StackSettings
 
 if TYPE_CHECKING:
+    from gateway.core.settings.stacks import StackSettings
     from gateway.terraform.origins import CodeOrigin
     from gateway.terraform.stack import Stack
 
@@ -98,6 +98,8 @@ def explain_command(
 
     It reads the code and a local state, and asks no gateway. `sentinel context` shows the same of a running gateway, with live values.
     """
+    from gateway.core.settings.stacks import StackSettings
+
     try:
         explained = _explained(StackSettings(name="checked", path=path), ref, address)
     except SentinelError as error:
@@ -134,7 +136,7 @@ def replay_command(
     show_replay(run(replayed(None, actor, wanted), as_json=as_json), output, roots=("", stack_root), as_json=as_json)
 
 
-def _explained(source: StackSettings, ref: str, address: str) -> dict[str, Any]:
+def _explained(source: "StackSettings", ref: str, address: str) -> dict[str, Any]:
     """What the contracts say of the resource. Raises `errors.CodeInvalid`, `errors.NotFound`."""
     from gateway.core.errors import NotFound
     from gateway.terraform.contracts.bounds import CONDITION
@@ -214,6 +216,7 @@ def _explanation(found: dict[str, Any]) -> Iterator[str]:
 
 async def _drafted(path: Path, name: str, owner: str, since: str | None, actor: str | None) -> dict[str, Any]:
     """Raises `errors.CodeInvalid`, and what `call_api` raises."""
+    from gateway.core.settings.stacks import StackSettings
     from gateway.policy.bundle import SHIPPED, read_bundle
     from gateway.policy.sources import shipped
     from gateway.terraform.contracts.draft import draft_contract, seen_changes
@@ -243,16 +246,16 @@ async def _recorded(actor: str | None, since: datetime | None) -> AsyncIterator[
             before = page[-1]["seq"]
 
 
-def _stacks(path: Path | None, config: Path | None) -> Sequence[StackSettings]:
+def _stacks(path: Path | None, config: Path | None) -> "Sequence[StackSettings]":
     """Raises `errors.SettingsInvalid`."""
-    from gateway.core.settings import read_settings
+    from gateway.core.settings import StackSettings, read_settings
 
     file = None if path is not None else config_file(config)
     configured = read_settings(file).stacks if file is not None else ()
     return configured or (StackSettings(name="checked", path=path or Path()),)
 
 
-def _checked(source: StackSettings, ref: str) -> dict[str, Any]:
+def _checked(source: "StackSettings", ref: str) -> dict[str, Any]:
     """The mistakes in one stack's contracts, as sentences with file and line."""
     root = source.path
     found: dict[str, Any] = {"stack": source.name, "path": str(root), "ref": ref, "mistakes": []}
@@ -266,7 +269,7 @@ def _checked(source: StackSettings, ref: str) -> dict[str, Any]:
     return {**found, "mistakes": [*missing, *(each for each in stack.warnings if each.partition(": ")[0] not in told)]}
 
 
-def _origin(source: StackSettings, ref: str) -> "CodeOrigin":
+def _origin(source: "StackSettings", ref: str) -> "CodeOrigin":
     """Where the code is read: on disk, or at a branch or commit. Raises `errors.CodeInvalid` if there is none."""
     from gateway.terraform.origins import WorkingTree, code_origin
 
@@ -274,7 +277,7 @@ def _origin(source: StackSettings, ref: str) -> "CodeOrigin":
     return code_origin(source.path, ref, source.workspace) if ref else tree
 
 
-def _loaded(source: StackSettings, origin: "CodeOrigin") -> "Stack":
+def _loaded(source: "StackSettings", origin: "CodeOrigin") -> "Stack":
     """The stack with the code of the origin. Raises `errors.CodeInvalid`."""
     from gateway.terraform.stack import stack_of
     from gateway.terraform.state import State, parse_state

@@ -14,12 +14,12 @@ from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, run, safe, show_json, show_table
 from gateway.core.errors import SentinelError, SettingsInvalid
-from gateway.core.settings import Settings
 from gateway.core.times import SystemClock
 
 if TYPE_CHECKING:
     from gateway.core.ports import LedgerQueries
     from gateway.core.records.decided import RecordedCall
+    from gateway.core.settings import Settings
     from gateway.effects.learning import Observed
     from gateway.effects.proposals import StoredProposal
     from gateway.terraform.stacks import Stacks
@@ -100,7 +100,7 @@ def accept(
     )
 
 
-async def _accept(settings: Settings, proposal: str, by: str) -> dict[str, Any]:
+async def _accept(settings: "Settings", proposal: str, by: str) -> dict[str, Any]:
     from gateway.effects.proposals import Proposals
 
     if settings.effects.learned is None:
@@ -118,7 +118,7 @@ async def _accept(settings: Settings, proposal: str, by: str) -> dict[str, Any]:
 # Learning ---------------------------------------------------------------------------------------------------------
 
 
-async def _learn(settings: Settings, config: Path | None, mutations: tuple[str, ...]) -> list[dict[str, Any]]:
+async def _learn(settings: "Settings", config: Path | None, mutations: tuple[str, ...]) -> list[dict[str, Any]]:
     from gateway.ledger.sealed_ledger import open_sealed_ledger
     from gateway.terraform.stacks import Stacks
 
@@ -166,7 +166,7 @@ async def _call_of(ledger: "LedgerQueries", mutation: str) -> "RecordedCall | st
 
 
 async def _learn_one(
-    settings: Settings, config: Path | None, stacks: "Stacks", mutation: str, call: "RecordedCall | str"
+    settings: "Settings", config: Path | None, stacks: "Stacks", mutation: str, call: "RecordedCall | str"
 ) -> dict[str, Any]:
     from gateway.effects.learning import propose
     from gateway.effects.proposals import Proposals

@@ -10,10 +10,11 @@ from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json, time_of
 from gateway.cli.output import error_console, fail, log_to_stderr, show_json, show_table
 from gateway.core.errors import Malformed, SentinelError
-from gateway.core.settings import Settings
-from gateway.core.settings.exports import ExportFormatName, ExportSettings
+from gateway.core.model.export_format import ExportFormatName
 
 if TYPE_CHECKING:
+    from gateway.core.settings import Settings
+    from gateway.core.settings.exports import ExportSettings
     from gateway.exports.exporter import OpenedLedger
 
 
@@ -66,15 +67,17 @@ def export(
         fail(error, as_json=as_json)
 
 
-def _opened(settings: Settings) -> "OpenedLedger":
+def _opened(settings: "Settings") -> "OpenedLedger":
     from gateway.exports.exporter import OpenedLedger
 
     log_to_stderr()
     return OpenedLedger.open(settings)
 
 
-def _sinks(settings: Settings, form: ExportFormatName | None, to: str, since: str) -> tuple[ExportSettings, ...]:
+def _sinks(settings: "Settings", form: ExportFormatName | None, to: str, since: str) -> "tuple[ExportSettings, ...]":
     """The exports that are kept up to date: the one that is named, else those of the settings, none if one file is asked for."""
+    from gateway.core.settings.exports import ExportSettings
+
     if to and form is None:
         raise Malformed("--to needs --format.")
     if form is None:
@@ -98,7 +101,7 @@ def _once(ledger: "OpenedLedger", form: ExportFormatName, out: Path | None, sinc
 
 
 def _keep_up(
-    ledger: "OpenedLedger", sinks: tuple[ExportSettings, ...], *, follow: bool, every: float, as_json: bool
+    ledger: "OpenedLedger", sinks: "tuple[ExportSettings, ...]", *, follow: bool, every: float, as_json: bool
 ) -> None:
     from gateway.exports.exporter import keep_up
 

@@ -16,12 +16,11 @@ from gateway.core.http.motive_syntax import duration
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.motive import Intent, Motivation, Motive, motive_to_json
 from gateway.core.ports import Key, KeyRing, Revoked
-from gateway.core.settings import Settings
-from gateway.core.settings.roles import ACTOR_NAME
 from gateway.core.times import SystemClock
 from gateway.presentation.serialize import time_to_json
 
 if TYPE_CHECKING:
+    from gateway.core.settings import Settings
     from gateway.ledger.keyring import SqlKeyRing
     from gateway.ledger.store.rows import KeyRow
 
@@ -31,7 +30,7 @@ T = TypeVar("T")
 
 
 @asynccontextmanager
-async def open_keyring(settings: Settings) -> AsyncIterator["SqlKeyRing"]:
+async def open_keyring(settings: "Settings") -> AsyncIterator["SqlKeyRing"]:
     """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
     from gateway.ledger.keyring import SqlKeyRing
     from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
@@ -106,6 +105,8 @@ def _show_new(key: Key, *, as_json: bool) -> None:
 
 def _check_names(*names: str) -> None:
     """Raise `errors.Malformed` unless every name is plain: names are shown in records, commits and terminals."""
+    from gateway.core.settings.roles import ACTOR_NAME
+
     for name in names:
         if not ACTOR_NAME.fullmatch(name):
             raise Malformed(
@@ -148,7 +149,7 @@ def _motive_text(key: Mapping[str, Any]) -> str:
     return f"{motive['intent']}/{motive['motivation']}" + (" only" if key["motive_only"] else "") if motive else ""
 
 
-async def _listed(settings: Settings) -> dict[str, Any]:
+async def _listed(settings: "Settings") -> dict[str, Any]:
     """Every key, newest first, under `keys`. Raises `errors.LedgerUnavailable`, `errors.NotFound`."""
     require_ledger(settings)
     if (file := sqlite_file(settings)) is not None:
@@ -226,7 +227,9 @@ def revoke(
         )
 
 
-async def _with_keyring(settings: Settings, work: Callable[["SqlKeyRing"], Awaitable[T]], *, create: bool = False) -> T:
+async def _with_keyring(
+    settings: "Settings", work: Callable[["SqlKeyRing"], Awaitable[T]], *, create: bool = False
+) -> T:
     if not create:
         require_ledger(settings)
     async with open_keyring(settings) as keyring:

@@ -1,10 +1,14 @@
 """`sentinel migrate` brings the ledger's schema to this version, before the programs of this version start."""
 
+from typing import TYPE_CHECKING
+
 from gateway.cli.config import config_file, settings_or_exit
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, fail, show_json
 from gateway.core.errors import SentinelError
-from gateway.core.settings import Settings, without_password
+
+if TYPE_CHECKING:
+    from gateway.core.settings import Settings
 
 
 def migrate(*, config: Config = None, as_json: Json = False) -> None:
@@ -12,6 +16,8 @@ def migrate(*, config: Config = None, as_json: Json = False) -> None:
 
     It waits for transactions that run, and migrates all or nothing. A ledger of a newer version is left as it is, with exit code 1.
     """
+    from gateway.core.settings import without_password
+
     settings = settings_or_exit(config_file(config), as_json=as_json)
     try:
         before, after = _migrate(settings)
@@ -27,7 +33,7 @@ def migrate(*, config: Config = None, as_json: Json = False) -> None:
         console.print(f"The ledger {where} was migrated from {before or 'nothing'} to {after}.", markup=False)
 
 
-def _migrate(settings: Settings) -> tuple[str, str]:
+def _migrate(settings: "Settings") -> tuple[str, str]:
     """The revisions before and after; the first is empty for a new ledger. Raises as `open_store`."""
     from gateway.ledger.store.database import connect_unprepared, open_store, sqlite_file
     from gateway.ledger.store.migrate import HEAD, schema_version

@@ -12,13 +12,13 @@ from gateway.cli.options import Config, Json, time_of
 from gateway.cli.output import console, fail, run, safe, show_json, show_table
 from gateway.core.errors import Malformed
 from gateway.core.model.verdict import Mode, Verdict
-from gateway.core.settings import Settings
 from gateway.core.times import utc_cell, utc_text
 
 if TYPE_CHECKING:
     from gateway.core.ports import LedgerQueries
     from gateway.core.records.decided import DecidedBody, RecordedFinding
     from gateway.core.records.record import Record
+    from gateway.core.settings import Settings
 
 _PAGE: Final = 1_000
 _MOST_RECORDS: Final = 100_000
@@ -121,7 +121,7 @@ def report_command(
     _show(found)
 
 
-async def _report(settings: Settings, stack: str, since: datetime | None) -> dict[str, Any]:
+async def _report(settings: "Settings", stack: str, since: datetime | None) -> dict[str, Any]:
     from gateway.ledger.sealed_ledger import open_sealed_ledger
 
     require_ledger(settings)

@@ -18,9 +18,9 @@ from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import As, Config, Json, time_of
 from gateway.cli.output import console, error_console, log_to_stderr, run, safe, show_json
 from gateway.core.errors import CodeInvalid
-from gateway.core.settings import Settings
 
 if TYPE_CHECKING:
+    from gateway.core.settings import Settings
     from gateway.policy.bundle import Bundle
     from gateway.policy.replay_contracts import ContractReplay
     from gateway.policy.replay_report import ReplayReport
@@ -109,7 +109,7 @@ class ReplayOptions:
     limit: int
 
 
-async def replayed(settings: Settings | None, actor: str | None, asked: ReplayOptions) -> "ReplayReport":
+async def replayed(settings: "Settings | None", actor: str | None, asked: ReplayOptions) -> "ReplayReport":
     """The report of all pages: of the ledger of the settings, else through the gateway. Raises a `SentinelError`."""
     from gateway.policy.replay import LARGEST_PAGE
     from gateway.policy.replay_report import ReplayReport
@@ -217,7 +217,7 @@ async def _through_gateway(actor: str | None, bundle: "Bundle | None") -> AsyncI
 
 
 @asynccontextmanager
-async def _from_ledger(settings: Settings, bundle: "Bundle | None") -> AsyncIterator[Page]:
+async def _from_ledger(settings: "Settings", bundle: "Bundle | None") -> AsyncIterator[Page]:
     """Pages from the ledger of the settings."""
     from gateway.ledger.sealed_ledger import open_sealed_ledger
     from gateway.policy.embedded import Embedded
@@ -248,7 +248,7 @@ async def _from_ledger(settings: Settings, bundle: "Bundle | None") -> AsyncIter
         await engine.close()
 
 
-def _judge(settings: Settings, wanted: Mapping[str, Any]) -> "ContractReplay":
+def _judge(settings: "Settings", wanted: Mapping[str, Any]) -> "ContractReplay":
     """What judges by these contracts of the stacks of the settings. Raises `errors.CodeInvalid`."""
     from gateway.policy.replay_contracts import ContractReplay
     from gateway.terraform.origins import CodeEdit

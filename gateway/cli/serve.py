@@ -6,7 +6,7 @@ import logging
 import socket
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,7 +14,9 @@ from gateway.cli.output import error_console, safe
 from gateway.cli.workers import MOST, run_workers
 from gateway.core.errors import SentinelError, SettingsInvalid
 from gateway.core.exception_text import lossy, without_values
-from gateway.core.settings import ServerSettings, Settings, read_settings_of_server
+
+if TYPE_CHECKING:
+    from gateway.core.settings import ServerSettings, Settings
 
 
 def serve(
@@ -33,6 +35,8 @@ def serve(
 
     It logs to standard error: one line at the start, and one for each decision.
     """
+    from gateway.core.settings import read_settings_of_server
+
     _log_to_stderr()
     try:
         settings = read_settings_of_server(config)
@@ -68,15 +72,20 @@ def _log_to_stderr() -> None:
     )
 
 
-def _run(settings: Settings, listener: socket.socket) -> None:
+def _run(settings: "Settings", listener: socket.socket) -> None:
     """Raises `errors.SentinelError`."""
     import uvloop
 
-    with listener:
-        uvloop.run(_serve(settings, listener))
+    # What is imported and opened until it is ready stays: to look among it for garbage takes a tenth of the start.
+    gc.disable()
+    try:
+        with listener:
+            uvloop.run(_serve(settings, listener))
+    finally:
+        gc.enable()
 
 
-def listening(server: ServerSettings) -> socket.socket:
+def listening(server: "ServerSettings") -> socket.socket:
     """A socket bound to the address of the settings. Raises `errors.SettingsInvalid` if it cannot be."""
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
     listener = socket.socket(family)
@@ -92,7 +101,7 @@ def listening(server: ServerSettings) -> socket.socket:
     return listener
 
 
-async def _serve(settings: Settings, listener: socket.socket) -> None:
+async def _serve(settings: "Settings", listener: socket.socket) -> None:
     import uvicorn
 
     from gateway.app.running import running
@@ -102,6 +111,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
         # Objects that live as long as the gateway are excluded from later garbage collections.
         gc.collect()
         gc.freeze()
+        gc.enable()
         config = uvicorn.Config(
             app,
             http=TimeoutProtocol,

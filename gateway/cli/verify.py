@@ -9,9 +9,9 @@ import typer
 from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json
 from gateway.cli.output import console, run, show_json
-from gateway.core.settings import Settings
 
 if TYPE_CHECKING:
+    from gateway.core.settings import Settings
     from gateway.ledger.chain.verification import Verification
 
 WITHOUT_END: Final = 3
@@ -88,7 +88,7 @@ def _verification_to_json(done: "Verification") -> dict[str, Any]:
     }
 
 
-async def _verify(settings: Settings, archive: Sequence[Path]) -> "Verification":
+async def _verify(settings: "Settings", archive: Sequence[Path]) -> "Verification":
     from gateway.ledger.archive.files import ArchiveFiles
     from gateway.ledger.chain.checkpoint import CheckpointFile
     from gateway.ledger.chain.verification import verify_ledger

@@ -17,8 +17,9 @@ from typing import Any, Final, Self, TypeVar
 import structlog
 
 from gateway.core.errors import LedgerBroken, SentinelError
+from gateway.core.model.export_format import ExportFormatName
 from gateway.core.settings import Settings
-from gateway.core.settings.exports import ExportFormatName, ExportSettings
+from gateway.core.settings.exports import ExportSettings
 from gateway.exports.destination import ExportDestination, destination
 from gateway.exports.formats import FORMATS
 from gateway.ledger.ask.exports import (

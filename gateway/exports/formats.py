@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.core.settings.exports import ExportFormatName
+from gateway.core.model.export_format import ExportFormatName
 from gateway.exports.cloudtrail import cloudtrail_event, cloudtrail_place, is_call
 from gateway.exports.columns import column_line, csv_head, csv_row, json_line, parquet_file, row_place
 from gateway.exports.ocsf import ocsf_event, ocsf_place

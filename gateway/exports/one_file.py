@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Final, cast
 
-from gateway.core.settings.exports import ExportFormatName
+from gateway.core.model.export_format import ExportFormatName
 from gateway.exports.columns import write_parquet
 from gateway.exports.destination import ExportFailed
 from gateway.exports.formats import FORMATS, ExportFormat

@@ -12,7 +12,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gateway.core.settings.exports import ExportFormatName
+from gateway.core.model.export_format import ExportFormatName
 from gateway.exports.destination import DirectoryDestination
 from gateway.exports.exporter import Exporter
 from gateway.exports.one_file import export_once

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gateway.core.settings.exports import ExportFormatName
+from gateway.core.model.export_format import ExportFormatName
 from gateway.exports import destination, exporter
 from gateway.exports.exporter import Exporter
 from gateway.ledger.ask.exports import move_export

@@ -1,16 +1,12 @@
-"""The demo keys of `sentinel up`, and the credentials file that the other commands read them from."""
+"""The credentials file of `sentinel up`, which has its demo keys and is read by the other commands."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateway.core.errors import SentinelError
-from gateway.core.model.caller import ActorKind
-from gateway.core.model.motive import Intent, Motivation, Motive
-from gateway.core.ports import Key, KeyRing
 
 if TYPE_CHECKING:
     from gateway.core.ports import Key
@@ -77,31 +73,3 @@ def read_credentials(home: Path) -> SavedCredentials | None:
         raise NoIdentity(
             f"{path} cannot be read ({type(error).__name__}: {error}). `sentinel up` rewrites it at each start."
         ) from error
-
-
-_LASTS = timedelta(days=90)
-_MIN_REMAINING = timedelta(days=1)
-"""A key that expires sooner is replaced."""
-
-_KEYS: dict[str, tuple[str, ActorKind, tuple[str, ...], Motive | None]] = {
-    "agent": ("agent-scaler", ActorKind.AGENT, (), None),
-    "human": ("you", ActorKind.HUMAN, ("approver", "operator"), None),
-    "pipeline": ("terraform", ActorKind.PIPELINE, (), Motive(intent=Intent.CONSISTENCY, motivation=Motivation.ROUTINE)),
-    "optimizer": ("agent-optimizer", ActorKind.AGENT, (), None),  # the other agent of the tour
-    "reconciler": ("reconciler", ActorKind.SERVICE, ("reconciler",), None),
-}
-
-
-async def demo_keys(keyring: KeyRing) -> Mapping[str, Key]:
-    """The keys by the name that `--as` takes, and `reconciler`. Keys that are missing, revoked or about to expire are issued."""
-    soon = datetime.now(UTC) + _MIN_REMAINING
-    known = {
-        (key.actor, key.kind, key.roles, key.motive): key
-        for key in reversed(await keyring.standing())  # oldest first, so that the newest key of an actor wins
-        if not key.is_session and not key.ended(soon)
-    }
-    return {
-        name: known.get((actor, kind, roles, motive))
-        or await keyring.issue(actor=actor, kind=kind, roles=roles, motive=motive, lasts=_LASTS)
-        for name, (actor, kind, roles, motive) in _KEYS.items()
-    }

@@ -8,15 +8,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gateway.cli.aws_environment import aws_variables, with_aws_variables
 from gateway.cli.demo.processes import TERRAFORM_SECONDS, end
 from gateway.cli.demo.workspace import CannotStart, Workspace
 from gateway.cli.plan_session import HELD
 from gateway.core.ports import Key
-from gateway.core.settings import Settings
 from gateway.terraform.provider_mirror import terraform_environment
+
+if TYPE_CHECKING:
+    from gateway.core.settings import Settings
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 
@@ -104,7 +106,7 @@ _DONE = " complete after "
 _BEGUN = ("Creating...", "Modifying...", "Destroying...", "Reading...", "Still ")
 
 
-async def init_stack(workspace: Workspace, settings: Settings, pipeline: Key) -> None:
+async def init_stack(workspace: Workspace, settings: "Settings", pipeline: Key) -> None:
     """Run `terraform init`, which needs no running gateway. Raises CannotStart as `apply_stack` does."""
     environment = _environment(workspace, settings, pipeline)
     command = [settings.reconcile.terraform, "init", "-no-color"]
@@ -122,7 +124,7 @@ class Progress(Protocol):
 
 
 async def apply_stack(
-    workspace: Workspace, settings: Settings, pipeline: Key, *, progress: Progress | None = None
+    workspace: Workspace, settings: "Settings", pipeline: Key, *, progress: Progress | None = None
 ) -> None:
     """Apply the stack with the pipeline's key, after `init_stack`: the example by `terraform apply`, whose calls tables explain, and the user's
     own stack by `sentinel apply`, whose plan explains them. The output goes to `terraform.log`.
@@ -159,20 +161,20 @@ class _Command:
     """Ends it once what it is at is saved."""
 
 
-def _apply_of_plan(settings: Settings) -> _Command:
+def _apply_of_plan(settings: "Settings") -> _Command:
     """`sentinel apply`, which waits while the plan is held. It hands a SIGTERM on to Terraform, and leaves an interrupt to the terminal."""
     options = ["--yes", "--wait", "--terraform", settings.reconcile.terraform]
     arguments = [sys.executable, "-P", "-m", "gateway", "apply", *options, "--", "-no-color"]
     return _Command(name="sentinel apply", arguments=arguments, ends_by=signal.SIGTERM)
 
 
-def _environment(workspace: Workspace, settings: Settings, pipeline: Key) -> Mapping[str, str]:
+def _environment(workspace: Workspace, settings: "Settings", pipeline: Key) -> Mapping[str, str]:
     region = settings.upstream.default_region
     variables = aws_variables(url=workspace.url, key_id=pipeline.id, secret=pipeline.secret, region=region)
     return environment_of_terraform(workspace.root, settings, variables)
 
 
-def environment_of_terraform(root: Path, settings: Settings, variables: Mapping[str, str]) -> Mapping[str, str]:
+def environment_of_terraform(root: Path, settings: "Settings", variables: Mapping[str, str]) -> Mapping[str, str]:
     """The environment in which Terraform reaches AWS only through the gateway, with the key in these variables."""
     return terraform_environment(
         mirror=settings.reconcile.provider_mirror,

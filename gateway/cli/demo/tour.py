@@ -13,7 +13,6 @@ from gateway.cli.demo.credentials import NoIdentity, read_credentials
 from gateway.cli.demo.tour_fixtures import ASG, Step, TourFailed, TourFixtures, expect, expect_refused, in_thread
 from gateway.cli.options import Json
 from gateway.cli.output import console, error_console, run, show_json, show_pairs
-from gateway.core.settings import CONFIG_FILE, read_settings
 
 INCIDENT = 'incident; evidence=ALERT-1207; text="consumer lag over five minutes"'
 
@@ -36,6 +35,8 @@ def tour(
 
 async def _run_steps(home: Path, out: Console) -> TourFixtures:
     from botocore.exceptions import BotoCoreError, ClientError
+
+    from gateway.core.settings import CONFIG_FILE, read_settings
 
     credentials = read_credentials(home)
     if credentials is None:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.syntax import Syntax
@@ -16,8 +16,10 @@ from gateway.cli.demo.credentials import SavedCredentials
 from gateway.cli.demo.stack import environment_of_terraform
 from gateway.cli.output import safe
 from gateway.core.errors import SentinelError
-from gateway.core.settings import Settings
 from gateway.core.waiting import waiting
+
+if TYPE_CHECKING:
+    from gateway.core.settings import Settings
 
 ASG = "kafka-consumer-processor-asg"
 _RECONCILE_SECONDS = 90.0
@@ -35,7 +37,7 @@ class TourFixtures:
 
     home: Path
     credentials: SavedCredentials
-    settings: Settings
+    settings: "Settings"
     out: Console
     """Where the steps are printed."""
     observations: list[dict[str, Any]] = field(default_factory=list)

@@ -12,14 +12,15 @@ import sys
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gateway.cli.aws_environment import aws_variables
 from gateway.cli.client import UP_DIRECTORY
 from gateway.cli.config import SettingOrigin, environment_variable, flatten, origins
-from gateway.cli.demo.credentials import credentials_text, demo_keys
+from gateway.cli.demo.credentials import credentials_text
+from gateway.cli.demo.demo_keys import demo_keys
 from gateway.cli.demo.own_postgresql import has_postgresql, own_postgresql
 from gateway.cli.demo.processes import ChildDied, Children
 from gateway.cli.demo.stack import apply_stack, example, init_stack, prepare_stack
@@ -34,8 +35,10 @@ from gateway.cli.demo.workspace import (
 )
 from gateway.cli.output import OsCallFailed, console, fail, run, safe
 from gateway.core.ports import Key
-from gateway.core.settings import Settings, read_settings
 from gateway.core.waiting import waiting
+
+if TYPE_CHECKING:
+    from gateway.core.settings import Settings
 
 _SHOWN = ("agent", "human", "pipeline")
 
@@ -296,9 +299,10 @@ async def _run(workspace: Workspace, options: UpOptions, children: Children) -> 
     show_banner(workspace, keys, region=settings.upstream.default_region, applied=workspace.applied.exists())
 
 
-async def _write_settings(workspace: Workspace, options: UpOptions) -> tuple[Settings, Mapping[str, Key]]:
+async def _write_settings(workspace: Workspace, options: UpOptions) -> "tuple[Settings, Mapping[str, Key]]":
     """Write settings and credentials. Raises CannotStart if the environment overrides a setting that this command writes."""
     from gateway.cli.keys import open_keyring
+    from gateway.core.settings import read_settings
 
     write_config(workspace, reconciler=None, policies=options.policies, observe=options.observe)
     async with open_keyring(read_settings(workspace.config)) as keyring:
@@ -311,7 +315,7 @@ async def _write_settings(workspace: Workspace, options: UpOptions) -> tuple[Set
     return settings, keys
 
 
-def _check_environment(settings: Settings, workspace: Workspace) -> None:
+def _check_environment(settings: "Settings", workspace: Workspace) -> None:
     import tomllib
 
     written = flatten(tomllib.loads(workspace.config.read_text(encoding="utf-8")))
@@ -344,7 +348,7 @@ async def _start_gateway(workspace: Workspace, children: Children) -> None:
         await children.start("gateway", arguments, descriptors=[descriptor])
 
 
-async def _wait_and_apply(workspace: Workspace, settings: Settings, pipeline: Key) -> None:
+async def _wait_and_apply(workspace: Workspace, settings: "Settings", pipeline: Key) -> None:
     """Wait for the parts and apply the stack. Terraform loads while the parts do: its first calls wait for them on their sockets."""
     progress = _Progress()
     applied = asyncio.ensure_future(_init_and_apply(workspace, settings, pipeline, progress))
@@ -358,7 +362,7 @@ async def _wait_and_apply(workspace: Workspace, settings: Settings, pipeline: Ke
     console.print("[green]✓[/green] stack applied by Terraform, through the gateway, with the pipeline's key")
 
 
-async def _init_and_apply(workspace: Workspace, settings: Settings, pipeline: Key, progress: "_Progress") -> None:
+async def _init_and_apply(workspace: Workspace, settings: "Settings", pipeline: Key, progress: "_Progress") -> None:
     await init_stack(workspace, settings, pipeline)
     await apply_stack(workspace, settings, pipeline, progress=progress)
 

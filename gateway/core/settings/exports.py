@@ -1,23 +1,10 @@
 """Settings of the exports that `sentinel export` keeps up to date."""
 
-from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
-
-class ExportFormatName(StrEnum):
-    """The formats of an export by name."""
-
-    OCSF = "ocsf"
-    """Events of OCSF 1.8."""
-    CLOUDTRAIL = "cloudtrail"
-    """Calls as events of CloudTrail."""
-    JSONL = "jsonl"
-    """Whole records as they are hashed."""
-    CSV = "csv"
-    PARQUET = "parquet"
-    """Needs the extra `export`."""
+from gateway.core.model.export_format import ExportFormatName
 
 
 class ExportSettings(BaseModel):

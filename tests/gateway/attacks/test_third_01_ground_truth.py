@@ -18,10 +18,11 @@ from aiohttp import web
 from botocore.exceptions import ClientError
 
 from gateway.core.model.caller import ActorKind
+from gateway.core.model.export_format import ExportFormatName
 from gateway.core.model.verdict import Mode
 from gateway.core.records.record import Stage
 from gateway.core.settings import ReconcileSettings, StackSettings
-from gateway.core.settings.exports import ExportFormatName, ExportSettings
+from gateway.core.settings.exports import ExportSettings
 from gateway.core.settings.publish import EventSourceKind, EventSourceSettings
 from gateway.core.settings.signals import SignalForm, SignalSourceSettings
 from tests.kit.gate import STACK, Gate

@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from gateway.core.model.export_format import ExportFormatName
 from gateway.core.records.record import Stage
-from gateway.core.settings.exports import ExportFormatName
 from gateway.exports.cloudtrail import cloudtrail_event, cloudtrail_place, is_call
 from gateway.exports.columns import open_duckdb
 from gateway.exports.formats import FORMATS

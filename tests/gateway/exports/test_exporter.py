@@ -16,8 +16,9 @@ import pytest
 from sqlalchemy import text
 
 from gateway.core.errors import LedgerBroken
+from gateway.core.model.export_format import ExportFormatName
 from gateway.core.settings import Settings
-from gateway.core.settings.exports import ExportFormatName, ExportSettings
+from gateway.core.settings.exports import ExportSettings
 from gateway.exports.destination import DirectoryDestination, ExportFailed
 from gateway.exports.exporter import Exporter, OpenedLedger, keep_up, progress
 from gateway.ledger.ask.exports import ExportedRecord, start_since

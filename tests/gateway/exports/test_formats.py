@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from gateway.core.settings.exports import ExportFormatName
+from gateway.core.model.export_format import ExportFormatName
 from gateway.exports.formats import FORMATS
 from gateway.ledger.ask.exports import ExportedRecord
 

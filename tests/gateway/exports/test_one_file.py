@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gateway.core.errors import LedgerBroken
-from gateway.core.settings.exports import ExportFormatName
+from gateway.core.model.export_format import ExportFormatName
 from gateway.exports.columns import open_duckdb
 from gateway.exports.destination import ExportFailed
 from gateway.exports.formats import FORMATS

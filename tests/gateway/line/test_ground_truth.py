@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from gateway.core.model.caller import ActorKind, Caller
+from gateway.core.model.export_format import ExportFormatName
 from gateway.core.model.mutation import Call, CallClass
 from gateway.core.settings import ReconcileSettings, Settings, UpstreamSettings
-from gateway.core.settings.exports import ExportFormatName, ExportSettings
+from gateway.core.settings.exports import ExportSettings
 from gateway.core.settings.publish import EventSourceKind, EventSourceSettings
 from gateway.core.settings.signals import SignalForm, SignalSourceSettings
 from gateway.line.ground_truth import Ground, GroundKind, GroundTruth, places_of

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from gateway.core.model.export_format import ExportFormatName
 from gateway.core.model.mutation import Call
-from gateway.core.settings.exports import ExportFormatName
 from gateway.exports.one_file import export_once
 from reconciler.__main__ import app
 from tests.kit.exports import opened
