@@ -5,7 +5,7 @@ directly feeds an attribute has the attribute's new value. So the plan and the g
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
@@ -14,6 +14,7 @@ from gateway.core.model.json import Json
 from gateway.terraform.config.module import META, Module, ResourceInstance
 from gateway.terraform.contracts.bounds import CONDITION, limit_problem
 from gateway.terraform.contracts.contract import ConditionRule
+from gateway.terraform.contracts.remembered import Remembered, key_of, references
 from gateway.terraform.contracts.text import WrittenExpression, written_expression
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.evaluate import EvaluationScope, Unknown
@@ -25,6 +26,8 @@ Lookup = Callable[[str, Iterable[str]], Mapping[str, Json]]
 """From a module's address and root names such as `aws_sqs_queue` or `data` to what the state records for each."""
 
 _NOT_IN_STATE = frozenset({"self", "var", "local", "each", "count", "module"})
+_OF_THE_INSTANCE = frozenset({"local", "each", "count"})
+"""Roots of names whose values are those of the instance and its module, whatever changes."""
 
 
 def evaluate_condition(rule: ConditionRule, scope: EvaluationScope, *, attribute: str = "") -> Bound:
@@ -53,6 +56,14 @@ class _Feed:
     module: Module
     variable: str
     validations: tuple[ConditionRule, ...]
+    of_the_module: bool
+    """Whether the validations refer to nothing but what the module has, and the variable itself."""
+    known: Remembered[tuple[Bound, ...]] = field(default_factory=Remembered)
+
+    def validated(self, after: Attributes) -> tuple[Bound, ...]:
+        """The validations of the variable, evaluated with the new value of the attribute that it feeds; once for each value."""
+        key = key_of([(after, self.attribute)]) if self.of_the_module else None
+        return self.known.once(key, lambda: tuple(_validated(self, after)))
 
 
 class CodeConditions:
@@ -66,17 +77,31 @@ class CodeConditions:
         if instance is None:
             return lambda _after: ()
         feeds = tuple(_feeds(instance))
-        rules = tuple(_lifecycle_rules(instance))
+        rules = tuple(self._judged(instance, rule) for rule in _lifecycle_rules(instance))
 
         def bounds(after: Attributes) -> tuple[Bound, ...]:
             effective = [feed for feed in feeds if feed.attribute in after]
             fed = {feed.variable: after[feed.attribute] for feed in effective if feed.module is instance.module}
             return (
-                *(bound for feed in effective for bound in _validated(feed, after)),
-                *(evaluate_condition(rule, self._scope(instance, rule, after, fed)) for rule in rules),
+                *(bound for feed in effective for bound in feed.validated(after)),
+                *(judged(after, fed) for judged in rules),
             )
 
         return bounds
+
+    def _judged(self, instance: ResourceInstance, rule: ConditionRule) -> Callable[[Attributes, Attributes], Bound]:
+        """The rule as a bound, from the attributes after a change and the variables that it feeds; evaluated once for each set of values."""
+        wanted = sorted(references((rule.condition, rule.message)))
+        plain = all(root in _OF_THE_INSTANCE or (root in ("self", "var") and name) for root, name in wanted)
+        known: Remembered[Bound] = Remembered()
+
+        def judged(after: Attributes, fed: Attributes) -> Bound:
+            # A variable that nothing feeds has the module's value, whatever changes.
+            values = ((after if root == "self" else fed, name) for root, name in wanted if root not in _OF_THE_INSTANCE)
+            key = key_of(values) if plain else None
+            return known.once(key, lambda: evaluate_condition(rule, self._scope(instance, rule, after, fed)))
+
+        return judged
 
     def _scope(
         self, instance: ResourceInstance, rule: ConditionRule, after: Attributes, fed: Attributes
@@ -125,7 +150,14 @@ def _feeds(instance: ResourceInstance) -> Iterator[_Feed]:
         variable = _variable(document, node)
         while module is not None and variable:
             rules = tuple(validation_rules(module, variable))
-            yield _Feed(attribute=attribute, module=module, variable=variable, validations=rules)
+            roots = {root for rule in rules for root, _ in references((rule.condition, rule.message))}
+            yield _Feed(
+                attribute=attribute,
+                module=module,
+                variable=variable,
+                validations=rules,
+                of_the_module=roots <= {"var", "local"},
+            )
             module, variable = _caller(module, variable)
 
 

@@ -15,6 +15,7 @@ from gateway.terraform.contracts.attribute_names import Seen, check_attributes
 from gateway.terraform.contracts.bounds import limit_problem
 from gateway.terraform.contracts.conditions import CodeConditions, evaluate_condition
 from gateway.terraform.contracts.contract import BoundRule, ConditionRule, ResourceRule
+from gateway.terraform.contracts.remembered import Remembered, key_of, references
 from gateway.terraform.contracts.targets import MissingTarget, missing_targets
 from gateway.terraform.contracts.text import WrittenExpression
 from gateway.terraform.lang.evaluate import EvaluationScope
@@ -155,6 +156,8 @@ def matches(rule: ResourceRule, where: Address) -> bool:
 Evaluated = Callable[[EvaluationScope], Bound]
 _OF_THE_MODULE: Final = frozenset({"var", "local"})
 """Roots of names whose values are those of the module, whatever changes."""
+_OF_THE_CHANGE: Final = frozenset({"self", "before"})
+"""Roots of names whose members are the attributes of the resource, after and before the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,18 +196,18 @@ def _condition(rule: ConditionRule) -> Evaluated:
     return _once((rule.condition, rule.message), functools.partial(evaluate_condition, rule))
 
 
-def _once(expressions: Iterable[WrittenExpression], evaluated: Evaluated) -> Evaluated:
-    """The same, evaluated once if the expressions refer to nothing but what the module has."""
-    if any(root not in _OF_THE_MODULE for expression in expressions for root, _ in expression.references):
+def _once(expressions: Sequence[WrittenExpression], evaluated: Evaluated) -> Evaluated:
+    """The same, evaluated once for each set of values that the expressions refer to; for what only the module has, once."""
+    wanted = sorted(reference for reference in references(expressions) if reference[0] not in _OF_THE_MODULE)
+    if any(root not in _OF_THE_CHANGE or not name for root, name in wanted):
         return evaluated
-    known: list[Bound] = []
+    known: Remembered[Bound] = Remembered()
 
-    def again(scope: EvaluationScope) -> Bound:
-        if not known:
-            known.append(evaluated(scope))
-        return known[0]
+    def remembered(scope: EvaluationScope) -> Bound:
+        key = key_of((scope.names[root], name) for root, name in wanted)
+        return known.once(key, lambda: evaluated(scope))
 
-    return again
+    return remembered
 
 
 def _bound(rule: BoundRule, scope: EvaluationScope) -> Bound:
