@@ -154,15 +154,20 @@ def _server(application: Any, port: int) -> Any:
 
 def _moto() -> Any:
     """The simulated AWS. As in AWS, an ECS service says that it does not rebalance zones, of which moto says nothing, a queue returns its
-    redrive policies without spaces, since the provider compares it as text, the tracing of a function can be changed, and the metadata options of
-    an instance that a call does not name stay, and the rules of a bucket's life cycle come with the size below which objects stay where they are.
+    redrive policies without spaces, since the provider compares it as text, the tracing of a function can be changed, the metadata options of
+    an instance that a call does not name stay, the rules of a bucket's life cycle come with the size below which objects stay where they are,
+    and a stream keeps the tags that it is created with. What the provider asks in each plan and moto does not know has an answer: the tags of
+    a scalable target, whether a state machine's definition is valid, and its versions.
     """
+    from moto.applicationautoscaling.responses import ApplicationAutoScalingResponse  # noqa: PLC0415  as above
     from moto.awslambda.models import LambdaFunction  # noqa: PLC0415  as above
     from moto.ec2.models.instances import InstanceBackend  # noqa: PLC0415  as above
     from moto.ecs.models import Service  # noqa: PLC0415  as above
+    from moto.kinesis.responses import KinesisResponse  # noqa: PLC0415  as above
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app  # noqa: PLC0415
     from moto.s3.responses import S3Response  # noqa: PLC0415  as above
     from moto.sqs.models import Queue  # noqa: PLC0415  as above
+    from moto.stepfunctions.responses import StepFunctionResponse  # noqa: PLC0415  as above
 
     setattr(Service, "availability_zone_rebalancing", "DISABLED")  # noqa: B010  mypy rightly forbids a new attribute
     original = Service.__init__
@@ -178,7 +183,25 @@ def _moto() -> Any:
     setattr(InstanceBackend, options.__name__, _with_options_kept(options))
     lifecycle = S3Response.get_bucket_lifecycle
     setattr(S3Response, lifecycle.__name__, _with_minimum_size(lifecycle))
+    setattr(KinesisResponse, "create_stream", _with_tags(KinesisResponse.create_stream))  # noqa: B010  as above
+    setattr(ApplicationAutoScalingResponse, "list_tags_for_resource", _answer('{"Tags": {}}'))  # noqa: B010  as above
+    setattr(StepFunctionResponse, "validate_state_machine_definition", _answer('{"result": "OK", "diagnostics": []}'))  # noqa: B010
+    setattr(StepFunctionResponse, "list_state_machine_versions", _answer('{"stateMachineVersions": []}'))  # noqa: B010
     return DomainDispatcherApplication(create_backend_app)
+
+
+def _with_tags(original: Any) -> Callable[[Any], Any]:
+    def create(response: Any) -> Any:
+        reply = original(response)
+        name, tags = response._get_param("StreamName"), response._get_param("Tags") or {}
+        response.kinesis_backend.add_tags_to_stream(None, name, tags)
+        return reply
+
+    return create
+
+
+def _answer(body: str) -> Callable[[Any], tuple[int, dict[str, str], str]]:
+    return lambda _response: (200, {}, body)
 
 
 def _with_minimum_size(original: Any) -> Callable[..., Any]:

@@ -1,0 +1,3 @@
+pipelines = {
+  sessions = { memory = 128 }
+}
