@@ -1,7 +1,8 @@
 """Replaces the items of a list, keeping the lines, order and comments of those that stay; adds or removes one item."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
@@ -14,6 +15,8 @@ from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at,
 from reconciler.rewrite.trace.references import names_object
 from reconciler.rewrite.trace.sites import ListSite
 from reconciler.rewrite.value_parts import alike
+
+_COMMENT = re.compile(r"#|//|/\*")
 
 
 def replace_items(site: ListSite, value: Json) -> Splice:
@@ -148,29 +151,79 @@ def _lines(document: Document, node: e.Tuple, rows: Sequence[_Row]) -> str:
 
 
 def _joined(document: Document, node: e.Tuple, rows: Sequence[_Row]) -> Splice:
-    """A list whose items share lines, as in `[{` … `}, {` … `}]`: items are cut out, new ones follow the last that stays."""
+    """A list whose items share lines, as in `[{` … `}, {` … `}]`: a plain item takes the place of one that goes between the same two others; the
+    rest is cut out, and what is new follows the item before it.
+    """
     kept = [row.item for row in rows if row.item is not None]
-    if [item.start for item in kept] != sorted(item.start for item in kept) or not kept:
+    places = _places(node, rows)
+    if [item.start for item in kept] != sorted(item.start for item in kept) or not places.following:
         raise CannotEdit("The list is not written with one item on a line.")
-    splices = [
-        _cut(document, node, index, last=all(later not in kept for later in node.items[index:]))
-        for index, item in enumerate(node.items)
-        if item not in kept
+    staying = {item.start for item, _ in places.following}
+    splices = [Splice(item.start, item.end, to_hcl(value, "")) for item, value in places.replaced]
+    splices += [
+        _cut(document, node, index, staying) for index, item in enumerate(node.items) if item.start not in staying
     ]
-    new = [row.value for row in rows if row.item is None]
-    if new:
-        splices.append(_following(document, node, kept[-1], new))
+    splices += [_following(document, node, item, new) for item, new in places.following if new]
     return merge_splices(document, splices)
 
 
-def _cut(document: Document, node: e.Tuple, index: int, *, last: bool) -> Splice:
-    """One item cut out, with its comma. Of an object that ends the list the closing brace stays, where `fmt` wants it."""
+@dataclass(frozen=True, slots=True)
+class _Places:
+    replaced: list[tuple[e.Expression, Json]]
+    """Items, each with the value that takes its place."""
+    following: list[tuple[e.Expression, list[Json]]]
+    """Items that stay, each with the values that follow it."""
+
+
+def _places(node: e.Tuple, rows: Sequence[_Row]) -> _Places:
+    """Where the new values go. What would come before the first item that stays follows the last one."""
+    kept = {row.item.start for row in rows if row.item is not None}
+    free: dict[int, list[e.Expression]] = {}
+    behind = 0
+    for item in node.items:
+        if item.start in kept:
+            behind = item.start
+        else:
+            free.setdefault(behind, []).append(item)
+    found = _Places([], [])
+    here, first = 0, list[Json]()
+    for row in rows:
+        if row.item is not None:
+            here = row.item.start
+            found.following.append((row.item, []))
+        elif _is_plain(row.value) and free.get(here) and isinstance(e.bare(free[here][0]), e.LiteralValue):
+            item = free[here].pop(0)
+            found.replaced.append((item, row.value))
+            found.following.append((item, []))
+        else:
+            (found.following[-1][1] if found.following else first).append(row.value)
+    if found.following:
+        found.following[-1][1].extend(first)
+    return found
+
+
+def _is_plain(value: Json) -> bool:
+    return isinstance(value, str | int | float | bool)
+
+
+def _cut(document: Document, node: e.Tuple, index: int, staying: Collection[int]) -> Splice:
+    """One item cut out, with its comma; a comment behind one that stays remains. Of an object that ends the list the closing brace stays, where
+    `fmt` wants it. `staying` are the starts of the items that stay.
+    """
     item = node.items[index]
-    if not last:
-        return Splice(item.start, node.items[index + 1].start, "")
+    if any(later.start in staying for later in node.items[index:]):
+        following = node.items[index + 1]
+        lines = [document.source.rfind(b"\n", 0, each.start) + 1 for each in (item, following)]
+        if all(
+            not document.source[line : each.start].strip() for line, each in zip(lines, (item, following), strict=True)
+        ):
+            return Splice(lines[0], lines[1], "")
+        return Splice(item.start, following.start, "")
     before = node.items[index - 1]
     one, other = (_closing_line(document, each) for each in (before, item))
-    return Splice(before.end, item.end, "") if one is None or other is None else Splice(one, other, "")
+    between = document.source[before.end : item.start].decode()
+    rest = between.replace(",", "", 1) if before.start in staying and _COMMENT.search(between) else ""
+    return Splice(before.end, item.end, rest) if one is None or other is None else Splice(one, other, "")
 
 
 def _closing_line(document: Document, item: e.Expression) -> int | None:
@@ -201,9 +254,9 @@ def _ends_with_comma(document: Document, node: e.Tuple) -> bool:
 def remove_item(document: Document, node: e.Tuple, position: int) -> Splice:
     """The item's own lines removed, or the item and one comma if it shares a line. Raises `CannotEdit`."""
     item = node.items[position]
-    if b"\n" in document.source[node.start : node.items[0].start]:
+    if b"\n" in document.source[node.start : node.items[-1].start] and len(node.items) > 1:
         if not alone_on_lines(document, item.start, item.end):
-            raise CannotEdit("The list is not written with one item on a line.")
+            return _cut(document, node, position, {each.start for each in node.items} - {item.start})
         first = document.source.rfind(b"\n", 0, item.start) + 1
         return Splice(first, line_end(document, item.end) + len(newline(document)), "")
     if position + 1 < len(node.items):
@@ -218,10 +271,8 @@ def append_item(document: Document, node: e.Tuple, text: str) -> Splice:
     if not node.items:
         return Splice(node.start, node.end, f"[{text}]")
     last = node.items[-1]
-    if b"\n" not in document.source[node.start : node.items[0].start]:
-        return Splice(last.end, last.end, f", {text}")
     if not alone_on_lines(document, last.start, last.end):
-        raise CannotEdit("The list is not written with one item on a line.")
+        return Splice(last.end, last.end, f", {text}")
     comma = re.match(rb"[ \t]*,", document.source[last.end :])
     row = f"{newline(document)}{indent_at(document, last.start)}{text}"
     if comma:

@@ -32,7 +32,7 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
 from reconciler.rewrite.trace import blocks, conversions, documents, functions, lists, overrides, policies, references
-from reconciler.rewrite.trace.inverse import negated, then
+from reconciler.rewrite.trace.inverse import negated, opposite, then
 from reconciler.rewrite.trace.sites import Alias, Cursor, NoSite, TracedSite, source_of
 
 _DEPTH = 60
@@ -151,7 +151,8 @@ def _within(cursor: Cursor, row: Nested, block_type: str) -> Cursor:
     iterator = read_attribute(cursor.document, written["iterator"]) if "iterator" in written else None
     name = iterator.name if isinstance(iterator, e.Name) else block_type
     source = read_attribute(cursor.document, written["for_each"])
-    key = conversions.place_in_set(values.items(value_of(source, cursor.scope), "for_each"), row.key)
+    held = values.known(value_of(source, cursor.scope))
+    key = conversions.place_in_set(() if isinstance(held, Mapping) else values.items(held, "for_each"), row.key)
     alias = Alias(cursor.document, source, replace(cursor, chain=()), key, whole=False)
     return replace(cursor, scope=row.scope, aliases={**cursor.aliases, name: alias})
 
@@ -183,6 +184,8 @@ def _follow(  # noqa: C901, PLR0912  one case per type of expression
         case e.Unary(operator="-", operand=operand) if not path:
             convert = then(negated, cursor.convert)
             yield from _follow(replace(cursor, convert=convert), operand, path)
+        case e.Unary(operator="!", operand=operand) if not path:
+            yield from _follow(replace(cursor, convert=then(opposite, cursor.convert)), operand, path)
         case e.Binary() if not path:
             yield from functions.arithmetic(cursor, expression, _follow)
         case e.Conditional():
@@ -208,9 +211,10 @@ def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, 
     condition = source_of(cursor.document, expression.condition)
     line = f"{cursor.document.at(expression.start)} {condition} is {'true' if truth else 'false'}"
     chosen, other = (expression.then, expression.otherwise) if truth else (expression.otherwise, expression.then)
-    yield from _follow(cursor.step(line), chosen, path)
     if not path:
+        # Where the other branch has the value already, the condition is what changed.
         yield from functions.condition(cursor, expression, other, _follow)
+    yield from _follow(cursor.step(line), chosen, path)
 
 
 def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterator[TracedSite]:

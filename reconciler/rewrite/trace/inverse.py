@@ -45,6 +45,11 @@ def negated(value: Json) -> Json:
     return values.number(-values.decimal(value))
 
 
+def opposite(value: Json) -> Json:
+    """The other bool. Raises `Unknown` if the value is none."""
+    return not values.truth(value)
+
+
 def inverse(operator: str, constant: Value, *, left: bool) -> Inverse:
     """The inverse of `x operator constant` (`left`: x is the left operand) or of `constant operator x`.
 

@@ -368,3 +368,31 @@ def test_the_text_that_several_share_is_one_edit(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(code)
     wanted = [Wanted(address=f"r.a[{n}]", attribute="note", value=f"night {n}") for n in (0, 1)]
     assert edit_values(tmp_path, wanted).files == {Path("main.tf"): code.replace("worker", "night").encode()}
+
+
+def test_one_value_of_a_block_that_a_map_makes_is_edited_in_the_map(tmp_path: Path) -> None:
+    code = """locals {
+  rules = {
+    http  = { port = 80, cidrs = ["10.0.0.0/8"] }
+    https = { port = 443, cidrs = ["10.0.0.0/8"] }
+  }
+}
+
+resource "aws_security_group" "g" {
+  dynamic "ingress" {
+    for_each = local.rules
+    content {
+      from_port   = ingress.value.port
+      cidr_blocks = ingress.value.cidrs
+    }
+  }
+}
+"""
+    (tmp_path / "main.tf").write_text(code)
+    before: list[Json] = [{"from_port": port, "cidr_blocks": ["10.0.0.0/8"]} for port in (80, 443)]
+    value: list[Json] = [before[0], {"from_port": 443, "cidr_blocks": ["10.0.0.0/8", "10.9.0.0/16"]}]
+    wanted = Wanted(address="aws_security_group.g", attribute="ingress", value=value, before=before)
+    edited = edit_values(tmp_path, [wanted])
+    assert edited.left == ()
+    after = code.replace('443, cidrs = ["10.0.0.0/8"]', '443, cidrs = ["10.0.0.0/8", "10.9.0.0/16"]')
+    assert edited.files == {Path("main.tf"): after.encode()}

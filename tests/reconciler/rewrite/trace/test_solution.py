@@ -37,7 +37,9 @@ from tests.kit.expression_edit import edited, replaced
         ('formatlist("%s/*", var.items)', ["a/*", "c/*"], '["a", "b"]', '["a", "c"]'),
         ('[for item in var.items : "${item}/*"]', ["a/*", "b/*", "c/*"], '["a", "b"]', '["a", "b", "c"]'),
         ("[for port in var.ports : port + 1]", [81, 445], "[80, 443]", "[80, 444]"),
-        ('var.on ? "aws:kms" : "AES256"', "aws:kms", '"AES256"', '"aws:kms"'),
+        ('var.on ? "aws:kms" : "AES256"', "aws:kms", "= false", "= true"),
+        ('var.on ? "aws:kms" : "AES256"', "aws:fsx", '"AES256"', '"aws:fsx"'),
+        ("!var.on", False, "= false", "= true"),
         ("var.on ? var.net : var.net * 2", 10, "= 3", "= 5"),
     ],
 )
