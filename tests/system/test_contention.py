@@ -40,7 +40,13 @@ async def test_on_postgresql_neither_when_its_server_crashes(tmp_path: Path) -> 
     assert sum(result.answers.values()) == REQUESTS
 
 
-@pytest.mark.parametrize("motives", [SAME, OUTBIDDING], ids=["the same motive", "outbidding each other"])
+@pytest.mark.parametrize(
+    "motives",
+    [
+        pytest.param(SAME, id="the same motive", marks=pytest.mark.long),
+        pytest.param(OUTBIDDING, id="outbidding each other"),
+    ],
+)
 async def test_two_agents_that_set_one_attribute_in_turn_change_it_three_times_at_most(
     tmp_path: Path, motives: Sequence[tuple[str, str]]
 ) -> None:

@@ -12,6 +12,7 @@ from tests.bench.effects_truth.seeds import read_seed
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.slow, pytest.mark.terraform]
 
 
+@pytest.mark.long
 def test_what_certain_rows_foresee_of_a_service_is_what_its_plans_say(tmp_path: Path) -> None:
     with simulated_aws(tmp_path / "aws.log", empty_reads=True) as world:
         world.freeze()

@@ -1,10 +1,12 @@
 """The embedded engine: whatever a policy does, the gateway gets an answer in time or a denial, and the next one works."""
 
 import asyncio
+import shutil
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,8 +14,10 @@ import wasmtime
 
 from gateway.core.errors import PolicyInvalid, PolicyUnavailable
 from gateway.core.model.json import Json
-from gateway.policy.bundle import Bundle
+from gateway.policy.bundle import Bundle, build
 from gateway.policy.embedded import LARGEST_INPUT, Embedded, native_code, native_module, new_engine, sort_lists
+from gateway.policy.opa_command import find_opa
+from gateway.policy.sources import read_sources, shipped
 
 GUARDRAILS = "sentinel/guardrails/result"
 ARBITRATION = "sentinel/arbitration/result"
@@ -25,41 +29,29 @@ QUIET: Json = {
     "flips": {},
     "now_ns": 1,
 }  # fmt: skip
-RUNAWAY = """evaluated := true
-
-findings contains "x" if {
-	input.flips.loop
+RUNAWAY = """findings contains "x" if {
+	input.flips.runaway
 	some a in numbers.range(1, 5000)
 	some b in numbers.range(1, 5000)
 	a * b == 0 - 1
 }"""
-GREEDY = """evaluated := true
-
-findings contains "x" if {
-	input.flips.loop
+GREEDY = """findings contains "x" if {
+	input.flips.greedy
 	count(numbers.range(1, 50000000)) == 1
 }"""
-CONTRADICTION = """evaluated := true
+CONTRADICTION = """findings contains "x" if verdict == 3
 
-findings contains "x" if verdict == 3
+verdict := 1 if input.flips.contradiction
 
-verdict := 1 if input.flips.loop
+verdict := 2 if input.flips.contradiction"""
+UNKNOWN_VERB = """findings contains sprintf("%#x", [input.flips.verb]) if input.flips.verb"""
 
-verdict := 2 if input.flips.loop"""
-UNKNOWN_VERB = """evaluated := true
-
-findings contains sprintf("%#x", [input.flips.loop]) if input.flips.loop"""
-
-WITHIN_A_BUILT_IN = """evaluated := true
-
-findings contains "x" if {
-	input.flips.loop
+WITHIN_A_BUILT_IN = """findings contains "x" if {
+	input.flips.within
 	count(net.cidr_expand("10.0.0.0/8")) == 1
 }"""
-SLOW_BUILT_INS = """evaluated := true
-
-findings contains "x" if {
-	input.flips.loop
+SLOW_BUILT_INS = """findings contains "x" if {
+	input.flips.many
 	some a in numbers.range(1, 5000)
 	some b in numbers.range(1, 5000)
 	time.add_date(a, b, 0, 0) == 0 - 1
@@ -80,21 +72,37 @@ async def test_a_quiet_mutation_is_answered(engine: Embedded) -> None:
     assert len(engine.revision) == 64
 
 
+BREAKING = {
+    "runaway": RUNAWAY,
+    "greedy": GREEDY,
+    "contradiction": CONTRADICTION,
+    "verb": UNKNOWN_VERB,
+    "within": WITHIN_A_BUILT_IN,
+    "many": SLOW_BUILT_INS,
+}
+"""Rules that break, each once `input.flips` has its name."""
+
+
+@pytest.fixture(scope="module")
+def breaking(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """The shipped policies with all of them: to build a bundle takes two seconds."""
+    policies, tool = Path(shutil.copytree(shipped(), tmp_path_factory.mktemp("breaking") / "policies")), find_opa()
+    assert tool is not None
+    for name, body in BREAKING.items():
+        text = f"package sentinel.rules.{name}\n\nevaluated := true\n\n{body}\n"
+        (policies / "guardrails" / f"{name}.rego").write_text(text)
+    return build(read_sources(policies), tool)
+
+
 @pytest.mark.opa
-@pytest.mark.parametrize(
-    "body",
-    [RUNAWAY, GREEDY, CONTRADICTION, UNKNOWN_VERB, WITHIN_A_BUILT_IN, SLOW_BUILT_INS],
-    ids=["runaway", "greedy", "contradiction", "verb", "within a built-in", "many built-ins"],
-)
-async def test_a_policy_that_breaks_is_a_denial_and_the_next_answer_is_right(
-    with_rule: Callable[[str], Bundle], body: str
-) -> None:
-    engine = Embedded(with_rule(body), deadline_ms=100, memory_mb=32)
+@pytest.mark.parametrize("broken", BREAKING)
+async def test_a_policy_that_breaks_is_a_denial_and_the_next_answer_is_right(breaking: Bundle, broken: str) -> None:
+    engine = Embedded(breaking, deadline_ms=100, memory_mb=32)
     try:
         before = await engine.ask(GUARDRAILS, QUIET)
         assert isinstance(QUIET, dict)
         with pytest.raises(PolicyUnavailable):
-            await engine.ask(GUARDRAILS, {**QUIET, "flips": {"loop": 1.5}})
+            await engine.ask(GUARDRAILS, {**QUIET, "flips": {broken: 1.5}})
         assert await engine.ask(GUARDRAILS, QUIET) == before
     finally:
         await engine.close()

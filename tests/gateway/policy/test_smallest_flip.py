@@ -66,7 +66,6 @@ async def test_times_effects_and_claims_are_no_values() -> None:
     assert await smallest_flips(document(1, claims=[{"since_ns": 5}]), counts, [4, 5, 6]) == ()
 
 
-@pytest.mark.slow
 async def test_the_number_of_questions_is_bounded() -> None:
     asked = []
 
@@ -74,9 +73,9 @@ async def test_the_number_of_questions_is_bounded() -> None:
         asked.append(given)
         return judged()
 
-    large = document([[number, list(range(50))] for number in range(60)])
+    large = document([[number, list(range(8))] for number in range(8)])
     await smallest_flips(large, ask, list(range(9000)))
-    assert len(asked) <= 3001
+    assert len(asked) == 3001
     asked.clear()
     assert await smallest_set(large, ask, list(range(9000))) == ()
     assert len(asked) <= 3001

@@ -22,6 +22,7 @@ async def traced(directory: Path) -> dict[tuple[str, str], DerivedRow]:
     return {(row.resource_type, row.operation): row for rows in found for row in rows}
 
 
+@pytest.mark.long
 @pytest.mark.terraform
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_types_are_traced_and_a_broken_run_goes_on(tmp_path: Path) -> None:
