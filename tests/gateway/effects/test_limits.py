@@ -215,7 +215,9 @@ GROWING = {(case["service"], case["operation"], path): case for case in RECORDED
 
 
 @pytest.mark.parametrize("where", GROWING, ids=lambda where: f"{where[0]}-{where[1]}-{'.'.join(map(str, where[2]))}")
-@pytest.mark.parametrize("distinct", [True, False], ids=["distinct", "repeated"])
+@pytest.mark.parametrize(
+    "distinct", [pytest.param(True, id="distinct"), pytest.param(False, id="repeated", marks=pytest.mark.long)]
+)
 def test_every_table_is_linear_in_every_list(
     resolver: EffectResolver,
     stack: Mapping[str, Mapping[str, Json]],

@@ -118,7 +118,9 @@ def scene(gate: GateProcess, moto: MotoUpstream, reconciler: ForkServer, tmp_pat
     return made
 
 
-@pytest.mark.parametrize("point", ["looking", "sending", "sent"])
+@pytest.mark.parametrize(
+    "point", [*(pytest.param(each, marks=pytest.mark.long) for each in ("looking", "sending")), "sent"]
+)
 def test_a_reconciler_that_is_killed_puts_it_back_once_when_it_runs_again(scene: Scene, point: str) -> None:
     mutation = scene.change(DesiredCapacity=7)
     assert scene.live() == (7, 16)
