@@ -25,14 +25,27 @@ ADDRESS = "aws_autoscaling_group.kafka_consumer"
 GROUP = "kafka-consumer-processor-asg"
 
 
-def test_the_story_from_nothing_to_a_second_start(an_up: Make, tmp_path: Path) -> None:
+def test_the_story_is_told_from_nothing_to_the_end(an_up: Make) -> None:
     up = an_up().ready()
+    told(up)
+    second_says_that_the_port_is_in_use(up, an_up("another"))
+    assert_ends(up, signal.SIGINT)
+
+
+def told(up: Up) -> list[dict[str, Any]]:
+    """The whole pipeline; returns what the steps of the tour observed."""
     assert "stack applied by Terraform, through the gateway" in up.output
     steps = tour(up)
     assert sentinel("verify", "--config", str(up.home / "sentinel.toml")).stdout.startswith("The ledger is intact: ")
     commit_names_actor_and_motive(up, steps[0])
+    return steps
+
+
+@pytest.mark.long
+def test_after_the_story_its_branch_is_clean_and_there_is_a_second_start(an_up: Make, tmp_path: Path) -> None:
+    up = an_up().ready()
+    steps = told(up)
     plan_of_the_branch_is_clean(up, tmp_path / "worktree")
-    second_says_that_the_port_is_in_use(up, an_up("another"))
     assert_ends(up, signal.SIGINT)
 
     with (up.home / "aws.journal").open("a") as journal:
@@ -137,7 +150,7 @@ def test_without_terraform_everything_but_write_back_works(an_up: Make, tmp_path
     assert held["decision"]["verdict"] in ("allow", "hold", "deny")
     assert sentinel("tour", "--home", str(up.home), path=str(tmp_path / "bin")).returncode == 1
     assert status_of_a_bucket_policy(up) == 204
-    assert up.signal(signal.SIGINT) == 0
+    gateway_is_killed(up)
 
 
 def test_an_apply_that_fails_shows_why_and_ends_all(an_up: Make, tmp_path: Path) -> None:
