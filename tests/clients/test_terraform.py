@@ -84,6 +84,7 @@ def _retention(upstream: MotoUpstream) -> int:
     return int(group["retentionInDays"])
 
 
+@pytest.mark.long
 def test_terraform_sees_the_same_verdicts(terraform: Terraform, upstream: MotoUpstream, gate: Gate) -> None:
     # In one command whatever passes: each starts a provider for each of the keys.
     passing = [

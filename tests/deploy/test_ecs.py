@@ -78,6 +78,7 @@ module "sentinel" {
 """
 
 
+@pytest.mark.long
 async def test_a_user_plans_it_with_the_real_provider(module: Path, tmp_path: Path, aws: MotoUpstream) -> None:
     ec2 = aws.client("ec2")
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]

@@ -53,6 +53,7 @@ def test_the_document_shows_a_rule_its_test_and_the_commands() -> None:
     assert [command.split()[0] for command in COMMANDS] == ["opa", "sentinel", "sentinel", "python"]
 
 
+@pytest.mark.long
 def test_every_command_of_the_document_passes(workplace: Path) -> None:
     """The last one runs the checks of CI, which `make policy` runs on the shipped policies, and the long tests on these."""
     printed = {command: _run(command, workplace) for command in COMMANDS[:-1]}

@@ -104,6 +104,7 @@ async def _propose(url: str, key: Key, idempotency_key: str) -> httpx.Response:
         return await client.post(f"{url}/v1/mutations", json=BODY, headers=headers)
 
 
+@pytest.mark.long
 async def test_killed_while_aws_works_it_is_in_doubt_and_never_sent_again(tmp_path: Path) -> None:
     upstream = UpstreamStub(behaviour="slow")
     runner = await upstream.start()

@@ -186,6 +186,7 @@ def test_the_users_own_stack_is_used_in_place_and_not_applied(an_up: Make, tmp_p
     assert up.signal(signal.SIGTERM) == 0
 
 
+@pytest.mark.long
 def test_the_real_aws_prints_a_warning_and_nothing_is_applied(an_up: Make) -> None:
     up = an_up().ready("--aws")
     assert "Real AWS: changes that Sentinel allows are made to real infrastructure" in up.output

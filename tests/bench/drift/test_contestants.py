@@ -37,6 +37,7 @@ def test_a_block_is_found_by_its_address() -> None:
     assert block_of(first, "aws_x.b") == ""
 
 
+@pytest.mark.long
 @pytest.mark.terraform
 @pytest.mark.slow
 @pytest.mark.allow_hosts(["127.0.0.1"])

@@ -10,7 +10,7 @@ import pytest
 from tests.bench.drift.judge import Grade
 from tests.bench.drift.made import client
 
-pytestmark = [pytest.mark.terraform, pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
+pytestmark = [pytest.mark.terraform, pytest.mark.slow, pytest.mark.long, pytest.mark.allow_hosts(["127.0.0.1"])]
 
 DIRECT = "aws_cloudwatch_log_group.direct"
 MAIN = "one/main.tf"
@@ -36,7 +36,6 @@ def test_the_right_edit_with_a_refreshed_state_passes(drifted: Any) -> None:
     assert (verdict.grade, verdict.reason, verdict.lines) == (Grade.PASS, "", 2)
 
 
-@pytest.mark.long
 def test_an_output_that_still_has_the_old_value_is_wrong(drifted: Any) -> None:
     _right(drifted)
     verdict = drifted.verdict()
@@ -52,7 +51,6 @@ def test_a_wrong_value_is_wrong(drifted: Any) -> None:
     assert DIRECT in verdict.reason
 
 
-@pytest.mark.long
 def test_another_value_that_moves_too_is_wrong(drifted: Any) -> None:
     _right(drifted)
     drifted.edit(MAIN, '"/one/spare"\n  retention_in_days = 7', '"/one/spare"\n  retention_in_days = 30')
@@ -123,7 +121,6 @@ def test_a_vendored_module_is_not_edited(tiny: Any, change: Callable[..., Any], 
     assert "modules/log/main.tf is not" in verdict.reason
 
 
-@pytest.mark.long
 def test_an_edit_that_reaches_another_root_is_wrong(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
     drift = change("log-retention", "module.app.aws_cloudwatch_log_group.this", 30)
     with tiny.drifted(drift, workdir=tmp_path) as checkout:
@@ -158,7 +155,6 @@ def test_what_must_stay_out_passes_only_with_the_words_that_a_human_needs(
 _POLICY = '{"Version":"2012-10-17","Id":"tiny","Statement":[{"Effect":"Allow","Principal":"*","Action":"kms:*","Resource":"*"}]}'
 
 
-@pytest.mark.long
 def test_a_silent_value_has_to_be_in_the_code(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
     """The plan is clean whatever the code says, so a clean plan alone proves nothing here."""
     with tiny.drifted(change("key-policy-unset", "aws_kms_key.main", _POLICY), workdir=tmp_path) as checkout:
@@ -170,7 +166,6 @@ def test_a_silent_value_has_to_be_in_the_code(tiny: Any, change: Callable[..., A
     assert (verdict.grade, verdict.reason) == (Grade.PASS, "")
 
 
-@pytest.mark.long
 def test_a_deleted_resource_leaves_code_and_state(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
     with tiny.drifted(change("log-delete", "aws_cloudwatch_log_group.spare"), workdir=tmp_path) as checkout:
         block = 'resource "aws_cloudwatch_log_group" "spare" {\n  name              = "/one/spare"\n  retention_in_days = 7\n}\n\n'
@@ -180,7 +175,6 @@ def test_a_deleted_resource_leaves_code_and_state(tiny: Any, change: Callable[..
         assert checkout.verdict().grade is Grade.PASS
 
 
-@pytest.mark.long
 def test_a_new_resource_has_to_be_imported(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
     with tiny.drifted(change("log-create", "", "/one/new", days=3), workdir=tmp_path) as checkout:
         (checkout.path / "one" / "new.tf").write_text(
@@ -192,7 +186,6 @@ def test_a_new_resource_has_to_be_imported(tiny: Any, change: Callable[..., Any]
         assert checkout.verdict().grade is Grade.PASS
 
 
-@pytest.mark.long
 def test_what_has_to_stay_out_is_neither_written_nor_imported(
     tiny: Any, change: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -213,7 +206,6 @@ def test_what_has_to_stay_out_is_neither_written_nor_imported(
     assert (verdict.grade, "The state has" in verdict.reason) == (Grade.WRONG, True)
 
 
-@pytest.mark.long
 def test_a_new_resource_has_the_form_of_its_siblings(tiny: Any, change: Callable[..., Any], tmp_path: Path) -> None:
     new = replace(change("log-create", DIRECT, "/one/new", days=3), form="aws_cloudwatch_log_group.day[")
     with tiny.drifted(new, workdir=tmp_path) as checkout:
@@ -225,7 +217,6 @@ def test_a_new_resource_has_the_form_of_its_siblings(tiny: Any, change: Callable
         assert "form of its siblings" in checkout.verdict().reason
 
 
-@pytest.mark.long
 def test_a_partial_edit_is_left_only_if_the_rest_was_named(
     tiny: Any, change: Callable[..., Any], tmp_path: Path
 ) -> None:

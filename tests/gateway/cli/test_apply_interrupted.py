@@ -139,6 +139,7 @@ def _forget(gate: Gate, code: Path) -> None:
     (code / "terraform.tfstate").unlink(missing_ok=True)
 
 
+@pytest.mark.long
 def test_an_apply_that_waits_goes_on_once_a_person_approved_and_ends_with_an_interrupt(
     gate: Gate, code: Path, started: Command
 ) -> None:

@@ -138,6 +138,7 @@ def test_a_difference_has_exit_code_2(sentinel: Run, policies: Path, monkeypatch
     assert (done.exit_code, {each["rule"] for each in report["groups"]}) == (2, {"SEN-M001"})
 
 
+@pytest.mark.long
 @pytest.mark.opa
 def test_the_cost_of_each_rule_is_shown(sentinel: Run, tmp_path: Path) -> None:
     wanted = effect(value=5)

@@ -76,6 +76,7 @@ def test_a_killed_worker_is_replaced_and_all_end_together(tmp_path: Path) -> Non
         assert _children(process.pid) == []
 
 
+@pytest.mark.long
 def test_settings_with_which_no_worker_starts_end_all(tmp_path: Path) -> None:
     with _served(tmp_path, stack=tmp_path / "nowhere") as (process, _):
         assert process.wait(300) == 1

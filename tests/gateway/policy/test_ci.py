@@ -40,7 +40,11 @@ def test_every_check_is_run_and_its_result_printed(
         (ci.check_strict, ("guardrails/motive.rego", "input.motive == null", "inputt.motive == null")),
         (ci.check_format, ("guardrails/motive.rego", "input.motive == null", "input.motive  ==  null")),
         (ci.check_tests, ("guardrails/motive.rego", "input.motive == null", "input.motive != null")),
-        (ci.check_tests, ("guardrails/motive.rego", "# METADATA\n# title: An", "idle := 1\n\n# METADATA\n# title: An")),
+        pytest.param(
+            ci.check_tests,
+            ("guardrails/motive.rego", "# METADATA\n# title: An", "idle := 1\n\n# METADATA\n# title: An"),
+            marks=pytest.mark.long,
+        ),
         (ci.check_metadata, ("guardrails/motive.rego", "#   id: SEN-M001", "#   id: SEN-M002")),
         (ci.check_metadata, ("guardrails/motive.rego", "#   severity: medium", "#   severity: whatever")),
         (ci.check_metadata, ("guardrails/motive.rego", '"SEN-M001"', '"M1"')),

@@ -261,6 +261,7 @@ async def _decided(ledger: SqlLedger, data: Path) -> None:
         await policy.close()
 
 
+@pytest.mark.long
 @pytest.mark.terraform
 @pytest.mark.allow_hosts(["127.0.0.1"])
 async def test_the_service_proposes_it_once_as_policy_and_people_decide(

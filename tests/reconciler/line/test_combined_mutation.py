@@ -97,6 +97,7 @@ async def _write_back(line: Line) -> list[dict[str, Any]]:
     return bodies
 
 
+@pytest.mark.long
 async def test_both_waiting_are_one_commit_and_the_id_may_be_the_same(
     again: Line, tool: Tool, fleet: Any, carried_out: CarryOut, git: Callable[..., str]
 ) -> None:

@@ -84,7 +84,8 @@ def _apply(tool: Tool, root: Path) -> None:
 
 @pytest.mark.terraform
 @pytest.mark.allow_hosts(["127.0.0.1"])
-@pytest.mark.parametrize("mixed", [pytest.param(False, marks=pytest.mark.long), True])
+@pytest.mark.long
+@pytest.mark.parametrize("mixed", [False, True])
 def test_after_a_write_back_the_plan_exits_with_0(tool: Tool, fleet: Any, tmp_path: Path, mixed: bool) -> None:
     root = tmp_path / "stack"
     shutil.copytree(STACK, root)

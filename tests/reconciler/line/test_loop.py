@@ -325,6 +325,7 @@ async def test_a_foreign_difference_is_noted_and_a_change_beside_it_is_written(
     assert _log(line) == [f"{GROUP}: desired_capacity 2 → 6"]
 
 
+@pytest.mark.long
 async def test_what_was_left_is_written_when_its_reason_is_gone_and_the_record_is_corrected(
     line: Line, ledger: SqlLedger, applied: Apply, committed: Any
 ) -> None:

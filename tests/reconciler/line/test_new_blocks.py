@@ -93,6 +93,7 @@ async def test_a_call_of_the_ledger_that_no_row_explains_is_written_if_it_belong
     assert {each.name for each in body.proofs if each.held} >= {"parses", "plan_clean", "nothing_else"}
 
 
+@pytest.mark.long
 async def test_what_belongs_to_nothing_is_named_with_its_maker_or_written_if_all_is(
     line: Line, ledger: SqlLedger, carried_out: Apply, topic: Any
 ) -> None:

@@ -20,9 +20,9 @@ from reconciler.terraform.refresh import Refreshed
 GROUP, RED = "aws_autoscaling_group.web", 'aws_cloudwatch_log_group.team["red"]'
 
 
-@pytest.fixture(params=["plan", pytest.param("provider")])
+@pytest.fixture(params=[pytest.param("plan", marks=pytest.mark.long), "provider"])
 async def reader(request: pytest.FixtureRequest, calm: Any) -> AsyncIterator[Any]:
-    """Either way to read the applied stack."""
+    """Either way to read the applied stack. That both read the same is a test of its own, which runs every time."""
     terraform = calm.terraform()
     if request.param == "plan":
         yield terraform

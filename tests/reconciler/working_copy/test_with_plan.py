@@ -147,6 +147,7 @@ def _exit_code(calm: Any, copy: Path) -> int:
     return subprocess.run(argv, cwd=copy, env=calm.environment, capture_output=True, check=False).returncode
 
 
+@pytest.mark.long
 @pytest.mark.terraform
 @pytest.mark.allow_hosts(["127.0.0.1"])
 def test_after_a_write_back_the_plan_exits_with_0_outputs_and_imports_included(outside: Any, calm: Any) -> None:

@@ -34,6 +34,7 @@ async def _document(terraform: Terraform, root: Path, state: Path) -> dict[str, 
     return await terraform.show(root, saved.file)
 
 
+@pytest.mark.long
 @pytest.mark.terraform
 @pytest.mark.slow
 @real
