@@ -1,4 +1,4 @@
-"""A process of its own for the ledger's suite: `crash URL` dies between DECIDED and SETTLED, `race URL NAME` claims 500 attributes."""
+"""A process of its own for the ledger's suite: `crash URL` dies between DECIDED and SETTLED, `race URL NAME` claims 200 attributes."""
 
 import asyncio
 import os
@@ -33,7 +33,7 @@ async def _main(act: str, url: str, actor: str) -> None:
         if act == "crash":
             await _take(ledger, "child", "aws_sqs_queue.orders")
             os.kill(os.getpid(), signal.SIGKILL)
-        won = await asyncio.gather(*(_take(ledger, actor, f"aws_sqs_queue.q{number}") for number in range(500)))
+        won = await asyncio.gather(*(_take(ledger, actor, f"aws_sqs_queue.q{number}") for number in range(200)))
         sys.stdout.write(f"{sum(won)}\n")
 
 
