@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from gateway.core.model.masking import MEMBER
@@ -62,14 +63,14 @@ def headline(body: DecidedBody[Any], *, done: bool) -> str:
     if body.plan is not None:
         return _plan([change.action for change in body.plan.changes], done=done)
     cut = " (the record was cut)" if body.cut is not None else ""
-    return effects_headline(body.effects, body.call.name, done=done) + cut
+    return effects_headline(body.effects, body.call.name, body.call.parameters, done=done) + cut
 
 
-def effects_headline(effects: Sequence[Effect], call: str, *, done: bool) -> str:
-    """The same of these effects of a call, `service:Operation`."""
+def effects_headline(effects: Sequence[Effect], call: str, parameters: Mapping[str, Any], *, done: bool) -> str:
+    """The same of these effects of a call, `service:Operation`; without effects its first parameters tell it from others."""
     asked = [effect for effect in effects if not effect.implied] or list(effects)
     if not asked:
-        return f"{_RUN.said(done=done)} {call}"
+        return _short(f"{_RUN.said(done=done)} {call}{_given(parameters)}", _LONGEST)
     changing = [effect for effect in asked if effect.changes]
     if not changing:
         return _unchanged(asked)
@@ -99,6 +100,18 @@ def attribute_words(attribute: str) -> str:
         return f"tag {rest}"
     steps = [step for step in attribute.split(".") if not step.isdecimal()]
     return " ".join(steps).replace("_", " ")
+
+
+def _given(parameters: Mapping[str, Any]) -> str:
+    """The first parameters that are plain values, e.g. ` (ReplayName orders)`; empty if there are none."""
+    plain = ((name, value) for name, value in parameters.items() if isinstance(value, str | int | float) and value)
+    said = [f"{_short(name, _LONGEST_VALUE)} {_value(_first(value))}" for name, value in islice(plain, _MOST_ITEMS)]
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _first(value: Any) -> Any:
+    """The value, or the beginning of a text: what nobody is shown is not read."""
+    return value[: 2 * _LONGEST_VALUE] if isinstance(value, str) else value
 
 
 def _plan(actions: Sequence[PlannedAction], *, done: bool) -> str:

@@ -196,7 +196,9 @@ def hold_to_json(hold: Hold) -> dict[str, Any]:
         "kind": summary["caller"]["kind"],
         "on_behalf_of": hold.on_behalf_of,
         "stack": hold.stack,
-        "headline": effects_headline(_effects_of(summary), f"{call['service']}:{call['operation']}", done=False),
+        "headline": effects_headline(
+            _effects_of(summary), f"{call['service']}:{call['operation']}", call["parameters"], done=False
+        ),
         "service": call["service"],
         "operation": call["operation"],
         "account": call["account"],

@@ -83,6 +83,7 @@ PAGES = {
     "resources": "resources",
     "map": "map",
     "replay": "replay",
+    "ledger": "ledger",
     "playground": "playground?policy=data/disruption.json",
 }
 

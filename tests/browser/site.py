@@ -37,6 +37,7 @@ PAGES: Final = (
     "policy/numbers",
     "policy/who-wins",
     "replay",
+    "ledger",
     PLAYGROUND,
 )
 """What is below `/console`, without the page of one change, whose address is not known beforehand."""

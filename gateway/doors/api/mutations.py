@@ -32,6 +32,7 @@ from gateway.doors.api.request_bodies import (
     openapi_body,
 )
 from gateway.doors.api.time_boxes import part_to_json
+from gateway.doors.api.undo import undo_call
 from gateway.identity.caller import active
 from gateway.line.checks.stops import RULE as STOPPED
 from gateway.line.pipeline import MutationResult
@@ -95,6 +96,15 @@ async def mutation(ports: Ports, caller: Authenticated, mutation_id: str, wait: 
 async def explanation(ports: Ports, caller: Authenticated, mutation_id: str) -> dict[str, Any]:
     """The explanation of the mutation."""
     return await explain_mutation(ports, caller, mutation_id)
+
+
+@router.get(
+    "/mutations/{mutation_id}/undo",
+    summary="The call that sets back what an applied mutation changed, or why none is known; nothing is sent",
+)
+async def undo(ports: Ports, caller: Authenticated, mutation_id: str) -> dict[str, Any]:
+    """The call, to be proposed like any other."""
+    return told(caller, await undo_call(ports, caller, mutation_id))
 
 
 @router.post(

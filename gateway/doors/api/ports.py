@@ -35,6 +35,7 @@ from gateway.core.times import utc_text
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.run_task import HcpRunTask
 from gateway.doors.api.time_boxes import TimeBoxes
+from gateway.doors.api.verifier import Verifier
 from gateway.doors.chat.deliveries import DeliveryBook
 from gateway.doors.chat.slack_chat import SlackChat
 from gateway.drift.decisions import DriftDecisions
@@ -123,6 +124,7 @@ class ApiPorts:
     who_wins: WhoWins
     max_body_bytes: int
     wakeups: Wakeups = field(default_factory=Wakeups)
+    verifier: Verifier = field(default_factory=Verifier)
 
     def inbound(self, request: HttpRequest, limit: int | None = None) -> Inbound:
         """The request as it arrived, with the body's limit in bytes, else that of the settings. The body is not read yet."""

@@ -27,6 +27,7 @@ from gateway.doors.api import (
     sessions,
     signals,
     stops,
+    verification,
 )
 from gateway.doors.api.problems import ANSWER
 
@@ -53,6 +54,7 @@ _KEYED: Final[tuple[ModuleType, ...]] = (
     replay,
     playground,
     policies,
+    verification,
 )
 
 

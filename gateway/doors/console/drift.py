@@ -14,6 +14,8 @@ from gateway.doors.console.visit import Visit, go
 _CAUSES: Final = ("foreign", "applied")
 ACTIONS: Final = ("codify", "revert", "quarantine", "leave")
 _REPORTS: Final = 30
+_LOOKED_AT: Final = 50
+"""The newest allowed mutations among which those are looked for that the code does not declare yet."""
 
 
 async def drift(visit: Visit, problem: str = "", status: int = 200) -> Response:
@@ -45,7 +47,21 @@ async def write_back(visit: Visit) -> Response:
     left = await visit.api.get("/left")
     proposed = await visit.api.get("/records", stage="proposed", limit=_REPORTS)
     reports = await visit.api.get("/records", stage="reconciled", limit=_REPORTS)
-    return visit.page("write_back.html", left=left["left"], proposed=proposed["records"], reports=reports["records"])
+    allowed = await visit.api.get("/mutations", verdict="allow", limit=_LOOKED_AT)
+    return visit.page(
+        "write_back.html",
+        left=left["left"],
+        proposed=proposed["records"],
+        reports=reports["records"],
+        waiting=[each for each in allowed["mutations"] if _waits_for_code(each)],
+        looked_at=_LOOKED_AT,
+    )
+
+
+def _waits_for_code(change: Mapping[str, Any]) -> bool:
+    """Whether the mutation was applied, and the protected branch does not declare it yet."""
+    marks = {mark["name"]: mark["state"] for mark in change["path"]}
+    return marks["applied"] == "done" and "waits" in (marks["in code"], marks["merged"])
 
 
 def _difference(each: Mapping[str, Any]) -> Difference:

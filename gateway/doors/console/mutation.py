@@ -1,6 +1,7 @@
 """The page of one mutation, its whole life, and the acts on it: approve, reject, pass in an emergency, release, settle."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,6 +15,7 @@ from gateway.doors.console.cards import MutationCard, card_of
 from gateway.doors.console.differences import FileDifference, code_diff
 from gateway.doors.console.forms import reason_in
 from gateway.doors.console.visit import Visit, go
+from gateway.presentation.mutation_state import MutationState
 
 _LASTS: Final = ("1h", "15m", "4h", "1d")
 """How long an approval may be asked to wait for the call; the first is the usual one."""
@@ -50,6 +52,7 @@ async def mutation(visit: Visit, problem: str = "", status: int = 200) -> Respon
         "lasts": _LASTS,
         "code": await _code(visit, records),
         "claims": await _open_claims(visit, mutation_id, records),
+        "undo": await _undo(visit, mutation_id, found["state"]),
     }
     return visit.page("mutation.html", problem=problem, status=status, **values)
 
@@ -133,6 +136,20 @@ async def _card(visit: Visit, mutation_id: str, records: Sequence[Mapping[str, A
     explanation = await visit.api.get(f"/mutations/{mutation_id}/explanation")
     call = decided["body"]["call"]
     return card_of(mutation_id, explanation, {**call, "whole": call.get("whole") is True}, visit.caller)
+
+
+async def _undo(visit: Visit, mutation_id: str, state: str) -> dict[str, Any] | None:
+    """How to undo it: a command, or why none is known; None for what was not applied."""
+    if state not in (MutationState.APPLIED, MutationState.ENDED):
+        return None
+    found = await visit.api.get(f"/mutations/{mutation_id}/undo")
+    call = found["call"]
+    if call is None:
+        return {"why_not": found["why_not"], "command": []}
+    motive = ["--intent", "consistency", "--motivation", "routine", "--why", f"Undo {mutation_id}"]
+    region = ["--region", call["region"]] if call["region"] else []
+    parameters = json.dumps(call["parameters"], sort_keys=True)
+    return {"command": ["sentinel", "propose", call["service"], call["operation"], parameters, *motive, *region]}
 
 
 async def _open_claims(visit: Visit, mutation_id: str, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -20,6 +20,8 @@ _SHOWN: Final = 5
 """Rows of each list."""
 _LOOKED_AT: Final = 80
 """The newest mutations by which actors and write-back are told."""
+_REFUSED: Final = 20
+"""Refusals that are read: those of one actor by one rule are one row."""
 _HOLDS: Final = 100
 _CLAIMS: Final = 500
 _SIGNALS: Final = 50
@@ -57,7 +59,7 @@ class Overview:
         since = utc_text(now - _DAY)
         asked = {
             "holds": visit.api.get("/holds", state="open", limit=_HOLDS),
-            "refused": visit.api.get("/mutations", verdict="deny", since=since, limit=_SHOWN),
+            "refused": visit.api.get("/mutations", verdict="deny", since=since, limit=_REFUSED),
             "recent": visit.api.get("/mutations", since=since, limit=_LOOKED_AT),
             "signals": visit.api.get("/signals", limit=_SIGNALS),
             "claims": visit.api.get("/claims", limit=_CLAIMS),
@@ -74,6 +76,7 @@ class Overview:
             parts=parts,
             ready=await self._readiness(),
             holds=holds,
+            refused=_refused(parts["refused"].answer.get("mutations", [])),
             mine=[hold for hold in holds if _may_decide(visit, hold)],
             shown=_SHOWN,
             holds_read=_HOLDS,
@@ -110,6 +113,13 @@ def _active(rows: Sequence[Mapping[str, Any]]) -> list[Active]:
         Active(actor=actor, kind=kind, asked=count, applied=applied[actor], refused=refused[actor])
         for (actor, kind), count in asked.most_common(_SHOWN)
     ]
+
+
+def _refused(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], int]]:
+    """The newest refusal of each actor by each rule, with the number of those like it: one that asks again and again hides nobody else."""
+    alike = Counter((row["actor"], row["rule"]) for row in rows)
+    newest = {(row["actor"], row["rule"]): row for row in reversed(rows)}
+    return [(newest[each], count) for each, count in alike.items()][:_SHOWN]
 
 
 def _unwritten(rows: Sequence[Mapping[str, Any]]) -> tuple[int, datetime | None]:

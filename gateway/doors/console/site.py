@@ -23,6 +23,7 @@ from gateway.doors.console.contests import contests
 from gateway.doors.console.door import ConsoleParts
 from gateway.doors.console.drift import decide, drift, write_back
 from gateway.doors.console.feed import Feed
+from gateway.doors.console.ledger import ledger, verify
 from gateway.doors.console.mutation import act, mutation
 from gateway.doors.console.oidc_sign_in import BACK, PATH, OidcSignIn
 from gateway.doors.console.overview import Overview
@@ -113,6 +114,7 @@ PAGES: Final[tuple[tuple[str, Page], ...]] = (
     ("/policy/numbers", numbers),
     ("/policy/who-wins", who_wins),
     ("/replay", replay),
+    ("/ledger", ledger),
     ("/playground", playground),
 )
 """What is read, by its address below `/console`. Add a page here and, if people go there first, in `templates/base.html`."""
@@ -124,6 +126,7 @@ ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/stops", act_on(actors, stop)),
     ("/stops/{stop_id}/resume", act_on(actors, resume)),
     ("/actors/{actor}/reset", act_on(actors, reset)),
+    ("/ledger/verify", act_on(ledger, verify)),
     ("/replay", run_replay),
     ("/playground", try_edits),
 )

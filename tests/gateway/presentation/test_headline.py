@@ -86,6 +86,13 @@ def test_a_rule_that_is_a_resource_says_what_it_opens() -> None:
     assert said(*effects).startswith("created aws_vpc_security_group_ingress_rule ssh: port 22 to 0.0.0.0/0")
 
 
+def test_calls_without_known_effects_are_told_apart_by_their_parameters() -> None:
+    call = {"service": "events", "operation": "CancelReplay", "class": "mutation"}
+    given = {"Secret": {"hmac_sha256": "0" * 64}, "ReplayName": "orders\nof April", "Count": 3, "More": "x"}
+    assert said(call={**call, "parameters": given}) == "ran events:CancelReplay (ReplayName orders of April, Count 3)"
+    assert len(said(call={**call, "parameters": {"n" * 10_000: "v" * 10_000}})) <= 160
+
+
 def test_an_unknown_effect_is_the_call_and_a_plan_its_numbers() -> None:
     assert said() == "ran sqs:PurgeQueue"
     changes = [{"address": f"a.b{each}", "type": "a", "action": "create"} for each in range(3)]
