@@ -1,6 +1,7 @@
 """Applies the seeds with their plans through a gateway that enforces: `python -m tests.bench.effects_truth.apply [service …]`.
 
-Each service is created, changed in every attribute that has a second value, and destroyed, each by one plan. Prints how many calls were made in
+Each service is created, changed in every attribute that has a second value, and destroyed, each by one plan; with `--together`, several services by
+one plan, as modules of one root: most of the time of an apply is Terraform's, its provider's and its waiting. Prints how many calls were made in
 the plans' sessions, every hold and denial, and apart from them what the simulated AWS could not do. Exit code 1 if a call or a plan was stopped.
 """
 
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,15 +34,15 @@ from gateway.identity.master_key import master_key
 from gateway.ledger.keyring import SqlKeyRing
 from tests.bench.drift.terraform import Tool, environment_for
 from tests.bench.drift.world import ROOT, World, simulated_aws
-from tests.bench.effects_truth.root import write_root
-from tests.bench.effects_truth.seeds import Seed, read_seed, seed_names
+from tests.bench.effects_truth.root import write_modules, write_root
+from tests.bench.effects_truth.seeds import Seed, read_module, read_seed, seed_names
 from tests.kit.gate_process import GateProcess
 from tests.kit.up import free_port
 
 _ACCOUNT = "123456789012"
 """The account of the simulated AWS, which the gateway's settings name as in service: before the first apply no state tells it."""
 _SECONDS = 400
-"""How long one apply may take."""
+"""How long one apply of a service may take."""
 _PHASES: Final[Mapping[str, tuple[str, ...]]] = {
     "create": (),
     "change": ("-refresh=false",),
@@ -64,36 +66,51 @@ def main() -> int:
     parser.add_argument(
         "--observe", action="store_true", help="let the gateway observe, to see what comes after a hold, too"
     )
+    parser.add_argument(
+        "--together", type=int, default=1, metavar="N", help="how many services are applied by one plan"
+    )
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    services = arguments.services or seed_names()
+    services, size = arguments.services or seed_names(), arguments.together
+    groups = [services[start : start + size] for start in range(0, len(services), size)]
     with (
         tempfile.TemporaryDirectory(prefix="effects-apply-") as directory,
         simulated_aws(Path(directory) / "aws.log", empty_reads=True) as world,
     ):
         world.freeze()
-        for service in services:
-            kept = arguments.out / f"{service}.json"
+        for group in groups:
+            kept = arguments.out / _file(group)
             if not kept.exists():
                 mode = Mode.OBSERVE if arguments.observe else Mode.ENFORCE
-                result = play(read_seed(service), world, Path(directory) / service, mode)
+                result = play(group, world, Path(directory) / group[0], mode)
                 kept.write_text(json.dumps(result, indent=1) + "\n")
                 print(_lines(result), flush=True)
-    return _sum([json.loads((arguments.out / f"{service}.json").read_text()) for service in services])
+    return _sum([json.loads((arguments.out / _file(group)).read_text()) for group in groups])
 
 
-def play(seed: Seed, world: World, workdir: Path, mode: Mode) -> dict[str, Any]:
-    """What came of the applies of a service, as JSON."""
-    with _staged(seed, world, workdir, mode) as stage:
-        phases = [_phase(stage, name) for name in _PHASES if name != "change" or seed.changes]
-    return {"service": seed.service, "types": sorted(seed.types), "resources": len(seed.addresses), "phases": phases}
+def _file(group: Sequence[str]) -> str:
+    return f"{'+'.join(group)}.json"
+
+
+def play(services: Sequence[str], world: World, workdir: Path, mode: Mode) -> dict[str, Any]:
+    """What came of the applies of one service, or of several by one plan, as JSON."""
+    seeds = [read_seed(services[0])] if len(services) == 1 else [read_module(service) for service in services]
+    with _staged(seeds, world, workdir, mode) as stage:
+        phases = [_phase(stage, name) for name in _PHASES if name != "change" or any(seed.changes for seed in seeds)]
+    return {
+        "service": "+".join(services),
+        "types": sorted(frozenset().union(*(seed.types for seed in seeds))),
+        "resources": sum(len(seed.addresses) for seed in seeds),
+        "phases": phases,
+    }
 
 
 @dataclass
 class _Stage:
     """A root behind its gateway."""
 
-    seed: Seed
+    code: Mapping[Path, Seed]
+    """The seeds by the files that hold their code."""
     gate: GateProcess
     root: Path
     environment: Mapping[str, str]
@@ -113,11 +130,15 @@ class _Stage:
 
 
 @contextmanager
-def _staged(seed: Seed, world: World, workdir: Path, mode: Mode) -> Iterator[_Stage]:
+def _staged(seeds: Sequence[Seed], world: World, workdir: Path, mode: Mode) -> Iterator[_Stage]:
     workdir.mkdir(parents=True)
     root, work = workdir / "root", workdir / "tool"
-    write_root(seed, root)
-    stack = StackSettings(name=seed.service.replace("_", "-"), path=root, mode=mode)
+    if len(seeds) == 1:
+        code = {write_root(seeds[0], root): seeds[0]}
+    else:
+        paths = write_modules(seeds, root)
+        code = {paths[seed.service]: seed for seed in seeds}
+    stack = StackSettings(name=seeds[0].service.replace("_", "-"), path=root, mode=mode)
     with (
         world.fork(free_port()) as aws,
         GateProcess(workdir / "data", aws, lease_seconds=60.0, mode=mode, stack=stack) as gate,
@@ -127,13 +148,14 @@ def _staged(seed: Seed, world: World, workdir: Path, mode: Mode) -> Iterator[_St
         environment = environment_for(gate.url, work)
         environment |= {"SENTINEL_URL": gate.url, "SENTINEL_TOKEN": f"{key.id}.{key.secret}"}
         Tool(environment=environment).must(root, "init", "-input=false", "-no-color")
-        yield _Stage(seed, gate, root, environment)
+        yield _Stage(code, gate, root, environment)
 
 
 def _phase(stage: _Stage, name: str) -> dict[str, Any]:
     """One apply. A plan that is held is approved, and applied then; the hold counts."""
     if name == "change":
-        (stage.root / "main.tf").write_text(stage.seed.changed(stage.seed.changes))
+        for path, seed in stage.code.items():
+            path.write_text(seed.changed(seed.changes))
     done = _sentinel_apply(stage, _PHASES[name])
     held = re.search(r"sentinel approve (mut_\w+)", done.stdout)
     if held:
@@ -146,10 +168,17 @@ def _phase(stage: _Stage, name: str) -> dict[str, Any]:
         "name": name,
         "exit_code": done.returncode,
         "calls": len(calls),
+        "by_module": dict(Counter(_module(body) for body in calls)) if len(stage.code) > 1 else {},
         "stopped": [_stopped(body) for body in calls if body.decision.verdict is not Verdict.ALLOW],
         "plan": [_stopped(body) for body in plans[:1] if body.decision.verdict is not Verdict.ALLOW],
         "said": [] if done.returncode == 0 else _errors(done.stdout),
     }
+
+
+def _module(body: DecidedBody[Any]) -> str:
+    """The module of what a call changes; "?" for a call that names nothing of one."""
+    modules = (effect.address.split(".")[1] for effect in body.effects if effect.address.startswith("module."))
+    return next(modules, "?")
 
 
 def _sentinel_apply(stage: _Stage, options: Sequence[str]) -> "subprocess.CompletedProcess[str]":
@@ -158,10 +187,10 @@ def _sentinel_apply(stage: _Stage, options: Sequence[str]) -> "subprocess.Comple
     try:
         return subprocess.run(
             command, cwd=ROOT, env=dict(stage.environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            check=False, timeout=_SECONDS,
+            check=False, timeout=_SECONDS * len(stage.code),
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        said = f"Error: The apply took more than {_SECONDS} s."
+        said = f"Error: The apply took more than {_SECONDS * len(stage.code)} s."
         return subprocess.CompletedProcess(command, returncode=1, stdout=said)
 
 

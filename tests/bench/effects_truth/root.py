@@ -3,6 +3,7 @@
 import datetime as dt
 import shutil
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from cryptography import x509
@@ -17,16 +18,33 @@ _CODE = "def handler(event, context):\n    return None\n"
 
 def write_root(seed: Seed, root: Path) -> Path:
     """Write it, ready to be applied; the path of the code, which changes are written to. A key is new each time."""
+    _write_files(seed.text, root)
+    (root / "main.tf").write_text(seed.text)
+    return root / "main.tf"
+
+
+def write_modules(seeds: Sequence[Seed], root: Path) -> dict[str, Path]:
+    """Write a root with a module for each of several seeds, as `write_root` does; the path of each one's code by its service."""
+    _write_files("".join(seed.text for seed in seeds), root)
+    calls = [f'module "{seed.service}" {{\n  source = "./{seed.service}"\n}}\n' for seed in seeds]
+    (root / "main.tf").write_text("\n".join(calls))
+    paths = {seed.service: root / seed.service / "main.tf" for seed in seeds}
+    for seed in seeds:
+        paths[seed.service].parent.mkdir()
+        paths[seed.service].write_text(seed.text)
+    return paths
+
+
+def _write_files(text: str, root: Path) -> None:
+    """Write what the code of a root reads."""
     root.mkdir(parents=True)
     for name in ("provider.tf", "saml.xml"):
         shutil.copyfile(SEEDS / name, root / name)
     for name, code in (("code.zip", _CODE), ("code2.zip", _CODE + "\n")):
         with zipfile.ZipFile(root / name, "w") as package:
             package.writestr(zipfile.ZipInfo("a.py", (2026, 1, 1, 0, 0, 0)), code)
-    if "certificate.pem" in seed.text:
+    if "certificate.pem" in text:
         _write_certificate(root)
-    (root / "main.tf").write_text(seed.text)
-    return root / "main.tf"
 
 
 def _write_certificate(root: Path) -> None:

@@ -14,6 +14,10 @@ SEEDS = Path(__file__).parents[2] / "cases" / "effects_truth"
 
 _RESOURCE = re.compile(r'^resource "(?P<type>\w+)" "(?P<name>\w+)"')
 _BLOCK = re.compile(r"^  (\w+) \{$")
+_NAMED = re.compile(
+    r"^(?:resource|data|ephemeral) .*$|\b(?:aws_\w+|local|module|var)\.seed\b|(?<!\w)(?P<name>seed)(?!\w)", re.MULTILINE
+)
+"""What the text calls `seed`: blocks and references to them, and by `name` what AWS is told."""
 _CHANGE = re.compile(r"^(?P<start>\s*(?P<attribute>\w+)\s*=\s*)(?P<first>.*?)\s+# then (?P<second>.*)$")
 
 
@@ -69,6 +73,12 @@ def seed_names() -> list[str]:
 def read_seed(service: str) -> Seed:
     """The seeds of a service."""
     return parse_seed(service, (SEEDS / f"{service}.tf").read_text())
+
+
+def read_module(service: str) -> Seed:
+    """The seeds of a service for a root that has others too: what they call `seed` in AWS, where every name is taken once, has the service's name in it."""
+    text = (SEEDS / f"{service}.tf").read_text()
+    return parse_seed(service, _NAMED.sub(lambda found: f"seed{service}" if found["name"] else found[0], text))
 
 
 def parse_seed(service: str, text: str) -> Seed:
