@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from tests.bench.effects_truth.root import write_root
-from tests.bench.effects_truth.seeds import SEEDS, Seed, parse_seed, read_seed, seed_names
+from tests.bench.effects_truth.root import write_modules, write_root
+from tests.bench.effects_truth.seeds import SEEDS, Seed, parse_seed, read_module, read_seed, seed_names
 
 _TEXT = """
 resource "aws_sqs_queue" "one" {
@@ -69,3 +69,21 @@ def test_a_root_has_what_its_code_reads(tmp_path: Path) -> None:
     written = write_root(read_seed("elb"), tmp_path / "root").parent
     names = {path.name for path in written.iterdir()}
     assert {"main.tf", "provider.tf", "certificate.pem", "private_key.pem"} <= names
+
+
+def test_a_seed_among_others_has_names_of_its_own_and_the_same_resources() -> None:
+    for name in seed_names():
+        alone, among = read_seed(name), read_module(name)
+        assert (among.addresses, len(among.changes)) == (alone.addresses, len(alone.changes)), name
+        assert not re.search(r'[^.\w]name\s*=\s*"seed"', among.text), name
+    assert 'name          = "alias/seedkms"' in read_module("kms").text
+    assert "aws_kms_key.seed" in read_module("kms").text
+
+
+def test_several_seeds_are_modules_of_one_root(tmp_path: Path) -> None:
+    paths = write_modules([read_module("sqs"), read_module("elb")], tmp_path / "root")
+    assert {name: path.read_text() for name, path in paths.items()} == {
+        name: read_module(name).text for name in ("sqs", "elb")
+    }
+    assert (tmp_path / "root" / "main.tf").read_text().count("module ") == len(paths)
+    assert (tmp_path / "root" / "certificate.pem").exists()
