@@ -55,6 +55,7 @@ def return_defaults() -> None:
     from moto.autoscaling.models import FakeAutoScalingGroup  # noqa: PLC0415  as above
     from moto.core.models import DEFAULT_ACCOUNT_ID  # noqa: PLC0415  as above
     from moto.core.responses import BaseResponse  # noqa: PLC0415  as above
+    from moto.datasync.models import Location, Task  # noqa: PLC0415  as above
     from moto.elbv2.models import FakeTargetGroup  # noqa: PLC0415  as above
     from moto.emr.responses import ElasticMapReduceResponse  # noqa: PLC0415  as above
     from moto.glue.models import FakePartition  # noqa: PLC0415  as above
@@ -88,8 +89,20 @@ def return_defaults() -> None:
         return arn
 
     setattr(CertificateAuthority, "issue_certificate", issue_numbered)  # noqa: B010  as above
+    # By their own rule locations and tasks are of another account.
+    for made in (Location, Task):
+        setattr(made, "__init__", _in_account(made.__init__, DEFAULT_ACCOUNT_ID))  # noqa: B010  as above
     # By its own rule a cluster is in the default region, whatever region the call is signed for.
     setattr(ElasticMapReduceResponse, "get_region_from_url", BaseResponse.get_region_from_url)  # noqa: B010  as above
+
+
+def _in_account(original: Any, account: str) -> Callable[..., None]:
+    def patched(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        parts = self.arn.split(":", 5)
+        self.arn = ":".join([*parts[:4], account, parts[5]])
+
+    return patched
 
 
 def _empty(environ: dict[str, Any], body: bytes) -> tuple[str, bytes] | None:
