@@ -35,6 +35,8 @@ MAX_DENIED: Final = 32 * 1024
 """Characters of the body of a denied call's record. A larger one is cut to its first effects and findings, without values."""
 MAX_HELD: Final = 128 * 1024
 """The same for a held call, whose record also keeps the parameters (at most 64 KiB) for the approver."""
+MAX_HELD_PLAN: Final = 2 * 1024 * 1024
+"""The same for a held plan of a pipeline or person: a thousand attributes and 256 KiB of values are judged at once, and who approves sees them all."""
 
 _KEPT: Final = 12
 """Effects and findings that a summary keeps, and items of any other list."""
@@ -49,7 +51,7 @@ def refused_body(body: DecidedBody[Any]) -> DecidedBody[Any]:
     """The body of the record of a call that is not carried out: as it is if it is small, otherwise a summary that says what it leaves out."""
     decision = body.decision
     held = decision.verdict is Verdict.HOLD
-    if len(encode(body)) <= (MAX_HELD if held else MAX_DENIED):
+    if len(encode(body)) <= (_most_held(body) if held else MAX_DENIED):
         return body
     effects, findings = body.effects, decision.findings
     objections = sorted(findings, key=lambda finding: _ORDER.index(finding.verdict))
@@ -69,6 +71,10 @@ def refused_body(body: DecidedBody[Any]) -> DecidedBody[Any]:
         inner=_without_parameters(body.inner),
         cut=LeftOut(effects=max(0, len(effects) - _KEPT), findings=max(0, len(findings) - _KEPT)),
     )
+
+
+def _most_held(body: DecidedBody[Any]) -> int:
+    return MAX_HELD_PLAN if body.call.service == "terraform" and body.caller.kind is not ActorKind.AGENT else MAX_HELD
 
 
 def _without_parameters(inner: RecordedInnerCalls | None) -> RecordedInnerCalls | None:

@@ -16,7 +16,7 @@ from gateway.core.model.verdict import Verdict
 from gateway.core.records.codec import encode
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Stage
-from gateway.ledger.decide.write_set import MAX_DENIED, MAX_HELD, refused_body, write_set
+from gateway.ledger.decide.write_set import MAX_DENIED, MAX_HELD, MAX_HELD_PLAN, refused_body, write_set
 from tests.kit import nouns
 from tests.kit.bodies import sample_body
 from tests.kit.growth import assert_linear
@@ -141,6 +141,22 @@ def test_a_held_call_keeps_what_the_approver_reads(case: str) -> None:
     kept = refused_body(body)
     assert kept.call == body.call
     assert len(canonical_text({**kept.members, "call": {}})) <= MAX_HELD
+
+
+def _plan(kind: ActorKind, effects: list[Any]) -> DecidedBody[Any]:
+    body = _held(_body(effects, [_finding("hold")], parameters={"plan": "d"}))
+    call = structs.replace(body.call, service="terraform", operation="apply")
+    return structs.replace(body, call=call, caller=structs.replace(body.caller, kind=kind))
+
+
+def test_a_held_plan_is_kept_whole_so_that_it_can_be_approved_except_an_agents() -> None:
+    many = [_effect(n, "v" * 100) for n in range(1000)]
+    by_pipeline, by_agent = _plan(ActorKind.PIPELINE, many), _plan(ActorKind.AGENT, many)
+    assert len(encode(by_pipeline)) > MAX_HELD
+    assert refused_body(by_pipeline) is by_pipeline
+    assert len(encode(refused_body(by_agent))) <= MAX_HELD
+    beyond = _plan(ActorKind.PIPELINE, [_effect(n, HUGE) for n in range(10)])
+    assert len(encode(beyond)) > MAX_HELD_PLAN > MAX_HELD >= len(encode(refused_body(beyond)))
 
 
 @pytest.mark.parametrize("verdict", [Verdict.DENY, Verdict.HOLD])
