@@ -248,7 +248,7 @@ class _RowMatch:
                 continue
             if not self._has(resource, steps, value) and not self._is_planned(resource, steps, value):
                 return f"it gives {'.'.join(steps)}, which Terraform never sends and the plan does not have"
-        other = {self._attribute_of(steps) for steps, _, _ in self._unexplained}
+        other = [(self._attribute_of(steps), steps, to_json(value)) for steps, value, _ in self._unexplained]
         return unserved(self.asked.call, self.row, resource, self._paths, other)
 
     @cached_property

@@ -53,11 +53,16 @@ _ITSELF: Final[Mapping[str, frozenset[str]]] = {
 
 
 def unserved(
-    call: Call, row: DerivedRow, resource: PlannedResource, given: Collection[str], unexplained: Collection[str]
+    call: Call,
+    row: DerivedRow,
+    resource: PlannedResource,
+    given: Collection[str],
+    unexplained: Sequence[tuple[str, Sequence[str], Json]],
 ) -> str:
     """Why a call that sets a resource serves nothing that the plan changes of it in place, as half a sentence; empty if it does.
 
-    `given` are the paths of all that the call gives, `unexplained` the attributes that parameters seem to carry of which the row tells nothing.
+    `given` are the paths of all that the call gives, `unexplained` the attributes that parameters seem to carry of which the row tells nothing,
+    each with the parameter's path and its value.
     """
     change = resource.change
     operation = f"{call.service}:{call.operation}"
@@ -68,7 +73,7 @@ def unserved(
     touched = {
         *(attribute for path, attribute in (*named.items(), *row.removes.items()) if path in given),
         *row.clears,
-        *unexplained,
+        *(attribute for attribute, _, _ in unexplained),
         *_ITSELF.get(operation, ()),
     } - _NAMES
     around = {outer for each in changed for outer in AttributePath(each).enclosing}
@@ -80,7 +85,9 @@ def unserved(
         return ""
     if puts_in_force(operation) or _words_of(call.operation) & _words_changed(change.resource_type, changed):
         return ""
-    writes = WRITES.match(call.operation) and any(path in given for path in (*row.attributes, *row.unexplained))
+    writes = WRITES.match(call.operation) and (
+        any(path in given for path in (*row.attributes, *row.unexplained)) or _writes_anew(resource, unexplained)
+    )
     if writes or _is_of_itself(call.operation, row, changed):
         return ""
     return f"nothing that the plan changes of {change.address} needs it"
@@ -94,6 +101,32 @@ def _taken(operation: str, row: DerivedRow, resource: PlannedResource, given: Co
     for attribute in sorted({*row.clears, *(left_out - written)}):
         if resource.keeps(attribute) and not same(AttributePath(attribute).value_at(resource.recorded), None):
             yield attribute
+
+
+def _writes_anew(resource: PlannedResource, unexplained: Sequence[tuple[str, Sequence[str], Json]]) -> bool:
+    """Whether a parameter has a value that the plan newly gives to something in a changed attribute, whose words its path has."""
+    new: dict[str, set[frozenset[str]]] = {}
+    for attribute in resource.change.values:
+        before = set(_leaves(AttributePath(attribute).value_at(resource.recorded), attribute))
+        for name, twin in set(_leaves(AttributePath(attribute).value_at(resource.after), attribute)) - before:
+            new.setdefault(twin, set()).add(_all_words(name))
+    return any(
+        names <= _all_words("_".join(map(snake, path)))
+        for _, path, value in unexplained
+        for names in new.get(as_twin(value), ())
+    )
+
+
+def _leaves(value: Json, name: str) -> Iterator[tuple[str, str]]:
+    """The last name of each value in a planned or recorded one, and a text of the value."""
+    if is_list(value):
+        for item in value:
+            yield from _leaves(item, name)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item, str(key))
+    elif not same(value, None):
+        yield AttributePath(name).last, as_twin(value)
 
 
 def _is_of_itself(operation: str, row: DerivedRow, changed: Collection[str]) -> bool:
@@ -118,7 +151,11 @@ def _words_changed(resource_type: str, changed: Collection[str]) -> frozenset[st
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(map(folded, name.split("_"))) - _SAYS_LITTLE
+    return _all_words(name) - _SAYS_LITTLE
+
+
+def _all_words(name: str) -> frozenset[str]:
+    return frozenset(map(folded, name.split("_")))
 
 
 def names_what_goes(operation: str, parameter: str) -> bool:

@@ -45,7 +45,7 @@ def row(operation: str, service: str = "sqs", **members: Any) -> DerivedRow:
 def why(known: DerivedRow, planned: PlannedResource, *given: str, unexplained: tuple[str, ...] = ()) -> str:
     """Why a call that gives these parameters serves nothing."""
     call = Call(service=known.service, operation=known.operation)
-    return unserved(call, known, planned, {"Id", *given}, unexplained)
+    return unserved(call, known, planned, {"Id", *given}, [(each, (each,), None) for each in unexplained])
 
 
 @pytest.mark.parametrize(
@@ -133,3 +133,23 @@ def test_a_list_that_is_written_lacks_what_stays() -> None:
     assert lacks_kept(resource(policy="q"), "tags", [{"note": "x"}], same)
     assert not lacks_kept(resource(policy="q"), "tags", [{"owner": "shop"}], same)
     assert not lacks_kept(resource(policy="q"), "tags", [{"Key": "owner", "Value": "shop"}], same)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "serves"),
+    [
+        (("UserUpdate", "Name"), "new", True),
+        (("UserUpdate", "NameForAll"), "new", True),
+        (("UserUpdate", "Name"), "old", False),
+        (("UserUpdate", "Name"), "other", False),
+        (("UserUpdate", "Size"), "new", False),
+    ],
+)
+def test_a_parameter_of_which_no_row_tells_serves_by_a_new_value_under_the_name_of_what_changes(
+    path: tuple[str, ...], value: str, *, serves: bool
+) -> None:
+    planned = resource(user=[{"user_name": "app"}, {"user_name": "new"}])
+    call = Call(service="sqs", operation="UpdateIt")
+    bare = row("UpdateIt", origin=Origin.MODEL, confidence=Confidence.RESOURCE)
+    given = {"Id", path[0], ".".join(path)}
+    assert bool(unserved(call, bare, planned, given, [("size", path, value)])) is not serves
