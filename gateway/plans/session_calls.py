@@ -26,6 +26,7 @@ from gateway.plans.call_match import CallMatch, SessionCall, by_effects
 from gateway.plans.check import OneStack, one_stack
 from gateway.plans.planned_items import by_item, writes_item
 from gateway.plans.planned_parts import by_owner, by_state, with_deleted
+from gateway.plans.planned_statements import by_statement, runs_statement
 from gateway.plans.row_match import by_rows
 from gateway.plans.untold_values import with_untold
 from gateway.terraform.stack import Stack
@@ -144,6 +145,8 @@ def match_of(asked: SessionCall) -> CallMatch:
 
     Tags of a planned resource that its own change does not have may be planned as resources of their own.
     """
+    if not asked.effects and runs_statement(asked):
+        return by_statement(asked)
     if not asked.effects:
         found = by_rows(asked)
         gone = with_deleted(asked) if found.objection else found
