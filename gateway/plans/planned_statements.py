@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from gateway.core.model.json import to_json
+from gateway.core.model.json import Json, to_json
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.plan_session import PlanUse, SessionChange
 from gateway.plans.call_match import CallMatch, SessionCall, as_planned, fits_direction, most_uses
@@ -36,7 +36,8 @@ def by_statement(asked: SessionCall) -> CallMatch:
             is_one = is_one and asked.is_here(change) and asked.is_recorded(change, action)
             if not is_one or given.get("QueryString") not in _statements(asked, change, action):
                 continue
-            if to_json(given.get("ResultConfiguration")) not in _places(asked, change):
+            place = to_json(given.get("ResultConfiguration"))
+            if all(place != each for each in _places(asked, change)):
                 return CallMatch(objection=f"it writes its result elsewhere than {change.address} does")
             if asked.has_left(change, action, Counter()):
                 use = PlanUse(address=change.address, action=action.value, most=most_uses(change, action))
@@ -62,7 +63,7 @@ def _statements(asked: SessionCall, change: SessionChange, action: EffectAction)
         yield f"drop database `{name}`{cascade};"
 
 
-def _places(asked: SessionCall, change: SessionChange) -> Iterator[object]:
+def _places(asked: SessionCall, change: SessionChange) -> Iterator[Json]:
     """Where the result may go: to the database's bucket, which may be one that the same plan makes."""
     resource = asked.resource(change)
     if any(
