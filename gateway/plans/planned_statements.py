@@ -34,7 +34,7 @@ def by_statement(asked: SessionCall) -> CallMatch:
         for change in asked.session.changes:
             is_one = change.resource_type == _DATABASE and fits_direction(change, action)
             is_one = is_one and asked.is_here(change) and asked.is_recorded(change, action)
-            if not is_one or given.get("QueryString") not in _statements(asked, change, action):
+            if not is_one or str(given.get("QueryString")) not in _statements(asked, change, action):
                 continue
             place = to_json(given.get("ResultConfiguration"))
             if all(place != each for each in _places(asked, change)):
