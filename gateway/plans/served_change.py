@@ -33,6 +33,10 @@ _SAYS_LITTLE: Final = frozenset({
 })  # fmt: skip
 """Words of operations that many attributes have too."""
 _HELD: Final = frozenset({"associate_with_private_ip", "instance", "network_interface"})
+_SWITCHES: Final = re.compile(r"(?:Admin)?(Enable|Disable)(?=[A-Z])")
+"""How the operations begin that switch a resource as a whole on or off."""
+_ON: Final[Mapping[str, bool]] = {"disabled": False, "enable": True, "enabled": True, "is_enabled": True}
+"""Attributes that switch a resource as a whole → their value where it is on."""
 _RENEWED: Final = frozenset({
     "appsync:UpdateDataSource", "appsync:UpdateFunction", "appsync:UpdateGraphqlApi", "appsync:UpdateResolver",
     "cloudfront:UpdateDistribution", "codepipeline:UpdatePipeline", "cognito-idp:UpdateUserPool", "cognito-idp:UpdateUserPoolClient",
@@ -83,6 +87,8 @@ def unserved(
     ends = {AttributePath(each).last for each in changed}
     if any(path in given and snake(AttributePath(path).last) in ends for path in row.constants):
         return ""
+    if _switches(call.operation, row, change.values):
+        return ""
     if puts_in_force(operation) or _words_of(call.operation) & _words_changed(change.resource_type, changed):
         return ""
     writes = WRITES.match(call.operation) and (
@@ -101,6 +107,15 @@ def _taken(operation: str, row: DerivedRow, resource: PlannedResource, given: Co
     for attribute in sorted({*row.clears, *(left_out - written)}):
         if resource.keeps(attribute) and not same(AttributePath(attribute).value_at(resource.recorded), None):
             yield attribute
+
+
+def _switches(operation: str, row: DerivedRow, planned: Mapping[str, Json]) -> bool:
+    """Whether the call switches the resource as a whole in the direction in which the plan does."""
+    found = _SWITCHES.match(operation)
+    if found is None or _words(snake(operation[found.end() :])) - _words(row.resource_type):
+        return False
+    is_on = found[1] == "Enable"
+    return any(planned.get(name) is (on if is_on else not on) for name, on in _ON.items())
 
 
 def _writes_anew(resource: PlannedResource, unexplained: Sequence[tuple[str, Sequence[str], Json]]) -> bool:

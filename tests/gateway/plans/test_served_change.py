@@ -69,6 +69,24 @@ def test_a_call_that_says_only_which_resource_is_known_by_its_name(
     assert bool(why(row(operation), resource(**values))) is not serves
 
 
+@pytest.mark.parametrize(
+    ("operation", "values", "serves"),
+    [
+        ("AdminDisableQueue", {"enabled": False}, True),
+        ("EnableQueue", {"is_enabled": True}, True),
+        ("EnableQueue", {"disabled": False}, True),
+        ("AdminDisableQueue", {"enabled": True}, False),
+        ("AdminDisableQueue", {"policy": "q"}, False),
+        ("DisableQueueLogging", {"enabled": False}, False),
+        ("EnableQueue", {"tags__enabled": True}, False),
+    ],
+)
+def test_a_resource_is_switched_in_the_planned_direction_only(
+    operation: str, values: dict[str, Any], serves: bool
+) -> None:
+    assert bool(why(row(operation, origin=Origin.MODEL), resource(**values))) is not serves
+
+
 def test_only_the_provider_stops_a_resource_for_another_change() -> None:
     assert why(row("StopQueue", origin=Origin.MODEL), resource(policy="q"))
 
