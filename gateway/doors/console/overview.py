@@ -62,13 +62,15 @@ class Overview:
             "refused": visit.api.get("/mutations", verdict="deny", since=since, limit=_REFUSED),
             "recent": visit.api.get("/mutations", since=since, limit=_LOOKED_AT),
             "signals": visit.api.get("/signals", limit=_SIGNALS),
-            "claims": visit.api.get("/claims", limit=_CLAIMS),
             "drift": visit.api.get("/drift"),
             "left": visit.api.get("/left"),
             "activity": visit.api.get("/activity", hours=24),
         }
         answers = await asyncio.gather(*(_part(each) for each in asked.values()))
         parts = dict(zip(asked, answers, strict=True))
+        signals = parts["signals"].answer
+        # Claims are many, and are read only where there is something that they could be proved by.
+        claims = await _part(visit.api.get("/claims", limit=_CLAIMS)) if signals.get("signals") else ApiPart({})
         holds = parts["holds"].answer.get("holds", [])
         recent: list[Mapping[str, Any]] = parts["recent"].answer.get("mutations", [])
         return visit.page(
@@ -84,7 +86,7 @@ class Overview:
             looked_at=_LOOKED_AT,
             recent=recent,
             unwritten=_unwritten(recent),
-            incidents=_incidents(parts["signals"].answer, parts["claims"].answer),
+            incidents=_incidents(signals, claims.answer),
             drifted=[each for each in parts["drift"].answer.get("drift", ()) if each.get("needs_human")],
             left=parts["left"].answer.get("left", []),
             day=day_picture(parts["activity"].answer.get("hours", ())),
