@@ -57,7 +57,7 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / "old"
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgres, pytest.mark.long])])
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a ledger that nobody has made yet."""
     if request.param == "sqlite":
