@@ -163,6 +163,6 @@ def test_one_interrupt_ends_a_command_though_the_gateway_does_not_answer(tmp_pat
         with asked:
             asked.recv(1)
             command.send_signal(signal.SIGINT)
-            out, err = command.communicate(timeout=60)  # the gateway's answer is awaited for sixteen minutes
+            out, err = command.communicate(timeout=600)  # the gateway's answer is awaited for sixteen minutes
     assert (out, "Traceback" in err) == ("", False)
     assert command.returncode not in {0, -signal.SIGINT}
