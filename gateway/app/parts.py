@@ -165,11 +165,13 @@ def _aws_parts(settings: Settings, clock: Clock) -> AwsParts:
     endpoints = _endpoints(settings, models)
     signer = RequestSigner(_credentials(settings, clock), clock)
     upstream = settings.upstream
+    if upstream.session_per_mutation:
+        session_actions()  # read now, so that no call waits for it; otherwise nothing needs its 6 MB
     client = Client(connect_seconds=upstream.connect_seconds, reply_seconds=upstream.reply_seconds)
     accounts = Accounts(
         aws=Aws(models=models, endpoints=endpoints, signer=signer, client=client),
         models=models,
-        actions=session_actions(),
+        actions=session_actions,
         clock=clock,
         region=upstream.default_region,
         account=settings.account,

@@ -5,7 +5,7 @@ A session that AWS refuses is a failure before the call is sent. Nothing is ever
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -60,7 +60,8 @@ class Accounts:
     aws: Aws
     """Signs with the gateway's own credentials."""
     models: ServiceModels
-    actions: SessionActions
+    actions: Callable[[], SessionActions]
+    """Reads the table, once a session of one call is asked for."""
     clock: Clock
     region: str
     """Where AWS's token service is asked."""
@@ -91,7 +92,7 @@ class Accounts:
             return None, ""
         if not self.per_mutation:
             return await self._shared(target), ""
-        policy = session_policy(call, reason.arns, self.actions)
+        policy = session_policy(call, reason.arns, self.actions())
         session = await self._assumed(
             target,
             name=mutation_id,

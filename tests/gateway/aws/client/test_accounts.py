@@ -68,7 +68,7 @@ def _accounts(sts: Sts, clock: Hands | None = None, **more: Any) -> Accounts:
     aws: Any = sts
     given: dict[str, Any] = {"account": "111111111111", "roles": {"222222222222": OTHER}, **more}
     return Accounts(
-        aws=aws, models=ServiceModels(), actions=shipped(), clock=clock or Hands(), region="us-east-1", **given
+        aws=aws, models=ServiceModels(), actions=shipped, clock=clock or Hands(), region="us-east-1", **given
     )
 
 
