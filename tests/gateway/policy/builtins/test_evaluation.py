@@ -40,6 +40,8 @@ def test_a_random_number_is_below_its_limit() -> None:
     assert SUPPLIED["rand.intn"](evaluation(), "a", 0) == 0
 
 
+LONG = pytest.mark.long
+"""Of what takes over ten seconds of a processor to its end."""
 FULL_GRAPH: Term = {str(node): [str(other) for other in range(12)] for node in range(12)}
 DOUBLING: Term = [{"op": "copy", "from": "a", "path": "a/-"} for _ in range(40)]
 BOMB = "a: &a [1,1,1,1,1,1,1,1,1]\n" + "".join(
@@ -59,11 +61,11 @@ NESTED: Any = {"definitions": {"a": {"anyOf": [{"$ref": "#/definitions/b"}] * 9}
         ("json.patch", ({"a": ["x" * 100]}, DOUBLING)),
         ("graph.reachable_paths", (FULL_GRAPH, ["0"])),
         ("yaml.unmarshal", (BOMB,)),
-        ("json.match_schema", ({}, NESTED)),
+        pytest.param("json.match_schema", ({}, NESTED), marks=LONG),
         ("units.parse", ("1e999999",)),
         ("object.subset", ([1] * 4000, [1] * 1999 + [2])),
         ("strings.any_prefix_match", (["a"] * 2000, ["b"] * 2000)),
-        ("net.cidr_contains_matches", (["10.0.0.0/8"] * 2000, ["11.0.0.0/8"] * 2000)),
+        pytest.param("net.cidr_contains_matches", (["10.0.0.0/8"] * 2000, ["11.0.0.0/8"] * 2000), marks=LONG),
     ],
 )
 def test_work_that_grows_with_more_than_the_operands_ends(name: str, operands: tuple[Term, ...]) -> None:
