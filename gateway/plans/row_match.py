@@ -7,7 +7,9 @@ from functools import cached_property
 
 from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin, ValueForm, types_of_service
 from gateway.core.model.json import Json, is_list, to_json
+from gateway.core.model.masking import is_masked
 from gateway.core.model.mutation import EffectAction
+from gateway.core.model.path import AttributePath
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import PlanUse, SessionChange
 from gateway.effects.attribute_classes import JUDGED, class_of
@@ -514,7 +516,14 @@ class _RowMatch:
             or says_no_value(resource, steps, value)
             or _may_have(resource, attribute, value)
             or to_json(value) in self.asked.made.values()
+            or self._is_the_recorded_secret(resource, attribute, value)
         )
+
+    def _is_the_recorded_secret(self, resource: PlannedResource, attribute: str, value: object) -> bool:
+        """Whether the provider writes again the secret that the state has at this attribute, and the plan keeps it: both have one keyed digest."""
+        recorded = AttributePath(attribute).value_at(resource.recorded)
+        is_kept = isinstance(value, str) and is_masked(recorded) and resource.keeps(attribute)
+        return is_kept and self.asked.stack.state.masker.mask(to_json(value)) == recorded
 
     def _is_made_inside(self, resource: PlannedResource, steps: tuple[str, ...], value: object) -> bool:
         """Whether the value is the id of what the session made, in blocks with such a member of which the plan does not tell all."""

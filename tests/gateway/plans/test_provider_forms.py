@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.core.derived_rows import Confidence, Origin, ValueForm
+from gateway.core.derived_rows import AttributeSource, Confidence, Origin, ValueForm
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import CallClass, EffectAction
 from gateway.core.model.plan import PlannedAction
@@ -391,3 +391,34 @@ def test_the_planned_places_are_searched_once_for_a_long_call() -> None:
 
     assert make(3)()
     assert_linear(make, 200)
+
+
+@pytest.mark.parametrize(
+    ("password", "values", "passes"),
+    [
+        ("placeholder", {"tags.team": "two"}, True),
+        ("stolen", {"tags.team": "two"}, False),
+        ("placeholder", {"connection_properties.PASSWORD": "next"}, False),
+    ],
+)
+def test_a_recorded_secret_that_the_plan_keeps_is_written_again_and_no_other(
+    password: str, values: dict[str, Json], *, passes: bool
+) -> None:
+    kind = "aws_glue_connection"
+    known = row(
+        S,
+        resource_type=kind,
+        identity={"Name": AttributeSource(attribute="name")},
+        operation="UpdateConnection",
+        attributes={"ConnectionInput.Description": AttributeSource(attribute="description")},
+    )
+    planned = change("seed", PlannedAction.UPDATE, kind, values=values)
+    given: dict[str, Any] = {
+        "Name": "seed",
+        "ConnectionInput": {"Description": "first", "ConnectionProperties": {"PASSWORD": password}},
+    }
+    asked = called(
+        session_call(known, changes=(planned,), **given), "glue", "UpdateConnection",
+        seed={"name": "seed", "description": "first", "connection_properties": KAFKA.state.masker.mask({"PASSWORD": "placeholder"})},
+    )  # fmt: skip
+    assert bool(by_rows(replace(asked, schemas=read_schemas({kind}))).uses) is passes
