@@ -236,19 +236,38 @@ def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterato
     for key, item in pairs:
         names = (key, item) if len(expression.names) > 1 else (item,)
         scope = replace(cursor.scope, bound={**cursor.scope.bound, **dict(zip(expression.names, names, strict=True))})
+        held = conversions.place_in_set(() if isinstance(source, Mapping) else values.items(source, "for"), key)
+        alias = Alias(cursor.document, expression.source, replace(cursor, chain=()), held, whole=True)
+        inner = replace(cursor, scope=scope, aliases={**cursor.aliases, expression.names[-1]: alias})
         if expression.condition is not None and not values.truth(value_of(expression.condition, scope)):
+            # With another value it may be made, as `{ for name, value in var.given : name => value if value != null }`.
+            if expression.key is not None and _names(expression.key, scope, path[0]):
+                yield from _follow(inner, expression.value, path[1:])
             continue
         result_key: Value = position if expression.key is None else value_of(expression.key, scope)
         position += 1
         if values.text(result_key) == path[0]:
-            held = conversions.place_in_set(() if isinstance(source, Mapping) else values.items(source, "for"), key)
-            alias = Alias(cursor.document, expression.source, replace(cursor, chain=()), held, whole=True)
-            inner = replace(cursor, scope=scope, aliases={**cursor.aliases, expression.names[-1]: alias})
             yield from _follow(inner, expression.value, path[1:])
             condition = overrides.condition_on(expression.names[0], names[0])
             yield from overrides.override(inner, expression.value, path[1:], condition)
             return
+    if _keeps_names(expression) and isinstance(source, Mapping) and path[0] not in source:
+        yield from _follow(cursor, expression.source, path)
     yield cursor.refuse(f"The `for` makes no {path[0]}.", expression)
+
+
+def _names(key: Expression, scope: EvaluationScope, name: str) -> bool:
+    try:
+        return values.text(value_of(key, scope)) == name
+    except Unknown:
+        return False
+
+
+def _keeps_names(expression: e.For) -> bool:
+    """Whether a `for` makes the entries of a map as they are: `{ for name, value in given : name => value if … }`."""
+    written = [each if each is None else e.bare(each) for each in (expression.key, expression.value)]
+    names = [each.name if isinstance(each, e.Name) else "" for each in written]
+    return len(expression.names) > 1 and names == list(expression.names)
 
 
 # ------------------------------------------------------------------------------------------------ traversals

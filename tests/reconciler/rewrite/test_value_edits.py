@@ -396,3 +396,39 @@ resource "aws_security_group" "g" {
     assert edited.left == ()
     after = code.replace('443, cidrs = ["10.0.0.0/8"]', '443, cidrs = ["10.0.0.0/8", "10.9.0.0/16"]')
     assert edited.files == {Path("main.tf"): after.encode()}
+
+
+@pytest.mark.parametrize(
+    ("given", "after"),
+    [
+        ("", "\n  guard = { on = true }"),
+        ("  guard = {}\n", "  guard = { on = true }\n"),
+        ("  guard = { on = null }\n", "  guard = { on = true }\n"),
+        ("  guard = { on = false }\n", "  guard = { on = true }\n"),
+    ],
+)
+def test_an_entry_that_a_filtering_for_leaves_out_is_given(given: str, after: str, tmp_path: Path) -> None:
+    module = """variable "guard" {
+  type = object({
+    on  = optional(bool)
+    off = optional(bool)
+  })
+  default = {}
+}
+
+locals {
+  guard = merge({ on = false, off = false }, { for name, value in var.guard : name => value if value != null })
+}
+
+resource "r" "this" {
+  on  = local.guard.on
+  off = local.guard.off
+}
+"""
+    code = f'module "m" {{\n  source = "./m"\n{given}}}\n'
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m/main.tf").write_text(module)
+    (tmp_path / "main.tf").write_text(code)
+    edited = edit_values(tmp_path, [Wanted(address="module.m.r.this", attribute="on", value=True)])
+    assert edited.left == ()
+    assert after in edited.files[Path("main.tf")].decode()
