@@ -108,7 +108,6 @@ def _decisions(gate: Gate, actor: str) -> list[Record]:
     ]
 
 
-@pytest.mark.long
 async def test_it_is_an_ordinary_mutation_and_claims_stop_it(moto_gate: Gate, tmp_path: Path) -> None:
     gate = moto_gate
     assert isinstance(gate.upstream, MotoUpstream)

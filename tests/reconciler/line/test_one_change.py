@@ -133,7 +133,6 @@ async def test_what_was_left_alone_is_written_with_what_names_it_later_and_its_r
     assert f"Sentinel-Corrects: {topic}@{number}\n" in _git(line, "log", "-1", "--format=%B", line.branch)
 
 
-@pytest.mark.long
 async def test_if_a_part_cannot_be_written_nothing_is_and_what_holds_alone_is_offered(
     line: Line, ledger: SqlLedger, carried_out: Apply
 ) -> None:

@@ -39,7 +39,6 @@ def trail(live: Live) -> Trail:
     return made
 
 
-@pytest.mark.long
 @pytest.mark.terraform
 @pytest.mark.allow_hosts(["127.0.0.1"])
 def test_all_of_a_change_is_written_with_its_references_or_nothing_and_the_part_that_holds_alone_is_offered(
