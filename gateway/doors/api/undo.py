@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from gateway.core.errors import NotFound
 from gateway.core.model.caller import Caller
@@ -16,6 +16,8 @@ from gateway.core.records.settled import SettledBody
 from gateway.doors.api.ports import ApiPorts
 from gateway.effects.put_back import put_back_call
 
+MOST_VALUES: Final = 50
+"""Values of one change that are looked up: each costs the ledger a query."""
 _SET_ONLY = "It created, deleted or ran something, and Sentinel knows calls back only for values that were set."
 
 
@@ -61,6 +63,8 @@ def _objection(body: DecidedBody[Any], effects: Sequence[RecordedEffect[Any]], r
         return "It changed no value that Sentinel knows."
     if not body.call.whole or body.cut is not None or any(each.sensitive for each in effects):
         return "Its record does not have all values of before, because they are secret or too large."
+    if len(effects) > MOST_VALUES:
+        return f"It changed {len(effects)} values, and a way back is sought for at most {MOST_VALUES}. Set them back with Terraform, from the code."
     if any(each.action is not EffectAction.SET for each in effects):
         return _SET_ONLY
     if any(each.before is None for each in effects):

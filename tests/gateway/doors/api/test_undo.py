@@ -56,6 +56,15 @@ def test_what_was_not_applied_has_nothing_to_undo(gate: Gate) -> None:
         }
 
 
+def test_more_values_than_are_looked_up_get_a_sentence(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.doors.api.undo.MOST_VALUES", 0)
+    found = undo(gate, capacity(gate, 6))
+    assert (found["call"], found["why_not"].partition(".")[0]) == (
+        None,
+        "It changed 1 values, and a way back is sought for at most 0",
+    )
+
+
 def test_a_mutation_that_nobody_made_is_not_found(gate: Gate) -> None:
     reply = httpx.get(f"{gate.url}/v1/mutations/mut_none/undo", headers=gate.bearer("human"))
     assert reply.status_code == 404
