@@ -1,7 +1,7 @@
 """Answers about resources: which there are, the context of one of them, its history, and what was applied and is not in the code yet."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final
@@ -40,6 +40,8 @@ FOREIGN: Final = "foreign"
 MOST_APPLIED: Final = 500
 """Applied values in one answer."""
 _PAGE: Final = 1_000
+_MOST_JUDGED: Final = 50_000
+"""Applied values whose judgement is remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,30 +78,50 @@ class AppliedDrift:
         }
 
 
+@dataclass(slots=True)
+class JudgedValues:
+    """Whether the code declares applied values, each judged once for a revision: what was applied again has another `seq`."""
+
+    _stacks: tuple[Stack, ...] = ()
+    _drift: dict[tuple[str, str, int], AppliedDrift | None] = field(default_factory=dict)
+
+    def of(self, stacks: Stacks, value: AppliedValue) -> AppliedDrift | None:
+        """The drift by an applied value in this snapshot; None if the code declares it, or no stack has the resource."""
+        if len(self._drift) >= _MOST_JUDGED or list(map(id, stacks.all)) != list(map(id, self._stacks)):
+            self._stacks, self._drift = stacks.all, {}
+        key = value.address, value.attribute, value.seq
+        if key not in self._drift:
+            self._drift[key] = _drift(stacks, value)
+        found = self._drift[key]
+        return None if found is None else replace(found, applied=value)
+
+
 async def find_applied_drift(
-    stacks: Stacks, ledger: ContextLedger, query: DriftQuery
+    stacks: Stacks, ledger: ContextLedger, query: DriftQuery, judged: JudgedValues | None = None
 ) -> tuple[list[AppliedDrift], bool]:
     """The applied values that the code does not declare, by address, and whether there are more. Raises `errors.LedgerUnavailable`."""
     found: list[AppliedDrift] = []
+    judged = judged or JudgedValues()
     after = ("", "")
     while page := await ledger.applied(after=after, limit=_PAGE):
         for value in page:
-            drift = _drift(stacks, value, query.stack)
-            if drift is not None and len(found) == MOST_APPLIED:
+            drift = judged.of(stacks, value)
+            if drift is None or query.stack not in ("", drift.stack):
+                continue
+            if len(found) == MOST_APPLIED:
                 return found, True
-            if drift is not None:
-                found.append(drift)
+            found.append(drift)
         after = (page[-1].address, page[-1].attribute)
     return found, False
 
 
-def _drift(stacks: Stacks, value: AppliedValue, wanted: str) -> AppliedDrift | None:
-    """The drift by an applied value; None if the code declares it, or no stack (or another one) has the resource."""
+def _drift(stacks: Stacks, value: AppliedValue) -> AppliedDrift | None:
+    """The drift by an applied value; None if the code declares it, or no stack has the resource."""
     try:
         stack = stacks.declaring(value.address)
     except Ambiguous:
         return None
-    if stack is None or wanted not in ("", stack.name) or value.attribute == WHOLE:
+    if stack is None or value.attribute == WHOLE:
         return None
     declared = stack.declared(value.address, value.attribute)
     if declared is not None and equal(declared, value.value):
@@ -140,6 +162,7 @@ class ContextReader:
     """The open signals that concern a resource, by its stack and address."""
     seeks_drift: bool = False
     """Whether the reconciler looks for changes from outside."""
+    judged: JudgedValues = field(default_factory=JudgedValues)
 
     async def context(
         self, caller: Caller, name: str, attribute: str = "", max_age: float | None = None
@@ -222,7 +245,9 @@ class ContextReader:
         `looked` says when each stack was last looked through for changes from outside; nobody ever looked at the others.
         """
         loaded = self.stacks.snapshot()
-        applied, more = await find_applied_drift(loaded, self.ledger, query) if query.cause != FOREIGN else ([], False)
+        applied, more = (
+            await find_applied_drift(loaded, self.ledger, query, self.judged) if query.cause != FOREIGN else ([], False)
+        )
         shown = [each for each in foreign if query.stack in ("", each["stack"])] if query.cause != APPLIED else []
         names = [stack.name for stack in loaded.all if query.stack in ("", stack.name)]
         error = self._not_looked([name for name in names if name not in looked])
@@ -241,6 +266,11 @@ class ContextReader:
             "left_off": "More was applied than is shown; ask for one stack." if more else "",
             "data_health": health.to_json(),
         }
+
+    async def applied_drift(self) -> Sequence[str]:
+        """The resources that have a value which Sentinel applied and the code does not declare, of so many values as one answer has."""
+        found, _ = await find_applied_drift(self.stacks.snapshot(), self.ledger, DriftQuery(), self.judged)
+        return list(dict.fromkeys(each.applied.address for each in found))
 
     def _not_looked(self, stacks: Sequence[str]) -> str:
         """Why an empty list proves nothing, as a sentence; empty if somebody looks and has looked at every stack."""

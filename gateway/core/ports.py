@@ -398,8 +398,11 @@ class LedgerQueries(Protocol):
         """The records of each of these mutations, oldest first; of one with very many the first and the newest. None for an unknown one."""
         ...
 
-    async def activity(self, starts: Sequence[datetime]) -> Activity:
-        """How often each verdict was given from each start to the next, and from the last one until now; `starts` ascend, at most 100."""
+    async def activity(self, starts: Sequence[datetime], actor: str = "") -> Activity:
+        """How often each verdict was given from each start to the next, and from the last one until now; `starts` ascend, at most 100.
+
+        With `actor`, only to its calls.
+        """
         ...
 
     async def rules_spoken(self, *, after_seq: int = 0, before_seq: int = 0, limit: int) -> Spoken:
@@ -417,6 +420,16 @@ class LedgerQueries(Protocol):
         limit: int = 10_000,
     ) -> Sequence[Claim]:
         """Claims, newest first; `before` lists those taken before this claim."""
+        ...
+
+    async def claimed_addresses(
+        self, *, since: datetime | None = None, open_only: bool = True, limit: int = 10_000
+    ) -> Sequence[str]:
+        """The resources of the newest claims, each once; with `since`, of those taken after it."""
+        ...
+
+    async def proofs(self, *, limit: int = 10_000) -> Mapping[str, int]:
+        """How many of so many open claims each signal proves, by the signal's id."""
         ...
 
     async def holds(

@@ -19,6 +19,7 @@ from gateway.core.model.mutation import Mutation
 from gateway.core.model.outcome import Sent
 from gateway.core.model.verdict import Decision
 from gateway.core.off_loop import mutation_size, off_loop
+from gateway.core.ports import Activity
 from gateway.core.records.record import Record
 from gateway.ledger.ask import context_ledger, lists, mutation_lives, record_search, time_box_queries
 from gateway.ledger.ask.blame import blame
@@ -112,6 +113,7 @@ class SqlLedger:
         self._writer = Writer(store, keys.chain, self._anchor, seen=end)
         self._hot_reader = Reader(store, "hot-reader")
         self._query_reader = Reader(store, "query-reader")
+        self._activity = mutation_lives.ActivityCounts()
         self._probe = Probe(self._hot_reader)
         self._refusal_limit = RefusalRateLimit()
         self._owner = leases.owner_of(new_id("gtw"), keys.chain)
@@ -209,13 +211,18 @@ class SqlLedger:
 
     records = _query(record_search.records)
     lives = _query(mutation_lives.lives)
-    activity = _query(mutation_lives.activity)
     rules_spoken = _query(rules_spoken)
     changed_since = _query(lists.changed_since)
     claims = _query(lists.claims)
+    claimed_addresses = _query(lists.claimed_addresses)
+    proofs = _query(lists.proofs)
     holds = _query(lists.holds)
     blame = _query(blame)
     archived = _query(archived)
+
+    async def activity(self, starts: Sequence[datetime], actor: str = "") -> Activity:
+        """See `ActivityCounts.of`."""
+        return await self.query(lambda session: self._activity.of(session, starts, actor))
 
     async def verify(self) -> int:
         """Check chain, checkpoint and tables; the number of records. Raises `errors.LedgerBroken`, which names the first bad record or row."""

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
@@ -26,10 +27,11 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Claim
 from gateway.core.model.ids import new_id
 from gateway.core.model.json import canonical_text
+from gateway.core.settings.stacks import StackSettings
 from gateway.doors.console.rendering import static_files
 from gateway.ledger.store.serialize import claim_to_row
 from gateway.ledger.store.statements import Statement, Values
-from gateway.ledger.store.tables import CLAIMS, HOLDS
+from gateway.ledger.store.tables import CLAIMS, HOLDS, SIGNALS, VALUES
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 from tests.bench.figure import quantile, show
@@ -37,6 +39,7 @@ from tests.bench.records import append_records
 from tests.kit.chromium import a_browser, a_page
 from tests.kit.console import PROPOSAL, held, visitor
 from tests.kit.gate import Gate
+from tests.kit.many_resources import write_many_resources
 
 _AT_ONCE = 1_000
 _ROUNDS = 15
@@ -46,7 +49,12 @@ _COUNT_MESSAGES = """() => {
 }"""
 _SECONDS = 20
 RESOURCE = "aws_autoscaling_group.kafka_consumer"
+_BETWEEN = timedelta(seconds=0.864)
+"""Between two records: a hundred thousand are a day's."""
+_SIGNALS = 20
 _CLAIM = Statement(insert(CLAIMS))
+_VALUE = Statement(insert(VALUES))
+_SIGNAL = Statement(insert(SIGNALS))
 _HOLD = Statement(insert(HOLDS))
 PAGES = {
     "feed": "feed",
@@ -82,6 +90,8 @@ PAGES = {
     "contests": "contests",
     "resources": "resources",
     "map": "map",
+    "map_of_1000": "map?stack=large",
+    "map_of_1000_opened": "map?stack=large&open=module.cell_1&open=module.cell_1/aws_instance&open=module.cell_2",
     "replay": "replay",
     "ledger": "ledger",
     "playground": "playground?policy=data/disruption.json",
@@ -93,30 +103,54 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--pages-only", action="store_true", help="without the figures of a real browser")
+    parser.add_argument(
+        "--data", type=Path, help="a ledger that is kept: it is made if it is not there, and used again else"
+    )
     arguments = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
-    with tempfile.TemporaryDirectory() as directory, Gate(Path(directory)) as gate:
-        gate.issue("ana", kind=ActorKind.HUMAN, roles=("approver", "operator"))
-        gate.issue("actor-13")
-        _grow(gate, arguments.records)
-        mutation = [_held(gate, number) for number in range(12)][-1]
-        _pages(gate, arguments.records, mutation)
-        if not arguments.pages_only:
-            _live(gate)
+    with tempfile.TemporaryDirectory() as directory:
+        addresses = write_many_resources(Path(directory) / "large")
+        large = StackSettings(name="large", path=Path(directory) / "large")
+        with Gate(Path(directory), data=arguments.data, replays=False, more_stacks=(large,)) as gate:
+            gate.issue("ana", kind=ActorKind.HUMAN, roles=("approver", "operator"))
+            gate.issue("actor-13")
+            if gate.run(gate.ledger.changed_since(-1))[0] < arguments.records:
+                _grow(gate, addresses, arguments.records)
+            mutation = [_held(gate, number) for number in range(12)][-1]
+            _pages(gate, arguments.records, mutation)
+            if not arguments.pages_only:
+                _live(gate)
 
 
-def _grow(gate: Gate, records: int) -> None:
-    """Records; a claim for each third one, of which the newest thousand are open; a held call for each twentieth, all answered."""
+def _grow(gate: Gate, addresses: Sequence[str], records: int) -> None:
+    """Records of the last days; a claim for each third one, of which the newest thousand are open; a held call for each twentieth, all answered.
+
+    Of the stack of a thousand resources each has a claim, a third an applied value that the code does not declare. The chain holds.
+    """
+    now = datetime.now(UTC)
+
+    def at(number: int) -> datetime:
+        return now - (records - number) * _BETWEEN
+
     for start in range(0, records, _AT_ONCE):
-        gate.run(gate.ledger.write(partial(append_records, start=start, count=_AT_ONCE)))
-    since = datetime.now(UTC) - timedelta(days=30)
-    for start in range(0, records // 3, _AT_ONCE):
-        rows = [_claim(number, since, records // 3 - _AT_ONCE) for number in range(start, start + _AT_ONCE)]
+        gate.run(gate.ledger.write(partial(append_records, start=start, count=_AT_ONCE, at=at)))
+    claims = records // 3
+    for start in range(0, claims, _AT_ONCE):
+        rows = [
+            _claim(number, addresses, now - (claims - number) * _BETWEEN * 3, claims - _AT_ONCE)
+            for number in range(start, start + _AT_ONCE)
+        ]
         gate.run(gate.ledger.write(partial(_insert, _CLAIM, rows)))
+    gate.run(
+        gate.ledger.write(
+            partial(_insert, _VALUE, [_value(number, each) for number, each in enumerate(addresses[::3])])
+        )
+    )
+    gate.run(gate.ledger.write(partial(_insert, _SIGNAL, [_signal(number) for number in range(_SIGNALS)])))
     _held(gate, -1)
     summary = canonical_text(gate.run(gate.ledger.holds(state=HoldState.OPEN, actor="", stack="", limit=1))[0].summary)
     for start in range(0, records // 20, _AT_ONCE):
-        rows = [_hold(number, since, summary) for number in range(start, start + _AT_ONCE)]
+        rows = [_hold(number, at(number * 20), summary) for number in range(start, start + _AT_ONCE)]
         gate.run(gate.ledger.write(partial(_insert, _HOLD, rows)))
 
 
@@ -129,27 +163,41 @@ def _insert(statement: Statement, rows: list[Values], transaction: Transaction) 
     transaction.change_each(statement, rows)
 
 
-def _claim(number: int, since: datetime, ended: int) -> Values:
+def _claim(number: int, addresses: Sequence[str], since: datetime, ended: int) -> Values:
     claim = Claim(
         id=new_id("clm"),
         mutation_id=f"mut_{number}",
-        address=f"aws_sqs_queue.q{number % 1_009}",
+        address=addresses[number % len(addresses)],
         attribute=f"tags.t{number}",
         value=number,
         actor=f"actor-{number % 97}",
         kind=ActorKind.AGENT,
         motive=None,
-        since=since + timedelta(seconds=number),
+        since=since,
         until=None,
+        proof=(f"sig_{number % _SIGNALS}",) if number % 3 == 0 else (),
     )
-    at = to_text(since + timedelta(seconds=number + 1))
+    at = to_text(since + timedelta(seconds=1))
     return claim_to_row(claim) | {"unsettled": 0} | ({"ended_at": at, "end": "superseded"} if number < ended else {})
 
 
-def _hold(number: int, since: datetime, summary: str) -> Values:
+def _value(number: int, address: str) -> Values:
+    at = to_text(datetime.now(UTC))
+    value = {"address": address, "attribute": "tags", "value": canonical_text({"n": str(number)})}
+    return {**value, "mutation_id": f"mut_{number}", "at": at, "seq": number}
+
+
+def _signal(number: int) -> Values:
+    at = to_text(datetime.now(UTC))
+    texts = {"source": "alerts", "key": str(number), "name": f"ConsumerLag{number}", "service": "kafka"}
+    times = {"at": at, "since": at, "heard_at": at}
+    return {"id": f"sig_{number}", **texts, "state": "open", **times, "labels": "{}", "refs": "[]", "scopes": "[]"}
+
+
+def _hold(number: int, at: datetime, summary: str) -> Values:
     return {
         "mutation_id": f"mut_{number}",
-        "at": to_text(since + timedelta(seconds=number)),
+        "at": to_text(at),
         "actor": f"actor-{number % 97}",
         "on_behalf_of": "",
         "stack": "kafka",

@@ -143,6 +143,8 @@ class Gate:
     """What it listens on, if the settings must know its address before it starts; default: a free port."""
     data: Path | None = None
     """Another gateway's data directory, to share its ledger; default: one of its own."""
+    replays: bool = True
+    """Whether all its decisions are replayed at its end; not where a million stand that no gateway made."""
 
     def __post_init__(self) -> None:
         self.stack = self.directory / "stack"
@@ -172,7 +174,7 @@ class Gate:
 
     def _flips(self) -> list[str]:
         """The decisions that do not replay to themselves under what decided them: none, in every test with a gate."""
-        if self._failure or not self._thread.is_alive() or self.policy != PolicySettings():
+        if self._failure or not self.replays or not self._thread.is_alive() or self.policy != PolicySettings():
             return []
         application: Any = self.app._app
         contracts = ContractReplay(stacks=application.state.ports.replays.stacks.snapshot())

@@ -24,12 +24,12 @@ _OTHERS: Final = (Stage.SETTLED, Stage.TURNED_AWAY, Stage.RECONCILED)
 _AT_ONCE: Final = 1_000
 
 
-async def append_many(ledger: SqlLedger, count: int, *, seed: int = 1, resources: int = 4) -> None:
-    """Append as many records, one a second from noon, the same for the same seed. None of them changes another table."""
+async def append_many(ledger: SqlLedger, count: int, *, seed: int = 1, resources: int = 4, first: int = 0) -> None:
+    """Append as many records, one a second from noon on or `first` seconds later, the same for the same seed. None changes another table."""
     drawn = random.Random(seed)  # noqa: S311  the same each time
-    for start in range(0, count, _AT_ONCE):
+    for start in range(first, first + count, _AT_ONCE):
         await ledger.write(
-            partial(_append, drawn=drawn, start=start, count=min(_AT_ONCE, count - start), resources=resources)
+            partial(_append, drawn=drawn, start=start, count=min(_AT_ONCE, first + count - start), resources=resources)
         )
 
 

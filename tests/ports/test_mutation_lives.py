@@ -57,6 +57,23 @@ async def test_decisions_are_counted_by_span_and_verdict(ledger: SqlLedger) -> N
     assert counted.counted_from == starts[0]
 
 
+async def test_what_was_counted_is_not_counted_again_and_what_is_new_is(ledger: SqlLedger) -> None:
+    starts = [NOON + timedelta(seconds=each) for each in (0, 50, 100, 399)]
+    for until, asked in ((120, starts[1:]), (300, starts), (400, starts[1:]), (401, starts)):
+        await append_many(ledger, until - await newest(ledger), first=await newest(ledger))
+        fresh = await ledger.query(partial(mutation_lives.ActivityCounts().of, starts=asked))
+        assert await ledger.activity(asked) == fresh, until
+        assert fresh.counts
+    of_one = (await ledger.activity(starts, "ana")).counts
+    assert 0 < sum(of_one.values()) < sum((await ledger.activity(starts)).counts.values())
+    decided = await ledger.records(RecordQuery(stage=Stage.DECIDED, actor="ana", limit=400))
+    assert sum(of_one.values()) == len(decided)
+
+
+async def newest(ledger: SqlLedger) -> int:
+    return (await ledger.changed_since(-1))[0]
+
+
 async def test_only_the_newest_records_are_counted(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutation_lives, "MOST_COUNTED", 100)
     await append_many(ledger, 400)

@@ -20,6 +20,8 @@ from gateway.presentation.serialize import time_to_json
 _MOST_READ: Final = 2_000
 """Decisions that one answer looks through: the calls of an apply are one row together, and a text is looked for in each."""
 _PAGE: Final = 200
+_SPARE: Final = 10
+"""Decisions that the first page reads beyond those asked for: some have no row of their own."""
 _MOST_HOURS: Final = 72
 _MOST_SEARCHED: Final = 500
 """The same, where words are looked for."""
@@ -51,28 +53,35 @@ async def mutations(
         ports.searches.charge(caller.actor)
     most = _MOST_SEARCHED if words else _MOST_READ
     query, wanted, read, before = replace(query, stage=Stage.DECIDED), query.limit, 0, 0
+    size = _PAGE if words or plan else min(_PAGE, wanted + _SPARE)
     while len(rows) < wanted and read < most:
-        found = await ports.visible_records(caller, replace(query, limit=_PAGE, before_seq=before or query.before_seq))
+        found = await ports.visible_records(caller, replace(query, limit=size, before_seq=before or query.before_seq))
         read += len(found)
         rows += await _rows(ports, await _wanted(found, plan, words, wanted - len(rows)))
-        before = rows[-1]["seq"] if len(rows) == wanted else found[-1].seq if len(found) == _PAGE else 0
+        before = rows[-1]["seq"] if len(rows) == wanted else found[-1].seq if len(found) == size else 0
         if not before:
             break
+        size = _PAGE
     return told(caller, {"mutations": rows, "next_before_seq": before})
 
 
-@router.get("/activity", summary="How many calls were allowed, held and denied by the hour")
+@router.get(
+    "/activity", summary="How many calls were allowed, held and denied by the hour, of everybody or of one actor"
+)
 async def activity(
-    ports: Ports, caller: Authenticated, hours: Annotated[int, Query(ge=1, le=_MOST_HOURS)] = 24
+    ports: Ports,
+    caller: Authenticated,
+    hours: Annotated[int, Query(ge=1, le=_MOST_HOURS)] = 24,
+    actor: Annotated[str, Query(max_length=256)] = "",
 ) -> dict[str, Any]:
-    """Each hour with its decisions by verdict, oldest first; the last one is not over yet. People and pipelines may ask."""
-    if not caller.sees_all:
+    """Each hour with its decisions by verdict, oldest first; the last one is not over yet. People and pipelines may ask, others for their own."""
+    if not caller.sees_all and actor != caller.actor:
         raise NotAllowed(
             "Only people and pipelines may see how much others do. GET /v1/mutations lists your own calls."
         )
     this_hour = ports.clock.now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     starts = [this_hour - timedelta(hours=back) for back in reversed(range(hours))]
-    found = await ports.queries.activity(starts)
+    found = await ports.queries.activity(starts, actor)
     shown: dict[datetime, dict[str, int]] = {start: {} for start in starts if start >= found.counted_from}
     for (start, verdict), count in found.counts.items():
         shown[start][verdict.value] = count

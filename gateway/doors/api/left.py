@@ -1,9 +1,9 @@
 """The API's route for what Sentinel left to a human: values not written into the code, changes for a time not put back, and outcomes that nothing showed."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from gateway.core.model.json import to_json
 from gateway.core.model.time_box import TimeBoxPart
@@ -26,28 +26,42 @@ router = APIRouter()
     "/left",
     summary="What Sentinel left to a human: values not written into code or not put back, outcomes that nothing showed",
 )
-async def left(ports: Ports, caller: Authenticated) -> dict[str, Any]:
-    """The list, newest first: people and pipelines see all, agents and services what is left of their own mutations."""
+async def left(
+    ports: Ports, caller: Authenticated, limit: Annotated[int, Query(ge=1, le=MOST_RECORDS)] = MOST_RECORDS
+) -> dict[str, Any]:
+    """The list, newest first: people and pipelines see all, agents and services what is left of their own mutations.
+
+    `limit` is how many reports of the reconciler are read; `more` says whether there are others.
+    """
     actor = "" if caller.sees_all else caller.actor
-    found = await left_to_humans(ports.queries, ports.doubts, ports.time_boxes.ledger, actor=actor)
-    return told(caller, {"left": found})
+    found, more = await left_to_humans(ports.queries, ports.doubts, ports.time_boxes.ledger, actor=actor, limit=limit)
+    return told(caller, {"left": found, "more": more})
 
 
 async def left_to_humans(
-    queries: LedgerQueries, doubts: DoubtLedger, boxes: TimeBoxLedger | None = None, *, actor: str = ""
-) -> list[dict[str, Any]]:
-    """A list of the work that is left to humans now, newest first; with `actor`, only of that actor's mutations. Raises `errors.LedgerUnavailable`."""
-    query = RecordQuery(stage=Stage.RECONCILED, left=True, actor=actor, limit=MOST_RECORDS)
-    unwritten = [entry for record in await queries.records(query) for entry in _unwritten(record)]
+    queries: LedgerQueries,
+    doubts: DoubtLedger,
+    boxes: TimeBoxLedger | None = None,
+    *,
+    actor: str = "",
+    limit: int = MOST_RECORDS,
+) -> tuple[list[dict[str, Any]], bool]:
+    """A list of the work that is left to humans now, newest first, and whether there is more; with `actor`, only of that actor's mutations.
+
+    `limit` reports of the reconciler are read, and as many outcomes in doubt. Raises `errors.LedgerUnavailable`.
+    """
+    reports = await queries.records(RecordQuery(stage=Stage.RECONCILED, left=True, actor=actor, limit=limit))
+    unwritten = [entry for record in reports for entry in _unwritten(record)]
+    in_doubt = [doubt for doubt in await doubts.in_doubt() if doubt.left_to_human]
     unsettled = [
         _unsettled(record, record.body)
-        for doubt in await doubts.in_doubt()
-        if doubt.left_to_human
+        for doubt in in_doubt[:limit]
         for record in await queries.records(_settled_query(doubt.mutation_id, actor))
         if isinstance(record.body, SettledBody) and record.body.left_to_human
     ]
     not_put_back = await _not_put_back(queries, boxes, actor) if boxes is not None else []
-    return sorted([*unwritten, *unsettled, *not_put_back], key=lambda entry: str(entry["since"]), reverse=True)
+    rows = sorted([*unwritten, *unsettled, *not_put_back], key=lambda entry: str(entry["since"]), reverse=True)
+    return rows, len(reports) == limit or len(in_doubt) > limit
 
 
 async def _not_put_back(queries: LedgerQueries, boxes: TimeBoxLedger, actor: str) -> list[dict[str, Any]]:

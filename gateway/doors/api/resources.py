@@ -10,10 +10,8 @@ from fastapi import APIRouter, Query
 
 from gateway.context.lookup import MOST_LISTED, ResourceQuery
 from gateway.context.ports import HistoryQuery
-from gateway.context.reader import DriftQuery
 from gateway.context.stack_map import MARKS, MOST_OPEN
 from gateway.core.model.caller import Caller
-from gateway.doors.api.drift import visible_drift
 from gateway.doors.api.ports import MAX_INTEGER, ApiPorts, Authenticated, Ports, told
 from gateway.presentation.changes import addresses_of
 
@@ -22,7 +20,7 @@ OLDEST_SECONDS = 86_400.0
 MOST_CHANGES = 200
 """Changes in one answer."""
 MOST_MARKED: Final = 1_000
-"""Claims, the newest, that the map shows; and those taken within a day."""
+"""Claims, the newest, whose resources the map marks as held; and those taken within a day, as changed."""
 _MOST_HELD: Final = 50
 _DAY: Final = timedelta(days=1)
 _LONGEST = Query(max_length=1_024)
@@ -111,16 +109,15 @@ async def stack_map(
 async def _marked(ports: ApiPorts, caller: Caller) -> dict[str, list[str]]:
     """The addresses of each of `MARKS`, as far as the caller may see them."""
     now = ports.clock.now()
-    newest = await ports.queries.claims(open_only=False, limit=MOST_MARKED)
-    held = await ports.queries.claims(limit=MOST_MARKED)
     marked = {
-        "held": [each.address for each in held],
-        "changed": [each.address for each in newest if now - each.since <= _DAY],
+        "held": list(await ports.queries.claimed_addresses(limit=MOST_MARKED)),
+        "changed": list(await ports.queries.claimed_addresses(since=now - _DAY, open_only=False, limit=MOST_MARKED)),
     }
     if caller.sees_all:
         holds = await ports.queries.holds(limit=_MOST_HELD)
         lives = await ports.queries.lives([each.mutation_id for each in holds])
-        drift = (await visible_drift(ports, caller, DriftQuery()))["drift"]
+        await ports.drift.book.read(ports.queries)
+        outside = [each.address for each in ports.drift.book.open.values()]
         marked["waits"] = [address for records in lives.values() for address in addresses_of(records)]
-        marked["drifted"] = [str(each["address"]) for each in drift]
+        marked["drifted"] = [*outside, *await ports.readers.applied_drift()]
     return {mark: marked.get(mark, []) for mark in MARKS}

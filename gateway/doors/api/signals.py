@@ -13,6 +13,8 @@ from gateway.presentation.serialize import time_to_json
 
 MAX_MESSAGE_BYTES = 1024 * 1024
 """Largest message of a source."""
+MOST_PROVEN = 2_000
+"""Open claims with a proof that are looked at to tell how many each signal proves."""
 
 router = APIRouter()
 unkeyed = APIRouter()
@@ -36,13 +38,18 @@ async def signals(
     every: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> dict[str, Any]:
-    """The signals of the filter. Agents do not see them: an alert that an agent does not know of is not why it acts."""
+    """The signals of the filter, each with how many open claims it proves, of 2,000 at most that are looked at.
+
+    Agents do not see them: an alert that an agent does not know of is not why it acts.
+    """
     if not caller.sees_all:
         raise NotAllowed("Only people and pipelines may list the signals. Name as evidence the alert that you act on.")
     query = SignalQuery(
         state=None if every else SignalState.OPEN, stack=stack, service=service, source=source, limit=limit
     )
-    return {"signals": [signal_to_json(each) for each in await ports.intake.ledger.signals(query)]}
+    found = await ports.intake.ledger.signals(query)
+    proves = await ports.queries.proofs(limit=MOST_PROVEN) if found else {}
+    return {"signals": [signal_to_json(each) | {"proves": proves.get(each.id, 0)} for each in found]}
 
 
 def signal_to_json(signal: Signal) -> dict[str, Any]:

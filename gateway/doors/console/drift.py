@@ -14,6 +14,8 @@ from gateway.doors.console.visit import Visit, go
 _CAUSES: Final = ("foreign", "applied")
 ACTIONS: Final = ("codify", "revert", "quarantine", "leave")
 _REPORTS: Final = 30
+_LEFT: Final = 100
+"""Reports of what is left to a human that are read."""
 _LOOKED_AT: Final = 50
 """The newest allowed mutations among which those are looked for that the code does not declare yet."""
 
@@ -44,13 +46,14 @@ async def decide(visit: Visit) -> Response:
 
 async def write_back(visit: Visit) -> Response:
     """The proposals for the code, the reports of what was written, and the work left to humans."""
-    left = await visit.api.get("/left")
+    left = await visit.api.get("/left", limit=_LEFT)
     proposed = await visit.api.get("/records", stage="proposed", limit=_REPORTS)
     reports = await visit.api.get("/records", stage="reconciled", limit=_REPORTS)
     allowed = await visit.api.get("/mutations", verdict="allow", limit=_LOOKED_AT)
     return visit.page(
         "write_back.html",
         left=left["left"],
+        more_left=left["more"],
         proposed=proposed["records"],
         reports=reports["records"],
         waiting=[each for each in allowed["mutations"] if _waits_for_code(each)],

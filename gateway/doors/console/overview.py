@@ -23,7 +23,8 @@ _LOOKED_AT: Final = 80
 _REFUSED: Final = 20
 """Refusals that are read: those of one actor by one rule are one row."""
 _HOLDS: Final = 100
-_CLAIMS: Final = 500
+_LEFT: Final = 50
+"""Reports of what is left to a human that are read."""
 _SIGNALS: Final = 50
 _DAY: Final = timedelta(hours=24)
 
@@ -62,15 +63,12 @@ class Overview:
             "refused": visit.api.get("/mutations", verdict="deny", since=since, limit=_REFUSED),
             "recent": visit.api.get("/mutations", since=since, limit=_LOOKED_AT),
             "signals": visit.api.get("/signals", limit=_SIGNALS),
-            "drift": visit.api.get("/drift"),
-            "left": visit.api.get("/left"),
+            "drift": visit.api.get("/drift", cause="foreign"),
+            "left": visit.api.get("/left", limit=_LEFT),
             "activity": visit.api.get("/activity", hours=24),
         }
         answers = await asyncio.gather(*(_part(each) for each in asked.values()))
         parts = dict(zip(asked, answers, strict=True))
-        signals = parts["signals"].answer
-        # Claims are many, and are read only where there is something that they could be proved by.
-        claims = await _part(visit.api.get("/claims", limit=_CLAIMS)) if signals.get("signals") else ApiPart({})
         holds = parts["holds"].answer.get("holds", [])
         recent: list[Mapping[str, Any]] = parts["recent"].answer.get("mutations", [])
         return visit.page(
@@ -86,9 +84,10 @@ class Overview:
             looked_at=_LOOKED_AT,
             recent=recent,
             unwritten=_unwritten(recent),
-            incidents=_incidents(signals, claims.answer),
+            incidents=parts["signals"].answer.get("signals", []),
             drifted=[each for each in parts["drift"].answer.get("drift", ()) if each.get("needs_human")],
             left=parts["left"].answer.get("left", []),
+            more_left=parts["left"].answer.get("more", False),
             day=day_picture(parts["activity"].answer.get("hours", ())),
         )
 
@@ -132,9 +131,3 @@ def _unwritten(rows: Sequence[Mapping[str, Any]]) -> tuple[int, datetime | None]
         if marks["applied"]["state"] == "done" and marks["in code"]["state"] == "waits" and marks["applied"]["at"]:
             since.append(datetime.fromisoformat(marks["applied"]["at"]))
     return len(since), min(since, default=None)
-
-
-def _incidents(signals: Mapping[str, Any], claims: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], int]]:
-    """The open signals, each with the number of claims that it proves."""
-    proofs = Counter(proof for claim in claims.get("claims", ()) for proof in claim["proof"])
-    return [(signal, proofs[signal["id"]]) for signal in signals.get("signals", ())]

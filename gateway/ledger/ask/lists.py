@@ -1,7 +1,8 @@
 """Lists claims, held mutations, signals and new records, for people and for the reconciler."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +18,7 @@ from gateway.ledger.ask.record_search import MAX_PAGE, RecordKind, page_size
 from gateway.ledger.store.rows import ClaimRow, SignalRow
 from gateway.ledger.store.serialize import claim_from_row
 from gateway.ledger.store.statements import Among, Query, Session, columns, unindexed
-from gateway.ledger.store.tables import APPROVALS, CLAIMS, HOLDS, PARTIAL, RECORDS, SIGNALS, UNUSED
+from gateway.ledger.store.tables import APPROVALS, CLAIMS, HOLDS, PARTIAL, PROVEN, RECORDS, SIGNALS, UNUSED
 from gateway.ledger.store.timestamps import from_text, to_text
 
 
@@ -73,9 +74,37 @@ def claims(
         statement = statement.where(tuple_(CLAIMS.c.since, CLAIMS.c.id) < tuple_(since, before) if since else false())
     statement = statement.where(*(CLAIMS.c[name] == value for name, value in equal.items() if value))
     if open_only:
-        unexpired = CLAIMS.c.until.is_(None) | (CLAIMS.c.until > to_text(datetime.now(UTC))) | (CLAIMS.c.unsettled == 1)
-        statement = statement.where(CLAIMS.c.ended_at.is_(None), unexpired)
+        statement = statement.where(*_standing())
     return tuple(claim_from_row(ClaimRow._make(row)) for row in connection.execute(statement))
+
+
+def claimed_addresses(
+    session: Session, *, since: datetime | None = None, open_only: bool = True, limit: int = MAX_PAGE
+) -> tuple[str, ...]:
+    """The resources of the newest claims, each once, of `limit` claims at most; with `since`, of those taken after it."""
+    statement: Select[Any] = select(CLAIMS.c.address).order_by(CLAIMS.c.since.desc(), CLAIMS.c.id.desc())
+    if since is not None:
+        statement = statement.where(CLAIMS.c.since > to_text(since))
+    if open_only:
+        statement = statement.where(*_standing())
+    rows = session.connection.execute(statement.limit(page_size(limit)))
+    return tuple(dict.fromkeys(row.address for row in rows))
+
+
+def _standing() -> tuple[ColumnElement[bool], ...]:
+    """Of claims that have not ended, by a command or by their time."""
+    unexpired = CLAIMS.c.until.is_(None) | (CLAIMS.c.until > to_text(datetime.now(UTC))) | (CLAIMS.c.unsettled == 1)
+    return CLAIMS.c.ended_at.is_(None), unexpired
+
+
+def proofs(session: Session, *, limit: int = MAX_PAGE) -> Mapping[str, int]:
+    """How many open claims each signal proves, by the signal's id; `limit` claims are looked at."""
+    proven = select(CLAIMS.c.proof).where(PROVEN, *_standing()).limit(page_size(limit)).subquery()
+    rows = session.connection.execute(select(proven.c.proof, func.count()).group_by(proven.c.proof))
+    found: Counter[str] = Counter()
+    for proof, count in rows:
+        found.update(dict.fromkeys(json.loads(proof), count))
+    return found
 
 
 def holds(

@@ -1,8 +1,9 @@
 """Reads mutations as wholes: all records of each of several, and how often each verdict was given in spans of time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, func, or_, select, text
 
@@ -23,6 +24,19 @@ _NEWEST: Final = 80
 MOST_SPANS: Final = 100
 MOST_COUNTED: Final = 100_000
 """Records back from the newest one within which decisions are counted, so that a page takes as long with many as with few."""
+_MOST_REMEMBERED: Final = 5_000
+"""Spans whose counts are kept: a day of an actor is 24."""
+_OPEN_END: Final = 2**63 - 1
+"""The end of the span that is not over."""
+
+
+class _Span(NamedTuple):
+    """A range of records: of one actor, or of all for an empty name."""
+
+    actor: str
+    first: int
+    end: int
+    """The first record after it."""
 
 
 def _ends() -> Query[RecordRow]:
@@ -59,39 +73,84 @@ def lives(session: Session, mutation_ids: Sequence[str]) -> Mapping[str, Sequenc
     return found
 
 
-def activity(session: Session, starts: Sequence[datetime]) -> Activity:
-    """How often each verdict was given from each start to the next, and from the last one until now; `starts` ascend.
+@dataclass(slots=True)
+class ActivityCounts:
+    """Counts decisions by spans of time, and remembers what it counted: records do not change, so that each is counted once.
 
-    Raises `ValueError` for no start or more than `MOST_SPANS`.
+    One thread at a time may ask it.
     """
-    if not 0 < len(starts) <= MOST_SPANS:
-        message = f"1 to {MOST_SPANS} spans are counted at once"
-        raise ValueError(message)
-    last = int(session.scalar(_LAST, {}) or 0)
-    firsts = [session.scalar(_FIRST_SINCE, {"at": to_text(start)}) or last + 1 for start in starts]
-    spans = [(start, first) for start, first in zip(starts, firsts, strict=True) if first > last - MOST_COUNTED]
-    if not spans:
-        return Activity(counted_from=starts[-1], counts={})
+
+    _counted: dict[_Span, tuple[int, dict[Verdict, int]]] = field(default_factory=dict)
+    """Of each span up to which record it is counted, exclusive, and its counts."""
+
+    def of(self, session: Session, starts: Sequence[datetime], actor: str = "") -> Activity:
+        """How often each verdict was given from each start to the next, and from the last one until now; `starts` ascend.
+
+        With `actor`, only to its calls. Raises `ValueError` for no start or more than `MOST_SPANS`.
+        """
+        if not 0 < len(starts) <= MOST_SPANS:
+            message = f"1 to {MOST_SPANS} spans are counted at once"
+            raise ValueError(message)
+        last = int(session.scalar(_LAST, {}) or 0)
+        firsts = [session.scalar(_FIRST_SINCE, {"at": to_text(start)}) or last + 1 for start in starts]
+        begun = [(start, first) for start, first in zip(starts, firsts, strict=True) if first > last - MOST_COUNTED]
+        if not begun:
+            return Activity(counted_from=starts[-1], counts={})
+        ends = [*(first for _, first in begun[1:]), _OPEN_END]
+        spans = [_Span(actor, first, end) for (_, first), end in zip(begun, ends, strict=True)]
+        self._count(session, spans, last)
+        counts = {
+            (start, verdict): count
+            for (start, _), span in zip(begun, spans, strict=True)
+            for verdict, count in self._counted[span][1].items()
+        }
+        for old in list(self._counted)[: max(0, len(self._counted) - _MOST_REMEMBERED)]:
+            del self._counted[old]
+        return Activity(counted_from=begun[0][0], counts=counts)
+
+    def _count(self, session: Session, spans: Sequence[_Span], last: int) -> None:
+        """Count what is not counted yet of these spans, which follow each other."""
+        for span in spans:
+            # What was asked for last is forgotten last.
+            self._counted[span] = self._counted.pop(span, (span.first, {}))
+        ends = [min(span.end, last + 1) for span in spans]
+        begin = next(
+            (place for place, (span, end) in enumerate(zip(spans, ends, strict=True)) if self._counted[span][0] < end),
+            len(spans),
+        )
+        # One query counts all from there on, also what a shorter question had counted before.
+        for span in spans[begin + 1 :]:
+            self._counted[span] = span.first, {}
+        firsts = [self._counted[span][0] for span in spans[begin:]]
+        if not firsts:
+            return
+        for verdict, place, count in _counts_since(session, spans[0].actor, firsts, last):
+            counts = self._counted[spans[begin + place]][1]
+            counts[verdict] = counts.get(verdict, 0) + count
+        for span, end in zip(spans[begin:], ends[begin:], strict=True):
+            self._counted[span] = end, self._counted[span][1]
+
+
+def _counts_since(session: Session, actor: str, firsts: Sequence[int], last: int) -> Iterator[tuple[Verdict, int, int]]:
+    """Verdict, place of the span and number of decisions up to the record `last`."""
     kinds = [kind for kind in record_kinds(session) if kind.stage == Stage.DECIDED]
-    counts: dict[tuple[datetime, Verdict], int] = {}
     for begin in range(0, len(kinds), MOST_AT_ONCE):
-        for verdict, span, count in _counted(
-            session, kinds[begin : begin + MOST_AT_ONCE], [first for _, first in spans]
-        ):
-            key = spans[span][0], Verdict(verdict)
-            counts[key] = counts.get(key, 0) + count
-    return Activity(counted_from=spans[0][0], counts=counts)
+        for verdict, span, count in _counted(session, actor, kinds[begin : begin + MOST_AT_ONCE], firsts, last):
+            yield Verdict(verdict), span, count
 
 
-def _counted(session: Session, kinds: Sequence[RecordKind], firsts: Sequence[int]) -> Sequence[tuple[str, int, int]]:
-    """Verdict, place of the span and number of decisions, by the index that has the records of each kind in a row."""
+def _counted(
+    session: Session, actor: str, kinds: Sequence[RecordKind], firsts: Sequence[int], last: int
+) -> Sequence[tuple[str, int, int]]:
+    """The same of some kinds, by the index that has the records of each kind, or of each of an actor, in a row."""
     values: dict[str, SqlValue] = {f"first_{place}": first for place, first in enumerate(firsts)}
+    values |= {"last": last, **({"actor": actor} if actor else {})}
     later = " ".join(f"WHEN seq >= :first_{place} THEN {place:d}" for place in reversed(range(len(firsts))))
     selects = []
     for number, kind in enumerate(kinds):
         values |= {f"{name}_{number}": value for name, value in kind._asdict().items()}
-        same = " AND ".join(f"{name} = :{name}_{number}" for name in kind._fields)
+        same = " AND ".join([*(["actor = :actor"] if actor else []), *(f"{name} = :{name}_{number}" for name in kind._fields)])  # fmt: skip
         counted = f"SELECT verdict, CASE {later} END AS span, count(*) FROM records"  # noqa: S608  the names are ours
-        selects.append(f"{counted} WHERE {same} AND seq >= :first_0 GROUP BY verdict, span")
+        selects.append(f"{counted} WHERE {same} AND seq >= :first_0 AND seq <= :last GROUP BY verdict, span")
     statement = text(" UNION ALL ".join(selects))
     return [(row[0], row[1], row[2]) for row in session.connection.execute(statement, values)]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, delete, func, insert, literal_column, or_, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
 from gateway.core.errors import ClaimTaken, Overloaded
 from gateway.core.model.claim import Claim, ClaimEnd
@@ -18,13 +18,11 @@ from gateway.core.records.record import Record
 from gateway.core.records.signals import RecordedScope, SignalledBody
 from gateway.ledger.store.rows import ClaimRow, StateRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement
-from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, SIGNALS
+from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, IN_DOUBT, IN_FLIGHT, PROVEN, SIGNALS
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
-# Literals, not parameters: see `tables.py`.
-_PROVEN: Final = CLAIMS.c.proof != literal_column("'[]'")
-_OPEN: Final = Query.of(CLAIMS, ClaimRow, CLAIMS.c.ended_at.is_(None), _PROVEN)
+_OPEN: Final = Query.of(CLAIMS, ClaimRow, CLAIMS.c.ended_at.is_(None), PROVEN)
 # A claim that a mutation superseded is reopened if that mutation fails, so it must not keep its proof until then.
 _MAY_REOPEN: Final = Query.of(
     CLAIMS,
@@ -33,7 +31,7 @@ _MAY_REOPEN: Final = Query.of(
         select(ATTEMPTS.c.mutation_id).where(or_(ATTEMPTS.c.state == IN_FLIGHT, ATTEMPTS.c.state == IN_DOUBT))
     ),
     CLAIMS.c.end == ClaimEnd.SUPERSEDED.value,
-    _PROVEN,
+    PROVEN,
 )
 _STILL_OPEN: Final = Statement(
     select(SIGNALS.c.id).where(Among(SIGNALS.c.id, "ids"), SIGNALS.c.state == SignalState.OPEN.value)

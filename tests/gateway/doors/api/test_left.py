@@ -32,7 +32,8 @@ class Ledger:
 
 async def test_what_a_report_leaves_is_left() -> None:
     ledger = Ledger()
-    left = await left_to_humans(ledger, ledger, actor="ann")  # type: ignore[arg-type]  # only what is asked
+    left, more = await left_to_humans(ledger, ledger, actor="ann")  # type: ignore[arg-type]  # only what is asked
     assert [entry["mutation_id"] for entry in left] == ["m2"]
+    assert not more
     assert ledger.asked is not None
     assert (ledger.asked.actor, ledger.asked.stage, ledger.asked.left) == ("ann", Stage.RECONCILED, True)

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from gateway.core.model.caller import ActorKind
-from gateway.doors.console.overview import _active, _incidents, _unwritten
+from gateway.doors.console.overview import _active, _unwritten
 from gateway.doors.console.pictures import day_picture
 from tests.kit.console import held, text_of, visitor
 from tests.kit.gate import Gate
@@ -68,12 +68,6 @@ def test_actors_and_write_back_are_counted() -> None:
     assert [(each.actor, each.asked, each.applied, each.refused) for each in active] == [("ana", 4, 2, 1)]
     assert _unwritten(given) == (2, datetime(2026, 3, 1, tzinfo=UTC))
     assert _unwritten([]) == (0, None)
-
-
-def test_signals_count_the_claims_that_they_prove() -> None:
-    signals = {"signals": [{"id": "sig_1"}, {"id": "sig_2"}]}
-    claims = {"claims": [{"proof": ["sig_1"]}, {"proof": ["sig_1", "sig_3"]}]}
-    assert [(signal["id"], count) for signal, count in _incidents(signals, claims)] == [("sig_1", 2), ("sig_2", 0)]
 
 
 def test_the_picture_of_a_day() -> None:

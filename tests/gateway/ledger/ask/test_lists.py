@@ -24,6 +24,8 @@ LISTS: dict[str, tuple[Callable[..., Any], dict[str, Any], str]] = {
     "of an actor, that ended too": (lists.claims, {**EVERY, "actor": "a"}, "claims_by_actor (actor=?"),
     "of a mutation": (lists.claims, {"mutation_id": "m"}, "claims_by_mutation (mutation_id=?"),
     "of a resource": (lists.claims, {**EVERY, "address": "a"}, "claims_by_key (address=?"),
+    "resources that are held": (lists.claimed_addresses, {}, "claims_open_by_time"),
+    "resources that were claimed": (lists.claimed_addresses, {**EVERY, "since": NOW}, "claims_by_time"),
     "held": (lists.holds, {"state": None}, "holds_by_time"),
     "that wait": (lists.holds, {}, "holds_by_state (state=?"),
     "an actor's": (lists.holds, {"state": None, "actor": "a"}, "holds_by_actor (actor=?"),

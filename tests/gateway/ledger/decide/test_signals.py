@@ -99,6 +99,7 @@ async def test_a_claim_records_what_proves_it(scene: Any) -> None:
     [claim] = await decide(scene, signal("a"))
     [stored] = await scene.ledger.claims()
     assert claim.proof == stored.proof == (event("a").id,)
+    assert await scene.ledger.proofs() == {event("a").id: 1}
     [record] = await scene.ledger.records(RecordQuery(stage=Stage.DECIDED))
     assert record.body.members["claims"][0]["proof"] == [event("a").id]
 
