@@ -21,10 +21,24 @@ _KEPT = 4
 """Modules; one has one to two megabytes. Nothing is stored on disk: native code is not checked when it is loaded."""
 
 
+_WITHOUT = (
+    "gc_support",
+    "wasm_gc",
+    "wasm_function_references",
+    "wasm_memory64",
+    "wasm_multi_memory",
+    "wasm_tail_call",
+    "wasm_threads",
+)
+"""What OPA's modules do not use. What a caller sent might: to allocate what no limit of the memory counts, or to run on."""
+
+
 def new_engine() -> wasmtime.Engine:
     """An engine whose evaluations can be stopped. Each has epochs of its own."""
     config = wasmtime.Config()
     config.epoch_interruption = True
+    for without in _WITHOUT:
+        setattr(config, without, False)
     return wasmtime.Engine(config)
 
 
@@ -53,6 +67,7 @@ _EVALUATION_ERRORS = (
     ValueError,
     KeyError,
     RecursionError,
+    MemoryError,
 )
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -89,7 +104,7 @@ class Embedded(RunningEngine):
                 else native_module(self._engine, bundle.wasm)
             )
             instance = self._new_instance()
-        except (wasmtime.WasmtimeError, wasmtime.Trap, PolicyAborted, ValueError, KeyError) as error:
+        except _EVALUATION_ERRORS as error:
             self._end()
             raise PolicyInvalid(f"The policy bundle cannot be run: {error}") from error
         except PolicyInvalid:
@@ -152,19 +167,24 @@ class Embedded(RunningEngine):
     def _evaluate_once(self, entrypoint: str, text: bytes, now_ns: int | None) -> Any:
         if not self._end.alive:
             raise PolicyUnavailable("The policy engine has been closed.")
+        instance = getattr(self._instances, "kept", None)
+        self._instances.kept = None  # until it has returned: after an exception the instance must not be used again
         try:
-            instance = getattr(self._instances, "kept", None) or self._new_instance()
-            self._instances.kept = None  # until it has returned: after an exception the instance must not be used again
+            instance = instance or self._new_instance()
             # CPU time of this thread, not wall-clock time, so that a busy machine does not exceed the policies' deadline.
             started = time.thread_time()
             evaluation = Evaluation(document=text, now_ns=now_ns, deadline=started + self._deadline)
             result_set = instance.evaluate(instance.entrypoints[entrypoint], text, _TICKS + 1, evaluation)
         except (*_EVALUATION_ERRORS, PolicyInvalid) as error:
+            if instance is not None:
+                instance.close()
             log.warning("policy_failed", entrypoint=entrypoint, error=f"{type(error).__name__}: {error}"[:500])
             raise (_TooSlow if _is_interruption(error) else PolicyUnavailable)(
                 f"The policies could not evaluate {entrypoint}: {_reason(error)}."
             ) from error
-        if not instance.grown:
+        if instance.grown:
+            instance.close()
+        else:
             self._instances.kept = instance
         if time.thread_time() - started > self._deadline:
             raise _TooSlow(f"The policies took longer than {self._deadline * 1000:.0f} ms to evaluate {entrypoint}.")

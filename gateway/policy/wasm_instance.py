@@ -1,5 +1,8 @@
 """One instance of a compiled policy in wasmtime, called through OPA's Wasm ABI (1.2 or later).
 
+A replay runs modules that a caller sent, and nothing says that OPA made them. So every address is checked against the memory before it is
+read or written, and everything that a module can allocate has a limit.
+
 Source of the ABI: https://www.openpolicyagent.org/docs/wasm (`opa_eval`, the one-shot evaluation).
 """
 
@@ -8,6 +11,7 @@ import json
 import math
 import struct
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import wasmtime
@@ -20,6 +24,12 @@ from gateway.policy.rego_values import Term, parse, to_text
 PAGE = 65536
 HEADROOM = 4 * 1024 * 1024
 """Bytes of memory that an instance has from the start in addition to its data, for the input and its evaluation."""
+LARGEST_ANSWER = HEADROOM
+"""Bytes of an answer as JSON. Its parser takes many times as much memory, and nothing else runs meanwhile."""
+_MOST_TABLE_ELEMENTS = 1 << 16
+"""Of all tables; each element takes eight bytes. OPA's table has a few thousand functions."""
+_INSTANCES = 2
+"""The policy and the shim."""
 _JSON_FORMAT = 0
 _I32 = wasmtime.ValType.i32
 _ABI = (1, 2)
@@ -60,21 +70,31 @@ class WasmInstance:
         """
         self._store = wasmtime.Store(engine)
         self._store.set_epoch_deadline(ticks)
+        self._store.set_limits(
+            memory_size=memory_bytes,
+            table_elements=_MOST_TABLE_ELEMENTS,
+            instances=_INSTANCES,
+            tables=_INSTANCES,
+            memories=1,
+        )
+        self._evaluation = _WITHOUT_INPUT
+        self._builtins: Mapping[int, Builtin] = {}
         limits = wasmtime.Limits(_first_pages(module, memory_bytes // PAGE), memory_bytes // PAGE)
         self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(limits))
         self._engine = engine
         self._exports = self._link(module)
         self._check_abi()
         self._builtins = self._bind_builtins()
-        self.entrypoints: Mapping[str, int] = self._read_export("entrypoints")
-        self._data = self._call("opa_json_parse", self._write(data), len(data))
+        self.entrypoints = self._read_numbers("entrypoints")
+        self._data = self._number("opa_json_parse", self._write(data), len(data))
         if not self._data:
             raise PolicyInvalid("The policy bundle's data is not JSON, so the bundle was not loaded.")
-        self._base: int = -(-self._call("opa_heap_ptr_get") // 8) * 8
+        self._base = -(-self._number("opa_heap_ptr_get") // 8) * 8
         # Allocate and release once, so that the saved heap already has room for an input and its evaluation.
         self._call("opa_malloc", HEADROOM)
         self._call("opa_heap_ptr_set", self._base)
         self._size = self._memory.data_len(self._store)
+        self._check_room(self._base, 0)
         self._pristine = bytes(self._memory.read(self._store, 0, self._base))
         self._eval = self._shim()
 
@@ -84,19 +104,22 @@ class WasmInstance:
         Each evaluation starts with the memory as it was after loading, so evaluations cannot affect each other. `evaluation` is what the
         built-ins may know and use; without it they have no clock and no deadline of their own. Raises `TooMuch` for a built-in that needs more.
         """
-        self._evaluation = evaluation or Evaluation(document=document, now_ns=None, deadline=math.inf)
+        self._evaluation = evaluation or replace(_WITHOUT_INPUT, document=document)
         self._store.set_epoch_deadline(ticks)
-        ctypes.memmove(self._address(), self._pristine, self._base)
+        ctypes.memmove(self._address(), self._pristine, len(self._pristine))
         content = struct.pack("<II", entrypoint, len(document)) + document
         self._check_room(self._base, len(content) + 8)
         ctypes.memmove(self._address() + self._base, content, len(content))
-        address = self._eval(self._store)
-        return json.loads(self._read_text(address))
+        return json.loads(self._read_text(_integer("opa_eval", self._eval(self._store))))
 
     @property
     def grown(self) -> bool:
         """Whether an evaluation enlarged the memory. Memory never shrinks, so the instance should be replaced."""
         return self._memory.data_len(self._store) > self._size
+
+    def close(self) -> None:
+        """Give its memory back now. What it refers to refers to it, so it would stay until the collector looks."""
+        self._store.close()
 
     def _link(self, module: wasmtime.Module) -> Mapping[str, object]:
         linker = wasmtime.Linker(self._engine)
@@ -126,7 +149,7 @@ class WasmInstance:
 
     def _bind_builtins(self) -> Mapping[int, Builtin]:
         """The host functions by the numbers that the module assigns to them."""
-        required: Mapping[str, int] = self._read_export("builtins")
+        required = self._read_numbers("builtins")
         if missing := unsupplied(required):
             raise PolicyInvalid(f"{missing} The bundle was not loaded.")
         return {number: SUPPLIED[name] for name, number in required.items()}
@@ -138,10 +161,10 @@ class WasmInstance:
             text = _notation(answer)
         except BuiltinError:
             return 0
-        return int(self._call("opa_value_parse", self._write(text), len(text)))
+        return self._number("opa_value_parse", self._write(text), len(text))
 
     def _read_term(self, address: int) -> Term:
-        dumped = self._call("opa_value_dump", address)
+        dumped = self._number("opa_value_dump", address)
         length = self._text_length(dumped)
         if length > LARGEST_VALUE:
             raise TooMuch(f"a built-in function got more than {LARGEST_VALUE} bytes")
@@ -150,11 +173,15 @@ class WasmInstance:
     def _abort(self, address: int) -> None:
         raise PolicyAborted(self._read_text(address)[:500])
 
-    def _read_export(self, name: str) -> Any:
-        return json.loads(self._read_text(self._call("opa_json_dump", self._call(name))))
+    def _read_numbers(self, name: str) -> Mapping[str, int]:
+        """The numbers by name that the module exports as JSON. Raises `errors.PolicyInvalid` if they are something else."""
+        found = json.loads(self._read_text(self._number("opa_json_dump", self._number(name))))
+        if not isinstance(found, dict) or not all(type(number) is int for number in found.values()):
+            raise PolicyInvalid(f"The policy bundle's {name} are no numbers by name, so it was not built by opa.")
+        return found
 
     def _write(self, content: bytes) -> int:
-        address: int = self._call("opa_malloc", len(content))
+        address = self._number("opa_malloc", len(content))
         self._check_room(address, len(content))
         ctypes.memmove(self._address() + address, content, len(content))
         return address
@@ -165,12 +192,15 @@ class WasmInstance:
 
     def _read_text(self, address: int) -> str:
         """The zero-terminated text at an address. Raises PolicyAborted if the address is outside the memory."""
-        self._check_room(address, 1)
-        start = self._address() + address
-        text = ctypes.string_at(start, self._text_length(address))
+        length = self._text_length(address)
+        if length > LARGEST_ANSWER:
+            raise TooMuch(f"the policies' answer has more than {LARGEST_ANSWER} bytes")
+        text = ctypes.string_at(self._address() + address, length)
         return text.decode(errors="replace")  # as OPA writes JSON: policies can make strings that are not UTF-8
 
     def _text_length(self, address: int) -> int:
+        """The length of a zero-terminated text. Raises PolicyAborted if it does not begin in the memory: what is beside it is the gateway's."""
+        self._check_room(address, 1)
         view = (ctypes.c_char * (self._memory.data_len(self._store) - address)).from_address(self._address() + address)
         return len(view.value)
 
@@ -185,6 +215,20 @@ class WasmInstance:
 
     def _call(self, name: str, *arguments: int) -> Any:
         return _function(self._exports, name)(self._store, *arguments)
+
+    def _number(self, name: str, *arguments: int) -> int:
+        return _integer(name, self._call(name, *arguments))
+
+
+_WITHOUT_INPUT = Evaluation(document=b"", now_ns=None, deadline=math.inf)
+"""What built-ins know while a module is loaded, when OPA's call none."""
+
+
+def _integer(name: str, returned: object) -> int:
+    """What a function returned. Raises `errors.PolicyInvalid` if that is no number: the module's author says what each function returns."""
+    if not isinstance(returned, int):
+        raise PolicyInvalid(f"The policy bundle's {name} returns no number, so it was not built by opa.")
+    return returned
 
 
 def _function(exports: Mapping[str, object], name: str) -> wasmtime.Func:
