@@ -208,7 +208,7 @@ output "arn" {{
 
 
 @pytest.mark.terraform
-def test_terraform_assumes_a_role(gate: Gate, tmp_path: Path) -> None:
+def test_terraform_assumes_a_role(gate: Gate, tmp_path: Path, slim_terraform: Path) -> None:
     root, work = tmp_path / "root", tmp_path / "work"
     root.mkdir()
     work.mkdir()
@@ -218,7 +218,12 @@ def test_terraform_assumes_a_role(gate: Gate, tmp_path: Path) -> None:
     environment: Mapping[str, str] = terraform_environment(
         mirror=None,
         workdir=work,
-        base={**base, "AWS_ENDPOINT_URL": gate.url, "AWS_EC2_METADATA_DISABLED": "true"},
+        base={
+            **base,
+            "AWS_ENDPOINT_URL": gate.url,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "TF_CLI_CONFIG_FILE": str(slim_terraform),
+        },
     )
     for arguments in (("init",), ("apply", "-auto-approve")):
         done = subprocess.run(

@@ -29,6 +29,7 @@ from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.terraform.cli import Terraform
 from tests.bench.drift.terraform import Tool, warm_provider
 from tests.kit import nouns
+from tests.kit.slim_provider import slim
 from tests.kit.stores import KEYS
 
 CASES = Path(__file__).parent.parent / "cases" / "reconcile"
@@ -107,30 +108,33 @@ def _simulated_aws() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+def fleet(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Iterator[Live]:
     """The stack `fleet`, applied; a test that changes it uses `calm`, which resets the live values.
 
     One provider serves the plans of all tests: with one of its own, a plan costs twice as much. What Sentinel itself passes on to
     terraform never names a running provider, so plans of its commands have their own.
     """
-    with applied_stack("fleet", tmp_path_factory) as live:
+    with applied_stack("fleet", tmp_path_factory, slim_terraform) as live:
         yield live
 
 
 @contextmanager
-def applied_stack(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """A stack of the cases, applied with a provider that keeps running, in a simulated AWS of its own: two tests may apply the same stack."""
+def applied_stack(name: str, tmp_path_factory: pytest.TempPathFactory, config: Path) -> Iterator[Live]:
+    """A stack of the cases, applied with a provider that keeps running, in a simulated AWS of its own: two tests may apply the same stack.
+
+    `config` is `slim_terraform`.
+    """
     path = tmp_path_factory.mktemp("repo") / "infra" / name
     shutil.copytree(CASES / name, path)
     workdir = tmp_path_factory.mktemp("work")
     base = {each: os.environ[each] for each in ("PATH", "HOME", "GOGC") if each in os.environ}
     with _simulated_aws() as endpoint:
-        base |= {**_CREDENTIALS, "AWS_ENDPOINT_URL": endpoint}
+        base |= {**_CREDENTIALS, "AWS_ENDPOINT_URL": endpoint, "TF_CLI_CONFIG_FILE": str(config)}
         environment = terraform_environment(mirror=None, workdir=workdir, base=base)
         live = Live(path=path, endpoint=endpoint, environment=environment, workdir=workdir)
         live.run("init", "-no-color")
-        with warm_provider(environment, workdir) as attached:
-            environment.update(attached)
+        with warm_provider(environment, workdir) as attached, slim(attached) as known:
+            environment.update(known)
             live.run("apply", "-auto-approve", "-no-color")
             live.run("apply", "-refresh-only", "-auto-approve", "-no-color")
             yield live

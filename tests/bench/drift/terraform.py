@@ -151,7 +151,7 @@ def warm_provider(environment: Mapping[str, str], workdir: Path) -> Iterator[Map
     lasting = {**environment, "GOGC": "200"}  # more would add up: it lives as long as all the plans
     with (
         log.open("w") as output,
-        subprocess.Popen([str(_provider()), "-debug"], env=lasting, stdout=output, stderr=output) as process,
+        subprocess.Popen([str(provider()), "-debug"], env=lasting, stdout=output, stderr=output) as process,
     ):
         try:
             yield {"TF_REATTACH_PROVIDERS": _attached(log, process)}
@@ -159,7 +159,8 @@ def warm_provider(environment: Mapping[str, str], workdir: Path) -> Iterator[Map
             process.kill()
 
 
-def _provider() -> Path:
+def provider() -> Path:
+    """The AWS provider of this machine. Raises RuntimeError."""
     for mirror in find_mirrors(os.environ):
         if found := sorted((mirror.path / PROVIDER).glob("*/*/terraform-provider-aws*")):
             return found[-1]

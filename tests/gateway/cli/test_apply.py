@@ -25,12 +25,13 @@ PLANS = Path(__file__).parents[2] / "cases" / "plans"
 Run = Callable[..., Any]
 
 
-def initialised(tmp_path_factory: pytest.TempPathFactory, code: Path) -> Path:
-    """A directory with the code, initialised."""
+def initialised(tmp_path_factory: pytest.TempPathFactory, code: Path, config: Path) -> Path:
+    """A directory with the code, initialised; `config` is `slim_terraform`."""
     directory = tmp_path_factory.mktemp(code.name) / "stack"
     shutil.copytree(code, directory)
     work = tmp_path_factory.mktemp("work")
-    environment = terraform_environment(mirror=None, workdir=work, base=dict(os.environ))
+    base = {**os.environ, "TF_CLI_CONFIG_FILE": str(config)}
+    environment = terraform_environment(mirror=None, workdir=work, base=base)
     done = subprocess.run(
         ["terraform", "init", "-input=false", "-no-color"],
         cwd=directory,
@@ -43,10 +44,10 @@ def initialised(tmp_path_factory: pytest.TempPathFactory, code: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def roots(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+def roots(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Mapping[str, Path]:
     """The stacks by name."""
     codes = (PLANS / "ordinary", PLANS / "small", PLANS / "unknown")
-    return {code.name: initialised(tmp_path_factory, code) for code in codes}
+    return {code.name: initialised(tmp_path_factory, code, slim_terraform) for code in codes}
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +59,10 @@ def moto(tmp_path_factory: pytest.TempPathFactory, roots: Mapping[str, Path]) ->
 
 
 @pytest.fixture
-def pipeline(moto: Gate, monkeypatch: pytest.MonkeyPatch, speak_as: Run, tmp_path: Path) -> None:
+def pipeline(moto: Gate, monkeypatch: pytest.MonkeyPatch, speak_as: Run, tmp_path: Path, slim_terraform: Path) -> None:
     """The environment of a pipeline."""
-    for name, value in terraform_environment(mirror=None, workdir=tmp_path, base=dict(os.environ)).items():
+    base = {**os.environ, "TF_CLI_CONFIG_FILE": str(slim_terraform)}
+    for name, value in terraform_environment(mirror=None, workdir=tmp_path, base=base).items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_CA_BUNDLE", raising=False)
     monkeypatch.setenv("AWS_REGION", "us-east-1")

@@ -29,9 +29,9 @@ Command = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture(scope="module")
-def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def code(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Path:
     """The stack, initialised."""
-    return initialised(tmp_path_factory, PLANS / "interrupted")
+    return initialised(tmp_path_factory, PLANS / "interrupted", slim_terraform)
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +43,10 @@ def gate(tmp_path_factory: pytest.TempPathFactory, code: Path) -> Iterator[Gate]
 
 
 @pytest.fixture
-def started(gate: Gate, code: Path, tmp_path: Path) -> Iterator[Command]:
+def started(gate: Gate, code: Path, tmp_path: Path, slim_terraform: Path) -> Iterator[Command]:
     """Start `sentinel apply` as a pipeline does, in a group of processes like that of a terminal."""
-    environment: Mapping[str, str] = terraform_environment(mirror=None, workdir=tmp_path, base=dict(os.environ))
+    base = {**os.environ, "TF_CLI_CONFIG_FILE": str(slim_terraform)}
+    environment: Mapping[str, str] = terraform_environment(mirror=None, workdir=tmp_path, base=base)
     token = gate.bearer("pipeline")["Authorization"].removeprefix("Bearer ")
     own = {"SENTINEL_URL": gate.url, "SENTINEL_TOKEN": token, "AWS_REGION": "us-east-1", "PYTHONPATH": str(ROOT)}
     running: list[subprocess.Popen[str]] = []

@@ -45,8 +45,9 @@ resource "aws_sns_topic" "orders" {
 
 
 @pytest.fixture
-def moto_gate(tmp_path: Path) -> Iterator[Gate]:
+def moto_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slim_terraform: Path) -> Iterator[Gate]:
     """A gateway in front of moto, whose stack has one topic, applied past it."""
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(slim_terraform))
     gate = Gate(tmp_path / "gate", upstream=MotoUpstream())
     shutil.rmtree(gate.stack)
     gate.stack.mkdir()
@@ -61,6 +62,7 @@ def moto_gate(tmp_path: Path) -> Iterator[Gate]:
 def _environment(gate: Gate, endpoint: str, key_id: str, secret: str) -> dict[str, str]:
     base = {name: os.environ[name] for name in ("PATH", "HOME", "GOGC") if name in os.environ}
     base |= {"AWS_ACCESS_KEY_ID": key_id, "AWS_SECRET_ACCESS_KEY": secret, "AWS_ENDPOINT_URL": endpoint}
+    base |= {"TF_CLI_CONFIG_FILE": os.environ["TF_CLI_CONFIG_FILE"]}
     return terraform_environment(mirror=None, workdir=gate.directory, base=base)
 
 

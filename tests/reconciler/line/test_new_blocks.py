@@ -151,8 +151,8 @@ async def test_what_is_gone_meanwhile_is_accounted_for_and_no_block_is_written(l
 
 
 @pytest.fixture(scope="module")
-def orders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    with applied_stack("adoption", tmp_path_factory) as live:
+def orders(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Iterator[Live]:
+    with applied_stack("adoption", tmp_path_factory, slim_terraform) as live:
         yield live
 
 

@@ -29,9 +29,9 @@ CLOSED = dict.fromkeys(("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcl
 
 
 @pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+def live(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Iterator[Live]:
     """The stack after an alarm got a topic, and more periods than its rule allows, and a bucket was locked down."""
-    with applied_stack("composite", tmp_path_factory) as live:
+    with applied_stack("composite", tmp_path_factory, slim_terraform) as live:
         live.client("sns").create_topic(Name="pager")
         (alarm,) = live.client("cloudwatch").describe_alarms()["MetricAlarms"]
         kept = ("AlarmName", "Namespace", "MetricName", "Statistic", "ComparisonOperator", "Period", "Threshold")

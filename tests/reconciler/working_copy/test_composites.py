@@ -14,8 +14,8 @@ from tests.reconciler.working_copy.trail import Trail
 
 
 @pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    with applied_stack("composite", tmp_path_factory) as live:
+def live(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Iterator[Live]:
+    with applied_stack("composite", tmp_path_factory, slim_terraform) as live:
         yield live
 
 

@@ -25,8 +25,8 @@ _POLICY = json.dumps({"Version": "2012-10-17", "Statement": [_READS]})
 
 
 @pytest.fixture(scope="module")
-def orders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    with applied_stack("adoption", tmp_path_factory) as live:
+def orders(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Iterator[Live]:
+    with applied_stack("adoption", tmp_path_factory, slim_terraform) as live:
         yield live
 
 
