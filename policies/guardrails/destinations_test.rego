@@ -28,6 +28,14 @@ test_data_for_strangers_is_held if {
 	}
 }
 
+test_a_masked_destination_is_held_and_not_shown if {
+	masked := part("sends_to", ["hmac_sha256:41b67c050d766eda"], [])
+	verdicts("pipeline", masked) == {"SEN-T001 hold"}
+	some finding in destinations.findings with input as fixtures.document("pipeline", [masked]) with data.data as fixtures.config
+	finding.id == "SEN-T001"
+	contains(finding.message, "passes on to a value that is kept secret (")
+}
+
 test_data_for_ourselves_passes if {
 	every text in [
 		"arn:aws:sqs:us-east-1:123456789012:q", "arn:aws:automate:us-east-1:ec2:recover", "arn:aws:scheduler:::aws-sdk:sqs:x",
