@@ -422,9 +422,17 @@ def sent_unasked(resource: PlannedResource, attribute: str, value: object) -> bo
     return is_usual and resource.change.action in _MAKING and resource.fits(attribute, None)
 
 
+def is_untold(resource: PlannedResource, attribute: str) -> bool:
+    """Whether the plan does not tell the value of the attribute, or of a part of it; or not the digest that it has in its place."""
+    _, digested = DIGESTED.get((resource.change.resource_type, attribute), ("", ""))
+    return resource.is_untold(attribute) or (bool(digested) and resource.is_free(digested))
+
+
 def _is_of_digest(asked: SessionCall, resource: PlannedResource, effect: Effect) -> bool:
-    """Whether the plan has the digest of what the call gives in another attribute: of user data the provider keeps no more."""
+    """Whether the plan has the digest of what the call gives in another attribute, or masks it: of user data the provider keeps no more."""
     parameter, digested = DIGESTED.get((resource.change.resource_type, effect.attribute), ("", ""))
+    if digested and resource.is_free(digested):
+        return True
     planned = resource.change.values.get(digested)
     given = asked.call.parameters.get(parameter)
     content = given.get("Value") if isinstance(given, Mapping) else given

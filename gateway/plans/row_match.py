@@ -15,7 +15,7 @@ from gateway.core.model.plan_session import PlanUse, SessionChange
 from gateway.effects.attribute_classes import JUDGED, class_of
 from gateway.effects.derived_operations import ADDS, keeps_omitted
 from gateway.effects.identification import id_of_parts
-from gateway.effects.schema import match, snake
+from gateway.effects.schema import TypeSchema, match, match_member, snake
 from gateway.effects.tags import tag_map
 from gateway.effects.values import NotUnderstood
 from gateway.line.checks.derived_rows import DELICATE
@@ -545,11 +545,22 @@ class _RowMatch:
         schema = self.asked.schemas.get(self.row.resource_type)
         if schema is None:
             return snake(steps[-1])
-        if (whole := match(schema, steps)) is not None:
+        if (whole := match(schema, steps) or beside_known(self.row, schema, steps)) is not None:
             return whole
         around = (match(schema, steps[:-1]) or snake(steps[-2])) if len(steps) > 1 else ""
         is_map = schema.kinds.get(around, "").startswith("map")
         return f"{around}.{steps[-1]}" if is_map else snake(steps[-1])
+
+
+def beside_known(row: DerivedRow, schema: TypeSchema, steps: tuple[str, ...]) -> str | None:
+    """The attribute that a parameter seems to carry by those beside it, if the row has all of these in one block that has such a member."""
+    around = ".".join(steps[:-1])
+    blocks = {
+        source.attribute.rpartition(".")[0]
+        for parameter, source in row.attributes.items()
+        if around and parameter.rpartition(".")[0] == around
+    }
+    return match_member(schema, blocks.pop(), steps[-1]) if len(blocks) == 1 else None
 
 
 def _may_make_id(row: DerivedRow, resource: PlannedResource, named: "_Named") -> bool:

@@ -19,10 +19,10 @@ from gateway.core.model.path import WHOLE
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import SessionChange
 from gateway.effects.schema import match, snake
-from gateway.plans.call_match import CallMatch, SessionCall
+from gateway.plans.call_match import CallMatch, SessionCall, is_untold
 from gateway.plans.check import with_value
 from gateway.plans.planned_values import PlannedResource
-from gateway.plans.row_match import leaves
+from gateway.plans.row_match import beside_known, leaves
 
 _WRITES: Final = (EffectAction.SET, EffectAction.CREATE)
 _MAKES: Final = (PlannedAction.CREATE, PlannedAction.REPLACE)
@@ -47,7 +47,7 @@ def with_untold(asked: SessionCall, found: CallMatch, masker: Masker) -> tuple[t
         and effect.attribute != WHOLE
         and effect.value is not None
         and (resource := changes.get(effect.address)) is not None
-        and resource.is_untold(effect.attribute)
+        and is_untold(resource, effect.attribute)
         and not makes.names(effect)
     }
     if by_hand:
@@ -84,11 +84,12 @@ def _of_parameters(asked: SessionCall, found: CallMatch, masker: Masker) -> Iter
 def _carried(asked: SessionCall, resource: PlannedResource, steps: tuple[str, ...]) -> Iterator[str]:
     """The attributes with an untold value that a parameter may carry: by a row, by its place, or by its name alone."""
     change, path = resource.change, ".".join(steps)
-    rows = (row for row in asked.rows if row.resource_type == change.resource_type)
+    rows = [row for row in asked.rows if row.resource_type == change.resource_type]
     named = {row.attributes[path].attribute for row in rows if path in row.attributes}
     schema = asked.schemas.get(change.resource_type)
-    if not named and schema is not None and (attribute := match(schema, steps)):
-        named = {attribute}
+    if not named and schema is not None:
+        placed = {match(schema, steps), *(beside_known(row, schema, steps) for row in rows)}
+        named = {attribute for attribute in placed if attribute is not None}
     last = snake(steps[-1])
     named = named or set(resource.free_names.get(last, ()))
     yield from sorted(attribute for attribute in named if resource.is_untold(attribute))

@@ -667,6 +667,10 @@ def test_user_data_is_what_the_plan_has_the_digest_of() -> None:
     assert given({"Value": content}).uses
     assert given({"Value": b"#!/bin/sh\ncurl evil\n"}).objection
     assert given({"Value": content}, instance_type="t3.micro").objection
+    planned = change(kind=kind, values={"instance_type": "t3.micro"}, free=frozenset({"user_data"}))
+    assert given({"Value": content}, instance_type="t3.micro").uses, (
+        "the plan masks the digest, so the value is judged when it is sent"
+    )
 
 
 def test_the_body_of_an_upload_is_the_planned_content_although_the_row_does_not_name_it() -> None:

@@ -10,9 +10,12 @@ from gateway.core.derived_rows import Confidence, DerivedRow, Origin
 from gateway.core.model.masking import PER_RUN
 from gateway.core.model.mutation import Basis, EffectAction
 from gateway.core.model.plan import PlannedAction
+from gateway.effects.schema import read_schemas
+from gateway.plans.call_match import by_effects
 from gateway.plans.row_match import by_rows
 from gateway.plans.untold_values import with_untold
 from tests.gateway.plans.test_row_match import C, change, row, session_call, source
+from tests.kit import nouns
 
 POLICY = '{"Statement": []}'
 
@@ -45,6 +48,35 @@ def test_a_value_is_found_whatever_row_explains_the_call(known: DerivedRow) -> N
 
 def test_the_name_of_the_parameter_is_enough() -> None:
     assert untold(row(C), free="settings.policy", Deep={"Policy": POLICY}) == {"settings.policy": POLICY}
+
+
+def test_a_member_of_a_block_is_known_by_those_beside_it() -> None:
+    kind = "aws_ami"
+    devices = {"BlockDeviceMappings.Ebs.VolumeSize": source("ebs_block_device.volume_size")}
+    registers = replace(row(C, attributes=devices), resource_type=kind, service="ec2", operation="RegisterImage")
+    planned = change(kind=kind, values={"name": "app"}, free=frozenset({"ebs_block_device"}))
+    given: dict[str, Any] = {
+        "Name": "app",
+        "BlockDeviceMappings": [{"Ebs": {"VolumeSize": 10, "SnapshotId": "snap-1"}}],
+    }
+    asked = replace(session_call(registers, changes=(planned,), **given), schemas=read_schemas({kind}))
+    found = by_rows(asked)
+    assert found.uses, found.objection
+    effects, keys = with_untold(asked, found, PER_RUN)
+    values = {each.attribute: each.value for each in effects if (each.address, each.attribute) in keys}
+    assert values == {"ebs_block_device.volume_size": 10, "ebs_block_device.snapshot_id": "snap-1"}
+    told = replace(asked, session=replace(asked.session, changes=(change(kind=kind, values={"name": "app"}),)))
+    assert by_rows(told).objection, "the plan knows all devices, and this one is not among them"
+
+
+def test_user_data_is_judged_where_the_plan_masks_its_digest() -> None:
+    kind = "aws_instance"
+    planned = change("app", PlannedAction.UPDATE, kind=kind, values={"monitoring": True}, free=frozenset({"user_data"}))
+    effect = nouns.effect(f"{kind}.app", "user_data_base64", "masked", resource_type=kind)
+    asked = replace(session_call(changes=(planned,), UserData={"Value": b"second"}), effects=(effect,))
+    found = by_effects(asked)
+    assert found.uses, found.objection
+    assert with_untold(asked, found, PER_RUN)[1] == {(f"{kind}.app", "user_data_base64")}
 
 
 def test_none_of_several_values_is_overlooked() -> None:
