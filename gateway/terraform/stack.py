@@ -17,6 +17,7 @@ from gateway.core.settings.stacks import StackSettings
 from gateway.terraform.address import fits, in_stack, resource_type_of, split_stack
 from gateway.terraform.aws_location import AwsLocations
 from gateway.terraform.config.module import Module, attributes, declared, informed
+from gateway.terraform.config.sensitive import veiled
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.resolve import Contracts
 from gateway.terraform.contracts.targets import MissingTarget
@@ -140,7 +141,8 @@ class Stack:
             return None
         recorded = AttributePath(attribute).value_at(self.recorded(address) or {})
         kind, masker = instance.resource_type, self.state.masker
-        return masked(value, resource_type=kind, attribute=attribute, masker=masker, recorded=recorded)
+        shown = masked(value, resource_type=kind, attribute=attribute, masker=masker, recorded=recorded)
+        return veiled(instance, attribute, shown, masker, recorded)
 
     def contract(self, address: str) -> Contract:
         """All contracts for the address in one; an empty contract if there is none."""
@@ -192,6 +194,9 @@ def stack_of(source: StackSettings, region: str, code: Code, state: State, revis
     def declares(address: str) -> Mapping[str, Json]:
         return attributes(pending[address]) if address in pending else {}
 
+    def shown(address: str) -> Mapping[str, Json]:
+        return {name: stack.declared(address, name) for name in declares(address)}
+
     @cache
     def with_recorded() -> Module:
         recorded = {address: each.attributes for address, each in state.resources.items()}
@@ -220,7 +225,7 @@ def stack_of(source: StackSettings, region: str, code: Code, state: State, revis
             root=code.module,
             rules=code.rules,
             instance=code.instance,
-            declared=declares,
+            declared=shown,
             code_conditions=CodeConditions(StateLookup(state)),
             seen=lambda types: _seen(types, code, state),
         ),

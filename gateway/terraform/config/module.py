@@ -365,6 +365,8 @@ class Module:
     """Cache of the keys and scopes of resource and module blocks, by the block's header."""
     expanded_resources: "dict[str, tuple[ResourceInstance, ...]]" = field(default_factory=dict)
     """Cache of the instances of this module's resource blocks, by `type.name`."""
+    sensitive_names: dict[tuple[str, tuple[str, ...]], bool] = field(default_factory=dict)
+    """Cache of whether what a name of this module stands for is secret; see `sensitive`."""
     carried: EarlierVersion | None = None
     """The version of the code before an edit, whose values stay valid where the edit cannot reach."""
     live: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from tree_sitter import Node
 from gateway.core.model.contract import Bound
 from gateway.core.model.json import Json
 from gateway.terraform.config.module import META, Module, ResourceInstance
+from gateway.terraform.config.sensitive import is_sensitive
 from gateway.terraform.contracts.bounds import CONDITION, limit_problem
 from gateway.terraform.contracts.contract import ConditionRule
 from gateway.terraform.contracts.remembered import Remembered, key_of, references
@@ -46,6 +47,13 @@ def evaluate_condition(rule: ConditionRule, scope: EvaluationScope, *, attribute
         message=message if isinstance(message, str) else rule.fallback_message,
         unknown=unknown,
     )
+
+
+def without_secrets(rule: ConditionRule, module: Module) -> ConditionRule:
+    """The condition of the code, without its message if that tells a secret of the code. Terraform refuses to show such a message too."""
+    if not is_sensitive(rule.message.parsed, module):
+        return rule
+    return replace(rule, message=replace(rule.message, constant=(None, "it tells a secret")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +100,7 @@ class CodeConditions:
     def _judged(self, instance: ResourceInstance, rule: ConditionRule) -> Callable[[Attributes, Attributes], Bound]:
         """The rule as a bound, from the attributes after a change and the variables that it feeds; evaluated once for each set of values."""
         wanted = sorted(references((rule.condition, rule.message)))
+        told = without_secrets(rule, instance.module)
         plain = all(root in _OF_THE_INSTANCE or (root in ("self", "var") and name) for root, name in wanted)
         known: Remembered[Bound] = Remembered()
 
@@ -99,7 +108,7 @@ class CodeConditions:
             # A variable that nothing feeds has the module's value, whatever changes.
             values = ((after if root == "self" else fed, name) for root, name in wanted if root not in _OF_THE_INSTANCE)
             key = key_of(values) if plain else None
-            return known.once(key, lambda: evaluate_condition(rule, self._scope(instance, rule, after, fed)))
+            return known.once(key, lambda: evaluate_condition(told, self._scope(instance, rule, after, fed)))
 
         return judged
 
@@ -115,7 +124,8 @@ class CodeConditions:
 def validated(module: Module, variable: str, value: Json) -> Iterator[Bound]:
     """The validations of a variable as bounds, evaluated as if it had the value."""
     scope = EvaluationScope(module=module, names={"var": _Variables(module, {variable: value})})
-    return (evaluate_condition(rule, scope) for rule in validation_rules(module, variable))
+    rules = (without_secrets(rule, module) for rule in validation_rules(module, variable))
+    return (evaluate_condition(rule, scope) for rule in rules)
 
 
 class _Variables(Mapping[str, "Json"]):
@@ -184,7 +194,8 @@ def _validated(feed: _Feed, after: Attributes) -> Iterator[Bound]:
     """The validations of a variable, evaluated with the new value of the attribute it feeds."""
     names = {"var": _Variables(feed.module, {feed.variable: after[feed.attribute]})}
     scope = EvaluationScope(module=feed.module, names=names)
-    return (evaluate_condition(rule, scope, attribute=feed.attribute) for rule in feed.validations)
+    rules = (without_secrets(rule, feed.module) for rule in feed.validations)
+    return (evaluate_condition(rule, scope, attribute=feed.attribute) for rule in rules)
 
 
 def validation_rules(module: Module, variable: str) -> Iterator[ConditionRule]:

@@ -11,6 +11,7 @@ from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
 from gateway.terraform.address import Address, fits, parse_address, written_key
 from gateway.terraform.config.module import Module, ResourceInstance
+from gateway.terraform.config.sensitive import is_sensitive
 from gateway.terraform.contracts.attribute_names import Seen, check_attributes
 from gateway.terraform.contracts.bounds import limit_problem
 from gateway.terraform.contracts.conditions import CodeConditions, evaluate_condition
@@ -172,14 +173,15 @@ class _Judged:
     @classmethod
     def of(cls, match: _Match) -> "_Judged":
         """Of a rule that matches."""
-        rule = match.rule
+        rule, module = match.rule, match.module
+        limits = (replace(each, limit=_told(each.limit, module)) for each in rule.bounds)
         return cls(
-            module=match.module,
+            module=module,
             bounds_and_own=(
-                *(_once((each.limit,), functools.partial(_bound, each)) for each in rule.bounds),
-                *(_condition(each) for each in rule.enforcements),
+                *(_once((each.limit,), functools.partial(_bound, each)) for each in limits),
+                *(_condition(each, module) for each in rule.enforcements),
             ),
-            shared=tuple((frozenset(_own_attributes(each)), _condition(each)) for each in rule.shared),
+            shared=tuple((frozenset(_own_attributes(each)), _condition(each, module)) for each in rule.shared),
         )
 
     def bounds(self, after: Attributes, before: Attributes) -> Iterator[Bound]:
@@ -192,7 +194,20 @@ class _Judged:
                 yield evaluated(scope)
 
 
-def _condition(rule: ConditionRule) -> Evaluated:
+def _told(expression: WrittenExpression, module: Module) -> WrittenExpression:
+    """The expression; unknown if it reads a secret of the code: what a contract demands is shown to everyone, and whether it holds tells too."""
+    if not is_sensitive(expression.parsed, module, unveiled=False):
+        return expression
+    return replace(expression, constant=(None, _NOT_TOLD))
+
+
+_NOT_TOLD: Final = (
+    "it refers to a value that the code marks as sensitive, and what a contract demands is shown to all callers"
+)
+
+
+def _condition(written: ConditionRule, module: Module) -> Evaluated:
+    rule = replace(written, condition=_told(written.condition, module), message=_told(written.message, module))
     return _once((rule.condition, rule.message), functools.partial(evaluate_condition, rule))
 
 
