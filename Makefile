@@ -15,8 +15,8 @@ export UV_SYSTEM_CERTS := 1
 export PATH := $(CURDIR)/.venv/bin:$(TOOLS)/bin:$(PATH)
 # Extra options: make up ARGS="--port 9000 --fresh"
 ARGS ?=
-# Processes that share the tests: one more than there are processors, because some tests wait for others most of the time.
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
+# Processes that share the tests: two more than there are processors, because some tests wait for others most of the time.
+WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 2 )))
 # How the tests are shared among them.
 SPREAD = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Markers of tests that need one of these tools, or more than a second.

@@ -90,8 +90,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """From here on there is garbage to collect; the tests themselves stay, and are not looked at again."""
+    """From here on there is garbage to collect, by the ten thousand; the tests themselves stay, and are not looked at again."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # Python's own 700 cost a fifteenth of the time
     gc.enable()
 
 
