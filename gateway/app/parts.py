@@ -43,6 +43,8 @@ from gateway.line.stop_book import StopBook
 from gateway.line.wakeups import Wakeups
 from gateway.policy.bundle import RunningEngine
 from gateway.policy.engine import open_engine
+from gateway.policy.kept_code import FILE_NAME as KEPT_CODE
+from gateway.policy.kept_code import KeptCode
 from gateway.policy.pulled import Fetch, Fetched
 from gateway.signals.files import SignalFiles
 from gateway.signals.open_signals import OpenSignals
@@ -114,7 +116,8 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         objects=_states(settings, clock),
     )
     ledger = await stack.enter_async_context(open_sealed_ledger(settings))
-    engine = await open_engine(settings.policy, settings.data, bundle_in_s3(settings, clock))
+    kept = KeptCode(path=settings.data / KEPT_CODE, key=derived_key(master, "machine code of policies"))
+    engine = await open_engine(settings.policy, settings.data, bundle_in_s3(settings, clock), kept)
     stack.push_async_callback(engine.close)
     aws = _aws_parts(settings, clock)
     stack.push_async_callback(aws.client.close)

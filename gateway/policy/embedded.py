@@ -1,6 +1,5 @@
 """The embedded policy engine: OPA's Wasm in wasmtime, in this process, with a deadline and a memory limit."""
 
-import functools
 import json
 import threading
 import time
@@ -15,10 +14,12 @@ from gateway.core.errors import PolicyInvalid, PolicyUnavailable
 from gateway.core.model.json import Json, canonical
 from gateway.policy.builtins.evaluation import Evaluation, OutOfTime, TooMuch
 from gateway.policy.bundle import ENTRYPOINTS, Bundle, RunningEngine
+from gateway.policy.kept_code import KeptCode, code_of
 from gateway.policy.wasm_instance import HEADROOM, PolicyAborted, WasmInstance
 
-_KEPT = 4
-"""Modules; one has one to two megabytes. Nothing is stored on disk: native code is not checked when it is loaded."""
+_KNOWN_CODE = 4
+"""Modules whose machine code stays in memory; that of one has one to two megabytes."""
+_known_code: dict[bytes, bytes] = {}
 
 
 _WITHOUT = (
@@ -42,15 +43,34 @@ def new_engine() -> wasmtime.Engine:
     return wasmtime.Engine(config)
 
 
-def native_module(engine: wasmtime.Engine, wasm: bytes) -> wasmtime.Module:
+def native_module(engine: wasmtime.Engine, wasm: bytes, kept: KeptCode | None = None) -> wasmtime.Module:
     """The module for an engine of `new_engine`. Raises wasmtime's errors if it is not valid Wasm."""
-    return wasmtime.Module.deserialize(engine, native_code(wasm))
+    return wasmtime.Module.deserialize(engine, native_code(wasm, kept))
 
 
-@functools.lru_cache(maxsize=_KEPT)
-def native_code(wasm: bytes) -> bytes:
-    """The machine code of a module, compiled once. Raises wasmtime's errors if it is not valid Wasm."""
+def native_code(wasm: bytes, kept: KeptCode | None = None) -> bytes:
+    """The machine code of a module, compiled once; `kept` keeps it between starts. Raises wasmtime's errors if it is not valid Wasm."""
+    code = _known_code.get(wasm)
+    if code is None:
+        code = code_of(wasm, kept, compiled, _runs)
+        _known_code[wasm] = code
+        for oldest in list(_known_code)[:-_KNOWN_CODE]:
+            _known_code.pop(oldest, None)
+    return code
+
+
+def compiled(wasm: bytes) -> bytes:
+    """The machine code of a module. Raises wasmtime's errors if it is not valid Wasm."""
     return bytes(wasmtime.Module(new_engine(), wasm).serialize())
+
+
+def _runs(code: bytes) -> bool:
+    """Whether this runtime and this processor can run the machine code."""
+    try:
+        wasmtime.Module.deserialize(new_engine(), code)
+    except wasmtime.WasmtimeError:
+        return False
+    return True
 
 
 LARGEST_INPUT = HEADROOM // 8
@@ -85,8 +105,10 @@ class Embedded(RunningEngine):
     Thread-safe. Each thread has an instance of its own, so that the evaluation of a large input holds up nobody else's.
     """
 
-    def __init__(self, bundle: Bundle, *, deadline_ms: int, memory_mb: int, native: bytes = b"") -> None:
-        """Compiles the bundle, unless its machine code is given (`native_code`). Raises `errors.PolicyInvalid` if it cannot run in this engine."""
+    def __init__(
+        self, bundle: Bundle, *, deadline_ms: int, memory_mb: int, native: bytes = b"", kept: KeptCode | None = None
+    ) -> None:
+        """Compiles the bundle, unless its machine code is given (`native`) or `kept` has it. Raises `errors.PolicyInvalid` if it cannot run in this engine."""
         self._engine = new_engine()
         self._bundle = bundle
         self._deadline = deadline_ms / 1000
@@ -101,7 +123,7 @@ class Embedded(RunningEngine):
             self._module = (
                 wasmtime.Module.deserialize(self._engine, native)
                 if native
-                else native_module(self._engine, bundle.wasm)
+                else native_module(self._engine, bundle.wasm, kept)
             )
             instance = self._new_instance()
         except _EVALUATION_ERRORS as error:

@@ -16,6 +16,7 @@ from gateway.core.settings import PolicyEngineKind, PolicySettings
 from gateway.policy.bundle import Bundle, RunningEngine, select_bundle
 from gateway.policy.bundle_check import check_answers
 from gateway.policy.embedded import Embedded
+from gateway.policy.kept_code import KeptCode
 from gateway.policy.pulled import Fetch, PulledEngine, from_server
 from gateway.policy.sources import read_sources, shipped, source_paths
 
@@ -37,14 +38,17 @@ class ReloadingEngine(RunningEngine):
         memory_mb: int,
         poll_seconds: float = 1.0,
         tested: bool = False,
+        kept: KeptCode | None = None,
     ) -> None:
         """Opens the engine. New builds are stored in the directory `cache`; `tested` says whether the policies' tests must pass for one.
+        `kept` keeps the machine code between starts.
 
         Raises `errors.PolicyInvalid`.
         """
         self._policies = policies
         self._tested = tested
         self._cache = cache
+        self._kept = kept
         self._limits = (deadline_ms, memory_mb)
         # Before the sources are read, so that an edit made meanwhile is noticed later.
         self._fingerprint = fingerprint(policies, tests=tested)
@@ -96,7 +100,7 @@ class ReloadingEngine(RunningEngine):
     def _open_engine(self) -> Embedded:
         deadline_ms, memory_mb = self._limits
         bundle = select_bundle(self._policies, self._cache, tested=self._tested)
-        engine = Embedded(bundle, deadline_ms=deadline_ms, memory_mb=memory_mb)
+        engine = Embedded(bundle, deadline_ms=deadline_ms, memory_mb=memory_mb, kept=self._kept)
         check_answers(engine, read_sources(self._policies).files)
         return engine
 
@@ -128,8 +132,11 @@ BUNDLE_CACHE = "policy-bundle"
 """Subdirectory of the data directory with the bundle that was built last."""
 
 
-async def open_engine(settings: PolicySettings, data: Path, fetch: Fetch | None = None) -> RunningEngine:
-    """The engine, ready to evaluate. `data` is the gateway's data directory; `fetch` reads a bundle that is in S3.
+async def open_engine(
+    settings: PolicySettings, data: Path, fetch: Fetch | None = None, kept: KeptCode | None = None
+) -> RunningEngine:
+    """The engine, ready to evaluate. `data` is the gateway's data directory; `fetch` reads a bundle that is in S3; `kept` keeps the machine
+    code of the embedded engine between starts.
 
     Raises `errors.PolicyInvalid` if the policies cannot run, `errors.PolicyUnavailable` if the OPA server does not answer,
     and `errors.SettingsInvalid` if no OPA server is set.
@@ -142,6 +149,7 @@ async def open_engine(settings: PolicySettings, data: Path, fetch: Fetch | None 
             directory=data,
             deadline_ms=settings.deadline_ms,
             memory_mb=settings.memory_mb,
+            kept=kept,
         )
         await pulled.open()
         return pulled
@@ -155,6 +163,7 @@ async def open_engine(settings: PolicySettings, data: Path, fetch: Fetch | None 
             deadline_ms=settings.deadline_ms,
             memory_mb=settings.memory_mb,
             tested=settings.green_tests,
+            kept=kept,
         )
     if not settings.opa_url:
         raise SettingsInvalid('policy.engine = "opa" needs policy.opa_url, the URL of the OPA server.')

@@ -18,6 +18,7 @@ from gateway.core.settings.policy import ControlPlaneSettings
 from gateway.policy.bundle import Bundle, RunningEngine
 from gateway.policy.bundle_check import check_answers
 from gateway.policy.embedded import Embedded
+from gateway.policy.kept_code import KeptCode
 from gateway.policy.signed_bundle import LARGEST, SignedBundle, gateway_bundle, opened
 
 SAVED: Final = "pulled-policies.tar.gz"
@@ -75,13 +76,21 @@ class PulledEngine(RunningEngine):
     """An embedded engine for the bundle that was pulled last and is right."""
 
     def __init__(
-        self, settings: ControlPlaneSettings, *, fetch: Fetch, directory: Path, deadline_ms: int, memory_mb: int
+        self,
+        settings: ControlPlaneSettings,
+        *,
+        fetch: Fetch,
+        directory: Path,
+        deadline_ms: int,
+        memory_mb: int,
+        kept: KeptCode | None = None,
     ) -> None:
-        """`directory` keeps the last archive. `open` must be called before the first question."""
+        """`directory` keeps the last archive, and `kept` the machine code. `open` must be called before the first question."""
         self._settings = settings
         self._fetch = fetch
         self._directory = directory
         self._limits = deadline_ms, memory_mb
+        self._kept = kept
         self._engine: Embedded | None = None
         self._etag = ""
         self._issued: float | None = None
@@ -130,7 +139,8 @@ class PulledEngine(RunningEngine):
         signed = self._opened(archive)
         self._refuse_older(signed)
         deadline_ms, memory_mb = self._limits
-        engine = Embedded(gateway_bundle(signed, self._directory), deadline_ms=deadline_ms, memory_mb=memory_mb)
+        bundle = gateway_bundle(signed, self._directory)
+        engine = Embedded(bundle, deadline_ms=deadline_ms, memory_mb=memory_mb, kept=self._kept)
         check_answers(engine, signed.files)
         return engine, signed
 

@@ -14,8 +14,17 @@ import wasmtime
 
 from gateway.core.errors import PolicyInvalid, PolicyUnavailable
 from gateway.core.model.json import Json
+from gateway.policy import embedded
 from gateway.policy.bundle import Bundle, build
-from gateway.policy.embedded import LARGEST_INPUT, Embedded, native_code, native_module, new_engine, sort_lists
+from gateway.policy.embedded import (
+    LARGEST_INPUT,
+    Embedded,
+    compiled,
+    native_code,
+    native_module,
+    new_engine,
+    sort_lists,
+)
 from gateway.policy.opa_command import find_opa
 from gateway.policy.sources import read_sources, shipped
 
@@ -212,11 +221,29 @@ def test_order_is_canonical() -> None:
 LOOP = bytes(wasmtime.wat2wasm('(module (func (export "run") (loop)))'))
 
 
-async def test_a_bundle_that_is_opened_again_is_not_compiled_again(shipped_bundle: Bundle) -> None:
-    native_code.cache_clear()
+async def test_a_bundle_that_is_opened_again_is_not_compiled_again(
+    shipped_bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compilations: list[int] = []
+
+    def counted(wasm: bytes) -> bytes:
+        compilations.append(len(wasm))
+        return compiled(wasm)
+
+    monkeypatch.setattr(embedded, "compiled", counted)
+    monkeypatch.setattr(embedded, "_known_code", {})
     for _ in range(3):
         await Embedded(shipped_bundle, deadline_ms=100, memory_mb=32).close()
-    assert native_code.cache_info().misses == 1
+    assert len(compilations) == 1
+
+
+def test_no_more_machine_code_is_kept_in_memory_than_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    known: dict[bytes, bytes] = {}
+    monkeypatch.setattr(embedded, "_known_code", known)
+    modules = [bytes(wasmtime.wat2wasm(f'(module (func (export "f{number}")))')) for number in range(6)]
+    for module in modules:
+        native_code(module)
+    assert list(known) == modules[2:]
 
 
 def test_an_epoch_of_one_engine_stops_nothing_in_another() -> None:
