@@ -17,14 +17,14 @@ from reconciler.adoption.agreement import Agreement, has_own_arn
 from reconciler.adoption.forms import RULE, RULES, has_older_rules, inline_owner, mixes_rules, older_rule_ids
 from reconciler.adoption.identified import Identified, NotIdentified, covers, identify, is_same, read_again
 from reconciler.adoption.import_ids import single_ids
-from reconciler.adoption.links import Link, is_chosen_by_aws, names, owner_link
-from reconciler.adoption.model import Adoption, Declared, LeftCreation
+from reconciler.adoption.links import Link, Texts, owner_link
+from reconciler.adoption.model import SHORTEST_NAME, Adoption, Declared, LeftCreation
 from reconciler.adoption.new_block import new_block
 from reconciler.changes.cloudtrail import Event
 from reconciler.changes.creating_events import Creation, Place, Told, named_in_call, told
 from reconciler.changes.event_creations import Created
 from reconciler.errors import PluginUnavailable
-from reconciler.terraform.json_documents import texts_in
+from reconciler.model import DriftOrigin
 from reconciler.terraform.plugin.imports import ImportedResource, NotImported, ProviderImports
 from reconciler.terraform.plugin.type_schemas import BlockSchema
 
@@ -34,6 +34,7 @@ _UNLINKED: Final = "It belongs to no resource of the stack. `--adopt all` writes
 _CRASHES: Final = 3
 """How often a provider that ends in an import is started again."""
 _Asked = TypeVar("_Asked")
+WHOLE_OR_NOTHING: Final = "All of such a change is written, or nothing of it."
 OpenProvider = Callable[[], Awaitable[ProviderImports]]
 """Starts a provider, or gives the one that runs. Raises `errors.PluginUnavailable`."""
 
@@ -63,6 +64,35 @@ async def adopt_told(open_provider: OpenProvider, found: Told, stack: DeclaredSt
     if not found.creations:
         return Adoption(noted=found.noted)
     return await _Adopting(open_provider=open_provider, told=found, stack=stack, how=how).all()
+
+
+def without_naming_left(adoption: Adoption) -> Adoption:
+    """The adoption, in which nothing is written that names something that the same actor created and that is left."""
+    created, left = list(adoption.created), list(adoption.left)
+    todo = left
+    while todo:
+        found = [(each, why) for each in created if (why := _lost_name(*each, todo))]
+        created = [each for each in created if not any(each is one for one, _ in found)]
+        todo = [left_creation(made, origin, why) for (made, origin), why in found]
+        left += todo
+    return replace(adoption, created=tuple(created), left=tuple(left))
+
+
+def left_creation(made: Created, origin: DriftOrigin, why: str) -> LeftCreation:
+    """A creation that is left after all."""
+    return LeftCreation(
+        resource_type=made.resource_type, identity=made.import_id, origin=origin, why=why, arn=made.arn,
+        named_by=made.named_by,
+    )  # fmt: skip
+
+
+def _lost_name(made: Created, origin: DriftOrigin, lost: Sequence[LeftCreation]) -> str:
+    """Why a creation is not written, since it names one of those; empty if it names none."""
+    said = Texts(made.attributes)
+    for each in lost:
+        if each.origin.actor == origin.actor and said.name_resource(each.resource_type, each.names):
+            return f"It names {each.identity}, which was created with it and is not written. {WHOLE_OR_NOTHING}"
+    return ""
 
 
 def left_without_looking(events: Sequence[Event], why: str) -> tuple[LeftCreation, ...]:
@@ -230,17 +260,24 @@ class _Adopting:
 
     def _naming(self, new: Created) -> str:
         """The first declared resource that names it by now; empty if none does."""
-        named = set(new.named_by.values())
-        naming = (address for address, own in self._in_code().items() if not named.isdisjoint(texts_in(own)))
-        return next(naming, "") if named else ""
+        naming = (address for address, own in self._in_code().items() if Texts(own).name(new))
+        return next(naming, "")
 
     def _link_what_is_named(self) -> None:
-        """Write what something names that is about to be written; the rest belongs to no resource of the stack."""
-        todo, self.unlinked = self.unlinked, []
-        while named := [each for each in todo if any(names(made, each[0]) for made in self._written())]:
-            self.created += [(new, creation) for new, creation, _ in named]
-            todo = [each for each in todo if each not in named]
-        self.left += [left for _, _, left in todo]
+        """Write what something names that is about to be written, or what names that; the rest belongs to no resource of the stack."""
+        todo = [(each, Texts(each[0].attributes)) for each in self.unlinked]
+        new = [(made, Texts(made.attributes)) for made in self._written()]
+        while new:
+            linked = [
+                (each, said)
+                for each, said in todo
+                if any(texts.name(each[0]) or said.name(made) for made, texts in new)
+            ]
+            self.created += [(made, creation) for (made, creation, _), _ in linked]
+            todo = [each for each in todo if not any(each[0] is one for one, _ in linked)]
+            new = [(made, said) for (made, _, _), said in linked]
+        self.unlinked = []
+        self.left += [left for (_, _, left), _ in todo]
 
     def _written(self) -> list[Created]:
         """What is about to be written."""
@@ -337,10 +374,23 @@ class _Adopting:
             origin=creation.event.origin,
             why=why,
             arn=self._arn(resource),
+            named_by={} if resource is None else _names_of(resource),
         )
 
 
-_NAMED_BY: Final = ("arn", "id", "url", "key_id")
+_NAMED_BY: Final = (
+    "arn",
+    "id",
+    "url",
+    "key_id",
+    "name",
+    "bucket",
+    "function_name",
+    "identifier",
+    "cluster_name",
+    "cluster_identifier",
+    "arn_suffix",
+)
 _NAMING: Final = (
     "id",
     "arn",
@@ -408,9 +458,9 @@ def _created(
 
 
 def _names_of(resource: ImportedResource) -> dict[str, str]:
-    """The attributes by which others name a resource, as far as their values mean one resource anywhere."""
+    """The attributes by which others name a resource."""
     named = ((name, resource.attributes.get(name)) for name in _NAMED_BY)
-    return {name: value for name, value in named if isinstance(value, str) and is_chosen_by_aws(value)}
+    return {name: value for name, value in named if isinstance(value, str) and len(value) >= SHORTEST_NAME}
 
 
 def _once(left: Sequence[LeftCreation]) -> list[LeftCreation]:

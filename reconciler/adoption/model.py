@@ -1,12 +1,16 @@
 """The nouns of adoption: what was created and is not, and the result."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE
 from reconciler.changes.event_creations import Created
 from reconciler.model import DriftOrigin
+
+SHORTEST_NAME: Final = 3
+"""Characters of a name; shorter texts name nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +28,14 @@ class LeftCreation:
     """Empty if it is not known."""
     diff: str = ""
     """As in `reconciler.model.Left`."""
+    named_by: Mapping[str, str] = field(default_factory=dict)
+    """As in `Created`."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The attributes by which others name it, as far as they are known."""
+        known = {"id": self.identity, "arn": self.arn, **self.named_by}
+        return {name: value for name, value in known.items() if len(value) >= SHORTEST_NAME}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ class Created:
     arn: str = ""
     """Its own ARN; empty if it has none, or that is not known."""
     named_by: Mapping[str, str] = field(default_factory=dict)
-    """The attributes by which others name it (`arn`, `id`, `url`), as far as the provider has read them, and the values mean one resource anywhere."""
+    """The attributes by which others name it (`arn`, `id`, `name`), as far as they are known."""
 
 
 _PART_OF = {

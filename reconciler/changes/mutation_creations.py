@@ -82,7 +82,8 @@ def _created(whole: Effect, applied: AppliedMutation) -> Created | None:
         return None
     named = {name: value for name, value in whole.identity.items() if name != _CALL}
     attributes = {**named, **_attributes(parts)}
-    named_by = _names(whole.resource_type, import_id, name, applied)
+    given = {key: value for key, value in whole.identity.items() if key in _GIVEN_NAMES}
+    named_by = {**given, **_names(whole.resource_type, import_id, name, applied)}
     return Created(
         resource_type=whole.resource_type,
         import_id=import_id,
@@ -92,6 +93,10 @@ def _created(whole: Effect, applied: AppliedMutation) -> Created | None:
         arn=named_by.get("arn", ""),
         named_by=named_by,
     )
+
+
+_GIVEN_NAMES: Final = frozenset({"name", "bucket", "function_name", "identifier"})
+"""Members of an identity by which others name a resource."""
 
 
 def _names(resource_type: str, import_id: str, name: str, applied: AppliedMutation) -> dict[str, str]:

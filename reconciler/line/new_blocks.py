@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from functools import partial
 
 from gateway.core.model.adopt import Adopt
 from gateway.core.model.json import Json
@@ -22,7 +22,7 @@ from reconciler.changes.event_values import EventValues
 from reconciler.changes.mutation_creations import is_of_place
 from reconciler.model import DriftOrigin, Left, Wanted
 from reconciler.proof.proved_edit import ProofContext
-from reconciler.rewrite.create import import_id_of, wanted_creations
+from reconciler.rewrite.create import import_id_of, wanted_creations, with_places
 from reconciler.rewrite.edited_code import EditedCode, read_code
 from reconciler.rewrite.imports import imports_of
 from reconciler.rewrite.resource_identity import is_in_code, is_known
@@ -32,7 +32,6 @@ from reconciler.terraform.state import read_recorded
 Live = Mapping[str, Mapping[str, Json]]
 _Key = tuple[str, str]
 """Type and import id of a created resource."""
-_NO_PLACE: Final = "No place for its block was found in the code."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,15 +67,15 @@ async def with_new_blocks(context: ProofContext, parts: Sequence[ChangePart], ho
     looked_at = [(each, rest) for each in parts if (rest := _to_be_looked_for(each)) is not None]
     unwritten: tuple[LeftCreation, ...] = ()
     if looked_at:
-        beside = [created for _, created in known if _key(created) in planned]
-        adoption = await stack.adoption(looked_at, beside)
-        made = [each for each, _ in adoption.created if _key(each) not in planned]
-        planned = await stack.planned([*beside, *made], identified=True) if made else planned
+        beside = [(created, _origin(part.applied)) for part, created in known if _key(created) in planned]
+        adoption = await stack.adoption(looked_at, [created for created, _ in beside])
+        made = [each for each in adoption.created if _key(each[0]) not in planned]
+        if made or adoption.left:
+            adoption, planned = await stack.placed(replace(adoption, created=(*beside, *made)))
         makers |= {_key(each): origin.event_id for each, origin in adoption.created}
-        lost = _without_place(adoption, planned)
-        after = {each.applied.id: _after_look(each, rest, adoption, lost) for each, rest in looked_at}
-        parts = [after.get(each.applied.id, each) for each in parts]
-        unwritten = (*adoption.left, *lost) if stack.how is not Adopt.NONE else ()
+        after = {each.applied.id: _after_look(each, rest, adoption) for each, rest in looked_at}
+        parts = [after.get(each.applied.id) or _with_left(each, adoption.left) for each in parts]
+        unwritten = adoption.left if stack.how is not Adopt.NONE else ()
     return NewBlocks(
         parts=tuple(
             _wanting(each, [want for key, want in planned.items() if makers.get(key) == each.applied.id])
@@ -103,15 +102,24 @@ class _Stack:
         """Whether state or code has it already."""
         return is_known(created, self.live) or is_in_code(self.code, created)
 
-    async def planned(self, created: Sequence[Created], *, identified: bool = False) -> Mapping[_Key, Wanted]:
+    async def planned(self, created: Sequence[Created]) -> Mapping[_Key, Wanted]:
         """The blocks of what may be written."""
         if self.how is Adopt.NONE or not created:
             return {}
-        found = await asyncio.to_thread(
-            wanted_creations, self.context.root, created, self.live, self.context.around,
+        return _by_key(await asyncio.to_thread(self._wanted, created))
+
+    async def placed(self, adoption: Adoption) -> tuple[Adoption, Mapping[_Key, Wanted]]:
+        """What the provider identified, as far as it has a place and names nothing that is left, and its blocks."""
+        if self.how is Adopt.NONE:
+            return adoption, {}
+        after, found = await asyncio.to_thread(with_places, adoption, partial(self._wanted, identified=True))
+        return after, _by_key(found)
+
+    def _wanted(self, created: Sequence[Created], *, identified: bool = False) -> list[Wanted]:
+        return wanted_creations(
+            self.context.root, created, self.live, self.context.around,
             identified=identified, anywhere=self.how is Adopt.ALL,
         )  # fmt: skip
-        return {(resource_type_of(each.address), import_id_of(each)): each for each in found}
 
     async def adoption(self, parts: Sequence[tuple[ChangePart, Sequence[str]]], beside: Sequence[Created]) -> Adoption:
         """What the provider finds of what was created, `beside` what is written anyway."""
@@ -123,6 +131,10 @@ class _Stack:
         found = _told(parts, Place.of(managed))
         async with import_session(self.context.terraform, self.context.root) as session:
             return await adopt_told(session.open, found, stack, self.how)
+
+
+def _by_key(found: Sequence[Wanted]) -> Mapping[_Key, Wanted]:
+    return {(resource_type_of(each.address), import_id_of(each)): each for each in found}
 
 
 def _key(created: Created) -> _Key:
@@ -177,27 +189,22 @@ def _to_be_looked_for(part: ChangePart) -> list[str] | None:
     return rest if part.classified.beside_code and (rest or not part.applied.effects) else None
 
 
-def _without_place(adoption: Adoption, planned: Mapping[_Key, Wanted]) -> list[LeftCreation]:
-    """What might be written and for whose block there is no place."""
-    return [
-        LeftCreation(
-            resource_type=each.resource_type, identity=each.import_id, origin=origin, why=_NO_PLACE, arn=each.arn
-        )
-        for each, origin in adoption.created
-        if _key(each) not in planned
-    ]
-
-
-def _after_look(part: ChangePart, rest: Sequence[str], adoption: Adoption, lost: Sequence[LeftCreation]) -> ChangePart:
+def _after_look(part: ChangePart, rest: Sequence[str], adoption: Adoption) -> ChangePart:
     """The part after the provider was asked what it created: what is not written is left with the reason."""
     mutation = part.applied.id
-    entries = [each for each in (*adoption.left, *adoption.inside, *lost) if each.origin.event_id == mutation]
+    entries = [each for each in (*adoption.left, *adoption.inside) if each.origin.event_id == mutation]
     made = any(origin.event_id == mutation for _, origin in adoption.created)
     if adoption.noted and not (made or entries):
         return replace(part, classified=_explained(part.classified, rest, " ".join(adoption.noted)))
     part = _none_left(part, rest)
     left = tuple(_as_left(each, part.applied, rest[0] if len(rest) == len(entries) == 1 else "") for each in entries)
     return replace(part, classified=replace(part.classified, left=(*part.classified.left, *left)))
+
+
+def _with_left(part: ChangePart, left: Sequence[LeftCreation]) -> ChangePart:
+    """The part, of which is left what names something that another one created and that is left."""
+    own = tuple(_as_left(each, part.applied, "") for each in left if each.origin.event_id == part.applied.id)
+    return replace(part, classified=replace(part.classified, left=(*part.classified.left, *own)))
 
 
 def _told(parts: Sequence[tuple[ChangePart, Sequence[str]]], place: Place) -> Told:
@@ -219,9 +226,12 @@ def _told(parts: Sequence[tuple[ChangePart, Sequence[str]]], place: Place) -> To
 
 def _known(applied: AppliedMutation) -> Creation:
     """What was found before to have been created outside."""
-    origin = DriftOrigin(actor=applied.actor, event=applied.operation, at=applied.at, event_id=applied.id)
-    event = Event(origin=origin, names=frozenset())
+    event = Event(origin=_origin(applied), names=frozenset())
     return Creation(event=event, values=EventValues(service="", operation=""), known=applied.known)
+
+
+def _origin(applied: AppliedMutation) -> DriftOrigin:
+    return DriftOrigin(actor=applied.actor, event=applied.operation, at=applied.at, event_id=applied.id)
 
 
 def _explained(classified: ClassifiedDrift, rest: Sequence[str], why: str) -> ClassifiedDrift:

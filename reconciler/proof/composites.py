@@ -1,32 +1,33 @@
 """Changes that are one: a new resource and what refers to it, or the narrower rule and the wider one that went. All of it is written, or nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Final
 
+from tree_sitter import Node
+
+from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE
 from gateway.terraform.address import parse_address, type_of_named
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
-from gateway.terraform.lang.hcl import parse
-from reconciler.adoption.links import is_chosen_by_aws
+from gateway.terraform.lang.hcl import Document, parse
+from reconciler.adoption.adoption import WHOLE_OR_NOTHING
 from reconciler.adoption.model import LeftCreation
-from reconciler.model import Drift, Left, Wanted, is_gone, is_new, is_replacement, unified_diff
+from reconciler.model import COMES_WITH, NAMING, Drift, Left, Wanted, is_gone, is_new, is_replacement, unified_diff
 from reconciler.proof.code_copies import temporarily_written
 from reconciler.proof.proofs import Explain
 from reconciler.proof.proved_edit import ProofContext, prove_edits
-from reconciler.rewrite.new_references import names_of
-from reconciler.terraform.json_documents import texts_in
+from reconciler.rewrite.new_references import is_named_in, names_resource
 from reconciler.terraform.plan import ResourceChange
 
 Key = tuple[str, str]
 """(address, attribute)."""
 Place = tuple[str, str]
 """A block of a resource: the module's address and `type.name`."""
-_WHOLE: Final = "All of such a change is written, or nothing of it."
 _OFFERED: Final = (
     "The diff in `diff` writes all of it that holds alone: a plan of the code with it shows nothing but what is left."
 )
@@ -58,20 +59,17 @@ def composites(code: Module, drifts: Sequence[Drift], unwritten: Sequence[LeftCr
     linked = [pair for pair in product(new, drifts) if _is_linked(pair[0].wanted, pair[1].wanted, referred)]
     linked += [pair for pair in product(gone, gone) if _place(pair[1].wanted.address) in referred[pair[0].wanted.key]]
     for one, other in linked:
-        if one is other or not _may_be_of_one_actor(one, other):
+        if one is other or not (_may_be_of_one_actor(one, other) or _is_of_one_entry(one.wanted, other.wanted)):
             continue
         keys = {one.wanted.key, other.wanted.key}
         for group in [group for group in groups if group & keys]:
             groups.remove(group)
             keys |= group
         groups.append(keys)
-    lost = {name: each.identity for each in unwritten for name in (each.arn, each.identity) if is_chosen_by_aws(name)}
     missing = {
-        drift.wanted.key: lost[name]
-        for drift in drifts
-        if not is_new(drift.wanted)
-        for name in texts_in(drift.wanted.value)
-        if name in lost
+        drift.wanted.key: each.identity
+        for drift, each in product(drifts, unwritten)
+        if not is_new(drift.wanted) and names_resource(drift.wanted, each.resource_type, each.names)
     }
     return Composites(groups=tuple(map(frozenset, groups)), missing=missing)
 
@@ -80,12 +78,23 @@ def _may_be_of_one_actor(one: Drift, other: Drift) -> bool:
     return one.origin is None or other.origin is None or one.origin.actor == other.origin.actor
 
 
+def _is_of_one_entry(one: Wanted, other: Wanted) -> bool:
+    """Whether one entry of the code makes both new resources."""
+    return any(_member(first, COMES_WITH) == second.address for first, second in ((one, other), (other, one)))
+
+
+def _member(wanted: Wanted, name: str) -> Json:
+    return wanted.value.get(name) if isinstance(wanted.value, Mapping) else None
+
+
 def _is_linked(new: Wanted, other: Wanted, referred: Mapping[Key, frozenset[Place]]) -> bool:
     """Whether another value names a new resource, or is of the resource that this is a part of, or of another part of that one."""
     if new.address == other.address:
         return False
-    named = set(names_of(new).values())
-    if _place(new.address) in referred[other.key] or not named.isdisjoint(texts_in(other.value)):
+    naming = _member(other, NAMING)
+    if (isinstance(naming, list) and new.address in naming) or _is_of_one_entry(new, other):
+        return True
+    if _place(new.address) in referred[other.key] or (not is_new(other) and is_named_in(other, new)):
         return True
     owners = {_place(other.address), *(each for each in referred[other.key] if _is_part(other.address, each))}
     return any(owner in owners for owner in referred[new.key] if _is_part(new.address, owner))
@@ -115,10 +124,17 @@ def _referred(code: Module, wanted: Wanted) -> frozenset[Place]:
     return frozenset(
         (module, f"{steps[0]}.{steps[1][0]}")
         for document, block in blocks
-        for attribute in document.attributes(block).values()
+        for attribute in _attributes(document, block)
         for part in e.walk(read_attribute(document, attribute))
         if (steps := e.steps_of(part)) is not None and steps[1] and isinstance(steps[1][0], str)
     )
+
+
+def _attributes(document: Document, block: Node) -> Iterator[Node]:
+    """The arguments of a block and of the blocks in it."""
+    yield from document.attributes(block).values()
+    for inner in document.blocks(block):
+        yield from _attributes(document, inner)
 
 
 def parted(found: Composites, drifts: Sequence[Drift], left: Sequence[Left]) -> list[Left]:
@@ -127,10 +143,10 @@ def parted(found: Composites, drifts: Sequence[Drift], left: Sequence[Left]) -> 
     entries: list[Left] = []
     for wanted in (drift.wanted for drift in drifts if drift.wanted.key not in reasons):
         if lost := sorted(found.of(wanted.key) & reasons.keys()):
-            reason = f"It is one change with {_name(lost[0])}, which is left. {_WHOLE}"
+            reason = f"It is one change with {_name(lost[0])}, which is left. {WHOLE_OR_NOTHING}"
             entries.append(Left(wanted=wanted, reason=reason))
         elif wanted.key in found.missing:
-            reason = f"It names {found.missing[wanted.key]}, which was created with it and is not written. {_WHOLE}"
+            reason = f"It names {found.missing[wanted.key]}, which was created with it and is not written. {WHOLE_OR_NOTHING}"
             entries.append(Left(wanted=wanted, reason=reason))
     return entries
 

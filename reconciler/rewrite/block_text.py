@@ -1,23 +1,49 @@
 """The text of a new resource block: references where the stack owns what a value names, nested blocks, `jsonencode` for documents."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from gateway.core.model.json import Json
 from gateway.terraform.lang.hcl import parse
+from reconciler.adoption.links import members
 from reconciler.rewrite.editors.alignment import align
-from reconciler.rewrite.editors.hcl_text import to_hcl
+from reconciler.rewrite.editors.hcl_text import Expression, to_hcl
 from reconciler.rewrite.editors.nested_blocks import block_rows
 
 Reference = Callable[[str, Json], str]
 """The expression that an attribute's value is written as; empty if it is written as it is."""
 
 
-def block_text(resource_type: str, label: str, attributes: Mapping[str, Json], reference: Reference) -> str:
-    """The block, formatted as `terraform fmt` does. Raises `CannotEdit` for a value that cannot be written."""
-    lines = [f'resource "{resource_type}" "{label}" {{', *_body(attributes, reference, "  "), "}"]
+def block_text(
+    resource_type: str, label: str, attributes: Mapping[str, Json], reference: Reference, inner: Reference | None = None
+) -> str:
+    """The block, formatted as `terraform fmt` does. Raises `CannotEdit` for a value that cannot be written.
+
+    `inner` is asked about texts in maps, lists and documents, with the attribute or the key that says what they mean.
+    """
+    within = (
+        attributes if inner is None else {name: _referring(value, name, inner) for name, value in attributes.items()}
+    )
+    lines = [f'resource "{resource_type}" "{label}" {{', *_body(within, reference, "  "), "}"]
     document = parse(Path("new.tf"), ("\n".join(lines) + "\n").encode())
     return align(document).decode().rstrip("\n")
+
+
+def _referring(value: Json, key: str, inner: Reference) -> Json:
+    """A value, in which the texts inside of it that `inner` knows are references. A text by itself stays."""
+    match value:
+        case Mapping():
+            return {str(member): _leaf(item, keys, inner) for member, keys, item in members(value, key)}
+        case list():
+            return [_leaf(item, keys, inner) for _, keys, item in members(value, key)]
+    return value
+
+
+def _leaf(value: Json, keys: Sequence[str], inner: Reference) -> Json:
+    if not isinstance(value, str):
+        return _referring(value, keys[0], inner)
+    found = next(filter(None, (inner(key, value) for key in keys)), "")
+    return Expression(found) if found else value
 
 
 def import_text(address: str, import_id: str) -> str:

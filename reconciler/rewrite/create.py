@@ -5,8 +5,8 @@ module of what it belongs to if only one call uses that; else into the root modu
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -15,16 +15,18 @@ from tree_sitter import Node
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE
-from gateway.terraform.address import Address, parse_address
+from gateway.terraform.address import Address, parse_address, resource_type_of
 from gateway.terraform.config.module import Module, attributes
 from gateway.terraform.config.source import Source
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
-from reconciler.adoption.links import means, names
+from reconciler.adoption.adoption import left_creation, without_naming_left
+from reconciler.adoption.links import Texts, means, naming_attribute
+from reconciler.adoption.model import Adoption
 from reconciler.changes.event_creations import Created, may_belong
-from reconciler.model import NAMES, REPLACES, Edited, Left, Wanted
+from reconciler.model import COMES_WITH, NAMES, NAMING, REPLACES, Edited, Left, Wanted
 from reconciler.rewrite.block_text import block_text, import_text
 from reconciler.rewrite.edited_code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors.hcl_text import CannotEdit
@@ -43,6 +45,7 @@ Live = Mapping[str, Mapping[str, Json]]
 _IDENTIFYING = ("arn", "id", "name", "bucket", "key_id", "url")
 _PLAIN = frozenset(["name", "type", "value", "description", "protocol", "ip_protocol", "status", "instance_type"])
 """Attributes that never refer to another resource."""
+_NO_PLACE = "No place for its block was found in the code."
 _TAGS = "tags"
 """Without an entry among the attributes of a resource it has none."""
 _MOST_LIKES = 50
@@ -63,28 +66,66 @@ def wanted_creations(
     Those that are `identified` are known to be new. With `anywhere`, those that belong to nothing here are among them. Raises `CodeInvalid`.
     """
     code = read_code(root, {}, around)
-    found: list[Wanted] = []
-    seen: set[tuple[str, str]] = set()
+    todo: dict[tuple[str, str], Created] = {}
     for each in _named_first(created):
-        again = (each.resource_type, each.import_id) in seen
-        seen.add((each.resource_type, each.import_id))
-        if again or (not identified and (is_known(each, live) or is_in_code(code, each))):
-            continue
-        wanted = _Planner(code, live, frozenset(want.address for want in found), anywhere).wanted(each)
-        if wanted is not None:
-            found.append(wanted)
-            live = {**live, wanted.address: each.named_by}
-    return found
+        if identified or not (is_known(each, live) or is_in_code(code, each)):
+            todo.setdefault((each.resource_type, each.import_id), each)
+    planned: list[tuple[Wanted, Created]] = []
+    while todo:
+        first = todo.pop(next(iter(todo)))
+        new = {want.address: made for want, made in planned}
+        files = {want.address: str(_value(want)["file"]) for want, _ in planned if "file" in _value(want)}
+        for want, made in _Planner(code, live, new, files, tuple(todo.values()), anywhere).wanted(first):
+            planned.append((want, made))
+            todo.pop((made.resource_type, made.import_id), None)
+    return [_with_naming(want, made, planned) for want, made in planned]
+
+
+def _with_naming(wanted: Wanted, made: Created, planned: Sequence[tuple[Wanted, Created]]) -> Wanted:
+    """A new resource that also says the addresses of the other new ones that it names."""
+    said = Texts(made.attributes)
+    named = [want.address for want, other in planned if other is not made and said.name(other)]
+    return replace(wanted, value={**_value(wanted), NAMING: sorted(named)}) if named else wanted
+
+
+def _value(wanted: Wanted) -> Mapping[str, Json]:
+    return wanted.value if isinstance(wanted.value, Mapping) else {}
+
+
+def with_places(adoption: Adoption, plan: Callable[[Sequence[Created]], list[Wanted]]) -> tuple[Adoption, list[Wanted]]:
+    """What is written, and the adoption, in which is left what has no place in the code, or names something that is left.
+
+    `plan` says which of some creations have a place.
+    """
+    adoption = without_naming_left(adoption)
+    while True:
+        wanted = plan([made for made, _ in adoption.created])
+        placed = {(resource_type_of(each.address), import_id_of(each)) for each in wanted}
+        lost = [
+            left_creation(made, origin, _NO_PLACE)
+            for made, origin in adoption.created
+            if (made.resource_type, made.import_id) not in placed
+        ]
+        there = [each for each in adoption.created if (each[0].resource_type, each[0].import_id) in placed]
+        after = without_naming_left(replace(adoption, created=tuple(there), left=(*adoption.left, *lost)))
+        if len(after.created) == len(there):
+            return after, wanted
+        adoption = after
 
 
 def _named_first(created: Sequence[Created]) -> list[Created]:
     """The creations, each after those that it names, so that it can refer to them."""
-    todo, ordered = list(created), list[Created]()
+    said = [Texts(each.attributes) for each in created]
+    named = {
+        one: {two for two, other in enumerate(created) if two != one and texts.name(other)}
+        for one, texts in enumerate(said)
+    }
+    todo, ordered = set(named), list[int]()
     while todo:
-        free = [each for each in todo if not any(other is not each and names(each, other) for other in todo)]
-        ordered += free or todo
-        todo = [each for each in todo if not any(each is done for done in ordered)]
-    return ordered
+        free = sorted(one for one in todo if not named[one] & todo)
+        ordered += free or sorted(todo)
+        todo -= set(ordered)
+    return [created[one] for one in ordered]
 
 
 def import_id_of(wanted: Wanted) -> str:
@@ -101,9 +142,10 @@ def create_resources(
     """The files with the new blocks and their imports, the edits, and what could not be added. Raises `CodeInvalid`."""
     first = code = read_code(root, sources or {}, around)
     left: list[Left] = []
-    for wanted in new:
+    addresses = frozenset(each.address for each in new)
+    for wanted in sorted(new, key=_comes_with_another):
         try:
-            code = _added(code, wanted)
+            code = _added(code, wanted, addresses)
         except (CannotEdit, CodeInvalid, KeyError) as error:
             left.append(
                 Left(wanted=wanted, reason=f"{wanted.address} was created, and its block is left to you: {error}")
@@ -111,16 +153,24 @@ def create_resources(
     return code.edited_since(first, left)
 
 
-def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
-    value = wanted.value if isinstance(wanted.value, Mapping) else {}
-    before = code
+def _comes_with_another(wanted: Wanted) -> bool:
+    """Whether the entry that makes another new resource makes this one too."""
+    return COMES_WITH in _value(wanted)
+
+
+def _added(code: EditedCode, wanted: Wanted, new: frozenset[str]) -> EditedCode:
+    """The code with one new resource. What else its entry may make is at the addresses `new`. Raises `CannotEdit`, `CodeInvalid`."""
+    value, before = _value(wanted), code
     if REPLACES in value:
         code = adopt_resource(code, wanted, import_id_of(wanted))
         refuse_side_effects(before, code, frozenset())
         return code
     if "secret" in value:
         raise CannotEdit(f"its {value['secret']} may hold a secret, and no secret is written into code.")
-    if "like" in value:
+    if COMES_WITH in value:
+        if wanted.address not in code.addresses():
+            raise CannotEdit(f"{value[COMES_WITH]}, whose entry makes it too, is not written.")
+    elif "like" in value:
         like = NewInstance(
             sibling=str(value["like"]),
             key=value["key"] if isinstance(value["key"], int) else str(value["key"]),
@@ -128,13 +178,13 @@ def _added(code: EditedCode, wanted: Wanted) -> EditedCode:
             new=str(value["new"]),
             values=_pairs(value.get("values")),
         )
-        code = add_instance(code, like, wanted)
+        code = add_instance(code, like, wanted, new)
     else:
         code = _with_block(code, wanted, value)
     if value["import"]:
         document = code.document(Path(str(value["import_file"])))
         code = code.after(document, append_block(document, str(value["import"])), wanted)
-    refuse_side_effects(before, code, frozenset({wanted.address}))
+    refuse_side_effects(before, code, frozenset({wanted.address}) | (code.addresses() - before.addresses()))
     return code
 
 
@@ -178,20 +228,27 @@ class _Planner:
 
     code: EditedCode
     live: Live
-    taken: frozenset[str]
-    """Addresses of the creations planned before."""
+    """Attributes of the stack's resources by address, without those of what is new."""
+    new: Mapping[str, Created]
+    """The creations planned before, by address."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The files that their blocks are added to, by address."""
+    rest: tuple[Created, ...] = ()
+    """The creations that are planned after this one."""
     anywhere: bool = False
     """Whether what belongs to nothing in the stack is planned too, in the root module."""
 
-    def wanted(self, created: Created) -> Wanted | None:
-        """The creation with its address and text; None if the resource does not belong to this stack."""
+    def wanted(self, created: Created) -> list[tuple[Wanted, Created]]:
+        """The creation with its address and text, and those that its entry makes too; empty if the resource does not belong to this stack."""
         owner = self._owner(created)
         if owner is None and not self.anywhere:
-            return None
+            return []
         if owner is not None and self._is_inline(created, owner):
-            return None
-        if (keyed := self._keyed(created)) is not None:
-            return keyed
+            return []
+        return self._keyed(created) or [(self._with_block(created, owner), created)]
+
+    def _with_block(self, created: Created, owner: Address | None) -> Wanted:
+        """The creation with a block of its own."""
         module = self._module(owner)
         near, after = self._place(created, owner, module)
         label = self._label(created, owner, module)
@@ -204,6 +261,7 @@ class _Planner:
             label,
             created.attributes,
             lambda name, value: self._reference(created, module, name, value),
+            lambda name, value: self._reference_to_new(created, module, name, value),
         )
         in_root = not module.address
         value: dict[str, Json] = {
@@ -217,8 +275,15 @@ class _Planner:
         }
         return Wanted(address=address, attribute=WHOLE, value=value)
 
-    def _keyed(self, created: Created) -> Wanted | None:
-        """The creation as one more instance of a block that its siblings are instances of; None if there is none."""
+    def _keyed(self, created: Created) -> list[tuple[Wanted, Created]]:
+        """The creation as one more instance of a block that its siblings are instances of; empty if there is none.
+
+        An entry may make instances of several blocks: then each of them is a creation too.
+        """
+        others: dict[str, Created] = {}
+        for each in self.rest[:_MOST_LIKES]:
+            for address, _ in islice(siblings_of(each, self.live), _MOST_LIKES):
+                others.setdefault(address, each)
         for address, like in islice(siblings_of(created, self.live), _MOST_LIKES):
             value: dict[str, Json] = {
                 "import_id": created.import_id,
@@ -232,14 +297,29 @@ class _Planner:
                 NAMES: dict(created.named_by),
             }
             wanted = Wanted(address=address, attribute=WHOLE, value=value)
+            if address in self.new:
+                continue
             try:
-                code = _added(self.code, wanted)
+                code = _added(self.code, wanted, frozenset(others) - {address})
             except (CannotEdit, CodeInvalid):
                 continue
-            if not is_declared(code, address, created) or not self._holds(code, address, created):
-                continue
-            return wanted if address not in self.taken else None
-        return None
+            made = {each: others.get(each, created) for each in code.addresses() - self.code.addresses()}
+            if all(is_declared(code, each, one) and self._holds(code, each, one) for each, one in made.items()):
+                return [(wanted, created), *self._beside(address, made)]
+        return []
+
+    def _beside(self, address: str, made: Mapping[str, Created]) -> Iterator[tuple[Wanted, Created]]:
+        """What the entry of one creation makes besides, each with its own import."""
+        for other, created in made.items():
+            if other != address:
+                value: dict[str, Json] = {
+                    "import_id": created.import_id,
+                    COMES_WITH: address,
+                    "import": import_text(other, created.import_id),
+                    "import_file": str(self._file_of(address)),
+                    NAMES: dict(created.named_by),
+                }
+                yield Wanted(address=other, attribute=WHOLE, value=value), created
 
     def _holds(self, code: EditedCode, address: str, created: Created) -> bool:
         """Whether an instance of a block says of the resource what it is, or can be made to: what the block gives all its instances alike may say otherwise."""
@@ -259,8 +339,22 @@ class _Planner:
         return self._root_file(parsed)
 
     def _owner(self, created: Created) -> Address | None:
-        """The resource that it belongs to, or the sibling whose name is most like its own; None if it belongs to nothing here."""
+        """The resource that it belongs to, or the sibling whose name is most like its own; None if it belongs to nothing here.
+
+        What names something new belongs where that is written, and what something new names belongs where what names it does.
+        """
+        return self._own_owner(created) or self._new_owner(created)
+
+    def _own_owner(self, created: Created) -> Address | None:
         return self._named_owner(created) or (parse_address(created.owner) if created.owner else None)
+
+    def _new_owner(self, created: Created) -> Address | None:
+        said = Texts(created.attributes)
+        named = next((address for address, other in self.new.items() if said.name(other)), "")
+        if named:
+            return parse_address(named)
+        naming = (each for each in self.rest if Texts(each.attributes).name(created))
+        return next((owner for each in naming if (owner := self._own_owner(each)) is not None), None)
 
     def _named_owner(self, created: Created) -> Address | None:
         if created.parent:
@@ -313,6 +407,8 @@ class _Planner:
             return document, max(blocks, key=lambda block: block.start_byte)
         if owner is not None and owner.module == module.address and own in module.source.resources:
             return module.source.resources[own]
+        if file := self.files.get(str(owner)):
+            return self.code.document(Path(file)), None
         if owner is not None and owner.modules and owner.modules[0][0] in module.source.calls:
             return module.source.calls[owner.modules[0][0]]
         return next(iter(module.source.documents.values())), None
@@ -337,7 +433,7 @@ class _Planner:
         prefix = f"{module.address}." if module.address else ""
         while (
             f"{created.resource_type}.{label}" in module.source.resources
-            or f"{prefix}{created.resource_type}.{label}" in self.taken
+            or f"{prefix}{created.resource_type}.{label}" in self.new
         ):
             number += 1
             label = f"{wished}_{number}"
@@ -345,6 +441,8 @@ class _Planner:
 
     def _reference(self, created: Created, module: Module, name: str, value: Json) -> str:
         """The attribute of the one resource of the module that has this value as its id, ARN or name."""
+        if reference := self._reference_to_new(created, module, name, value):
+            return reference
         own = {"aws_s3_bucket": "bucket"}.get(created.resource_type, "")
         if not isinstance(value, str) or len(value) < 3 or name in _PLAIN or name == own:  # noqa: PLR2004  shorter texts name nothing
             return ""
@@ -366,12 +464,28 @@ class _Planner:
         parsed = parse_address(owners[0][0])
         return "" if parsed is None else f"{_local(parsed)}.{key}"
 
+    def _reference_to_new(self, created: Created, module: Module, name: str, value: Json) -> str:
+        """The attribute of the one new resource of the module that the value names."""
+        if not isinstance(value, str):
+            return ""
+        found = {
+            address: attribute
+            for address, other in self.new.items()
+            if other is not created
+            if (attribute := naming_attribute(name, value, other.resource_type, other.named_by))
+        }
+        if len(found) != 1:
+            return ""
+        ((address, attribute),) = found.items()
+        parsed = parse_address(address)
+        return f"{_local(parsed)}.{attribute}" if parsed and parsed.module == module.address else ""
+
     def _is_referable(self, address: str, module: Module) -> bool:
         parsed = parse_address(address)
         return (
             parsed is not None
             and parsed.module == module.address
-            and (address in self.taken or self.code.module.instance(address) is not None)
+            and self.code.module.instance(address) is not None
             and not _is_part(parsed.resource_type)
         )
 

@@ -21,6 +21,8 @@ from reconciler.rewrite.footprint.values import Footprint, differences
 from reconciler.rewrite.json_syntax.write import write_as_json
 from reconciler.rewrite.surroundings import Surroundings
 
+_SHOWN = 5
+"""How many changes that nobody asked for are named."""
 _NONE: tuple[Footprint, ...] = (None, [])
 
 
@@ -99,12 +101,38 @@ def read_code(root: Path, sources: Mapping[Path, bytes], around: Surroundings | 
     )
 
 
+class AlsoChanges(CannotEdit):
+    """An edit would change attributes that nobody asked for."""
+
+    def __init__(self, changes: Sequence[tuple[str, str, str]]) -> None:
+        """`changes` are addresses, attributes, and where the code declares them, as `file:line`; empty if that is not known."""
+        address, path, _ = changes[0]
+        super().__init__(f"The edit would also change {address}.{path}.")
+        self.changes = changes
+
+    @property
+    def referring(self) -> str:
+        """The changes in words: what still refers to something that the edit takes away."""
+        places = {f"{address}.{path}" + (f" ({place})" if place else ""): None for address, path, place in self.changes}
+        return ", ".join(places)
+
+
+def _place(module: Module, address: str, path: str) -> str:
+    """Where an attribute of an instance is written; of one that its block does not write itself, where the block is."""
+    instance = module.instance(address)
+    if instance is None:
+        return ""
+    written = instance.document.attributes(instance.block).get(path.partition(".")[0])
+    return instance.document.at(instance.block if written is None else written)
+
+
 def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: frozenset[str]) -> None:
-    """Raise `CannotEdit` if the edits between two versions change an attribute of anything that is not at one of the addresses.
+    """Raise `AlsoChanges` if the edits between two versions change an attribute of anything that is not at one of the addresses.
 
     Nor may they change anything in another root.
     """
     edits = after.carried[len(before.carried) :]
+    also: list[tuple[str, str]] = []
     for change in footprint_changes(before.module, after.module, edits):
         shown = change.address.removeprefix("?")
         if change.address in may_change or change.before is None or change.after is None:
@@ -112,7 +140,9 @@ def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: froze
         for path in differences(dict(change.before), dict(change.after)):
             if len(path) == 1 and change.before.get(path[0]) in _NONE and change.after.get(path[0]) in _NONE:
                 continue  # a dynamic block that generates nothing, where there was no block
-            raise CannotEdit(f"The edit would also change {shown}.{'.'.join(path)}.")
+            also.append((shown, ".".join(path)))
+    if also:
+        raise AlsoChanges([(address, path, _place(before.module, address, path)) for address, path in also[:_SHOWN]])
     for carried in edits:
         if carried is not None:
             carried.release()

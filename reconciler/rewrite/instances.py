@@ -22,7 +22,7 @@ from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.changes.event_creations import Created
 from reconciler.model import Wanted
-from reconciler.rewrite.edited_code import EditedCode, refuse_side_effects
+from reconciler.rewrite.edited_code import AlsoChanges, EditedCode, refuse_side_effects
 from reconciler.rewrite.editors.hcl_text import CannotEdit, key, quoted, to_hcl
 from reconciler.rewrite.editors.list_items import append_item, remove_item
 from reconciler.rewrite.editors.map_entry import remove_entry
@@ -101,15 +101,16 @@ class NewInstance:
     """Plain values in the sibling's entry, each with that of the new instance: they tell it from others, so it would be replaced otherwise."""
 
 
-def add_instance(code: EditedCode, like: NewInstance, wanted: Wanted) -> EditedCode:
-    """The code with the instance `wanted`. Raises `CannotEdit`."""
+def add_instance(code: EditedCode, like: NewInstance, wanted: Wanted, new: frozenset[str] = frozenset()) -> EditedCode:
+    """The code with the instance `wanted`, and with no other one but at the addresses `new`. Raises `CannotEdit`."""
     before = code.addresses()
     for document, splice in _additions(code, like):
         try:
             after = code.after(document, splice, wanted, (f"{wanted.address} is one of several, as {like.sibling}",))
-            if after.addresses() - before == {wanted.address} and before <= after.addresses():
+            added = after.addresses() - before
+            if wanted.address in added and added <= {wanted.address, *new} and before <= after.addresses():
                 _refuse_unknown(after, like, wanted)
-                refuse_side_effects(code, after, frozenset({wanted.address}))
+                refuse_side_effects(code, after, added)
                 return after
         except (CannotEdit, CodeInvalid, Unknown):
             continue
@@ -316,6 +317,7 @@ def remove_instance(
     """The code without one instance of a block: `own` are its addresses, `gone` all that may go with it. Raises `CannotEdit`."""
     places = instance_sources(module, *block)
     before = code.addresses()
+    why = ""
     for removals in _removal_sets(places, key):
         try:
             after = code
@@ -325,9 +327,20 @@ def remove_instance(
             if own <= removed <= gone and after.addresses() <= before:
                 refuse_side_effects(code, after, removed)
                 return after
+            if own <= removed and after.addresses() <= before and len(removed) < len(before):
+                there = ", ".join(sorted(removed - gone)[:3])
+                why = why or f"the entry at {_at(removals)} also makes {there}, which is there."
+        except AlsoChanges as error:
+            why = why or f"{error.referring} still refers to its entry at {_at(removals)}."
         except (CannotEdit, CodeInvalid, Unknown):
             continue
-    raise CannotEdit(f"No single entry of the code makes exactly the instance {key!r} go: {_shown(places)}.")
+    raise CannotEdit(
+        f"No single entry of the code makes exactly the instance {key!r} go: {why or f'{_shown(places)}.'}"
+    )
+
+
+def _at(removals: Sequence[_Removal]) -> str:
+    return ", ".join(dict.fromkeys(each.document.at(each.at) for each in removals))
 
 
 def _remove(code: EditedCode, each: _Removal, wanted: Wanted) -> EditedCode:

@@ -6,15 +6,15 @@ from typing import Final
 
 from tree_sitter import Node
 
-from gateway.terraform.address import Address, parse_address
+from gateway.terraform.address import Address, parse_address, type_of_named
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
+from reconciler.adoption.links import Texts, members, naming_attribute
 from reconciler.model import NAMES, Edited, Wanted
 from reconciler.rewrite.edited_code import EditedCode, read_code
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.surroundings import Surroundings
-from reconciler.terraform.json_documents import texts_in
 
 _NOT_REFERRING: Final = frozenset({"import", "moved", "removed", "terraform", "variable"})
 """Blocks in which Terraform allows no reference to a resource, or where one would not mean a value."""
@@ -26,21 +26,29 @@ def names_of(new: Wanted) -> Mapping[str, str]:
     return {str(key): str(value) for key, value in names.items()} if isinstance(names, Mapping) else {}
 
 
+def is_named_in(wanted: Wanted, new: Wanted) -> bool:
+    """Whether a wanted value names a new resource."""
+    return names_resource(wanted, type_of_named(new.address), names_of(new))
+
+
+def names_resource(wanted: Wanted, resource_type: str, named_by: Mapping[str, str]) -> bool:
+    """Whether a wanted value names a resource: `named_by` has the attributes by which others do."""
+    return Texts({wanted.path.steps[-1]: wanted.value}).name_resource(resource_type, named_by)
+
+
 def with_references(root: Path, new: Sequence[Wanted], edited: Edited, around: Surroundings | None) -> Edited:
     """The edits, and after them those that write a reference where the others wrote the name of a new resource.
 
     A name that a file had before any of them stays. Raises `gateway.core.errors.CodeInvalid`.
     """
     values = [made for made in edited.edits if not any(made.wanted is each for each in new)]
-    said = {text for made in values for text in texts_in(made.wanted.value)}
-    named = [each for each in new if said & set(names_of(each).values())]
-    if not named:
+    wants = {made.wanted.key: made.wanted for made in values}.values()
+    pairs = [(each, wanted) for each in new for wanted in wants if is_named_in(wanted, each)]
+    if not pairs:
         return edited
     first = code = read_code(root, edited.files, around)
-    for each in named:
-        for wanted in {made.wanted.key: made.wanted for made in values}.values():
-            if set(texts_in(wanted.value)) & set(names_of(each).values()):
-                code = _referring(code, each, wanted)
+    for each, wanted in pairs:
+        code = _referring(code, each, wanted)
     return Edited(
         files={**edited.files, **code.changed_since(first)},
         edits=(*edited.edits, *code.edits),
@@ -72,8 +80,8 @@ def _places(code: EditedCode, new: Wanted) -> Iterator[tuple[Document, Splice]]:
             header = document.header(block_here)
             if header[0] in _NOT_REFERRING or _is_used_by(block, header):
                 continue
-            for literal in _literals(document, block_here):
-                attribute = next((key for key, value in names.items() if value == literal.value), "")
+            for key, literal in _literals(document, block_here):
+                attribute = naming_attribute(key, str(literal.value), address.resource_type, names)
                 text = document.source[literal.start : literal.end]
                 if attribute and text not in before:
                     yield document, Splice(literal.start, literal.end, f"{local}.{attribute}")
@@ -101,11 +109,32 @@ def _is_used_by(declared: tuple[Document, Node] | None, header: tuple[str, ...])
     )
 
 
-def _literals(document: Document, block: Node) -> Iterator[e.LiteralValue]:
-    for attribute in _attributes(document, block):
-        for part in e.walk(read_attribute(document, attribute)):
-            if isinstance(part, e.LiteralValue) and isinstance(part.value, str) and part.value:
-                yield part
+def _literals(document: Document, block: Node) -> Iterator[tuple[str, e.LiteralValue]]:
+    """The texts of a block and of the blocks in it, each with the attribute or key that says what it means."""
+    for name, attribute in document.attributes(block).items():
+        yield from _texts(read_attribute(document, attribute), name)
+    for inner in document.blocks(block):
+        yield from _literals(document, inner)
+
+
+def _texts(expression: e.Expression, key: str) -> Iterator[tuple[str, e.LiteralValue]]:
+    match expression:
+        case e.LiteralValue(value=str() as text) if text:
+            yield key, expression
+        case e.Object(elements=elements):
+            said = {_text(each.key): _text(each.value) or None for each in elements}
+            meant = {member: keys for member, keys, _ in members(said, key)}
+            for each in elements:
+                for meaning in meant[_text(each.key)]:
+                    yield from _texts(each.value, meaning)
+        case _:
+            for child in e.children(expression):
+                yield from _texts(child, key)
+
+
+def _text(expression: e.Expression) -> str:
+    plain = e.bare(expression)
+    return plain.value if isinstance(plain, e.LiteralValue) and isinstance(plain.value, str) else ""
 
 
 def _attributes(document: Document, block: Node) -> Iterator[Node]:

@@ -10,16 +10,15 @@ from gateway.terraform.address import parse_address, resource_type_of
 from reconciler.adoption.adoption import DeclaredStack, adopt
 from reconciler.adoption.model import LeftCreation
 from reconciler.changes.cloudtrail import Event
-from reconciler.model import Drift, Left, is_new
-from reconciler.rewrite.create import import_id_of, wanted_creations
+from reconciler.changes.event_creations import Created
+from reconciler.model import Drift, Left, Wanted, is_new
+from reconciler.rewrite.create import import_id_of, wanted_creations, with_places
 from reconciler.rewrite.edited_code import read_code
 from reconciler.rewrite.imports import imports_of
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.cli import Terraform
 from reconciler.terraform.plugin.import_session import import_session
 from reconciler.working_copy.report import Report
-
-_NO_PLACE = "No place for its block was found in the code."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +64,14 @@ async def adopted_creations(
     async with import_session(terraform, root) as session:
         adoption = await adopt(session.open, events, stack, how)
     origin = {made.import_id: origin for made, origin in adoption.created}
-    made = [made for made, _ in adoption.created]
-    wanted = wanted_creations(root, made, live, around, identified=True, anywhere=how is Adopt.ALL)
-    placed = {import_id_of(each) for each in wanted}
-    left = [
-        LeftCreation(resource_type=made.resource_type, identity=made.import_id, origin=origin, why=_NO_PLACE)
-        for made, origin in adoption.created
-        if made.import_id not in placed
-    ]
+
+    def placed(created: Sequence[Created]) -> list[Wanted]:
+        return wanted_creations(root, created, live, around, identified=True, anywhere=how is Adopt.ALL)
+
+    adoption, wanted = with_places(adoption, placed)
     return AdoptedCreations(
         drifts=tuple(Drift(wanted=each, before=None, origin=origin.get(import_id_of(each))) for each in wanted),
-        left=(*adoption.left, *left),
+        left=adoption.left,
         noted=adoption.noted,
     )
 

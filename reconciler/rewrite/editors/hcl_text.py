@@ -23,6 +23,12 @@ class RefusedByRule(CannotEdit):
     """A rule of the code itself refuses the value, wherever it is written."""
 
 
+class Expression(str):
+    """HCL that stands for a value. Only our own code makes one, never a value that was read."""
+
+    __slots__ = ()
+
+
 def quoted(value: str) -> str:
     """A string as an HCL quoted string (hclsyntax/spec.md, quoted template expressions).
 
@@ -52,6 +58,8 @@ def to_hcl(value: Json, indent: str = "") -> str:
             if not math.isfinite(value):
                 raise CannotEdit("Terraform has no such number.")
             return format(Decimal(repr(value)), "f")
+        case Expression():
+            return str(value)
         case str():
             return quoted(value)
         case Mapping():

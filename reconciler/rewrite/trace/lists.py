@@ -10,6 +10,7 @@ from gateway.terraform.lang import values
 from gateway.terraform.lang.evaluate import value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.values import Unknown, Value
+from reconciler.rewrite.trace.chosen_items import ChosenItems
 from reconciler.rewrite.trace.inverse import Inverse, then
 from reconciler.rewrite.trace.sites import Cursor, Follow, ObjectEntry, TracedSite, source_of
 from reconciler.rewrite.trace.solution import variable_of
@@ -237,17 +238,19 @@ def _in_cleaned(
 
 
 def in_whole_for(cursor: Cursor, expression: e.For, follow: Follow) -> Iterator[TracedSite]:
-    """Sites in the source of `[for x in source : …]`, each wanted item solved for `x`."""
-    if expression.condition is not None:
-        yield cursor.refuse("A list made by `for` with `if` is not edited as a whole.", expression)
-        return
+    """Sites in the source of `[for x in source : …]`, each wanted item solved for `x`; what an `if` leaves out keeps its place."""
+    each: Inverse
     try:
-        item = variable_of(expression.value, expression.names[-1], cursor.scope)
+        if expression.condition is not None:
+            chosen = ChosenItems.of(_row(cursor, expression.source), expression, cursor.scope)
+            each = lambda value: chosen.source_of(_asked(value))  # noqa: E731  shown where it is used
+        else:
+            item = variable_of(expression.value, expression.names[-1], cursor.scope)
+            each = lambda value: [item(wanted) for wanted in _asked(value)]  # noqa: E731  shown where it is used
     except Unknown as error:
         yield cursor.refuse(f"The list made by `for` cannot be inverted: {error}.", expression)
         return
     line = f"{cursor.document.at(expression.start)} inverted: {source_of(cursor.document, expression)}"
-    each: Inverse = lambda value: [item(wanted) for wanted in _asked(value)]  # noqa: E731  shown where it is used
     yield from follow(replace(cursor.step(line), convert=then(each, cursor.convert)), expression.source, ())
 
 

@@ -9,8 +9,15 @@ import pytest
 
 from gateway.core.model.adopt import Adopt
 from gateway.core.model.json import Json
-from reconciler.adoption.adoption import MOST, DeclaredStack, adopt, adopt_told, left_without_looking
-from reconciler.adoption.links import names
+from reconciler.adoption.adoption import (
+    MOST,
+    DeclaredStack,
+    adopt,
+    adopt_told,
+    left_without_looking,
+    without_naming_left,
+)
+from reconciler.adoption.links import Texts
 from reconciler.adoption.model import Adoption, left_creation_to_json
 from reconciler.changes.cloudtrail import Event
 from reconciler.changes.creating_events import Creation, KnownCreation, Told
@@ -398,7 +405,7 @@ async def test_what_a_declared_resource_names_by_now_is_written_and_what_that_on
     assert [(made.name, made.owner) for made, _ in adoption.created] == [("used", "aws_iot_rule.r"), ("a-stream", "")]
     assert [left.identity for left in adoption.left] == ["other"]
     (first, _), (second, _) = adoption.created
-    assert (names(first, second), names(second, first)) == (True, False)
+    assert (Texts(first.attributes).name(second), Texts(second.attributes).name(first)) == (True, False)
 
 
 async def test_a_narrower_rule_takes_the_form_of_the_only_one_which_is_gone(stack: Given) -> None:
@@ -406,3 +413,47 @@ async def test_a_narrower_rule_takes_the_form_of_the_only_one_which_is_gone(stac
     code = 'resource "aws_security_group" "g" {}\nresource "aws_security_group_rule" "wide" {}\n'
     ((like, _),) = (await _adopted(_rules(), [_AUTHORIZED], stack(code, **group))).created
     assert (like.resource_type, like.import_id) == ("aws_security_group_rule", _OLD_ID)
+
+
+_ALARM = {
+    "id": "behind",
+    "arn": "arn:aws:cloudwatch:eu-west-1:123456789012:alarm:behind",
+    "alarm_name": "behind",
+    "dimensions": {"StreamName": "a-stream"},
+    "topic_arn": "arn:aws:sns:eu-west-1:123456789012:alerts",
+}
+_ALARMS = schema(alarm_name="required", arn="computed", dimensions="optional", topic_arn="optional")
+_TOPIC = 'resource "aws_sns_topic" "alerts" {}\n'
+
+
+def _streams_and_alarms(**refusals: NotImported) -> ProviderDouble:
+    resources = {("aws_kinesis_stream", "a-stream"): _STREAM, ("aws_cloudwatch_metric_alarm", "behind"): _ALARM}
+    schemas = {"aws_kinesis_stream": QUEUE, "aws_cloudwatch_metric_alarm": _ALARMS}
+    there = {key: own for key, own in resources.items() if key[0] not in refusals}
+    return ProviderDouble(schemas, there, refusals)
+
+
+@pytest.mark.parametrize("alarm_first", [True, False])
+async def test_what_is_named_by_its_plain_name_in_a_map_belongs_to_the_stack_with_what_names_it(
+    stack: Given, alarm_first: bool
+) -> None:
+    events = [_CREATED, event("monitoring:PutMetricAlarm", {"alarmName": "behind"})]
+    declared = stack(_TOPIC, aws_sns_topic__alerts={"arn": _ALARM["topic_arn"]})
+    adoption = await _adopted(_streams_and_alarms(), events[::-1] if alarm_first else events, declared)
+    assert {made.import_id for made, _ in adoption.created} == {"behind", "a-stream"}
+    assert adoption.left == ()
+    assert without_naming_left(adoption) == adoption
+
+
+async def test_what_names_what_the_same_actor_created_and_what_is_left_is_left_too(stack: Given) -> None:
+    refused = _streams_and_alarms(aws_kinesis_stream=NotImported(reason="It cannot be read."))
+    alarm = event("monitoring:PutMetricAlarm", {"alarmName": "behind"})
+    declared = stack(_TOPIC, aws_sns_topic__alerts={"arn": _ALARM["topic_arn"]})
+    adoption = await _adopted(refused, [_CREATED, alarm], declared)
+    assert [made.import_id for made, _ in adoption.created] == ["behind"]
+    whole = without_naming_left(adoption)
+    assert (whole.created, [each.identity for each in whole.left]) == ((), ["a-stream", "behind"])
+    assert "It names a-stream, which was created with it and is not written." in whole.left[1].why
+    other = replace(alarm, origin=replace(alarm.origin, actor="bob"))
+    of_two = await _adopted(refused, [_CREATED, other], declared)
+    assert without_naming_left(of_two) == of_two

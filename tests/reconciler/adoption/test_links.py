@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from gateway.core.model.json import Json
-from reconciler.adoption.links import means, owner_link
+from reconciler.adoption.links import Texts, means, owner_link
 from tests.reconciler.adoption.conftest import schema
 
 _VPC = "vpc-0123456789abcdef0"
@@ -61,3 +61,36 @@ def test_the_keys_of_a_map_say_what_they_mean() -> None:
     )
     assert link is not None
     assert link.address == "aws_sqs_queue.mail"
+
+
+_STREAM = {"arn": "arn:aws:kinesis:eu-west-1:1:stream/shop-refunds", "name": "shop-refunds"}
+_BUCKET = {"arn": "arn:aws:s3:::shop-refunds", "bucket": "shop-refunds"}
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "named_by", "value", "named"),
+    [
+        ("aws_kinesis_stream", _STREAM, {"dimensions": {"StreamName": "shop-refunds"}}, True),
+        ("aws_kinesis_stream", _STREAM, {"metric_query": [{"metric": [{"dimensions": {"StreamName": "shop-refunds"}}]}]}, True),
+        ("aws_kinesis_stream", _STREAM, {"dashboard_body": '{"metrics": [["AWS/Kinesis", "X", "StreamName", "shop-refunds"]]}'}, True),
+        ("aws_kinesis_stream", _STREAM, {"environment": [{"variables": {"REFUNDS_STREAM": "shop-refunds"}}]}, True),
+        ("aws_kinesis_stream", _STREAM, {"container_definitions": '[{"environment": [{"name": "STREAM", "value": "shop-refunds"}]}]'}, True),
+        ("aws_kinesis_stream", _STREAM, {"value": "shop-refunds"}, True),
+        ("aws_kinesis_stream", _STREAM, {"policy": {"json": {"Statement": [{"Resource": _STREAM["arn"]}]}}}, True),
+        ("aws_kinesis_stream", _STREAM, {"policy": f'{{"Resource": ["{_STREAM["arn"]}/consumer/*"]}}'}, True),
+        ("aws_s3_bucket", _BUCKET, {"policy": '{"Resource": "arn:aws:s3:::shop-refunds/*"}'}, True),
+        ("aws_db_instance", {"identifier": "shop"}, {"dimensions": {"DBInstanceIdentifier": "shop"}}, True),
+        ("aws_lb", {"arn_suffix": "app/web/0123"}, {"dimensions": {"LoadBalancer": "app/web/0123"}}, True),
+        ("aws_dynamodb_table", {"name": "refunds"}, {"resource_id": "table/refunds"}, True),
+        ("aws_kinesis_stream", _STREAM, {"dimensions": {"QueueName": "shop-refunds"}}, False),
+        ("aws_kinesis_stream", _STREAM, {"alarm_name": "shop-refunds", "description": "shop-refunds"}, False),
+        ("aws_kinesis_stream", _STREAM, {"dimensions": {"StreamName": "shop-refunds-2"}}, False),
+        ("aws_kinesis_stream", _STREAM, {"policy": f'{{"Resource": "{_STREAM["arn"]}-2"}}'}, False),
+        ("aws_kinesis_stream", {"name": "refunds"}, {"value": "refunds"}, False),
+        ("aws_kinesis_stream", _STREAM, {"tags": {"Stream": "shop-refunds"}}, False),
+    ],
+)  # fmt: skip
+def test_what_a_value_names_anywhere_in_it(
+    resource_type: str, named_by: Mapping[str, str], value: Mapping[str, Json], *, named: bool
+) -> None:
+    assert Texts(value).name_resource(resource_type, named_by) is named

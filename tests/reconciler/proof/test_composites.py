@@ -88,3 +88,26 @@ def test_a_value_that_names_what_was_created_and_is_not_written_is_left_too(code
     unwritten = LeftCreation(resource_type="t", identity="pager", arn=_TOPIC, origin=_ACTIONS.origin, why="w")
     (entry,) = parted(composites(code, [_ACTIONS, _STATUS], [unwritten]), [_ACTIONS, _STATUS], ())
     assert (entry.wanted, "It names pager" in entry.reason) == (_ACTIONS.wanted, True)
+
+
+def test_a_name_in_a_map_names_a_new_resource_only_under_a_key_that_speaks_of_its_type(code: Any) -> None:
+    stream = _drift("aws_kinesis_stream.s", "*", {"import_id": "s", "text": "", "names": {"name": "shop-refunds"}})
+    other = stream.wanted.address
+    for attribute, value, named in (
+        ("dimensions", {"StreamName": "shop-refunds"}, True),
+        ("dimensions.StreamName", "shop-refunds", True),
+        ("dimensions", {"QueueName": "shop-refunds"}, False),
+        ("description", "shop-refunds", False),
+    ):
+        groups = {frozenset({other, "aws_alarm.a"})} if named else set()
+        assert _groups(code, stream, _drift("aws_alarm.a", attribute, value)) == groups
+
+
+def test_new_resources_of_which_one_says_that_it_names_another_one_are_one_change(code: Any) -> None:
+    alarm = _drift("aws_alarm.n", "*", {"import_id": "n", "text": "", "naming": ["aws_sns_topic.pager"]})
+    assert _groups(code, alarm, _PAGER) == {frozenset({"aws_alarm.n", "aws_sns_topic.pager"})}
+
+
+def test_what_one_entry_of_the_code_makes_is_one_change_whoever_made_it(code: Any) -> None:
+    alarm = _drift("aws_alarm.n", "*", {"import_id": "n", "comes_with": "aws_sns_topic.pager"}, actor="bob")
+    assert _groups(code, alarm, _PAGER) == {frozenset({"aws_alarm.n", "aws_sns_topic.pager"})}

@@ -1,5 +1,6 @@
 """A created resource is written where its siblings are, named as they are, with references, and only if it belongs to the stack."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -293,3 +294,81 @@ def test_an_instance_whose_block_says_otherwise_gets_a_block_of_its_own(
     after = _created(tmp_path, _MAIL, created, live=_MAIL_LIVE)["main.tf"]
     assert ("road = " in after) is keyed
     assert ('resource "aws_sqs_queue" "road"' in after) is not keyed
+
+
+_ONE_MAP = """locals {
+  streams = {
+    orders  = {}
+    returns = {}
+  }
+}
+
+resource "aws_kinesis_stream" "s" {
+  for_each = local.streams
+  name     = "shop-${each.key}"
+}
+
+resource "aws_cloudwatch_metric_alarm" "behind" {
+  for_each   = local.streams
+  alarm_name = "shop-${each.key}-behind"
+  threshold  = 5
+  dimensions = { StreamName = aws_kinesis_stream.s[each.key].name }
+}
+"""
+_STREAMS_LIVE: dict[str, dict[str, Json]] = {
+    **{f'aws_kinesis_stream.s["{key}"]': {"name": f"shop-{key}", "id": f"arn:aws:kinesis:eu-west-1:1:stream/shop-{key}"} for key in ("orders", "returns")},
+    **{f'aws_cloudwatch_metric_alarm.behind["{key}"]': {"alarm_name": f"shop-{key}-behind", "id": f"shop-{key}-behind", "name": f"shop-{key}-behind"} for key in ("orders", "returns")},
+}  # fmt: skip
+
+
+def _stream(name: str = "shop-refunds") -> Created:
+    arn = f"arn:aws:kinesis:eu-west-1:1:stream/{name}"
+    names = {"arn": arn, "id": arn, "name": name}
+    return Created(resource_type="aws_kinesis_stream", import_id=name, attributes={"name": name}, name=name, named_by=names)  # fmt: skip
+
+
+def _alarm(stream: str = "shop-refunds", threshold: int = 5, **more: Json) -> Created:
+    name = "shop-refunds-behind"
+    attributes: dict[str, Json] = {"alarm_name": name, "threshold": threshold, "dimensions": {"StreamName": stream}, **more}  # fmt: skip
+    return Created(resource_type="aws_cloudwatch_metric_alarm", import_id=name, attributes=attributes, name=name)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_one_entry_makes_all_that_was_created_together(first: int, tmp_path: Path) -> None:
+    created = [_stream(), _alarm()]
+    after = _created(tmp_path, _ONE_MAP, created[first], created[1 - first], live=_STREAMS_LIVE)["main.tf"]
+    assert after.startswith(_ONE_MAP.replace("    returns = {}\n", "    returns = {}\n    refunds = {}\n"))
+    assert 'to = aws_kinesis_stream.s["refunds"]\n  id = "shop-refunds"\n' in after
+    assert 'to = aws_cloudwatch_metric_alarm.behind["refunds"]\n  id = "shop-refunds-behind"\n' in after
+
+
+def test_an_entry_that_makes_more_than_was_created_is_not_added(tmp_path: Path) -> None:
+    after = _created(tmp_path, _ONE_MAP, _stream(), live=_STREAMS_LIVE)["main.tf"]
+    assert "refunds = {}" not in after
+    assert 'resource "aws_kinesis_stream" "refunds" {\n  name = "shop-refunds"\n}' in after
+    other = replace(_alarm(), import_id="shop-refunds-late", name="shop-refunds-late")
+    other = replace(other, attributes={**other.attributes, "alarm_name": other.name})
+    after = _created(tmp_path, _ONE_MAP, _stream(), other, live=_STREAMS_LIVE)["main.tf"]
+    assert "refunds = {}" not in after
+    assert "StreamName = aws_kinesis_stream.refunds.name" in after
+
+
+def test_what_an_entry_makes_besides_is_not_written_without_it(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(_ONE_MAP)
+    wanted = wanted_creations(tmp_path, [_stream(), _alarm()], _STREAMS_LIVE)
+    edited = create_resources(tmp_path, wanted[1:])
+    assert edited.files == {}
+    assert "whose entry makes it too, is not written." in edited.left[0].reason
+    edited = create_resources(tmp_path, wanted[:1])
+    assert (edited.files, len(edited.left)) == ({}, 1)
+
+
+def test_one_that_names_another_one_refers_to_it_in_maps_lists_and_documents(tmp_path: Path) -> None:
+    arn = _stream().named_by["arn"]
+    alarm = _alarm(alarm_actions=[arn, "arn:p"], policy={"json": {"Resource": [arn, f"{arn}/*"]}}, stream_name="shop-refunds")  # fmt: skip
+    wanted = replace(alarm, owner="aws_sqs_queue.jobs")
+    after = _created(tmp_path, _CODE, wanted, _stream(), live=_LIVE)["main.tf"]
+    assert "StreamName = aws_kinesis_stream.refunds.name" in after
+    assert '= [aws_kinesis_stream.refunds.arn, "arn:p"]' in after
+    assert f'Resource = [aws_kinesis_stream.refunds.arn, "{arn}/*"]' in after
+    assert "= aws_kinesis_stream.refunds.name\n" in after.partition("alarm_actions")[2]

@@ -206,3 +206,35 @@ def test_the_diffs_of_several_are_one_proposal(tmp_path: Path) -> None:
 def test_a_value_that_is_not_known_is_not_proposed(had: Json, tmp_path: Path) -> None:
     gone = Wanted(address="aws_sqs_queue.a", attribute="*", value=None, before=had)
     assert _proposed(tmp_path, f"{_QUEUE}\n{_ALARM}", gone) == ({}, [""])
+
+
+_KEYED = """locals {
+  queues = ["a", "b"]
+}
+
+resource "aws_sqs_queue" "q" {
+  for_each = toset(local.queues)
+  name     = each.key
+}
+
+resource "aws_ssm_parameter" "names" {
+  name  = "/queues"
+  value = join(",", [for queue in aws_sqs_queue.q : queue.name])
+}
+"""
+
+
+def test_what_an_expression_still_makes_of_all_instances_is_named_with_its_place(tmp_path: Path) -> None:
+    after, (reason,) = _delete(tmp_path, _KEYED, 'aws_sqs_queue.q["a"]')
+    assert after == _KEYED
+    assert "aws_ssm_parameter.names.value (main.tf:12) still refers to its entry at main.tf:2." in reason
+
+
+def test_what_its_entry_also_makes_is_named(tmp_path: Path) -> None:
+    code = (
+        _KEYED.partition('resource "aws_ssm')[0]
+        + 'resource "aws_sns_topic" "t" {\n  for_each = toset(local.queues)\n  name     = each.key\n}\n'
+    )
+    after, (reason,) = _delete(tmp_path, code, 'aws_sqs_queue.q["a"]')
+    assert after == code
+    assert 'the entry at main.tf:2 also makes aws_sns_topic.t["a"], which is there.' in reason

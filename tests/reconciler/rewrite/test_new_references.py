@@ -73,3 +73,21 @@ resource "aws_alarm" "a" {
     edited = edit_code(tmp_path, [_topic(), _actions("a")], live=live)
     assert edited.left == ()
     assert b"  actions = [aws_sns_topic.pager.arn]\n" in edited.files[Path("main.tf")]
+
+
+def _stream() -> Wanted:
+    block = 'resource "aws_kinesis_stream" "s" {\n  name = "shop-refunds"\n}'
+    value = {"import_id": "s", "file": "main.tf", "after": [], "text": block, "import_file": "", "import": ""}
+    names = {"arn": "arn:aws:kinesis:eu-west-1:1:stream/shop-refunds", "name": "shop-refunds"}
+    return Wanted(address="aws_kinesis_stream.s", attribute="*", value={**value, "names": names})
+
+
+def test_a_plain_name_is_a_reference_only_under_a_key_that_speaks_of_its_type(tmp_path: Path) -> None:
+    code = 'resource "aws_alarm" "a" {\n  dimensions = {\n    StreamName = "old"\n    QueueName  = "old"\n  }\n}\n'
+    wanted = [
+        Wanted(address="aws_alarm.a", attribute=f"dimensions.{key}", value="shop-refunds")
+        for key in ("StreamName", "QueueName")
+    ]
+    after = _edited(tmp_path, code, _stream(), *wanted)
+    assert "    StreamName = aws_kinesis_stream.s.name\n" in after
+    assert '    QueueName  = "shop-refunds"\n' in after
