@@ -39,6 +39,7 @@ from reconciler.rewrite.trace.sites import (
     AttributeSite,
     BlocksSite,
     ConditionalSite,
+    CsvSite,
     DocumentSite,
     EditSite,
     EntrySite,
@@ -197,13 +198,23 @@ def _edit_whole(
 ) -> tuple[_State, list[Edit]] | Left:
     """The state after writing every part of a wanted value; `Left` if any part cannot be written. `apart`: whether it may be split from what it shares."""
     edits: list[Edit] = []
-    for part in tuple(_parts(state, wanted)):
+    parts = tuple(_parts(state, wanted))
+    for part in parts:
         result = _edit_part(state, part, (*allowed, part), apart=apart)
+        if isinstance(result, Left) and len(parts) == 1 and _is_of_item(part, wanted):
+            # With another value an item of a set may have another place.
+            moved = _edit_part(state, part, (*allowed, wanted), apart=apart, whole=wanted)
+            result = result if isinstance(moved, Left) else moved
         if isinstance(result, Left):
             return replace(result, wanted=wanted)
         state, made = result
         edits.extend(replace(each, wanted=wanted) for each in made)
     return state, edits
+
+
+def _is_of_item(part: Wanted, wanted: Wanted) -> bool:
+    """Whether a part of a wanted value is below an item of a list or a block, which has its place as its only name."""
+    return any(step.isdecimal() for step in part.path.steps[len(wanted.path.steps) :])
 
 
 # -------------------------------------------------------------------------------------------------- one value
@@ -224,16 +235,16 @@ def _holds(state: _State, wanted: Wanted) -> bool:
 
 
 def _edit_part(
-    state: _State, wanted: Wanted, allowed: Sequence[Wanted], *, apart: bool
+    state: _State, wanted: Wanted, allowed: Sequence[Wanted], *, apart: bool, whole: Wanted | None = None
 ) -> tuple[_State, list[Edit]] | Left:
-    """Write one value at the first site where that changes only wanted values."""
+    """Write one value at the first site where that changes only wanted values. `whole` is what must hold then; without it, the value."""
     if _holds(state, wanted):
         return state, []
     sites = (site for site in islice(_sites(state, wanted), _MOST_SITES) if apart or not _is_split(site))
-    result = _at_first_site(state, sites, wanted, allowed)
+    result = _at_first_site(state, sites, wanted, allowed, whole)
     if isinstance(result, _Refused) and result.shared and apart:
         own = own_value_sites(state.informed, wanted.address, wanted.path)
-        other = _at_first_site(state, own, wanted, allowed)
+        other = _at_first_site(state, own, wanted, allowed, whole)
         result = result if isinstance(other, _Refused) else other
     return Left(wanted=wanted, reason=result.reason, chain=result.chain) if isinstance(result, _Refused) else result
 
@@ -249,7 +260,11 @@ class _Refused:
 
 
 def _at_first_site(
-    state: _State, sites: Iterable[TracedSite | ModuleVariable], wanted: Wanted, allowed: Sequence[Wanted]
+    state: _State,
+    sites: Iterable[TracedSite | ModuleVariable],
+    wanted: Wanted,
+    allowed: Sequence[Wanted],
+    whole: Wanted | None,
 ) -> tuple[_State, list[Edit]] | _Refused:
     refused: list[_Refused] = []
     for site in sites:
@@ -257,7 +272,7 @@ def _at_first_site(
             refused.append(_Refused(reason=site.reason, chain=site.chain))
             continue
         try:
-            return _try(state, site, wanted, allowed)
+            return _try(state, site, wanted, allowed, whole)
         except RefusedByRule as error:
             # Another place would give the value past the rule.
             return _Refused(reason=str(error), chain=site.chain)
@@ -299,12 +314,16 @@ def _is_in_module(state: _State, site: TracedSite) -> bool:
 
 
 def _try(
-    state: _State, site: EditSite | ModuleVariable, wanted: Wanted, allowed: Sequence[Wanted]
+    state: _State,
+    site: EditSite | ModuleVariable,
+    wanted: Wanted,
+    allowed: Sequence[Wanted],
+    whole: Wanted | None = None,
 ) -> tuple[_State, list[Edit]]:
     """The state after an edit at one site, with one edit for each file. Raises `CannotEdit` if it cannot be made or changes anything else."""
     files = _files_after(state, site, wanted)
     after = _after(state, files)
-    _check_differences(state, after, wanted, allowed)
+    _check_differences(state, after, whole or wanted, allowed)
     state.around.refuse_changes(state.root, state.sources, after.sources)
     return after, [_as_edit(path, state, after.sources[path], wanted, site.chain) for path in files]
 
@@ -354,6 +373,10 @@ def _splice(site: EditSite, value: Json) -> Splice:  # noqa: C901, PLR0912  one 
             from reconciler.rewrite.editors.yaml_value import edit_yaml  # noqa: PLC0415  it takes long to import, and few stacks have any
 
             return edit_yaml(site, value)
+        case CsvSite():
+            from reconciler.rewrite.editors.csv_value import edit_csv  # noqa: PLC0415  few stacks have any
+
+            return edit_csv(site, value)
         case _:
             assert_never(site)
 

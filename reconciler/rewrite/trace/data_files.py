@@ -1,4 +1,4 @@
-"""Traces into data files: a value of a document of JSON or YAML that the code reads with `file` and decodes."""
+"""Traces into data files: a value of a document of JSON, YAML or CSV that the code reads with `file` and decodes."""
 
 import contextlib
 
@@ -8,7 +8,7 @@ from gateway.terraform.lang.evaluate import find, value_of
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.trace.inverse import then
-from reconciler.rewrite.trace.sites import Cursor, DocumentSite, FileSite, TracedSite, YamlSite, source_of
+from reconciler.rewrite.trace.sites import CsvSite, Cursor, DocumentSite, FileSite, TracedSite, YamlSite, source_of
 from reconciler.rewrite.trace.solution import from_base64
 from reconciler.terraform.json_documents import document_in
 
@@ -22,6 +22,8 @@ def site(cursor: Cursor, call: e.FunctionCall, opened: e.FunctionCall, path: tup
     chain = (*cursor.chain, line, f"{document.path} {'.'.join(path)}")
     if call.name == "yamldecode":
         return YamlSite(document=document, convert=cursor.convert, chain=chain, module=cursor.module, steps=path)
+    if call.name == "csvdecode":
+        return CsvSite(document=document, convert=cursor.convert, chain=chain, module=cursor.module, steps=path)
     now = None
     with contextlib.suppress(Unknown):
         whole = value_of(call, cursor.scope)

@@ -88,7 +88,7 @@ def _in_other(
 
 def _opened_by(call: e.FunctionCall) -> e.FunctionCall | None:
     """The call of `file` whose document a call is the value of: itself, or the argument of a decoder; None for every other call."""
-    if call.name in ("jsondecode", "yamldecode") and len(call.arguments) == 1:
+    if call.name in ("csvdecode", "jsondecode", "yamldecode") and len(call.arguments) == 1:
         inner = e.bare(call.arguments[0])
         call = inner if isinstance(inner, e.FunctionCall) else call
     return call if call.name in ("file", "filebase64") and len(call.arguments) == 1 else None

@@ -1,5 +1,6 @@
 """Traces into lists, sets and objects: those written in place, and those that functions put together."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -276,6 +277,7 @@ def in_tuple(cursor: Cursor, expression: e.Tuple, path: tuple[str, ...], follow:
     """The list itself, or sites in one of its items: by index, or by value if it becomes a set."""
     if not path:
         yield cursor.list_items(expression)
+        yield from _in_calculated_items(cursor, expression, follow)
     elif path[0].isdecimal() and int(path[0]) < len(expression.items):
         yield from follow(replace(cursor, entry=None), expression.items[int(path[0])], path[1:])
     else:
@@ -284,6 +286,34 @@ def in_tuple(cursor: Cursor, expression: e.Tuple, path: tuple[str, ...], follow:
                 yield from follow(replace(cursor, entry=None), item, path[1:])
                 return
         yield cursor.refuse(f"The list has no item {path[0]}.", expression)
+
+
+def _in_calculated_items(cursor: Cursor, expression: e.Tuple, follow: Follow) -> Iterator[TracedSite]:
+    """Sites in each item that is calculated, if all others stay as they are: `[rule.value.cidr]`."""
+    for place, item in enumerate(expression.items):
+        if isinstance(e.literal(item), e.NotLiteral):
+            with contextlib.suppress(Unknown):
+                others = [values.to_json(value_of(each, cursor.scope)) for each in expression.items if each is not item]
+                line = f"{cursor.document.at(item.start)} item {place + 1}: {source_of(cursor.document, item)}"
+                convert = then(_only_other(others), cursor.convert)
+                yield from follow(replace(cursor.step(line), convert=convert, entry=None), item, ())
+
+
+def _only_other(others: Sequence[Json]) -> Inverse:
+    """From a list to its only item besides the others."""
+
+    def invert(value: Json) -> Json:
+        rest = _asked(value)
+        for each in others:
+            held = next((place for place, item in enumerate(rest) if equal(item, each)), None)
+            if held is None:
+                raise Unknown("another item of the list is not wanted either")
+            del rest[held]
+        if len(rest) != 1:
+            raise Unknown("the wanted list has another number of items")
+        return rest[0]
+
+    return invert
 
 
 def _is(cursor: Cursor, expression: Expression, text: str) -> bool:

@@ -133,6 +133,14 @@ class YamlSite(_Site):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CsvSite(_Site):
+    """A field of a data file in CSV."""
+
+    steps: tuple[str, ...]
+    """The row after the line of names, counted from 0, and the name of the column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySite(_Site):
     """An object without the wanted key: it gets an entry."""
 
@@ -195,6 +203,7 @@ EditSite: TypeAlias = (
     | DocumentSite
     | FileSite
     | YamlSite
+    | CsvSite
     | TemplateSite
 )
 TracedSite: TypeAlias = EditSite | NoSite

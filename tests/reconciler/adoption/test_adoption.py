@@ -30,7 +30,7 @@ from tests.reconciler.adoption.conftest import POLICY, QUEUE, ProviderDouble, at
 
 Given = Callable[..., DeclaredStack]
 _ARN = "arn:aws:kinesis:eu-west-1:123456789012:stream/a-stream"
-_STREAM = {"id": _ARN, "arn": _ARN, "name": "a-stream", "kms_key_id": "key-0123456789abcdef0"}
+_STREAM: dict[str, Json] = {"id": _ARN, "arn": _ARN, "name": "a-stream", "kms_key_id": "key-0123456789abcdef0"}
 _CREATED = event("kinesis:CreateStream", {"streamName": "a-stream"})
 _KEY = 'resource "aws_kms_key" "own" {}\n'
 
@@ -389,7 +389,7 @@ async def test_once_the_provider_names_a_form_it_comes_before_ids_of_other_thing
 
 async def test_what_a_declared_resource_names_by_now_is_written_and_what_that_one_names_too(stack: Given) -> None:
     used = "arn:aws:kinesis:eu-west-1:123456789012:stream/used"
-    streams = {
+    streams: dict[str, dict[str, Json]] = {
         "used": {"id": used, "arn": used, "name": "used", "kms_key_id": _ARN},
         "a-stream": _STREAM,
         "other": {"id": f"{used}-not", "arn": f"{used}-not", "name": "other"},
@@ -415,7 +415,7 @@ async def test_a_narrower_rule_takes_the_form_of_the_only_one_which_is_gone(stac
     assert (like.resource_type, like.import_id) == ("aws_security_group_rule", _OLD_ID)
 
 
-_ALARM = {
+_ALARM: dict[str, Json] = {
     "id": "behind",
     "arn": "arn:aws:cloudwatch:eu-west-1:123456789012:alarm:behind",
     "alarm_name": "behind",

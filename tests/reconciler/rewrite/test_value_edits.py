@@ -432,3 +432,19 @@ resource "r" "this" {
     edited = edit_values(tmp_path, [Wanted(address="module.m.r.this", attribute="on", value=True)])
     assert edited.left == ()
     assert after in edited.files[Path("main.tf")].decode()
+
+
+@pytest.mark.parametrize("changed", [0, 1])
+def test_a_set_of_objects_whose_member_stands_in_a_list_is_edited_in_its_item(changed: int, tmp_path: Path) -> None:
+    rules = ['{ port = 443, cidr = "10.0.0.0/8" }', '{ port = 80, cidr = "10.0.0.0/8" }']
+    head = 'variable "rules" {\n  type    = set(object({ port = number, cidr = string }))\n  default = ['
+    rest = ']\n}\n\nresource "aws_x" "x" {\n  dynamic "rule" {\n    for_each = var.rules\n    content {\n      from  = rule.value.port\n      to    = rule.value.port\n      cidrs = [rule.value.cidr]\n    }\n  }\n}\n'
+    (tmp_path / "main.tf").write_text(head + ", ".join(rules) + rest)
+    live = [{"from": port, "to": port, "cidrs": ["10.0.0.0/8"]} for port in (80, 443)]
+    live[1 - changed]["cidrs"] = ["10.9.0.0/16"]
+    edited = edit_values(tmp_path, [Wanted(address="aws_x.x", attribute="rule", value=live)])
+    rules[changed] = rules[changed].replace("10.0.0.0/8", "10.9.0.0/16")
+    assert edited.files[Path("main.tf")].decode() == head + ", ".join(rules) + rest
+    live[changed]["cidrs"] = ["10.9.0.0/16", "10.8.0.0/16"]
+    edited = edit_values(tmp_path, [Wanted(address="aws_x.x", attribute="rule", value=live)])
+    assert (edited.files, len(edited.left)) == ({}, 1)
