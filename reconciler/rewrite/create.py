@@ -70,20 +70,24 @@ def wanted_creations(
     for each in _named_first(created):
         if identified or not (is_known(each, live) or is_in_code(code, each)):
             todo.setdefault((each.resource_type, each.import_id), each)
+    said = {key: Texts(each.attributes) for key, each in todo.items()}
+    entries: dict[str, Created] = {}
+    for each in todo.values():
+        for address, _ in islice(siblings_of(each, live), _MOST_LIKES):
+            entries.setdefault(address, each)
     planned: list[tuple[Wanted, Created]] = []
     while todo:
         first = todo.pop(next(iter(todo)))
         new = {want.address: made for want, made in planned}
         files = {want.address: str(_value(want)["file"]) for want, _ in planned if "file" in _value(want)}
-        for want, made in _Planner(code, live, new, files, tuple(todo.values()), anywhere).wanted(first):
+        for want, made in _Planner(code, live, new, files, tuple(todo.values()), entries, said, anywhere).wanted(first):
             planned.append((want, made))
             todo.pop((made.resource_type, made.import_id), None)
-    return [_with_naming(want, made, planned) for want, made in planned]
+    return [_with_naming(want, made, planned, said[made.resource_type, made.import_id]) for want, made in planned]
 
 
-def _with_naming(wanted: Wanted, made: Created, planned: Sequence[tuple[Wanted, Created]]) -> Wanted:
+def _with_naming(wanted: Wanted, made: Created, planned: Sequence[tuple[Wanted, Created]], said: Texts) -> Wanted:
     """A new resource that also says the addresses of the other new ones that it names."""
-    said = Texts(made.attributes)
     named = [want.address for want, other in planned if other is not made and said.name(other)]
     return replace(wanted, value={**_value(wanted), NAMING: sorted(named)}) if named else wanted
 
@@ -235,6 +239,10 @@ class _Planner:
     """The files that their blocks are added to, by address."""
     rest: tuple[Created, ...] = ()
     """The creations that are planned after this one."""
+    entries: Mapping[str, Created] = field(default_factory=dict)
+    """The addresses that creations would have as instances like their siblings."""
+    said: Mapping[tuple[str, str], Texts] = field(default_factory=dict)
+    """The texts of the creations, by type and import id."""
     anywhere: bool = False
     """Whether what belongs to nothing in the stack is planned too, in the root module."""
 
@@ -280,10 +288,8 @@ class _Planner:
 
         An entry may make instances of several blocks: then each of them is a creation too.
         """
-        others: dict[str, Created] = {}
-        for each in self.rest[:_MOST_LIKES]:
-            for address, _ in islice(siblings_of(each, self.live), _MOST_LIKES):
-                others.setdefault(address, each)
+        rest = {id(each) for each in self.rest}
+        others = {address: each for address, each in self.entries.items() if id(each) in rest}
         for address, like in islice(siblings_of(created, self.live), _MOST_LIKES):
             value: dict[str, Json] = {
                 "import_id": created.import_id,
@@ -349,11 +355,11 @@ class _Planner:
         return self._named_owner(created) or (parse_address(created.owner) if created.owner else None)
 
     def _new_owner(self, created: Created) -> Address | None:
-        said = Texts(created.attributes)
+        said = self.said[created.resource_type, created.import_id]
         named = next((address for address, other in self.new.items() if said.name(other)), "")
         if named:
             return parse_address(named)
-        naming = (each for each in self.rest if Texts(each.attributes).name(created))
+        naming = (each for each in self.rest if self.said[each.resource_type, each.import_id].name(created))
         return next((owner for each in naming if (owner := self._own_owner(each)) is not None), None)
 
     def _named_owner(self, created: Created) -> Address | None:

@@ -1,6 +1,8 @@
 """A created resource is written where its siblings are, named as they are, with references, and only if it belongs to the stack."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,10 @@ import pytest
 
 from gateway.core.model.json import Json
 from gateway.terraform.config.module import declared, load_module
+from reconciler.adoption.model import Adoption
 from reconciler.changes.event_creations import Created
-from reconciler.rewrite.create import create_resources, import_id_of, wanted_creations
+from reconciler.model import DriftOrigin, Wanted
+from reconciler.rewrite.create import create_resources, import_id_of, wanted_creations, with_places
 from reconciler.rewrite.imports import imported_ids
 from reconciler.rewrite.surroundings import Surroundings, surroundings
 
@@ -372,3 +376,32 @@ def test_one_that_names_another_one_refers_to_it_in_maps_lists_and_documents(tmp
     assert '= [aws_kinesis_stream.refunds.arn, "arn:p"]' in after
     assert f'Resource = [aws_kinesis_stream.refunds.arn, "{arn}/*"]' in after
     assert "= aws_kinesis_stream.refunds.name\n" in after.partition("alarm_actions")[2]
+
+
+_ORIGIN = DriftOrigin(actor="ada", event="s:O", at=datetime(2026, 11, 20, tzinfo=UTC))
+
+
+def test_what_names_something_without_a_place_has_none_either_and_the_rest_stays(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(_CODE)
+    created = (_stream(), _alarm(), _queue("shop-mail"))
+    adoption = Adoption(created=tuple((each, _ORIGIN) for each in created))
+
+    def plan(made: Sequence[Created]) -> list[Wanted]:
+        there = [each for each in made if each.resource_type != "aws_kinesis_stream"]
+        return wanted_creations(tmp_path, there, _LIVE, identified=True, anywhere=True)
+
+    after, wanted = with_places(adoption, plan)
+    assert [each.address for each in wanted] == ["aws_sqs_queue.mail"]
+    assert [(made.import_id, origin) for made, origin in after.created] == [("https://q/shop-mail", _ORIGIN)]
+    assert [(left.identity, left.why.partition(",")[0]) for left in after.left] == [
+        ("shop-refunds", "No place for its block was found in the code."),
+        ("shop-refunds-behind", "It names shop-refunds"),
+    ]
+
+
+def test_what_names_a_new_one_or_is_named_by_it_belongs_where_that_is_written(tmp_path: Path) -> None:
+    alarm = replace(_alarm(), owner="aws_sqs_queue.jobs")
+    (tmp_path / "main.tf").write_text(_CODE)
+    assert wanted_creations(tmp_path, [_stream(), _alarm()], _LIVE, identified=True) == []
+    wanted = wanted_creations(tmp_path, [_stream("other-refunds"), alarm], _LIVE, identified=True)
+    assert [each.address for each in wanted] == ["aws_cloudwatch_metric_alarm.refunds_behind"]
