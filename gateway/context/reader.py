@@ -18,6 +18,7 @@ from gateway.context.answer_parts import (
     written_names,
 )
 from gateway.context.attributes import MOST_ATTRIBUTES, AttributesOf
+from gateway.context.code_text import code_text
 from gateway.context.excerpt import excerpt
 from gateway.context.health import DataHealth, DataSource, ReadStatus
 from gateway.context.live_values import LiveAnswer, LiveReadThrough
@@ -172,6 +173,7 @@ class ContextReader:
         found = resource_at(loaded, name)
         dependants = found.stack.dependants(found.address)
         shown = dependants[:MOST_DEPENDANTS]
+        needs = found.stack.needs(found.address)
         now = self.clock.now()
         known = await self.ledger.known(
             addresses=self._names(loaded, found),
@@ -188,6 +190,9 @@ class ContextReader:
             "attributes_left_off": left_off(len(names) - MOST_ATTRIBUTES, "attributes", "Ask with attribute=…"),
             "dependants": [dependant_entry(each, known, caller) for each in shown],
             "dependants_left_off": left_off(len(dependants) - MOST_DEPENDANTS, "dependants", "The nearest are shown."),
+            "needs": list(needs[:MOST_DEPENDANTS]),
+            "needs_left_off": left_off(len(needs) - MOST_DEPENDANTS, "resources that it needs", "The first are shown."),
+            "code": code_text(found) if caller.sees_all else None,
             "signals": [signal_entry(each) for each in self._signals(caller, found)],
             "data_health": self._health(caller, found, live, attribute, max_age).to_json(),
         }

@@ -387,6 +387,32 @@ class ArchivedRecords:
     """Time of the last one."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActorSession:
+    """A session key that has not ended."""
+
+    id: str
+    intent: str
+    motivation: str
+    created_at: datetime
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActorKey:
+    """A standing key of an actor, or a role of the gateway in which it has sessions (`role:NAME`, without the other members)."""
+
+    id: str
+    kind: str
+    roles: tuple[str, ...]
+    on_behalf_of: str
+    created_at: datetime | None
+    expires_at: datetime | None
+    open_sessions: int
+    sessions: tuple[ActorSession, ...]
+    """Those of them that end last."""
+
+
 class LedgerQueries(Protocol):
     """Queries on the ledger for people and for the reconciler."""
 
@@ -443,6 +469,10 @@ class LedgerQueries(Protocol):
         limit: int = 100,
     ) -> Sequence[Hold]:
         """Held mutations, newest first. `state` None means every state; `before` lists those held before this mutation."""
+        ...
+
+    async def keys_of(self, actor: str, roles: Sequence[str], now: datetime) -> Sequence[ActorKey]:
+        """The keys of the actor that have not ended, newest first, then each of these roles in which it has a session."""
         ...
 
     async def archived(self) -> ArchivedRecords | None:

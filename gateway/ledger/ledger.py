@@ -22,6 +22,7 @@ from gateway.core.off_loop import mutation_size, off_loop
 from gateway.core.ports import Activity
 from gateway.core.records.record import Record
 from gateway.ledger.ask import context_ledger, lists, mutation_lives, record_search, time_box_queries
+from gateway.ledger.ask.actor_keys import keys_of
 from gateway.ledger.ask.blame import blame
 from gateway.ledger.ask.change_history import changes_of
 from gateway.ledger.ask.rules_spoken import rules_spoken
@@ -214,6 +215,7 @@ class SqlLedger:
     rules_spoken = _query(rules_spoken)
     changed_since = _query(lists.changed_since)
     claims = _query(lists.claims)
+    keys_of = _query(keys_of)
     claimed_addresses = _query(lists.claimed_addresses)
     proofs = _query(lists.proofs)
     holds = _query(lists.holds)

@@ -59,6 +59,12 @@ class Graph:
             self._needed[block] = tuple(sorted(instance for instances in others for instance in instances))
         return self._needed[block]
 
+    def needs(self, address: str) -> tuple[str, ...]:
+        """What the resource at `address` depends on directly, sorted."""
+        block = _block(address)
+        found = (self._referred.get(block, set()) | self._from_state.direct_ancestors(block)[0]) - {block}
+        return tuple(sorted(instance for each in found for instance in self._instances.get(each, ())))
+
     @property
     def blocks(self) -> Mapping[str, tuple[str, ...]]:
         """Every block with its instances."""

@@ -162,6 +162,10 @@ class Stack:
         """Everything that the resource depends on, directly or not."""
         return tuple(self.named(other) for other in self.graph.dependencies(self.local(address)))
 
+    def needs(self, address: str) -> tuple[str, ...]:
+        """What the resource depends on directly."""
+        return tuple(self.named(other) for other in self.graph.needs(self.local(address)))
+
     @property
     def missing_targets(self) -> tuple[MissingTarget, ...]:
         """The contracts for types and resources that the stack neither declares nor records."""

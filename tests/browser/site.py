@@ -32,6 +32,7 @@ PAGES: Final = (
     "write-back",
     "actors",
     "actors/agent",
+    "stops/new?scope=actor&name=agent",
     "policy",
     "policy/rules/SEN-C001",
     "policy/numbers",

@@ -71,6 +71,7 @@ def test_the_playground_and_replays_work_without_script(busy: Gate, browser: Bro
         area.fill((busy.stack / CONTRACT).read_text().replace("max_step = 4", "max_step = 1"))
         page.get_by_role("button", name="Try it").click()
         expect(page.get_by_role("status")).to_contain_text("Was allow, would be deny")
+        page.get_by_label("Replay, Playground").click()
         page.get_by_role("link", name="Replay", exact=True).click()
         page.get_by_role("button", name="Replay").click()
         expect(page.get_by_role("status")).to_contain_text("every verdict would be the same")

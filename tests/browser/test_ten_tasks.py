@@ -92,8 +92,10 @@ def what_is_not_in_code(player: Player) -> None:
 
 def stop_the_agent_that_runs_wild(player: Player) -> None:
     player.press(player.link("load-tester"), player.title("load-tester"))
-    player.page.get_by_label("Why load-tester is stopped").fill("It only asks for what is refused")
-    player.press(player.page.get_by_role("button", name="Stop every change of load-tester"), player.title("Actors"))
+    player.press(player.page.get_by_role("button", name="Stop every change of"), player.title("Stop load-tester?"))
+    player.sees("every change by load-tester or on its behalf", "Changes with the key")
+    player.page.get_by_label("Why").fill("It only asks for what is refused")
+    player.press(player.page.get_by_role("button", name="Stop it now"), player.title("Actors"))
     player.sees("Stopped, from the next request on.", "It only asks for what is refused")
 
 
@@ -127,7 +129,7 @@ TASKS: dict[Callable[[Player], None], int] = {
     who_changed_this_last_and_undo_it: 3,
     is_the_ledger_intact: 2,
     what_is_not_in_code: 1,
-    stop_the_agent_that_runs_wild: 2,
+    stop_the_agent_that_runs_wild: 3,
     which_rule_refuses_most: 1,
     what_did_it_do_last_night: 1,
     which_claim_blocks_it_and_until_when: 1,

@@ -1,21 +1,28 @@
-"""The pages of actors: all actors with their remaining budgets and stops, and one actor with its requests and their results."""
+"""The pages of actors: all with their remaining budgets and stops, one with its keys and what it asked over time, and what a stop would stop."""
 
 import asyncio
 from collections import Counter
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from markupsafe import Markup
 from starlette.responses import Response
 
+from gateway.core.errors import NotFound
 from gateway.core.model.approval import operator_objection
-from gateway.core.model.stop import StopScope
+from gateway.core.model.stop import Stop, StopScope
 from gateway.doors.console.api_client import segment
 from gateway.doors.console.changes import drawn_rows
 from gateway.doors.console.forms import reason_in
-from gateway.doors.console.visit import Visit, go
+from gateway.doors.console.pictures import day_picture
+from gateway.doors.console.visit import Visit, go, part
+from gateway.line.checks.stops import RULE as STOPPED
 
 _RECENT: Final = 50
 """Changes, claims and held calls that the page of an actor shows. Of these changes the verdicts are counted."""
+_LONGEST_NAME: Final = 256
+_HOURS: Final = 72
+"""Of the picture of what an actor asked."""
 
 
 async def actors(visit: Visit, problem: str = "", status: int = 200) -> Response:
@@ -37,14 +44,20 @@ async def actors(visit: Visit, problem: str = "", status: int = 200) -> Response
 async def actor(visit: Visit) -> Response:
     """One actor."""
     name = visit.request.path_params["actor"]
-    budgets, recent, claims, holds = await asyncio.gather(
+    budgets, recent, claims, holds, activity, keys = await asyncio.gather(
         visit.api.get("/budgets", actor=name),
         visit.api.get("/mutations", actor=name, limit=_RECENT),
         visit.api.get("/claims", actor=name, limit=_RECENT),
         visit.api.get("/holds", actor=name, limit=_RECENT),
+        part(visit.api.get("/activity", actor=name, hours=_HOURS)),
+        part(visit.api.get("/keys", actor=name)),
     )
     return visit.page(
         "actor.html",
+        activity=activity,
+        day=day_picture(activity.answer.get("hours", ())),
+        hours=_HOURS,
+        keys=keys,
         who=name,
         budget=next(iter(budgets["budgets"]), None),
         recent=Markup(drawn_rows(visit, recent["mutations"])),  # noqa: S704  a template made it
@@ -54,6 +67,62 @@ async def actor(visit: Visit) -> Response:
         holds=holds["holds"],
         why_not=operator_objection(visit.caller, "stop and resume"),
     )
+
+
+async def ask_stop(visit: Visit) -> Response:
+    """Name what a stop would stop, and ask for the reason: the first of two steps."""
+    scope, name = visit.query.get("scope", ""), visit.query.get("name", "")[:_LONGEST_NAME]
+    if scope not in set(StopScope) or (scope != StopScope.ALL and not name):
+        raise NotFound("Nothing was stopped. Say what: an actor, a stack or a service with its name, or all.")
+    if scope == StopScope.ALL:
+        name = ""
+    wanted = Stop(id="", scope=StopScope(scope), name=name, by="", reason="", at=visit.clock.now())
+    which = {"actor": name} if scope == StopScope.ACTOR else {"stack": name} if scope == StopScope.STACK else {}
+    recent, holds, keys = await asyncio.gather(
+        visit.api.get("/mutations", **which, limit=_RECENT),
+        visit.api.get("/holds", **which, limit=_RECENT),
+        visit.api.get("/keys", actor=name) if scope == StopScope.ACTOR else _nothing(),
+    )
+    return visit.page(
+        "stop.html",
+        wanted=wanted,
+        asked=_asked(recent["mutations"]),
+        under_way=[each for each in recent["mutations"] if each["state"] == "in_flight"],
+        looked_at=len(recent["mutations"]),
+        holds=holds["holds"],
+        most=_RECENT,
+        keys=keys.get("keys", ()),
+        why_not=operator_objection(visit.caller, "stop and resume"),
+    )
+
+
+async def ask_resume(visit: Visit) -> Response:
+    """Name what may change again once a stop ends, and what it refused: the first of two steps."""
+    stop_id = segment(visit.request.path_params["stop_id"])
+    found = next((each for each in (await visit.api.get("/stops"))["stops"] if each["id"] == stop_id), None)
+    if found is None:
+        raise NotFound("No such stop stands. It may have been ended meanwhile.")
+    which = {found["scope"]: found["name"]} if found["scope"] in (StopScope.ACTOR, StopScope.STACK) else {}
+    refused = await visit.api.get("/mutations", **which, verdict="deny", since=found["at"], limit=_RECENT)
+    at = visit.clock.now()
+    standing = Stop(id=stop_id, scope=StopScope(found["scope"]), name=found["name"], by="", reason="", at=at)
+    return visit.page(
+        "resume.html",
+        stop=found,
+        what=standing.what,
+        refused=[each for each in refused["mutations"] if each["rule"] == STOPPED],
+        most=_RECENT,
+        why_not=operator_objection(visit.caller, "stop and resume"),
+    )
+
+
+async def _nothing() -> dict[str, Any]:
+    return {}
+
+
+def _asked(changes: list[Mapping[str, Any]]) -> list[tuple[str, int]]:
+    """Who asked for these changes, and how often, the busiest first."""
+    return Counter(str(each["actor"]) for each in changes).most_common()
 
 
 async def stop(visit: Visit) -> Response:

@@ -14,11 +14,14 @@ from gateway.doors.console.api_client import segment
 from gateway.doors.console.cards import MutationCard, card_of
 from gateway.doors.console.differences import FileDifference, code_diff
 from gateway.doors.console.forms import reason_in
-from gateway.doors.console.visit import Visit, go
+from gateway.doors.console.pictures import DependencyPicture, graph
+from gateway.doors.console.visit import Visit, go, part
 from gateway.presentation.mutation_state import MutationState
 
 _LASTS: Final = ("1h", "15m", "4h", "1d")
 """How long an approval may be asked to wait for the call; the first is the usual one."""
+_DRAWN: Final = 4
+"""Changed resources in the picture of what depends on what."""
 _PROPOSALS: Final = 100
 """The newest records of pull requests among which that of a commit is looked for."""
 
@@ -52,6 +55,7 @@ async def mutation(visit: Visit, problem: str = "", status: int = 200) -> Respon
         "lasts": _LASTS,
         "code": await _code(visit, records),
         "claims": await _open_claims(visit, mutation_id, records),
+        "depends": await _depends(visit, records),
         "undo": await _undo(visit, mutation_id, found["state"]),
     }
     return visit.page("mutation.html", problem=problem, status=status, **values)
@@ -136,6 +140,17 @@ async def _card(visit: Visit, mutation_id: str, records: Sequence[Mapping[str, A
     explanation = await visit.api.get(f"/mutations/{mutation_id}/explanation")
     call = decided["body"]["call"]
     return card_of(mutation_id, explanation, {**call, "whole": call.get("whole") is True}, visit.caller)
+
+
+async def _depends(visit: Visit, records: Sequence[Mapping[str, Any]]) -> DependencyPicture | None:
+    """The first resources that the mutation changes, with what they need and what depends on them now; None where none of them is declared."""
+    effects = [
+        each for record in records if record["stage"] == "decided" for each in record["body"].get("effects") or ()
+    ]
+    addresses = list(dict.fromkeys(str(each["address"]) for each in effects))[:_DRAWN]
+    parts = await asyncio.gather(*(part(visit.api.get("/context", address=each)) for each in addresses))
+    known = [each.answer for each in parts if not each.why_not]
+    return graph(known) if known else None
 
 
 async def _undo(visit: Visit, mutation_id: str, state: str) -> dict[str, Any] | None:

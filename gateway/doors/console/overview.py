@@ -9,12 +9,11 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from gateway.core.errors import SentinelError
 from gateway.core.model.approval import approval_rule_from_json, objection, own_objection
 from gateway.core.times import utc_text
 from gateway.doors.api.health import Readiness
 from gateway.doors.console.pictures import day_picture
-from gateway.doors.console.visit import Visit
+from gateway.doors.console.visit import Visit, part
 
 _SHOWN: Final = 5
 """Rows of each list."""
@@ -27,14 +26,6 @@ _LEFT: Final = 50
 """Reports of what is left to a human that are read."""
 _SIGNALS: Final = 50
 _DAY: Final = timedelta(hours=24)
-
-
-@dataclass(frozen=True, slots=True)
-class ApiPart:
-    """The answer of the API that a part of the page shows, or why the visitor cannot have it."""
-
-    answer: Mapping[str, Any]
-    why_not: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +58,7 @@ class Overview:
             "left": visit.api.get("/left", limit=_LEFT),
             "activity": visit.api.get("/activity", hours=24),
         }
-        answers = await asyncio.gather(*(_part(each) for each in asked.values()))
+        answers = await asyncio.gather(*(part(each) for each in asked.values()))
         parts = dict(zip(asked, answers, strict=True))
         holds = parts["holds"].answer.get("holds", [])
         recent: list[Mapping[str, Any]] = parts["recent"].answer.get("mutations", [])
@@ -90,13 +81,6 @@ class Overview:
             more_left=parts["left"].answer.get("more", False),
             day=day_picture(parts["activity"].answer.get("hours", ())),
         )
-
-
-async def _part(question: Awaitable[dict[str, Any]]) -> ApiPart:
-    try:
-        return ApiPart(await question)
-    except SentinelError as error:
-        return ApiPart({}, str(error))
 
 
 def _may_decide(visit: Visit, hold: Mapping[str, Any]) -> bool:

@@ -16,6 +16,10 @@ _MOST_VALUES: Final = 8
 MOST_NODES: Final = 24
 """Resources in one column of the graph."""
 _ROW: Final = 34
+_GRAPH_NODE: Final = 300
+_GRAPH_COLUMN: Final = 330
+_LEAST_GRAPH: Final = 1000
+"""Width of the picture from which it is drawn no larger."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,49 +113,86 @@ class PictureNode:
     address: str
     label: str
     told: str
-    critical: bool
+    critical: bool = False
+    this: bool = False
+    """Whether the picture is about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DependencyPicture:
-    """A resource and what depends on it, directly in the middle, indirectly on the right."""
+    """Resources with what they need on the left, and what depends on them on the right: directly, then indirectly."""
 
-    this: PictureNode
     nodes: tuple[PictureNode, ...]
     edges: tuple[str, ...]
+    width: int
     height: int
     left_out: int
 
+    @property
+    def others(self) -> int:
+        """Resources besides those that the picture is about."""
+        return sum(not node.this for node in self.nodes)
 
-def graph(address: str, dependants: Sequence[Mapping[str, Any]]) -> DependencyPicture:
-    """The picture of what depends on a resource."""
-    columns = [[each for each in dependants if each["direct"] is direct] for direct in (True, False)]
+
+def graph(known: Sequence[Mapping[str, Any]]) -> DependencyPicture:
+    """The picture of these resources, from what the API knows of each (`address`, `needs`, `dependants`)."""
+    own = [str(each["address"]) for each in known]
+    needs = list(dict.fromkeys(need for each in known for need in each["needs"] if need not in own))
+    dependants = {each["address"]: each for one in reversed(known) for each in one["dependants"] if each["address"] not in own}  # fmt: skip
+    direct = {each["address"] for one in known for each in one["dependants"] if each["direct"]}
+    columns = [needs, own, [name for name in dependants if name in direct], [name for name in dependants if name not in direct]]  # fmt: skip
     shown = [column[:MOST_NODES] for column in columns]
-    rows = max(1, *(len(column) for column in shown))
-    nodes = tuple(
-        _node(each, 360 + 330 * place, 10 + _ROW * row)
-        for place, column in enumerate(shown)
-        for row, each in enumerate(column)
-    )
-    height = 20 + _ROW * rows
-    this = PictureNode(
-        x=10, y=height // 2 - 13, address=address, label=short_address(address), told=address, critical=False
-    )
-    direct = nodes[: len(shown[0])]
-    edges = [f"M310,{this.y + 13}C335,{this.y + 13} 335,{node.y + 13} {node.x},{node.y + 13}" for node in direct]
-    middle = direct[len(direct) // 2].y + 13 if direct else this.y + 13
-    edges += [f"M660,{middle}C675,{middle} 675,{node.y + 13} {node.x},{node.y + 13}" for node in nodes[len(direct) :]]
+    height = 20 + _ROW * max(len(column) for column in shown)
+    places: dict[str, tuple[int, int]] = {}
+    x = 10
+    for number, column in enumerate(shown):
+        top = (height - _ROW * len(column)) // 2 if number == 1 else 10
+        places |= {name: (x, top + _ROW * row) for row, name in enumerate(column)}
+        x += _GRAPH_COLUMN if column else 0
+    edges = [
+        _line(places[one], places[other])
+        for each in known
+        for one, other in [
+            *((need, each["address"]) for need in each["needs"]),
+            *((each["address"], other["address"]) for other in each["dependants"] if other["direct"]),
+        ]
+        if one in places and other in places and one != other
+    ]
+    between = shown[2] or shown[1]
+    edges += [_line(places[between[len(between) // 2]], places[name]) for name in shown[3] if between]
+    nodes = [_node(name, places[name], "they need it" if len(own) > 1 else "it needs this") for name in shown[0]]
+    nodes += [PictureNode(x=places[name][0], y=places[name][1], address=name, label=short_address(name), told=name, this=True) for name in shown[1]]  # fmt: skip
+    nodes += [
+        _node(
+            name,
+            places[name],
+            f"depends on it {'directly' if name in direct else 'indirectly'}",
+            critical=bool(dependants[name]["critical"]),
+        )
+        for name in [*shown[2], *shown[3]]
+    ]
     return DependencyPicture(
-        this=this, nodes=nodes, edges=tuple(edges), height=height, left_out=len(dependants) - len(nodes)
+        nodes=tuple(nodes),
+        edges=tuple(edges),
+        width=max(x - 20, _LEAST_GRAPH),
+        height=height,
+        left_out=sum(map(len, columns)) - len(nodes),
     )
 
 
-def _node(each: Mapping[str, Any], x: int, y: int) -> PictureNode:
-    how = "directly" if each["direct"] else "indirectly"
-    critical = bool(each["critical"])
-    told = f"{each['address']} depends on it {how}{', and is critical' if critical else ''}"
+def _line(one: tuple[int, int], other: tuple[int, int]) -> str:
+    """From the right side of what is needed to the left side of what needs it."""
+    x1, y1, x2, y2 = one[0] + _GRAPH_NODE, one[1] + 13, other[0], other[1] + 13
+    if x2 <= x1:  # both stand in one column
+        x1, x2 = one[0] + _GRAPH_NODE, other[0] + _GRAPH_NODE
+        return f"M{x1},{y1}C{x1 + 25},{y1} {x2 + 25},{y2} {x2},{y2}"
+    return f"M{x1},{y1}C{x1 + 25},{y1} {x2 - 25},{y2} {x2},{y2}"
+
+
+def _node(address: str, place: tuple[int, int], how: str, *, critical: bool = False) -> PictureNode:
+    told = f"{address}: {how}{', and is critical' if critical else ''}"
     return PictureNode(
-        x=x, y=y, address=each["address"], label=short_address(each["address"]), told=told, critical=critical
+        x=place[0], y=place[1], address=address, label=short_address(address), told=told, critical=critical
     )
 
 
@@ -270,4 +311,110 @@ def contest_picture(
         first=f"{start:%Y-%m-%d %H:%M}",
         last=f"{now:%Y-%m-%d %H:%M}",
         left_out=len(actors) - len(lanes),
+    )
+
+
+_MOST_CLAIM_LANES: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimBar:
+    """One claim on its attribute's line."""
+
+    x: float
+    width: float
+    actor: str
+    standing: bool
+    mutation_id: str
+    told: str
+    """All of it in a sentence."""
+    named: bool
+    """Whether the name of the actor fits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimLane:
+    """The claims on one attribute."""
+
+    y: int
+    attribute: str
+    bars: tuple[ClaimBar, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimsPicture:
+    """Who held which attribute of a resource, from when to when, on one time axis; what lies ahead is on it too."""
+
+    lanes: tuple[ClaimLane, ...]
+    height: int
+    now: float
+    first: str
+    last: str
+    left_out: int
+    """Attributes without a line."""
+
+
+def claims_picture(claims: Sequence[Mapping[str, Any]], now: datetime) -> ClaimsPicture | None:
+    """The picture of claims as the API lists them; None without any. A claim without an end reaches to the right side."""
+    if not claims:
+        return None
+    spans = {each["id"]: _span(each, now) for each in claims}
+    start = min(since for since, _ in spans.values())
+    end = max(now, *(until for _, until in spans.values()))
+    length = max((end - start).total_seconds(), 1.0)
+
+    def x(at: datetime) -> float:
+        return _CLAIMS_LEFT + (_RIGHT - _CLAIMS_LEFT) * (at - start).total_seconds() / length
+
+    attributes = list(dict.fromkeys(str(each["attribute"]) for each in claims))
+    lanes = tuple(
+        ClaimLane(
+            y=10 + _LANE * place,
+            attribute=attribute,
+            bars=tuple(
+                _bar(each, x(spans[each["id"]][0]), _RIGHT if _is_endless(each) else x(spans[each["id"]][1]))
+                for each in claims
+                if each["attribute"] == attribute
+            ),
+        )
+        for place, attribute in enumerate(attributes[:_MOST_CLAIM_LANES])
+    )
+    return ClaimsPicture(
+        lanes=lanes,
+        height=34 + _LANE * len(lanes),
+        now=x(now),
+        first=f"{start:%Y-%m-%d %H:%M}",
+        last=f"{end:%Y-%m-%d %H:%M}",
+        left_out=len(attributes) - len(lanes),
+    )
+
+
+_CLAIMS_LEFT: Final = 190
+
+
+def _is_endless(claim: Mapping[str, Any]) -> bool:
+    return not claim["ended_at"] and not claim["until"]
+
+
+def _span(claim: Mapping[str, Any], now: datetime) -> tuple[datetime, datetime]:
+    since = datetime.fromisoformat(claim["since"])
+    until = claim["ended_at"] or claim["until"]
+    return since, max(datetime.fromisoformat(until) if until else now, since)
+
+
+def _bar(claim: Mapping[str, Any], x: float, end: float) -> ClaimBar:
+    until = claim["ended_at"] or claim["until"]
+    ends = f"to {utc_cell(until)} UTC" if until else "until it is released or superseded"
+    value = short(value_text(claim["value"]), 60)
+    told = f"{claim['actor']} held {claim['attribute']} at {value} from {utc_cell(claim['since'])} {ends}"
+    standing = not claim["ended_at"]
+    width = max(end - x, 2.0)
+    return ClaimBar(
+        x=x,
+        width=width,
+        actor=str(claim["actor"]),
+        standing=standing,
+        mutation_id=str(claim["mutation_id"]),
+        told=told if not standing else told.replace(" held ", " holds ", 1),
+        named=width >= _LEAST_HOLDER,
     )

@@ -6,11 +6,13 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from gateway.core.errors import NotFound
-from gateway.doors.console.pictures import graph, timeline
+from gateway.doors.console.pictures import claims_picture, graph, timeline
 from gateway.doors.console.visit import Visit
 
 _ROWS: Final = 50
 _CHANGES: Final = 100
+_CLAIMS: Final = 60
+"""The newest claims on the resource, which are drawn on a time axis."""
 _FRESH_SECONDS: Final = 30
 """How old live values may be that a person asks for."""
 
@@ -33,6 +35,7 @@ async def resource(visit: Visit) -> Response:
     past = await visit.api.get(
         "/history", address=address, limit=_CHANGES, before_seq=before if before.isdecimal() else ""
     )
+    claims = (await visit.api.get("/claims", address=address, every="true", limit=_CLAIMS))["claims"]
     attribute = visit.query.get("attribute", "") or _latest(past["history"])
     changed = _changed(past["history"])
     shown = {each["attribute"] for each in known["attributes"] if _matters(each, changed, live=age is not None)}
@@ -46,7 +49,8 @@ async def resource(visit: Visit) -> Response:
         attribute=attribute,
         attributes=changed,
         timeline=timeline(past["history"], attribute, visit.clock.now()),
-        graph=graph(known["address"], known["dependants"]),
+        claims=claims_picture(claims, visit.clock.now()),
+        graph=graph([known]),
     )
 
 

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from gateway.core.errors import LedgerUnavailable, SentinelError
 from gateway.core.http.asgi import Message, Receive, Scope, Send, send_response
-from gateway.doors.console.actors import actor, actors, reset, resume, stop
+from gateway.doors.console.actors import actor, actors, ask_resume, ask_stop, reset, resume, stop
 from gateway.doors.console.api_client import ApiClient, http_status
 from gateway.doors.console.approvals import approvals, ask_rejection, reject_all
 from gateway.doors.console.changes import Changes
@@ -109,6 +109,8 @@ PAGES: Final[tuple[tuple[str, Page], ...]] = (
     ("/write-back", write_back),
     ("/actors", actors),
     ("/actors/{actor}", actor),
+    ("/stops/new", ask_stop),
+    ("/stops/{stop_id}/resume", ask_resume),
     ("/policy", policy),
     ("/policy/rules/{rule}", rule),
     ("/policy/numbers", numbers),
@@ -117,7 +119,7 @@ PAGES: Final[tuple[tuple[str, Page], ...]] = (
     ("/ledger", ledger),
     ("/playground", playground),
 )
-"""What is read, by its address below `/console`. Add a page here and, if people go there first, in `templates/base.html`."""
+"""What is read, by its address below `/console`. Add a page here and, if people go there first, in `MENU`."""
 ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/approvals/reject", act_on(ask_rejection, reject_all)),
     ("/mutations/{mutation_id}/{action}", act_on(mutation, act)),

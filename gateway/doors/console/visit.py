@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
 from jinja2 import Environment
@@ -41,6 +41,22 @@ DONE: Final[Mapping[str, str]] = {
 """What a page says after an act. An address chooses one of these and nothing else, so that no link makes the console say more."""
 
 
+MENU: Final[tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]] = (
+    ("Overview", "/console", ()),
+    ("Changes", "/console/changes", ()),
+    ("Approvals", "/console/approvals", ()),
+    (
+        "Resources",
+        "/console/resources",
+        (("Map", "/console/map"), ("Drift", "/console/drift"), ("Write-back", "/console/write-back")),
+    ),
+    ("Actors", "/console/actors", (("Claims", "/console/claims"), ("Contests", "/console/contests"))),
+    ("Policy", "/console/policy", (("Replay", "/console/replay"), ("Playground", "/console/playground"))),
+    ("Records", "/console/feed", (("Ledger", "/console/ledger"),)),
+)
+"""What stands in the head of every page: pages, some with a menu of others behind them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Templates:
     """Renders pages."""
@@ -53,7 +69,7 @@ class Templates:
 
     def text(self, name: str, **values: object) -> str:
         """The text of a template."""
-        return self.environment.get_template(name).render(asset=asset, **values)
+        return self.environment.get_template(name).render(asset=asset, menu=MENU, **values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +116,22 @@ class Visit:
     async def form(self, largest: int = LARGEST) -> Mapping[str, str]:
         """The fields of a form of so many bytes at most. Raises `errors.Malformed`, `errors.BodyTooLarge`."""
         return await form_of(inbound(self.request, self.clock, largest))
+
+
+@dataclass(frozen=True, slots=True)
+class ApiPart:
+    """The answer of the API that a part of a page shows, or why the visitor cannot have it."""
+
+    answer: Mapping[str, Any]
+    why_not: str = ""
+
+
+async def part(question: Awaitable[dict[str, Any]]) -> ApiPart:
+    """What a part of a page shows: the rest of the page stands without it."""
+    try:
+        return ApiPart(await question)
+    except SentinelError as error:
+        return ApiPart({}, str(error))
 
 
 Page: TypeAlias = Callable[[Visit], Awaitable[Response]]

@@ -20,7 +20,7 @@ from tests.kit.stacks import GROUP, KAFKA, Source, load
 SIGNAL = Signal(id="sig_1", source="am", key="k", name="Lag", state=SignalState.OPEN, at=NOW, since=NOW, heard_at=NOW)
 MEMBERS = {
     "address", "resource_type", "stack", "mode", "source", "identity", "contract", "attributes", "attributes_left_off",
-    "dependants", "dependants_left_off", "signals", "data_health",
+    "dependants", "dependants_left_off", "needs", "needs_left_off", "code", "signals", "data_health",
 }  # fmt: skip
 
 

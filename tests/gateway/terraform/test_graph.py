@@ -84,4 +84,6 @@ def test_what_a_resource_depends_on_is_found_in_state_and_code() -> None:
 
     assert graph.dependencies("t.new") == ("t.a", "t.b", "t.c")
     assert graph.dependencies("t.a") == ()
+    assert graph.needs("t.new") == tuple(sorted({other for one, other in graph.edges() if one == "t.new"}))
+    assert graph.needs("t.a") == ()
     assert Graph([], ["t.a", "t.b"], {"t.a": {"t.b"}, "t.b": {"t.a"}}).dependencies("t.a") == ("t.b",)

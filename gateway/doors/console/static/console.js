@@ -23,6 +23,12 @@
       if (field) { event.preventDefault(); field.focus(); }
     }
   });
+  // A menu of the head closes by Escape and by a press elsewhere.
+  const close = (but) => document.querySelectorAll("details[name=menu][open]").forEach((menu) => { if (menu !== but) menu.open = false; });
+  document.addEventListener("click", (event) => close(event.target.closest("details[name=menu]")));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close();
+  });
   document.addEventListener("submit", (event) => {
     if (event.target.dataset.sent) event.preventDefault();
     event.target.dataset.sent = "1";

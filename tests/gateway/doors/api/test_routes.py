@@ -39,6 +39,8 @@ MATRIX: list[tuple[str, str, Any, tuple[Any, ...]]] = [
     ("POST", "/v1/mutations", {**PROPOSAL, "dry_run": True}, (401, 200, 200, 200)),
     ("GET", "/v1/mutations", None, (401, 200, 200, 200)),
     ("GET", "/v1/activity", None, (401, 403, 403, 200)),
+    ("GET", "/v1/activity?actor=agent", None, (401, 200, 403, 200)),
+    ("GET", "/v1/keys?actor=agent", None, (401, 200, 403, 200)),
     ("GET", "/v1/mutations/{held}", None, (401, 200, 404, 200)),
     ("GET", "/v1/mutations/mut_none", None, (401, 404, 404, 404)),
     ("GET", "/v1/mutations/{held}/explanation", None, (401, 200, 404, 200)),

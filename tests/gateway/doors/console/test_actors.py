@@ -2,6 +2,7 @@
 
 import re
 
+import httpx
 import pytest
 
 from gateway.core.model.caller import ActorKind
@@ -41,12 +42,50 @@ def test_an_operator_stops_and_resumes_with_a_reason(gate: Gate) -> None:
         client.post("/console/stops", data={"scope": "actor", "name": "rival", "reason": "It runs amok"}).status_code
         == 303
     )
+    asked = text_of(client.get("/console/stops/new?scope=actor&name=rival"))
+    assert "This refuses every change by rival or on its behalf" in asked
+    assert f"Changes with the key {gate.keys['rival'].id}" in asked
     [stop] = gate.records(stage=Stage.STOPPED)
     assert (stop.actor, stop.body.members["reason"]) == ("oper", "It runs amok")
     assert "It runs amok" in client.get("/console/actors").text
     assert propose(gate, "rival", 5).status_code == 403
+    ending = text_of(client.get(f"/console/stops/{stop.mutation_id}/resume"))
+    assert "oper stopped every change by rival or on its behalf" in ending
+    assert "The stop refused 1 change" in ending
     assert client.post(f"/console/stops/{stop.mutation_id}/resume", data={"reason": "It was mended"}).status_code == 303
     assert [record.body.members["reason"] for record in gate.records(stage=Stage.RESUMED)] == ["It was mended"]
+
+
+def test_a_stop_is_asked_for_before_it_stands(gate: Gate) -> None:
+    gate.issue("oper", kind=ActorKind.HUMAN, roles=("operator",))
+    client = visitor(gate, "oper")
+    held(gate, "agent")
+    shown = text_of(client.get("/console/stops/new?scope=all&name=left+over"))
+    assert "This refuses every change, from the next request on" in shown
+    assert "waits for a person" in shown
+    for scope, name in (("stack", "kafka"), ("service", "events")):
+        page = client.get(f"/console/stops/new?scope={scope}&name={name}")
+        assert f'name="name" value="{name}"' in page.text
+    for wrong in ("scope=actor", "scope=&name=x", "scope=else&name=x"):
+        assert client.get(f"/console/stops/new?{wrong}").status_code == 404
+    hostile = client.get("/console/stops/new?scope=stack&name=%22%3E%3Cimg+src%3Dx%3E")
+    assert "<img" not in hostile.text
+    assert client.get("/console/stops/stp_none/resume").status_code == 404
+    assert gate.run(gate.ledger.stops()) == ()
+
+
+def test_the_keys_and_sessions_of_an_actor_are_shown_without_secrets(gate: Gate) -> None:
+    motive = {"intent": "cost", "motivation": "budget", "text": "", "evidence": []}
+    made = httpx.post(f"{gate.url}/v1/sessions", headers=gate.bearer("agent"), json={"motive": motive}).json()
+    page = visitor(gate, "human").get("/console/actors/agent")
+    shown = text_of(page)
+    assert gate.keys["agent"].id in shown
+    assert f"{made['access_key_id']} for cost / budget" in shown
+    assert gate.keys["agent"].secret not in page.text
+    assert made["secret_access_key"] not in page.text
+    assert "Only people and pipelines may see which keys" in text_of(
+        visitor(gate, "rival").get("/console/actors/agent")
+    )
 
 
 def test_others_get_no_switch_and_are_refused_all_the_same(gate: Gate) -> None:
@@ -54,7 +93,8 @@ def test_others_get_no_switch_and_are_refused_all_the_same(gate: Gate) -> None:
     for path in ("/console/actors", "/console/actors/agent"):
         page = client.get(path)
         assert "Only a human with the role `operator`" in text_of(page)
-        assert 'action="/console/stops"' not in page.text
+        assert 'action="/console/stops' not in page.text
+    assert 'action="/console/stops"' not in client.get("/console/stops/new?scope=all").text
     reply = client.post("/console/stops", data={"scope": "all", "name": "", "reason": "I want quiet"})
     assert reply.status_code == 403
     assert client.post("/console/actors/agent/reset", data={"reason": "I want it so"}).status_code == 403

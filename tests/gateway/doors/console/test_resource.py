@@ -28,7 +28,11 @@ def test_one_resource_with_its_history_and_holders(gate: Gate) -> None:
     assert "desired_capacity 4 main.tf:12 8 claim min 2 , max 16 , max_step 4" in shown
     assert "desired_capacity : 6 → 8" in shown
     assert "agent set 8 for availability / incident (applied)" in shown
-    assert "aws_autoscaling_policy.scale_up_lag depends on it directly" in shown
+    assert "aws_autoscaling_policy.scale_up_lag: depends on it directly" in shown
+    assert "The code that declares it: main.tf:8" in shown
+    assert 'resource "aws_autoscaling_group" "kafka_consumer" {' in shown
+    assert "agent holds desired_capacity at 8 from" in shown
+    assert "agent held desired_capacity at 6 from" in shown
     assert f"sentinel blame {ADDRESS}.desired_capacity" in shown
     assert 'role="img"' in page.text
     gate.release_all()
