@@ -115,6 +115,12 @@ def slim_terraform(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return slim_config(tmp_path_factory.mktemp("slim"))
 
 
+@pytest.fixture
+def slim_environment(slim_terraform: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands of Terraform that have the environment of the test are `slim_terraform`."""
+    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(slim_terraform))
+
+
 @pytest.fixture(autouse=True)
 def empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the machine's own settings or credentials. The paths lead nowhere: most tests need no directory of their own."""

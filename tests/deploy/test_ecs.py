@@ -16,7 +16,11 @@ from tests.kit.moto import MotoUpstream
 
 MODULE = Path(__file__).parent.parent.parent / "deploy" / "ecs"
 
-pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
+pytestmark = [
+    pytest.mark.terraform,
+    pytest.mark.allow_hosts(["127.0.0.1"]),
+    pytest.mark.usefixtures("slim_environment"),
+]
 
 
 def terraform(place: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:

@@ -11,7 +11,11 @@ from tests.deploy.test_ecs import terraform
 LOCKDOWN = Path(__file__).parent.parent.parent / "deploy" / "lockdown"
 MODULES = ("scp", "boundary", "endpoint", "egress")
 
-pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
+pytestmark = [
+    pytest.mark.terraform,
+    pytest.mark.allow_hosts(["127.0.0.1"]),
+    pytest.mark.usefixtures("slim_environment"),
+]
 
 
 def test_all_modules_are_there_and_formatted() -> None:

@@ -34,6 +34,7 @@ _CODE: Final = (
     _TESTS / "clients",
     _TESTS / "gateway" / "cli",
     _TESTS / "reconciler",
+    _TESTS.parent / "deploy",
 )
 """Where the types are named that Terraform plans in tests."""
 

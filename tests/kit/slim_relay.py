@@ -120,6 +120,7 @@ class _Provider:
         """End it, and this process, whose threads wait."""
         if self._process is not None:
             self._process.kill()
+            self._process.wait()  # so that its time counts as that of the command
         shutil.rmtree(self._folder, ignore_errors=True)
         os._exit(0)
 

@@ -45,9 +45,8 @@ resource "aws_sns_topic" "orders" {
 
 
 @pytest.fixture
-def moto_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slim_terraform: Path) -> Iterator[Gate]:
+def moto_gate(tmp_path: Path, slim_environment: None) -> Iterator[Gate]:
     """A gateway in front of moto, whose stack has one topic, applied past it."""
-    monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(slim_terraform))
     gate = Gate(tmp_path / "gate", upstream=MotoUpstream())
     shutil.rmtree(gate.stack)
     gate.stack.mkdir()
