@@ -71,11 +71,11 @@ def test_our_own_changes_are_told_from_those_of_others(gate: Gate) -> None:
 
 def test_what_is_left_and_what_was_written_is_listed(gate: Gate) -> None:
     mutation = propose(gate, "agent", 6).json()["mutation"]["id"]
-    left: list[Json] = [{"address": "aws_x.y", "attribute": "z", "reason": "No editor <fits>", "steps": ["var.z"]}]
+    left: list[Json] = [{"address": "aws_x.y", "attribute": "z", "reason": "No editor <fits>", "chain": ["var.z"]}]
     body: dict[str, Json] = {"branch": "sentinel/kafka", "commit": "0" * 40, "files": ["main.tf"], "left": left}
     gate.run(gate.ledger.record_reconciliation(mutation, at=datetime.now(UTC), body=written_back(body)))
     shown = text_of(visitor(gate, "human").get("/console/write-back"))
-    assert "write back aws_x.y.z No editor <fits>" in shown
+    assert 'write back aws_x.y.z No editor <fits> The steps of the trace ["var.z"]' in shown
     assert f"{mutation} {'0' * 12} main.tf" in shown
     page = visitor(gate, "human").get(f"/console/mutations/{mutation}")
     assert "Its text is not in the checkout of this gateway" in page.text
