@@ -21,8 +21,17 @@ from gateway.policy.bundle import Bundle, Manifest, RunningEngine, verified_bund
 from gateway.policy.compile_apart import compiled_apart
 from gateway.policy.embedded import Embedded
 from gateway.policy.not_replayed import NotReplayed
-from gateway.policy.replay import LARGEST_PAGE, Replayed, ReplayRange, replay, replay_page, replay_threads
+from gateway.policy.replay import (
+    LARGEST_PAGE,
+    MOST_SECONDS,
+    Replayed,
+    ReplayRange,
+    replay,
+    replay_page,
+    replay_threads,
+)
 from gateway.policy.replay_contracts import ContractReplay
+from gateway.terraform.contracts.text import evaluated_within
 from gateway.terraform.origins import CodeEdit
 from gateway.terraform.stacks import Stacks
 
@@ -142,7 +151,12 @@ class Replays:
     async def one(self, record: Record, engine: RunningEngine, judge: ContractReplay | None) -> Replayed | NotReplayed:
         """One decision, replayed in the threads of replays. Only within `alone`."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: asyncio.run(replay(record, engine, judge)))
+
+        def replayed() -> Replayed | NotReplayed:
+            with evaluated_within(MOST_SECONDS):
+                return asyncio.run(replay(record, engine, judge))
+
+        return await loop.run_in_executor(self._threads, replayed)
 
     def judge_of(self, edit: CodeEdit | None) -> ContractReplay | None:
         """What judges by edited contracts, read now. Raises what `Stacks.edited` raises."""

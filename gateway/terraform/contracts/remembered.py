@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeVar
 
 from gateway.core.model.json import Json
-from gateway.terraform.contracts.text import WrittenExpression
+from gateway.terraform.contracts.text import WrittenExpression, is_out_of_time
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class Remembered(dict[_Key, T]):
         found = self.get(key)
         if found is None:
             found = evaluate()
-            if len(self) < _MOST:
+            if len(self) < _MOST and not is_out_of_time():
                 self[key] = found
         return found
 

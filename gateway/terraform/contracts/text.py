@@ -3,8 +3,13 @@
 Expressions are parsed by `gateway.terraform.lang`, as those of Terraform code are, so one text has one meaning.
 """
 
+import math
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from typing import Final
 
 import hcl2
 from lark import Token, Tree
@@ -22,6 +27,26 @@ _MOST_STEPS = 20_000
 """Some 50 ms. An author's nested loops over lists of a caller's may not take as long as the caller likes."""
 
 
+_ENDS: Final[ContextVar[float]] = ContextVar("contracts_end", default=math.inf)
+"""`time.thread_time()` after which no expression is evaluated any more."""
+
+
+def is_out_of_time() -> bool:
+    """Whether the time for all expressions together has passed. What is said of an expression then is no outcome that may be remembered."""
+    ends = _ENDS.get()
+    return ends < math.inf and time.thread_time() > ends
+
+
+@contextmanager
+def evaluated_within(seconds: float) -> Iterator[None]:
+    """In the block, expressions are evaluated for so much processor time of this thread: for contracts that a caller sent, of which each may take long."""
+    token = _ENDS.set(time.thread_time() + seconds)
+    try:
+        yield
+    finally:
+        _ENDS.reset(token)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenExpression:
     """An HCL expression and where it is written."""
@@ -37,6 +62,8 @@ class WrittenExpression:
 
     def evaluate(self, scope: EvaluationScope) -> tuple[Json, str]:
         """The value and an empty text, or None and the reason why it cannot be evaluated. Never raises."""
+        if is_out_of_time():
+            return None, "all contracts together take too long"
         return self.constant or _outcome(self.parsed, self.text, replace(scope, steps=Steps(_MOST_STEPS)))
 
 

@@ -208,6 +208,6 @@ def test_pages_go_back_to_the_time_that_was_asked_for() -> None:
 def test_policies_that_take_nearly_their_deadline_for_each_decision_end_the_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gateway.policy.replay._MOST_SECONDS", -1.0)
+    monkeypatch.setattr("gateway.policy.replay.MOST_SECONDS", -1.0)
     with pytest.raises(PolicyInvalid, match="took longer than"):
         asyncio.run(replay_all([recorded()], Saying(), THREADS))
