@@ -145,6 +145,8 @@ class _Prepared:
     """The checks whose findings are made again."""
     judged: tuple[Finding, ...] = ()
     """What the contracts say."""
+    told_the_same: bool = False
+    """Whether contracts were judged again and change nothing that the policies are told."""
 
 
 async def replay(
@@ -170,13 +172,23 @@ async def _prepared(record: Record, contracts: ContractReplay | None) -> _Prepar
     if isinstance(again, NotReplayed):
         return again
     asked |= CHECKS if again.judged else frozenset()
-    return _Prepared(record=record, body=body, questions=again.questions, asked=asked, judged=again.findings)
+    return _Prepared(
+        record=record,
+        body=body,
+        questions=again.questions,
+        asked=asked,
+        judged=again.findings,
+        told_the_same=again.told_the_same,
+    )
 
 
 async def _asked_again(prepared: _Prepared, engine: RunningEngine) -> Replayed:
     """The decision with what the policies say."""
     record, body, questions, asked = prepared.record, prepared.body, prepared.questions, prepared.asked
-    findings = (*prepared.judged, *[each for question in questions for each in await answers(question, engine)])
+    said = _said_then(prepared, engine)
+    if said is None:
+        said = tuple([each for question in questions for each in await answers(question, engine)])
+    findings = (*prepared.judged, *said)
     kept = tuple(each for each in body.decision.findings if each.check not in asked)
     after = _verdict(body, kept, findings)
     if after is Verdict.HOLD and engine.answers(APPROVERS):
@@ -200,6 +212,34 @@ async def _asked_again(prepared: _Prepared, engine: RunningEngine) -> Replayed:
         after=after,
         old=_objections((each, each.source) for each in body.decision.findings if each.check in asked),
         new=_objections((each, each.source or texts.get(each.rule, _NO_TEXT).source) for each in findings),
+    )
+
+
+def _said_then(prepared: _Prepared, engine: RunningEngine) -> tuple[Finding, ...] | None:
+    """What the policies said when it was decided, if the same ones would be asked the same; None if they must be asked.
+
+    Then only contracts are edited, and they change nothing that policies see: a policy's answer follows from its bundle and its input. A
+    question of a plan's session is asked, since its answer was judged by the plan too, and so is one that was not answered.
+    """
+    body = prepared.body
+    same = prepared.told_the_same and body.decision.bundle == engine.revision
+    if not same or any(each.lifted or each.untold is not None for each in prepared.questions):
+        return None
+    checks = {each.check for each in prepared.questions}
+    said = [each for each in body.decision.findings if each.check in checks]
+    if {each.check for each in said} != checks or any(each.rule.endswith((".broke", ".silent")) for each in said):
+        return None
+    return tuple(
+        Finding(
+            check=each.check,
+            verdict=each.verdict,
+            rule=each.rule,
+            reason=each.reason,
+            address=each.address,
+            attribute=each.attribute,
+            source=each.source,
+        )
+        for each in said
     )
 
 

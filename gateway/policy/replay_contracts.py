@@ -35,6 +35,8 @@ class JudgedAgain:
     """What the policies were asked, with what they are told of the contracts."""
     judged: bool = False
     """Whether the checks by contracts were run again; they said nothing about a call that nobody understands but that."""
+    told_the_same: bool = False
+    """Whether the policies are told what they were told then."""
     findings: tuple[Finding, ...] = ()
 
 
@@ -82,10 +84,11 @@ class ContractReplay:
         contracts = {subject.effect.address: subject.contract for subject in facts.subjects}
         # Questions about one document stay about one: the engine then writes it once.
         told = {id(each.document): each.document for each in questions}
-        told = {name: self._told(document, contracts) for name, document in told.items()}
+        now = {name: self._told(document, contracts) for name, document in told.items()}
         return JudgedAgain(
-            questions=tuple(replace(each, document=told[id(each.document)]) for each in questions),
+            questions=tuple(replace(each, document=now[id(each.document)]) for each in questions),
             judged=True,
+            told_the_same=now == told,
             findings=tuple(each for each in decision.findings if each.verdict is not Verdict.ALLOW),
         )
 

@@ -2,7 +2,7 @@
 
 The records are 64 decisions with eight claims each about a resource of the case `kafka`, over and over, read by a generator as a ledger's pages are: all that
 differs between changes differs (value, claims, time), so nothing is known from the record before. `peak` is what the process gained. `replay.contracts`
-judges by contracts too. `.cpu` is what one second of the process's own time does: it says the same on a busy machine.
+judges by contracts too, which tell the policies what they were told then; `replay.contracts_asked` asks the policies all the same. `.cpu` is what one second of the process's own time does: it says the same on a busy machine.
 """
 
 import asyncio
@@ -55,8 +55,8 @@ class Copies:
         ]
 
 
-async def recorded(engine: Embedded, stacks: Stacks, number: int) -> Record:
-    """The decision about a change with eight claims, as it is recorded; one of each number."""
+async def recorded(engine: Embedded, stacks: Stacks, number: int, bundle: str) -> Record:
+    """The decision about a change with eight claims, as it is recorded, by the policies with the revision `bundle`; one of each number."""
     mutation, facts = facts_of(COST)
     [subject], stack = facts.subjects, stacks.all[0]
     before = stack.recorded(GROUP) or {}
@@ -73,16 +73,20 @@ async def recorded(engine: Embedded, stacks: Stacks, number: int) -> Record:
     facts = replace(facts, now=now, subjects=(known,), claims=claims, stack=stack.name)
     mutation = replace(mutation, id=f"mut_{number:026d}", effects=(effect,))
     document = policy_input(mutation, facts)
+    guardrails = (await guardrails_say(engine, engine.packages(), document)).objections
     findings = (
-        *(await guardrails_say(engine, engine.packages(), document)).objections,
-        *arbitration_findings(await arbitrated(engine, document)),
+        *(guardrails or (_passed("policy"),)),
+        *(arbitration_findings(await arbitrated(engine, document)) or (_passed("arbitration"),)),
     )
     asked = (
         Asked(check="policy", entrypoint=GUARDRAILS, document=document),
         Asked(check="arbitration", entrypoint=ARBITRATION, document=document),
     )
-    found = findings or (Finding(check="policy", verdict=Verdict.ALLOW, rule="policy.passed", reason=""),)
-    return write_set(mutation, facts, Decision(findings=found, asked=asked)).record
+    return write_set(mutation, facts, Decision(findings=findings, asked=asked, bundle=bundle)).record
+
+
+def _passed(check: str) -> Finding:
+    return Finding(check=check, verdict=Verdict.ALLOW, rule=f"{check}.passed", reason="")
 
 
 async def replay_every(ledger: Any, engine: Embedded, name: str, contracts: ContractReplay | None) -> None:
@@ -108,12 +112,17 @@ async def replay_every(ledger: Any, engine: Embedded, name: str, contracts: Cont
 async def main(count: int) -> None:
     engine = Embedded(read_bundle(shipped() / SHIPPED), deadline_ms=1000, memory_mb=64)
     stacks = load(Source(path=KAFKA))
-    kinds = [await recorded(engine, stacks, number) for number in range(KINDS)]
+    contracts = ContractReplay(stacks=stacks)
+    for name, judge, bundle in (
+        ("replay", None, engine.revision),
+        ("replay.contracts", contracts, engine.revision),
+        ("replay.contracts_asked", contracts, "of before"),
+    ):
+        kinds = [await recorded(engine, stacks, number, bundle) for number in range(KINDS)]
+        ledger: Any = Copies(kinds, count)
+        await replay_every(ledger, engine, name, judge)
     body: Any = kinds[0].body
     show("replay.facts", len(body.asked.packed), "characters", n=1)
-    ledger: Any = Copies(kinds, count)
-    for name, contracts in (("replay", None), ("replay.contracts", ContractReplay(stacks=stacks))):
-        await replay_every(ledger, engine, name, contracts)
     await engine.close()
 
 

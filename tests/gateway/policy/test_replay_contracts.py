@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import pytest
@@ -14,9 +14,10 @@ from gateway.core.errors import CodeInvalid, Malformed, NotFound
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.contract import Contract
 from gateway.core.model.facts import Facts, Subject
+from gateway.core.model.json import Json
 from gateway.core.model.mutation import Basis, Call, Effect, EffectAction, Mutation
 from gateway.core.model.path import WHOLE, AttributePath, put_all
-from gateway.core.model.verdict import Asked, Verdict
+from gateway.core.model.verdict import Asked, Finding, Verdict
 from gateway.core.records.asked import RecordedAsked
 from gateway.core.records.decided import RecordedPart
 from gateway.core.records.record import Record
@@ -28,8 +29,12 @@ from gateway.line.checks.derived_rows import DerivedRowsCheck
 from gateway.line.checks.policy import ENTRYPOINT
 from gateway.line.checks.policy_input import policy_input
 from gateway.line.survey import wanted_values
+from gateway.policy.bundle import SHIPPED, read_bundle
+from gateway.policy.embedded import Embedded
 from gateway.policy.not_replayed import NotReplayed
+from gateway.policy.replay import Replayed, replay
 from gateway.policy.replay_contracts import ContractReplay, JudgedAgain
+from gateway.policy.sources import shipped
 from gateway.terraform.origins import CodeEdit
 from gateway.terraform.stacks import Stacks
 from tests.kit.git import commit, repository
@@ -269,3 +274,54 @@ def test_contracts_alone_leave_no_other(stacks: Stacks) -> None:
         )
     )
     assert {each.rule for each in judged(record, none).findings} == {"bounds.immutable_skeleton"}
+
+
+class _Counting(Embedded):
+    """Counts the questions."""
+
+    questions: ClassVar[list[str]] = []
+
+    async def ask(self, entrypoint: str, document: Json) -> Json:
+        """The answer of the policies."""
+        self.questions.append(entrypoint)
+        return await super().ask(entrypoint, document)
+
+
+def test_policies_that_would_be_asked_the_same_are_not_asked(stacks: Stacks) -> None:
+    """What they said then counts, unless the bundle is another, a contract tells them something else, or they did not answer."""
+    engine = _Counting(read_bundle(shipped() / SHIPPED), deadline_ms=10_000, memory_mb=64)
+    change = mutation(group(6), caller=caller(kind=ActorKind.AGENT))
+    record = by_policies(change, stacks, engine.revision)
+    other_bounds = edited(stacks, "max      = self.max_size", "max      = 3")
+    told_else = edited(stacks, 'owner = "team-streaming"', 'owner = "team-other"')
+    unanswered = by_policies(change, stacks, engine.revision, rule="policy.broke")
+    cases = (
+        (record, stacks, 0),
+        (record, other_bounds, 0),
+        (record, told_else, 1),
+        (unanswered, stacks, 1),
+        (by_policies(change, stacks, "another"), stacks, 1),
+        (record, None, 1),
+    )
+    for each, contracts, asked in cases:
+        engine.questions.clear()
+        judge = ContractReplay(stacks=contracts) if contracts is not None else None
+        done = asyncio.run(replay(each, engine, judge))
+        assert isinstance(done, Replayed)
+        assert len(engine.questions) == asked
+        # The shipped policies, if they are asked, deny a change without a motive.
+        assert (done.after is Verdict.DENY) == (asked > 0 or contracts is other_bounds)
+    asyncio.run(engine.close())
+
+
+def by_policies(change: Mutation, stacks: Stacks, bundle: str, rule: str = "policy.passed") -> Record:
+    """The record of a decision by contracts and guardrails, which said `rule`."""
+    known = surveyed(change, stacks)
+    decision = asyncio.run(CHAIN.decide(change, known))
+    said = Finding(
+        check="policy", verdict=Verdict.DENY if rule.endswith(".broke") else Verdict.ALLOW, rule=rule, reason=""
+    )
+    asked = (Asked(check="policy", entrypoint=ENTRYPOINT, document=policy_input(change, known)),)
+    return write_set(
+        change, known, replace(decision, findings=(*decision.findings, said), asked=asked, bundle=bundle)
+    ).record
