@@ -13,6 +13,8 @@ from gateway.doors.console.visit import Visit, go
 
 _CAUSES: Final = ("foreign", "applied")
 ACTIONS: Final = ("codify", "revert", "quarantine", "leave")
+_SHOWN: Final = 60
+"""Differences on the page, those from outside first."""
 _REPORTS: Final = 30
 _LEFT: Final = 100
 """Reports of what is left to a human that are read."""
@@ -27,7 +29,8 @@ async def drift(visit: Visit, problem: str = "", status: int = 200) -> Response:
     found = await visit.api.get("/drift", **chosen)
     values = {
         "found": found,
-        "shown": [(each, _difference(each)) for each in found["drift"]],
+        "shown": [(each, _difference(each)) for each in found["drift"][:_SHOWN]],
+        "more": len(found["drift"]) - _SHOWN,
         "chosen": chosen,
         "causes": _CAUSES,
         "actions": ACTIONS,

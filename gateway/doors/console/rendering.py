@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,13 +42,15 @@ class StaticFile:
 def static_files() -> Mapping[str, StaticFile]:
     """Every file by its name."""
     folder = files("gateway.doors.console") / "static"
-    return {name: _file((folder / name).read_bytes(), kind) for name, kind in _TYPES.items()}
+    return {name: _file(_INDENT.sub(b"", (folder / name).read_bytes()), kind) for name, kind in _TYPES.items()}
 
 
 def _file(content: bytes, kind: str) -> StaticFile:
     return StaticFile(content=content, kind=kind, version=hashlib.sha256(content).hexdigest()[:12])
 
 
+_INDENT: Final = re.compile(rb"^ +", re.MULTILINE)
+"""What no browser needs of a file: none of them has a text over several lines."""
 _LONGEST: Final = 20_000
 """Characters of one value on a page."""
 _SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86_400
