@@ -36,7 +36,7 @@ _LEAST_GROUP: Final = 4
 """Rows in a row by one actor, for one motive and with one result, from which they are shown as one."""
 _ALIKE: Final = ("actor", "kind", "stack", "intent", "motivation", "verdict", "state", "mode")
 
-_ROWS: Final = 34
+_ROWS: Final = 26
 """Rows of a page: with them a first visit loads less than 100 KB."""
 
 

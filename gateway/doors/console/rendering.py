@@ -49,8 +49,8 @@ def _file(content: bytes, kind: str) -> StaticFile:
     return StaticFile(content=content, kind=kind, version=hashlib.sha256(content).hexdigest()[:12])
 
 
-_INDENT: Final = re.compile(rb"^ +", re.MULTILINE)
-"""What no browser needs of a file: none of them has a text over several lines."""
+_INDENT: Final = re.compile(rb"^ *//.*\n|^ +", re.MULTILINE)
+"""What no browser needs of a file, indents and lines of comment: none of them has a text over several lines."""
 _LONGEST: Final = 20_000
 """Characters of one value on a page."""
 _SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86_400
