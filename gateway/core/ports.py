@@ -571,6 +571,10 @@ class PlanLedger(Protocol):
         """How often calls that AWS did not refuse used each planned change of a session. Raises `errors.LedgerUnavailable`."""
         ...
 
+    async def created(self, plan: str) -> frozenset[str]:
+        """The addresses of what calls of a session created, without those that AWS has not answered. Raises `errors.LedgerUnavailable`."""
+        ...
+
     async def made(self, plan: str) -> Mapping[str, str]:
         """The id that AWS chose for each planned resource that was created in a session, by its address. Raises `errors.LedgerUnavailable`."""
         ...

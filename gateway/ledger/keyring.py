@@ -65,6 +65,14 @@ _MADE_LATELY: Final = Statement(
         KEYS.c.expires_at <= bindparam("now"),
     )
 )
+_OF_SUBJECT: Final = Query.of(
+    KEYS,
+    StoredKeyRow,
+    KEYS.c.session_of == bindparam("key"),
+    KEYS.c.revoked_at.is_(None),
+    or_(KEYS.c.expires_at > bindparam("now"), KEYS.c.created_at > bindparam("since")),
+    KEYS.c.assumed.is_not(None),
+)
 _OPEN_UNDER: Final = Query.of(
     KEYS,
     KeyRow,
@@ -96,6 +104,8 @@ MOST_SESSIONS: Final[Mapping[ActorKind, int]] = {
     ActorKind.PIPELINE: 1_000,
 }
 """How many sessions of one standing key may be open at once: each is a key that somebody has to find when the standing one is lost."""
+SHARE: Final = 5
+"""Into so many parts the sessions of a role are divided, of which one web identity has one at most: others that the role trusts get theirs."""
 OF_ROLE: Final = "role:"
 """Begins what a session key is of that a web identity got: the role, and no standing key."""
 AGAIN: Final = 0.9
@@ -126,8 +136,29 @@ def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetim
                 f"{'The key ' if of_key else ''}{stored.session_of} has {most} sessions open or made within ten minutes, and no more may be. No key was made; use one "
                 "of them, or let them end."
             )
+        if not of_key:
+            _refuse_more_than_share(transaction, stored, lately, most // SHARE)
     transaction.change(_INSERT, stored._asdict())
     transaction.append(_issued(stored, at))
+
+
+def _refuse_more_than_share(
+    transaction: Transaction, wanted: StoredKeyRow, lately: Mapping[str, SqlValue], most: int
+) -> None:
+    """Raise `errors.Overloaded` if the web identity behind a session of a role has its share of them, with what those assumed in turn."""
+    rows = {row.id: _assumption(row) for row in transaction.rows(_OF_SUBJECT, lately)}
+
+    def subject_of(assumed: Assumed) -> str:
+        while not assumed.subject and assumed.parent in rows:
+            assumed = rows[assumed.parent]
+        return assumed.subject
+
+    subject = subject_of(_assumption(wanted))
+    if sum(subject_of(each) == subject for each in rows.values()) >= most:
+        raise Overloaded(
+            f"{subject or 'You'} has {most} sessions of {wanted.session_of} open or made within ten minutes, and one workload may have no more: the "
+            "others that the role trusts need theirs. No key was made; use one of them, or let them end."
+        )
 
 
 def revoke_key(transaction: Transaction, key_id: str, at: datetime, *, distrust: bool = True) -> Revoked:

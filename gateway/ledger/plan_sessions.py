@@ -19,7 +19,14 @@ from gateway.core.ports import Key
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody, RecordedChange
 from gateway.ledger.decide.decision import decide
-from gateway.ledger.decide.plan_sessions import SessionRow, end_plan, made_ids, session_row, used_changes
+from gateway.ledger.decide.plan_sessions import (
+    SessionRow,
+    created_addresses,
+    end_plan,
+    made_ids,
+    session_row,
+    used_changes,
+)
 from gateway.ledger.decide.write_set import write_set
 from gateway.ledger.keyring import SqlKeyRing, issue_key, revoke_key
 from gateway.ledger.ledger import SqlLedger
@@ -78,6 +85,10 @@ class SqlPlanSessions:
     async def used(self, plan: str) -> Mapping[UsedChange, int]:
         """How often calls of a session used each of its changes."""
         return await self._ledger.read(lambda session: used_changes(session, plan))
+
+    async def created(self, plan: str) -> frozenset[str]:
+        """The addresses of what calls of a session created, without those that AWS has not answered."""
+        return await self._ledger.read(lambda session: created_addresses(session, plan))
 
     async def made(self, plan: str) -> Mapping[str, str]:
         """The id that AWS chose for each planned resource that was created in a session, by its address."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gateway.core.derived_rows import DerivedRow
+from gateway.core.derived_rows import Confidence, DerivedRow
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Basis, Call, CallClass, Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath
@@ -21,6 +21,7 @@ from gateway.core.model.plan_session import (
     UsedChange,
 )
 from gateway.effects.schema import TypeSchema
+from gateway.effects.type_rows import directions_of_types
 from gateway.plans.planned_values import PlannedResource, same
 from gateway.plans.provider_forms import is_default_policy
 from gateway.terraform.aws_location import GLOBAL_SERVICES, GLOBAL_TYPES
@@ -90,6 +91,8 @@ class SessionCall:
     made: Mapping[str, str]
     """By address, the id that AWS chose for what this session created."""
     schemas: Mapping[str, TypeSchema] = field(repr=False)
+    there: frozenset[str] = frozenset()
+    """The addresses of what calls of this session created, as AWS answered."""
 
     defaults: Mapping[str, Json] = field(default_factory=dict)
     """What a hand-made row says that AWS sets if the call leaves it out, by attribute."""
@@ -147,6 +150,21 @@ class SessionCall:
     def may_have_id(self, change: SessionChange) -> bool:
         """Whether a planned resource may have an id that nobody knows: it was created in the session, or adopted as AWS made it."""
         return change.address in self.created or change.resource_type.startswith(ADOPTED)
+
+    def too_early(self, uses: Sequence[PlanUse]) -> str:
+        """Why a call may not set what the plan creates: nothing created it yet, so what has its name is another's. Empty if it may."""
+        setting = {use.address for use in uses if use.action == EffectAction.SET.value}
+        for change in self.session.changes:
+            if change.address in setting and change.action in _MAKING and not self._may_be_there(change):
+                return f"the plan creates {change.address}, no call of its session has, and what has its name now is another's"
+        return ""
+
+    def _may_be_there(self, change: SessionChange) -> bool:
+        """Whether a resource that the plan makes may be there. Some types are created by the calls that set them, and some adopt what is there."""
+        if change.address in self.there or self.stack.recorded(change.address) is not None:
+            return True
+        creates = directions_of_types().get(change.resource_type, {}).get(EffectAction.CREATE)
+        return creates is not Confidence.ATTRIBUTES or change.resource_type.startswith(ADOPTED)
 
     def is_recorded(self, change: SessionChange, action: EffectAction) -> bool:
         """Whether the state has the resource that is changed. What is not there can only be made: an update or a deletion may be of anything."""

@@ -92,12 +92,15 @@ class SessionCalls:
             rules=self.rules(),
             used=await self.sessions.used(session.id),
             made=await self.sessions.made(session.id),
+            there=await self.sessions.created(session.id),
             schemas=_schemas(types),
             defaults=_defaults(call.service, call.operation),
             empty_secret=self.masker.mask(""),
             carries=carries_calls(call.service, call.operation, SERVICES),
         )
         found = match_of(asked)
+        if early := asked.too_early(found.uses):
+            found = CallMatch(objection=early)
         if found.objection:
             objection = (
                 f"{asked.operation} fits no change of plan {session.id}: {found.objection}. Nothing was sent. {_NEXT}"

@@ -129,9 +129,11 @@ class _Makes:
 
     def _named(self, name: str) -> Iterator[SessionChange]:
         for change in self.asked.session.changes:
-            made = change.action in _MAKES
-            if made and any(change.values.get(each) == name for each in _NAMES):
-                yield change
+            if change.action in _MAKES and any(change.values.get(each) == name for each in _NAMES):
+                # Until AWS has created it, what has the name is another's.
+                recorded = self.asked.stack.recorded(change.address) or {}
+                if change.address in self.asked.there or any(recorded.get(each) == name for each in _NAMES):
+                    yield change
 
 
 def _named_in(resource: str) -> Iterator[tuple[str, str]]:

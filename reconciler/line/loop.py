@@ -20,6 +20,8 @@ from gateway.core.ports import Clock, LedgerCommands, LedgerQueries, RecordQuery
 from gateway.core.records.codec import bodies_of
 from gateway.core.records.record import Stage
 from gateway.core.records.write_backs import ReconciledBody
+from gateway.terraform.config.module import load_module
+from gateway.terraform.config.sensitive import secret_texts, without_texts
 from gateway.terraform.config.source import parsed_once
 from gateway.terraform.secrets import masked_text
 from reconciler.adoption.model import LeftCreation
@@ -368,7 +370,7 @@ class Line:
         if not commit and proposal.files:
             commit = await branch.commit(proposal.files, proposal.message)
         # The lines around an edit are somebody's code, which may hold a secret, and the record is read by many.
-        diff = masked_text(await branch.diff(commit), PER_RUN) if commit else ""
+        diff = await _shown(branch, commit) if commit else ""
         return proposal.written_back(branch=self.branch, commit=commit, diff=diff)
 
     async def record_all(self, mutation: str, written: WrittenBack) -> None:
@@ -462,6 +464,16 @@ class Line:
 
 def _without_code(applied: AppliedMutation, classified: ClassifiedDrift) -> Proposal | None:
     return None if classified.concerns_code else replace(proposal_without_edits(classified), corrects=applied.corrects)
+
+
+async def _shown(branch: Branch, commit: str) -> str:
+    """The diff of a commit without secrets: those that the code marks as sensitive, and those of a known form. Empty if nobody can tell."""
+    diff = await branch.diff(commit)
+    try:
+        secrets = await asyncio.to_thread(lambda: secret_texts(load_module(branch.root)))
+    except CodeInvalid:
+        return ""
+    return masked_text(without_texts(diff, secrets), PER_RUN)
 
 
 def _declared_before(root: Path, wanted: Sequence[Wanted]) -> CodeBefore:

@@ -13,6 +13,7 @@ from gateway.core.model.path import AttributePath
 from gateway.terraform.config.edit_reach import all_definitions
 from gateway.terraform.config.module import Module, ResourceInstance, informed, load_module
 from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
+from gateway.terraform.config.sensitive import tells_secret
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
@@ -60,6 +61,7 @@ _MOST_SITES = 300
 """How many sites are tried for one value, the likeliest first; the code is evaluated for each."""
 _MOST_TOGETHER = 10
 """How many sites are tried for several values at once."""
+_NOT_SHOWN = "The code makes this value of one that it marks as sensitive, and an edit would show it. A person writes it, or marks it with nonsensitive()."
 Live = Mapping[str, Mapping[str, Json]]
 """Attributes by address; those of data sources under `data.type.name`."""
 
@@ -96,7 +98,10 @@ def edit_values(
     disk. Raises `CodeInvalid` if the code cannot be read.
     """
     first = state = _load(root, sources or {}, around or Surroundings(), live or {})
-    todo = sorted(wanted, key=_order)
+    secret = [each for each in wanted if _tells_secret(state, each)]
+    untold = tuple(Left(wanted=each, reason=_NOT_SHOWN) for each in secret)
+    keys = {each.key for each in secret}
+    todo = sorted((each for each in wanted if each.key not in keys), key=_order)
     allowed = tuple(part for each in todo for part in _parts(first, each))
     state, edits = _edit_together(state, todo, allowed)
     left: tuple[Left, ...] = ()
@@ -118,7 +123,13 @@ def edit_values(
         todo = [each for each, _ in missed] if made or not apart else []
         apart = not made
     changed = {path: source for path, source in state.sources.items() if first.original(path) != source}
-    return Edited(files=changed, edits=tuple(edits), left=left)
+    return Edited(files=changed, edits=tuple(edits), left=(*left, *untold))
+
+
+def _tells_secret(state: _State, wanted: Wanted) -> bool:
+    """Whether the code makes another value here, of what it marks as sensitive: edits, and how they were found, would tell that."""
+    instance = state.instance(wanted.address)
+    return instance is not None and not _holds(state, wanted) and tells_secret(instance, wanted.attribute)
 
 
 def _order(wanted: Wanted) -> tuple[str, str, str]:

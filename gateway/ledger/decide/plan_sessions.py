@@ -74,6 +74,18 @@ _MADE: Final = Statement(
     )
     .order_by(RECORDS.c.seq)
 )
+_CREATED: Final = Statement(
+    select(PLAN_USES.c.address)
+    .distinct()
+    .select_from(PLAN_USES.join(ATTEMPTS, ATTEMPTS.c.mutation_id == PLAN_USES.c.mutation_id))
+    .where(
+        PLAN_USES.c.plan == bindparam("plan"),
+        PLAN_USES.c.action == EffectAction.CREATE.value,
+        ATTEMPTS.c.state != AttemptState.FAILED.value,
+        ATTEMPTS.c.state != AttemptState.IN_FLIGHT.value,
+    )
+)
+"""What calls that are under way would create is not there yet: AWS may refuse them, because the name is another's."""
 _USED: Final = Query(
     select(PLAN_USES.c.address, PLAN_USES.c.action, PLAN_USES.c.operation, func.count().label("times"))
     .select_from(PLAN_USES.join(ATTEMPTS, ATTEMPTS.c.mutation_id == PLAN_USES.c.mutation_id))
@@ -133,6 +145,11 @@ def session_of_plan(session: Session, plan: str) -> PlanSessionRow | None:
 def used_changes(session: Session, plan: str) -> dict[UsedChange, int]:
     """How often calls of a session used each of its changes."""
     return {(row.address, row.action, row.operation): row.times for row in session.rows(_USED, {"plan": plan})}
+
+
+def created_addresses(session: Session, plan: str) -> frozenset[str]:
+    """The planned resources that calls of a session created, as far as AWS has answered."""
+    return frozenset(map(str, session.column(_CREATED, {"plan": plan})))
 
 
 def made_ids(session: Session, plan: str) -> dict[str, str]:

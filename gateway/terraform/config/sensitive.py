@@ -3,6 +3,7 @@
 Source of the rules: https://developer.hashicorp.com/terraform/language/manage-sensitive-data. What cannot be told is taken to be secret.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from tree_sitter import Node
 
 from gateway.core.model.json import Json
-from gateway.core.model.masking import Masker, holds_mask, is_masked
+from gateway.core.model.masking import IN_WORDS, Masker, holds_mask, is_masked
 from gateway.core.model.path import AttributePath
 from gateway.terraform.config.module import Module, Nested, ResourceInstance, nested, pick
 from gateway.terraform.config.source import Declared
@@ -25,6 +26,8 @@ _MARKS: Final = ("sensitive", "ephemeral")
 """Arguments of variables and outputs."""
 _FOLLOWED: Final = frozenset({"var", "local", "module"})
 """Roots of names whose values the code makes. Those of resources and data sources are known from the state, which has its own marks."""
+_PLAIN: Final = 4
+"""Characters from which a secret is found in any place of a text."""
 
 Steps = tuple[str, ...]
 _Name = tuple[str, Steps]
@@ -49,6 +52,74 @@ def veiled(instance: ResourceInstance, attribute: str, value: Json, masker: Mask
         return veil.of_block(instance.holder(steps[0]), instance.scope, steps, value, recorded)
     except (Unknown, RecursionError):
         return masker.mask(value)
+
+
+def tells_secret(instance: ResourceInstance, attribute: str) -> bool:
+    """Whether the code makes an attribute, or a part of it, of a secret. Nothing is evaluated, so every block of a kind counts."""
+    steps = AttributePath(attribute).steps
+    document, block = instance.holder(steps[0])
+    try:
+        return any(
+            _any(each, instance.module, rest, frozenset(), unveiled=True)
+            for each, rest in _written(document, block, steps)
+        )
+    except RecursionError:
+        return True
+
+
+def _written(document: Document, block: Node, steps: Steps) -> Iterator[tuple[Expression, Steps]]:
+    """The expressions that make what the steps lead to in a block, each with the steps that are left; without steps, all in the block."""
+    for name, attribute in document.attributes(block).items():
+        if not steps or name == steps[0]:
+            yield read_attribute(document, attribute), steps[1:]
+    for inner in document.blocks(block):
+        header = document.header(inner)
+        if header[0] == "content":
+            yield from _written(document, inner, steps)
+        elif not steps or steps[0] in (header[0], header[-1]):
+            below = tuple(each for each in steps[1:2] if not each.isdigit()) + steps[2:]
+            is_dynamic = header[0] == "dynamic"
+            source = document.attributes(inner).get("for_each") if is_dynamic else None
+            if source is not None:
+                yield read_attribute(document, source), ()
+            yield from _contents(document, inner, below) if is_dynamic else _written(document, inner, below)
+
+
+def _contents(document: Document, dynamic: Node, steps: Steps) -> Iterator[tuple[Expression, Steps]]:
+    for content in document.blocks(dynamic, "content"):
+        yield from _written(document, content, steps)
+
+
+def secret_texts(module: Module) -> frozenset[str]:
+    """What the code gives variables that it marks as sensitive, literal by literal, in the module and all below it.
+
+    Raises `errors.CodeInvalid` for too many modules.
+    """
+    found: set[str] = set()
+    for each in module.modules():
+        for name, declared in each.source.variables.items():
+            if not _is_marked(each, declared):
+                continue
+            try:
+                given = each.definition(name)
+            except Unknown:
+                continue
+            for part in e.walk(read_attribute(given.document, given.attribute)):
+                if isinstance(part, e.LiteralValue) and isinstance(part.value, str | float | int):
+                    found.add(str(part.value))
+                elif isinstance(part, e.Template):
+                    found |= {text.strip() for text in part.parts if isinstance(text, str)}
+    return frozenset(found - {"", "True", "False"})
+
+
+def without_texts(text: str, secrets: frozenset[str]) -> str:
+    """The text without these secrets. One of a few characters is taken out where it stands in quotes, or as a whole value after `=`."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _PLAIN:
+            text = text.replace(secret, f"({IN_WORDS})")
+        else:
+            text = re.sub(rf'(=\s*"?|"){re.escape(secret)}(?="|\s*$)', rf"\1({IN_WORDS})", text, flags=re.MULTILINE)
+    return text
 
 
 class _Veil:

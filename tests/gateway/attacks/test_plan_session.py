@@ -111,8 +111,10 @@ def test_tags_are_those_of_the_plan(gate: Gate) -> None:
     url = f"{gate.url}/123456789012/fresh"
     refused(applying.client("sqs").tag_queue, QueueUrl=url, Tags={"owner": "intruder"})
     refused(applying.client("sqs").tag_queue, QueueUrl=f"{gate.url}/123456789012/other", Tags={"team": "shop"})
+    refused(applying.client("sqs").tag_queue, QueueUrl=url, Tags={"team": "shop"})  # it is not there yet
+    applying.client("sqs").create_queue(QueueName="fresh")
     applying.client("sqs").tag_queue(QueueUrl=url, Tags={"team": "shop"})
-    assert sent(gate) == ["TagQueue"]
+    assert sent(gate) == ["CreateQueue", "TagQueue"]
 
 
 def test_another_resource_of_the_planned_type_is_not_touched(gate: Gate) -> None:

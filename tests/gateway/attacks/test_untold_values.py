@@ -107,11 +107,12 @@ def test_a_role_that_the_plan_makes_may_be_handed_on_and_no_other(gate: Gate) ->
     queue = planned("aws_sqs_queue.admin", "create", values={"name": "admin"})
     group = planned("aws_autoscaling_group.kafka_consumer", "update", unknown=["service_linked_role_arn"])
     applying = opened(gate, role, queue, group, actor="human")
+    applying.client("iam").create_role(RoleName="fresh", AssumeRolePolicyDocument=TRUST)
     update = applying.client("autoscaling").update_auto_scaling_group
     named = {"AutoScalingGroupName": "kafka-consumer-processor-asg"}
     assert "SEN-I010" in refused(update, **named, ServiceLinkedRoleARN=f"{arn}admin")
     update(**named, ServiceLinkedRoleARN=f"{arn}fresh")
-    assert list(gate.upstream.asked) == ["UpdateAutoScalingGroup"]
+    assert list(gate.upstream.asked) == ["CreateRole", "UpdateAutoScalingGroup"]
 
 
 QUEUE = "https://sqs.us-east-1.amazonaws.com/123456789012/foreign"

@@ -24,6 +24,7 @@ def untold(*rows: DerivedRow, free: str, made: dict[str, str] | None = None, **p
     """Attribute → value of what nobody has judged, of a call that creates a repository beside a planned role."""
     role = change("fresh", kind="aws_iam_role", values={"name": "fresh"})
     asked = session_call(*rows, changes=(change(free=frozenset({free})), role), made=made, **parameters)
+    asked = replace(asked, there=frozenset({role.address}))
     found = by_rows(asked)
     assert found.uses, found.objection
     effects, keys = with_untold(asked, found, PER_RUN)
@@ -130,7 +131,9 @@ def test_what_names_a_resource_of_the_plan_was_judged_with_it(text: str, *, is_n
 def test_an_arn_names_what_the_plan_makes_by_its_whole_name(text: str, kind: str, name: str, *, is_named: bool) -> None:
     planned = (change(free=frozenset({"destination_arn"})), change("fresh", kind=kind, values={"name": name}))
     asked = session_call(row(C), changes=planned, DestinationArn=text)
-    _, keys = with_untold(asked, by_rows(asked), PER_RUN)
+    found = by_rows(asked)
+    assert with_untold(asked, found, PER_RUN)[1], "until it is created, what has its name is another's"
+    _, keys = with_untold(replace(asked, there=frozenset({planned[1].address})), found, PER_RUN)
     assert bool(keys) is not is_named
 
 

@@ -93,7 +93,7 @@ async def test_a_change_is_written_to_where_its_value_came_from_and_recorded(
     body = await line.reconcile(backlog.decided[mutation], backlog)
 
     assert body.members["files"] == ["terraform.tfvars"]
-    assert parses[Path("main.tf")] == 1
+    assert parses[Path("main.tf")] == 2, "for the proof, and for what the diff may not tell"
     assert "-desired = 2\n+desired = 6" in str(body.members["diff"])
     proofs = body.members["proofs"]
     assert isinstance(proofs, list)
