@@ -4,16 +4,16 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from time import monotonic
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.core.errors import LedgerUnavailable
 from gateway.ledger.store.database import Store, unavailable
+from gateway.ledger.store.job import Job, new_job
 
 T = TypeVar("T")
 
@@ -24,26 +24,6 @@ A ledger that answers one query after the other is not silent, however many wait
 """
 
 
-@dataclass(slots=True)
-class _Question(Generic[T]):
-    """One caller's query, and the future that waits for its result."""
-
-    query: Callable[[Connection], T]
-    future: asyncio.Future[T]
-    loop: asyncio.AbstractEventLoop
-    result: T | None = None
-    error: BaseException | None = None
-
-    def resolve(self) -> None:
-        """Tell who waits; on the event loop."""
-        if self.future.done():
-            return
-        if self.error is not None:
-            self.future.set_exception(self.error)
-        else:
-            self.future.set_result(self.result)  # type: ignore[arg-type]  # T itself may be None
-
-
 class Reader:
     """Runs queries on a thread of its own, so that neither the event loop nor the writer waits for them.
 
@@ -52,7 +32,7 @@ class Reader:
 
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
-        self._queue: SimpleQueue[_Question[Any] | None] = SimpleQueue()
+        self._queue: SimpleQueue[Job[Connection, Any] | None] = SimpleQueue()
         self._connection: Connection | None = None
         self._closed = False
         self._closing = threading.Lock()
@@ -88,13 +68,12 @@ class Reader:
         return self._asked(query)
 
     def _asked(self, query: Callable[[Connection], T]) -> asyncio.Future[T]:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
+        job = new_job(query)
         with self._closing:
             if self._closed:
                 raise LedgerUnavailable("The ledger is closed, so nothing could be read.")
-            self._queue.put(_Question(query=query, future=future, loop=loop))
-        return future
+            self._queue.put(job)
+        return job.future
 
     def close(self) -> None:
         """Finish the queries that wait, and stop. Blocks until then."""
@@ -104,16 +83,16 @@ class Reader:
         self._thread.join()
 
     def _answer(self) -> None:
-        while (question := self._queue.get()) is not None:
+        while (job := self._queue.get()) is not None:
             # Who waits no longer needs no answer.
-            if not question.future.cancelled():
+            if not job.future.cancelled():
                 try:
-                    question.result = self._run(question.query)
+                    job.result = self._run(job.work)
                 except BaseException as error:  # noqa: BLE001  whatever it is, who waits for the result gets it
-                    question.error = error
+                    job.error = error
                 with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
-                    question.loop.call_soon_threadsafe(question.resolve)
-            del question  # not kept alive while this thread waits
+                    job.loop.call_soon_threadsafe(job.resolve)
+            del job  # not kept alive while this thread waits
         self._drop()
 
     def _run(self, query: Callable[[Connection], T]) -> T:

@@ -3,10 +3,9 @@
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,16 +15,18 @@ from gateway.core.failpoints import Point, failpoint
 from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.hashes import START
 from gateway.ledger.store.database import Store, unavailable
+from gateway.ledger.store.job import Job, new_job
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.tables import RECORDS
 from gateway.ledger.store.transaction import Transaction
 
 T = TypeVar("T")
+_Job: TypeAlias = Job[Transaction, Any]
 
 _BATCH: Final = 256
-_SAVEPOINT: Final = "SAVEPOINT item"
-_RELEASE: Final = "RELEASE SAVEPOINT item"
-_ROLLBACK_TO: Final = "ROLLBACK TO SAVEPOINT item"
+_SAVEPOINT: Final = "SAVEPOINT job"
+_RELEASE: Final = "RELEASE SAVEPOINT job"
+_ROLLBACK_TO: Final = "ROLLBACK TO SAVEPOINT job"
 FIND_OUT_SECONDS: Final = 10.0
 """How long a commit is looked for whose reply was lost: longer than a fail-over of a managed PostgreSQL's connections takes to begin, and shorter
 than callers wait.
@@ -33,25 +34,6 @@ than callers wait.
 _ASK_AGAIN_SECONDS: Final = 0.2
 _BRIEFLY: Final = text("SET LOCAL lock_timeout = '2s'")
 """A server that still holds the lost connection's transaction is asked again."""
-
-
-@dataclass(slots=True)
-class _Item(Generic[T]):
-    """One caller's work, and the future that waits for its result."""
-
-    work: Callable[[Transaction], T]
-    future: asyncio.Future[T]
-    loop: asyncio.AbstractEventLoop
-    result: T | None = None
-    error: Exception | None = None
-
-    def resolve(self) -> None:
-        if self.future.done():
-            return
-        if self.error is not None:
-            self.future.set_exception(self.error)
-        else:
-            self.future.set_result(self.result)  # type: ignore[arg-type]  # T itself may be None
 
 
 class Writer:
@@ -66,7 +48,7 @@ class Writer:
         self._key = key
         self._anchor = anchor
         self._seen = seen
-        self._queue: SimpleQueue[_Item[Any] | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._closed = False
         self._closing = threading.Lock()
         """Held while something is put into the queue: nothing may come after its end, where nobody would take it and its caller wait for ever."""
@@ -81,14 +63,12 @@ class Writer:
         """
         if self._anchor is not None:
             self._anchor.guard()
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
-        item = _Item(work=work, future=future, loop=loop)
+        job = new_job(work)
         with self._closing:
             if self._closed:
                 raise LedgerUnavailable("The ledger is closed, so nothing was stored.")
-            self._queue.put(item)
-        return await future
+            self._queue.put(job)
+        return await job.future
 
     def close(self) -> None:
         """Finish the submitted work, and stop. Blocks until then."""
@@ -118,28 +98,28 @@ class Writer:
         if self._anchor is not None:
             self._anchor.committed(end)
 
-    def _gather(self) -> list[_Item[Any]]:
-        """Wait for the first item, then take all that wait; an empty list means stop."""
+    def _gather(self) -> list[_Job]:
+        """Wait for the first job, then take all that wait; an empty list means stop."""
         first = self._queue.get()
         if first is None:
             return []
         batch = [first]
         try:
             while len(batch) < _BATCH:
-                item = self._queue.get_nowait()
-                if item is None:
+                job = self._queue.get_nowait()
+                if job is None:
                     self._queue.put(None)
                     break
-                batch.append(item)
+                batch.append(job)
         except Empty:
             pass
         return batch
 
 
 def commit(
-    store: Store, connection: Connection, batch: Sequence[_Item[Any]], *, key: bytes, seen: ChainEndRow
+    store: Store, connection: Connection, batch: Sequence[_Job], *, key: bytes, seen: ChainEndRow
 ) -> ChainEndRow:
-    """Run every item and commit those that did not fail; the last record known to be stored, at first `seen`.
+    """Run every job and commit those that did not fail; the last record known to be stored, at first `seen`.
 
     Raises `errors.LedgerUnavailable`; none is then stored.
     """
@@ -147,12 +127,12 @@ def commit(
         try:
             store.lock(connection)
             transaction = Transaction(connection, key, seen=seen)
-            for item in batch:
-                _run_one(transaction, item, alone=len(batch) == 1)
+            for job in batch:
+                _run_one(transaction, job, alone=len(batch) == 1)
         except BaseException:
             _roll_back(connection)
             raise
-        if all(item.error is not None for item in batch):
+        if all(job.error is not None for job in batch):
             connection.rollback()
             return seen
     try:
@@ -166,24 +146,24 @@ def commit(
     return transaction.end or seen
 
 
-def _run_one(transaction: Transaction, item: _Item[Any], *, alone: bool) -> None:
+def _run_one(transaction: Transaction, job: _Job, *, alone: bool) -> None:
     if alone:
-        item.result, item.error = _attempt(transaction, item)
+        job.result, job.error = _attempt(transaction, job)
         return
     before = transaction.end
     transaction.command(_SAVEPOINT)
-    item.result, item.error = _attempt(transaction, item)
-    if item.error is not None:
+    job.result, job.error = _attempt(transaction, job)
+    if job.error is not None:
         transaction.command(_ROLLBACK_TO)
         transaction.end = before
     transaction.command(_RELEASE)
 
 
-def _attempt(transaction: Transaction, item: _Item[Any]) -> tuple[Any, Exception | None]:
-    """The item's result or its error. If the error also broke the transaction, the next statement on it fails."""
+def _attempt(transaction: Transaction, job: _Job) -> tuple[Any, Exception | None]:
+    """The job's result or its error. If the error also broke the transaction, the next statement on it fails."""
     try:
         with unavailable():
-            return item.work(transaction), None
+            return job.work(transaction), None
     except Exception as error:  # noqa: BLE001  raised to the caller who waits
         return None, error
 
@@ -228,29 +208,29 @@ def _stored_hash(store: Store, seq: int) -> str | None:
     return found
 
 
-def _fail(batch: Sequence[_Item[Any]], error: Exception) -> None:
-    for item in batch:
+def _fail(batch: Sequence[_Job], error: Exception) -> None:
+    for job in batch:
         # One error object per caller: a shared one would collect all their tracebacks.
-        item.error = LedgerUnavailable(str(error)) if isinstance(error, SentinelError) else _unexpected(error)
+        job.error = LedgerUnavailable(str(error)) if isinstance(error, SentinelError) else _unexpected(error)
 
 
 def _unexpected(error: Exception) -> LedgerUnavailable:
     return LedgerUnavailable(f"The ledger's writer failed ({type(error).__name__}), so nothing was stored.")
 
 
-def _resolve_all(batch: Sequence[_Item[Any]]) -> None:
+def _resolve_all(batch: Sequence[_Job]) -> None:
     """Resolve the futures, with one callback for each event loop."""
-    loops: dict[asyncio.AbstractEventLoop, list[_Item[Any]]] = {}
-    for item in batch:
-        loops.setdefault(item.loop, []).append(item)
-    for loop, items in loops.items():
+    loops: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
+    for job in batch:
+        loops.setdefault(job.loop, []).append(job)
+    for loop, jobs in loops.items():
         try:
-            loop.call_soon_threadsafe(_resolve, items)
+            loop.call_soon_threadsafe(_resolve, jobs)
         except RuntimeError:
             # The loop is closed, so nobody waits. What was committed stays.
             continue
 
 
-def _resolve(items: Sequence[_Item[Any]]) -> None:
-    for item in items:
-        item.resolve()
+def _resolve(jobs: Sequence[_Job]) -> None:
+    for job in jobs:
+        job.resolve()
