@@ -25,6 +25,8 @@ def left(*, who: As = None, as_json: Json = False) -> None:
     show_table(
         "Left", ["since", "actor", "stack", "what", "reason", "mutation"], [_row(entry) for entry in reply["left"]]
     )
+    if reply["more"]:
+        console.print("There is more, of older reports: it is listed when what stands here is done.")
 
 
 def _row(entry: Mapping[str, Any]) -> list[str]:

@@ -151,6 +151,15 @@ def test_without_a_gateway_a_command_says_so(document: Callable[..., Any], monke
     assert (code, reply["code"]) == (1, "api_unreachable")
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Commands heed interrupts, also where a shell started the tests in the background and so told them to ignore these."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_one_interrupt_ends_a_command_though_the_gateway_does_not_answer(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         command = subprocess.Popen(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.cli import drift
 from gateway.core.model.json import Json
 from gateway.core.times import SystemClock
 from tests.kit.bodies import written_back
@@ -48,7 +49,7 @@ def test_what_is_left_is_listed_until_it_is_done(
     ):
         assert part in line
     gate.run(gate.ledger.record_reconciliation(mutation, at=now, body=written_back({"merged": True})))
-    assert document("left") == (0, {"left": []})
+    assert document("left") == (0, {"left": [], "more": False})
 
 
 def test_an_outcome_that_nothing_showed_is_left_until_it_is_settled(
@@ -62,13 +63,30 @@ def test_an_outcome_that_nothing_showed_is_left_until_it_is_settled(
     gate.upstream.behaviour = "ok"
     mutation = doubtful.value.response["ResponseMetadata"]["HTTPHeaders"]["x-sentinel-mutation"]
     speak_as(gate, "human")
-    assert document("left")[1] == {"left": []}
+    assert document("left")[1] == {"left": [], "more": False}
     gate.run(gate.ledger.leave_to_human(mutation, "Nothing showed it.", SystemClock().now()))
     (entry,) = document("left")[1]["left"]
     assert (entry["kind"], entry["reason"], entry["mutation_id"]) == ("in_doubt", "Nothing showed it.", mutation)
     assert f"sentinel settle {mutation}" in sentinel("left").stdout
     speak_as(gate, "rival")
-    assert document("left") == (0, {"left": []})
+    assert document("left") == (0, {"left": [], "more": False})
     speak_as(gate, "human")
     assert sentinel("settle", mutation, "--failed", "--reason", "I looked.").exit_code == 0
-    assert document("left") == (0, {"left": []})
+    assert document("left") == (0, {"left": [], "more": False})
+
+
+def test_a_list_that_goes_on_says_so(monkeypatch: pytest.MonkeyPatch, sentinel: Callable[..., Any]) -> None:
+    entry = {
+        **LEFT,
+        "since": "2026-11-28T08:00:00Z",
+        "actor": "agent",
+        "stack": "s",
+        "kind": "write_back",
+        "mutation_id": "mut_1",
+    }
+
+    async def answered(*_: object, **__: object) -> dict[str, Json]:
+        return {"left": [entry], "more": True}
+
+    monkeypatch.setattr(drift, "call_api_as", answered)
+    assert "There is more, of older reports" in sentinel("left").stdout
