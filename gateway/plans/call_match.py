@@ -66,6 +66,8 @@ SENT_UNASKED: Mapping[tuple[str, str], frozenset[str]] = {
 
 _OF_ANOTHER = "_id"
 """How the attributes end that have the id of another resource."""
+_EXCLUSIVE = "_exclusive"
+"""How types end that are no resources of their own: the provider takes away what another resource has besides."""
 _MAKING = (PlannedAction.CREATE, PlannedAction.REPLACE)
 _DIRECTIONS: Mapping[EffectAction, tuple[PlannedAction, ...]] = {
     EffectAction.CREATE: _MAKING,
@@ -163,8 +165,15 @@ class SessionCall:
         """Whether a resource that the plan makes may be there. Some types are created by the calls that set them, and some adopt what is there."""
         if change.address in self.there or self.stack.recorded(change.address) is not None:
             return True
+        if change.resource_type.endswith(_EXCLUSIVE) or self._names_made(change.resource_type):
+            return True
         creates = directions_of_types().get(change.resource_type, {}).get(EffectAction.CREATE)
         return creates is not Confidence.ATTRIBUTES or change.resource_type.startswith(ADOPTED)
+
+    def _names_made(self, resource_type: str) -> bool:
+        """Whether the call names what this session made of the type, which may be recorded at another planned resource that looks the same."""
+        types = {change.address: change.resource_type for change in self.session.changes}
+        return any(types.get(address) == resource_type and self.says(made) for address, made in self.made.items())
 
     def is_recorded(self, change: SessionChange, action: EffectAction) -> bool:
         """Whether the state has the resource that is changed. What is not there can only be made: an update or a deletion may be of anything."""

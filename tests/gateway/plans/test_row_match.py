@@ -12,7 +12,7 @@ from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, O
 from gateway.core.model.mutation import Call, CallClass, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.model.plan import PlannedAction
-from gateway.core.model.plan_session import PlanRules, PlanSession, SessionChange
+from gateway.core.model.plan_session import PlanRules, PlanSession, PlanUse, SessionChange
 from gateway.core.model.verdict import Mode
 from gateway.core.settings import StackSettings
 from gateway.effects.schema import known_schemas
@@ -740,3 +740,22 @@ def test_a_call_gives_the_entries_of_a_map_that_change() -> None:
     assert given(email="b@example.com", name="Ada").uses
     assert given(email="c@example.com").objection
     assert given(email="b@example.com", role="admin").objection
+
+
+@pytest.mark.parametrize(
+    ("kind", "made", "is_early"),
+    [
+        ("aws_network_acl", {}, True),
+        ("aws_network_acl", {"aws_network_acl.twin": "acl-1"}, False),
+        ("aws_network_acl", {"aws_network_acl.twin": "acl-2"}, True),
+        ("aws_network_acl", {"aws_vpc.main": "acl-1"}, True),
+        ("aws_iam_role_policy_attachments_exclusive", {}, False),
+    ],
+)
+def test_what_a_session_made_may_be_set_whichever_twin_it_is_recorded_at(
+    kind: str, made: dict[str, str], *, is_early: bool
+) -> None:
+    planned = (change("inline", kind=kind), change("twin", kind=kind), change("main", kind="aws_vpc"))
+    asked = session_call(changes=planned, made=made, NetworkAclId="acl-1", RuleNumber=32767)
+    uses = [PlanUse(address=f"{kind}.inline", action="set", most=1)]
+    assert bool(asked.too_early(uses)) is is_early
