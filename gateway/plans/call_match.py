@@ -173,7 +173,9 @@ class SessionCall:
     def _names_made(self, resource_type: str) -> bool:
         """Whether the call names what this session made of the type, which may be recorded at another planned resource that looks the same."""
         types = {change.address: change.resource_type for change in self.session.changes}
-        return any(types.get(address) == resource_type and self.says(made) for address, made in self.made.items())
+        # Only a parameter that is an id names it: a tag or another text that has the id says nothing of what the call sets.
+        named = [value for name, value in self.call.parameters.items() if name.endswith("Id")]
+        return any(types.get(address) == resource_type and made in named for address, made in self.made.items())
 
     def is_recorded(self, change: SessionChange, action: EffectAction) -> bool:
         """Whether the state has the resource that is changed. What is not there can only be made: an update or a deletion may be of anything."""
