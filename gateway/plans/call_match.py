@@ -165,6 +165,8 @@ class SessionCall:
         """Whether a resource that the plan makes may be there. Some types are created by the calls that set them, and some adopt what is there."""
         if change.address in self.there or self.stack.recorded(change.address) is not None:
             return True
+        if any(row.resource_type == change.resource_type and EffectAction.CREATE in row.actions for row in self.rows):
+            return True  # the call itself creates it, as a user's being added to a group creates the membership
         if change.resource_type.endswith(_EXCLUSIVE) or self._names_made(change.resource_type):
             return True
         creates = directions_of_types().get(change.resource_type, {}).get(EffectAction.CREATE)

@@ -759,3 +759,12 @@ def test_what_a_session_made_may_be_set_whichever_twin_it_is_recorded_at(
     asked = session_call(changes=planned, made=made, NetworkAclId="acl-1", RuleNumber=32767)
     uses = [PlanUse(address=f"{kind}.inline", action="set", most=1)]
     assert bool(asked.too_early(uses)) is is_early
+
+
+def test_a_call_that_creates_a_membership_is_never_too_early_for_it() -> None:
+    kind = "aws_iam_group_membership"
+    uses = [PlanUse(address=f"{kind}.seed", action="set", most=1)]
+    adds = row(C, S, confidence=Confidence.ATTRIBUTES, resource_type=kind)
+    other = replace(adds, resource_type="aws_iam_user_group_membership")
+    assert not session_call(adds, changes=(change("seed", kind=kind),), made={}).too_early(uses)
+    assert session_call(other, changes=(change("seed", kind=kind),), made={}).too_early(uses)
