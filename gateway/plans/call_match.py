@@ -153,13 +153,19 @@ class SessionCall:
         """Whether a planned resource may have an id that nobody knows: it was created in the session, or adopted as AWS made it."""
         return change.address in self.created or change.resource_type.startswith(ADOPTED)
 
-    def too_early(self, uses: Sequence[PlanUse]) -> str:
-        """Why a call may not set what the plan creates: nothing created it yet, so what has its name is another's. Empty if it may."""
+    def not_there(self, uses: Sequence[PlanUse]) -> Sequence[SessionChange]:
+        """What the call would set although the plan creates it and nothing created it yet, so that what has its name is another's."""
         setting = {use.address for use in uses if use.action == EffectAction.SET.value}
-        for change in self.session.changes:
-            if change.address in setting and change.action in _MAKING and not self._may_be_there(change):
-                return f"the plan creates {change.address}, no call of its session has, and what has its name now is another's"
-        return ""
+        return [
+            each
+            for each in self.session.changes
+            if each.address in setting and each.action in _MAKING and not self._may_be_there(each)
+        ]
+
+    def without(self, changes: Sequence[SessionChange]) -> "SessionCall":
+        """The same call in a session whose plan does not have these changes."""
+        left = tuple(each for each in self.session.changes if each not in changes)
+        return replace(self, session=replace(self.session, changes=left))
 
     def _may_be_there(self, change: SessionChange) -> bool:
         """Whether a resource that the plan makes may be there. Some types are created by the calls that set them, and some adopt what is there."""

@@ -82,18 +82,22 @@ def _with_twins(asked: SessionCall) -> Sequence[DerivedRow]:
     """
     rows = asked.rows
     types = {row.resource_type for row in rows}
-    # What the plan adopts as AWS made it is neither made nor deleted by it.
     twins = (
-        replace(row, resource_type=twin.resource_type)
+        replace(row, resource_type=twin.resource_type, actions=actions)
         for row in rows
         for twin in TWINS.get(row.resource_type, ())
-        if twin.resource_type not in types and not twin.names and not twin.resource_type.startswith(ADOPTED)
+        if twin.resource_type not in types and not twin.names and (actions := _actions_on(twin.resource_type, row))
     )
     tagging = next((row for row in rows if _tags_by_arn(row)), None)
     if tagging is None:
         return (*rows, *twins)
     others = {each.resource_type for each in asked.session.changes} & types_of_service(asked.call.service) - types
     return (*rows, *twins, *(replace(tagging, resource_type=each) for each in sorted(others)))
+
+
+def _actions_on(twin: str, row: DerivedRow) -> frozenset[EffectAction]:
+    """What the row does to the twin: what the plan adopts as AWS made it is set by it, and neither made nor deleted."""
+    return row.actions & {EffectAction.SET} if twin.startswith(ADOPTED) else row.actions
 
 
 def _tags_by_arn(row: DerivedRow) -> bool:

@@ -98,9 +98,7 @@ class SessionCalls:
             empty_secret=self.masker.mask(""),
             carries=carries_calls(call.service, call.operation, SERVICES),
         )
-        found = match_of(asked)
-        if early := asked.too_early(found.uses):
-            found = CallMatch(objection=early)
+        found = match_of_present(asked)
         if found.objection:
             objection = (
                 f"{asked.operation} fits no change of plan {session.id}: {found.objection}. Nothing was sent. {_NEXT}"
@@ -141,6 +139,20 @@ def _says_more(asked: SessionCall, row: DerivedRow) -> bool:
     whole = {effect.resource_type for effect in asked.effects if effect.action is EffectAction.INVOKE}
     is_sure = row.origin is Origin.TRACED and row.confidence is Confidence.ATTRIBUTES
     return is_sure and row.resource_type in whole and row.actions == {EffectAction.DELETE}
+
+
+def match_of_present(asked: SessionCall) -> CallMatch:
+    """How a call fits what is there: what the session has not created yet is nothing that a call could set."""
+    found = match_of(asked)
+    absent = asked.not_there(found.uses)
+    if not absent:
+        return found
+    other = match_of(asked.without(absent))
+    if other.objection or asked.not_there(other.uses):
+        return CallMatch(
+            objection=f"the plan creates {absent[0].address}, no call of its session has, and what has its name now is another's"
+        )
+    return other
 
 
 def match_of(asked: SessionCall) -> CallMatch:

@@ -18,7 +18,7 @@ from gateway.core.settings import StackSettings
 from gateway.effects.schema import known_schemas
 from gateway.plans.call_match import CallMatch, SessionCall, by_effects
 from gateway.plans.row_match import by_rows
-from gateway.plans.session_calls import match_of
+from gateway.plans.session_calls import match_of, match_of_present
 from gateway.terraform.forms import Twin
 from gateway.terraform.stacks import Stacks
 from tests.kit import nouns
@@ -758,7 +758,7 @@ def test_what_a_session_made_may_be_set_whichever_twin_it_is_recorded_at(
     planned = (change("inline", kind=kind), change("twin", kind=kind), change("main", kind="aws_vpc"))
     asked = session_call(changes=planned, made=made, NetworkAclId="acl-1", RuleNumber=32767)
     uses = [PlanUse(address=f"{kind}.inline", action="set", most=1)]
-    assert bool(asked.too_early(uses)) is is_early
+    assert bool(asked.not_there(uses)) is is_early
 
 
 def test_a_call_that_creates_a_membership_is_never_too_early_for_it() -> None:
@@ -766,5 +766,31 @@ def test_a_call_that_creates_a_membership_is_never_too_early_for_it() -> None:
     uses = [PlanUse(address=f"{kind}.seed", action="set", most=1)]
     adds = row(C, S, confidence=Confidence.ATTRIBUTES, resource_type=kind)
     other = replace(adds, resource_type="aws_iam_user_group_membership")
-    assert not session_call(adds, changes=(change("seed", kind=kind),), made={}).too_early(uses)
-    assert session_call(other, changes=(change("seed", kind=kind),), made={}).too_early(uses)
+    assert not session_call(adds, changes=(change("seed", kind=kind),), made={}).not_there(uses)
+    assert session_call(other, changes=(change("seed", kind=kind),), made={}).not_there(uses)
+
+
+def test_a_call_that_sets_what_nothing_created_yet_may_be_of_what_the_plan_adopts() -> None:
+    """Terraform takes the entries out of the ACL that AWS made with a VPC, while others of the plan are not created yet."""
+    kind, adopted = "aws_network_acl", "aws_default_network_acl"
+    takes_out = row(
+        S,
+        service="ec2",
+        operation="DeleteNetworkAclEntry",
+        resource_type=kind,
+        identity={"NetworkAclId": source("id")},
+        unexplained=("Egress", "RuleNumber"),
+    )
+    own = change("own", kind=kind, free=frozenset({"id"}))
+    default = change("seed", kind=adopted, free=frozenset({"id"}))
+
+    def found(*changes: SessionChange) -> CallMatch:
+        used = {("aws_vpc.main", C.value, "ec2:CreateVpc"): 1}  # whose ACL has an id that nobody knows
+        named: dict[str, Any] = {"NetworkAclId": "acl-1", "RuleNumber": 100, "Egress": True}
+        return match_of_present(session_call(takes_out, changes=changes, used=used, service="ec2", **named))
+
+    assert used_of(found(own, default)) == [(f"{adopted}.seed", "set")]
+    assert "no call of its session has" in found(own).objection
+    deletes = replace(takes_out, actions=frozenset({D}))
+    gone = replace(default, action=PlannedAction.DELETE)
+    assert match(deletes, changes=(gone,), NetworkAclId="acl-1").objection, "no call deletes what AWS made"
