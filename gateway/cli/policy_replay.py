@@ -219,6 +219,7 @@ async def _through_gateway(actor: str | None, bundle: "Bundle | None") -> AsyncI
 @asynccontextmanager
 async def _from_ledger(settings: "Settings", bundle: "Bundle | None") -> AsyncIterator[Page]:
     """Pages from the ledger of the settings."""
+    from gateway.core.off_loop import hand_over_soon
     from gateway.ledger.sealed_ledger import open_sealed_ledger
     from gateway.policy.embedded import Embedded
     from gateway.policy.replay import ReplayRange, replay_page, replay_threads
@@ -226,6 +227,7 @@ async def _from_ledger(settings: "Settings", bundle: "Bundle | None") -> AsyncIt
     from gateway.policy.sources import shipped
 
     require_ledger(settings)
+    hand_over_soon()
     judges: list[ContractReplay] = []
     used = await asyncio.to_thread(_bundle, settings.policy.path or shipped()) if bundle is None else bundle
     engine = Embedded(used, deadline_ms=settings.policy.deadline_ms, memory_mb=settings.policy.memory_mb)

@@ -78,6 +78,9 @@ def _run(settings: "Settings", listener: socket.socket) -> None:
     """Raises `errors.SentinelError`."""
     import uvloop
 
+    from gateway.core.off_loop import hand_over_soon
+
+    hand_over_soon()
     # What is imported and opened until it is ready stays: to look among it for garbage takes a tenth of the start.
     gc.disable()
     try:

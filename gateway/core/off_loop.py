@@ -5,6 +5,7 @@ Callers that are not authenticated yet are served in turn by address, by one thr
 """
 
 import asyncio
+import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -24,6 +25,8 @@ WORKERS: Final = 2
 BYTES_OF_AN_EFFECT: Final = 160
 """Size that an effect counts as, to decide whether work on it is done in a thread."""
 
+HAND_OVER_SECONDS: Final = 0.0005
+"""How long a thread keeps the interpreter's lock while another waits for it. Python's own 5 ms are as long as a whole mutation."""
 MOST_OF_A_STRANGER: Final = 64
 """Pieces of work that wait at once for one address of which nobody has proven who they are."""
 _BYTES_OF_A_VALUE: Final = 40
@@ -32,6 +35,11 @@ _STRANGER: Final = "?"
 
 _ACTOR: Final[ContextVar[str]] = ContextVar("actor", default="")
 """Whose work the task does; empty for the gateway's own."""
+
+
+def hand_over_soon() -> None:
+    """Let the threads of this process wait for each other for `HAND_OVER_SECONDS` at most; for processes that are theirs alone."""
+    sys.setswitchinterval(HAND_OVER_SECONDS)
 
 
 def work_for(actor: str) -> None:

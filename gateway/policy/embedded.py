@@ -113,8 +113,7 @@ class Embedded(RunningEngine):
         self._bundle = bundle
         self._deadline = deadline_ms / 1000
         self._memory_bytes = memory_mb * 1024 * 1024
-        self._instances = threading.local()
-        self._last: tuple[Json, bytes] | None = None
+        self._own = threading.local()
         self._stop = threading.Event()
         self._end = weakref.finalize(self, self._stop.set)
         arguments = (self._engine, self._stop, self._deadline / _TICKS)
@@ -135,7 +134,7 @@ class Embedded(RunningEngine):
         if missing := set(ENTRYPOINTS) - set(instance.entrypoints):
             self._end()
             raise PolicyInvalid(f"The policy bundle has no {', '.join(sorted(missing))}.")
-        self._instances.kept = instance
+        self._own.instance = instance
 
     @property
     def bundle(self) -> Bundle:
@@ -160,8 +159,8 @@ class Embedded(RunningEngine):
         )
 
     def _text(self, document: Json) -> bytes:
-        """The document as JSON. Two questions are asked about each change with one document, so the latest is kept. Raises `PolicyUnavailable`."""
-        last = self._last  # read once: another thread may replace it
+        """The document as JSON. Two questions are asked about each change with one document, so each thread keeps its latest. Raises `PolicyUnavailable`."""
+        last: tuple[Json, bytes] | None = getattr(self._own, "last", None)
         if last is not None and last[0] is document:
             return last[1]
         try:
@@ -170,7 +169,7 @@ class Embedded(RunningEngine):
             raise PolicyUnavailable(
                 "The policies cannot evaluate this change: its description is not valid JSON."
             ) from error
-        self._last = document, text
+        self._own.last = document, text
         return text
 
     async def close(self) -> None:
@@ -189,8 +188,8 @@ class Embedded(RunningEngine):
     def _evaluate_once(self, entrypoint: str, text: bytes, now_ns: int | None) -> Any:
         if not self._end.alive:
             raise PolicyUnavailable("The policy engine has been closed.")
-        instance = getattr(self._instances, "kept", None)
-        self._instances.kept = None  # until it has returned: after an exception the instance must not be used again
+        instance = getattr(self._own, "instance", None)
+        self._own.instance = None  # until it has returned: after an exception the instance must not be used again
         try:
             instance = instance or self._new_instance()
             # CPU time of this thread, not wall-clock time, so that a busy machine does not exceed the policies' deadline.
@@ -207,7 +206,7 @@ class Embedded(RunningEngine):
         if instance.grown:
             instance.close()
         else:
-            self._instances.kept = instance
+            self._own.instance = instance
         if time.thread_time() - started > self._deadline:
             raise _TooSlow(f"The policies took longer than {self._deadline * 1000:.0f} ms to evaluate {entrypoint}.")
         return result_set

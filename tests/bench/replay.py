@@ -15,6 +15,7 @@ from datetime import timedelta
 from typing import Any
 
 from gateway.core.model.verdict import Asked, Decision, Finding, Verdict
+from gateway.core.off_loop import hand_over_soon
 from gateway.core.ports import RecordQuery
 from gateway.core.records.codec import decode, encode
 from gateway.core.records.record import Record
@@ -110,6 +111,7 @@ async def replay_every(ledger: Any, engine: Embedded, name: str, contracts: Cont
 
 
 async def main(count: int) -> None:
+    hand_over_soon()  # as the command does
     engine = Embedded(read_bundle(shipped() / SHIPPED), deadline_ms=1000, memory_mb=64)
     stacks = load(Source(path=KAFKA))
     contracts = ContractReplay(stacks=stacks)
