@@ -34,6 +34,7 @@ _UNLINKED: Final = "It belongs to no resource of the stack. `--adopt all` writes
 _CRASHES: Final = 3
 """How often a provider that ends in an import is started again."""
 _Asked = TypeVar("_Asked")
+ONLY_LISTED: Final = "Created resources are only listed (--adopt none)."
 WHOLE_OR_NOTHING: Final = "All of such a change is written, or nothing of it."
 OpenProvider = Callable[[], Awaitable[ProviderImports]]
 """Starts a provider, or gives the one that runs. Raises `errors.PluginUnavailable`."""
@@ -242,7 +243,7 @@ class _Adopting:
         if link is None and not new.owner:
             new = replace(new, owner=self._naming(new))
         if self.how is Adopt.NONE:
-            self._leave(creation, kind, "Created resources are only listed (--adopt none).", resource.resource)
+            self._leave(creation, kind, ONLY_LISTED, resource.resource)
         elif self.how is Adopt.LINKED and link is None and not new.owner and not self._of_new(new):
             self.unlinked.append((new, creation, self._left(creation, kind, _UNLINKED, resource.resource)))
         elif block.why_not and made is None:

@@ -12,7 +12,7 @@ from typing import Final
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
 from reconciler.adoption.likely_types import stem
-from reconciler.changes.event_creations import Created
+from reconciler.changes.event_creations import Created, may_belong
 from reconciler.terraform.json_documents import document_in
 from reconciler.terraform.plugin.type_schemas import BlockSchema, rows
 
@@ -146,6 +146,19 @@ class Texts:
             or any(_holds(text, name) for name in chosen)
             for key, text in self.spoken
         )
+
+
+def named_addresses(made: Created, said: Texts, declared: Mapping[str, Mapping[str, Json]]) -> Iterator[str]:
+    """The addresses of the declared resources that a creation names: the one it belongs to, and those whose ARN, URL or id is one of its texts."""
+    chosen = {text for _, text in said.spoken if is_chosen_by_aws(text)} | {made.import_id}
+    for address, own in declared.items():
+        parsed = parse_address(address)
+        if parsed is None or parsed.data:
+            continue
+        names = {own.get(key) for key in ("arn", "id", "url")} - {None}
+        belongs = bool(made.parent) and made.parent in (*names, own.get("name"))
+        if (belongs and may_belong(made.resource_type, parsed.resource_type)) or not chosen.isdisjoint(names):
+            yield address
 
 
 def naming_attribute(key: str, text: str, resource_type: str, named_by: Mapping[str, str]) -> str:

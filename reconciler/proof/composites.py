@@ -17,7 +17,18 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse
 from reconciler.adoption.adoption import WHOLE_OR_NOTHING
 from reconciler.adoption.model import LeftCreation
-from reconciler.model import COMES_WITH, NAMING, Drift, Left, Wanted, is_gone, is_new, is_replacement, unified_diff
+from reconciler.model import (
+    COMES_WITH,
+    NAMING,
+    OWNERS,
+    Drift,
+    Left,
+    Wanted,
+    is_gone,
+    is_new,
+    is_replacement,
+    unified_diff,
+)
 from reconciler.proof.code_copies import temporarily_written
 from reconciler.proof.proofs import Explain
 from reconciler.proof.proved_edit import ProofContext, prove_edits
@@ -50,7 +61,7 @@ def composites(code: Module, drifts: Sequence[Drift], unwritten: Sequence[LeftCr
     """The changes of which the drifts are parts. `unwritten` is what was created and no block is planned for.
 
     Two are parts of one change if the same actor made them, as far as events say who, and one of them makes a resource that the other names,
-    or that belongs to the same resource as it; or if both are gone, and one referred to the other. What took the place of a declared resource is not new: the code has its block.
+    or that names the same resource as it; or if both are gone, and one referred to the other. What took the place of a declared resource is not new: the code has its block.
     """
     groups: list[set[Key]] = []
     new = [drift for drift in drifts if is_new(drift.wanted) and not is_replacement(drift.wanted)]
@@ -96,8 +107,27 @@ def _is_linked(new: Wanted, other: Wanted, referred: Mapping[Key, frozenset[Plac
         return True
     if _place(new.address) in referred[other.key] or (not is_new(other) and is_named_in(other, new)):
         return True
+    if _shares_owner(new, other, referred[other.key]):
+        return True
     owners = {_place(other.address), *(each for each in referred[other.key] if _is_part(other.address, each))}
     return any(owner in owners for owner in referred[new.key] if _is_part(new.address, owner))
+
+
+_SHARED_BY_ALL: Final = frozenset({"aws_vpc", "aws_subnet", "aws_kms_key", "aws_ecs_cluster"})
+"""Types that resources name without having to do with each other."""
+
+
+def _shares_owner(new: Wanted, other: Wanted, referred: frozenset[Place]) -> bool:
+    """Whether a new resource names a declared one that another new one names too, or that a resource which is gone referred to."""
+    owners = {each for each in _owners(new) if type_of_named(each) not in _SHARED_BY_ALL}
+    if is_gone(other):
+        return any(_place(each) in referred for each in owners)
+    return is_new(other) and not owners.isdisjoint(_owners(other))
+
+
+def _owners(wanted: Wanted) -> list[str]:
+    named = _member(wanted, OWNERS)
+    return [str(each) for each in named] if isinstance(named, list) else []
 
 
 def _is_part(address: str, owner: Place) -> bool:

@@ -4,6 +4,7 @@ It belongs to the stack if it names one of the stack's resources, or is named as
 module of what it belongs to if only one call uses that; else into the root module.
 """
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,18 +24,19 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.adoption.adoption import left_creation, without_naming_left
-from reconciler.adoption.links import Texts, means, naming_attribute
+from reconciler.adoption.links import Texts, means, named_addresses, naming_attribute
 from reconciler.adoption.model import Adoption
 from reconciler.changes.event_creations import Created, may_belong
-from reconciler.model import COMES_WITH, NAMES, NAMING, REPLACES, Edited, Left, Wanted
+from reconciler.model import COMES_WITH, NAMES, NAMING, OWNERS, REPLACES, Edited, Left, Wanted
 from reconciler.rewrite.block_text import block_text, import_text
 from reconciler.rewrite.edited_code import EditedCode, read_code, refuse_side_effects
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.top_level_block import append_block
 from reconciler.rewrite.imports import adopt_resource
-from reconciler.rewrite.instances import NewInstance, add_instance, siblings_of
 from reconciler.rewrite.names import label_of, names_of, shared_beginning
-from reconciler.rewrite.resource_identity import is_declared, is_in_code, is_known
+from reconciler.rewrite.new_instances import add_instance, new_addresses
+from reconciler.rewrite.resource_identity import belongs, is_declared, is_in_code, is_known
+from reconciler.rewrite.siblings import NewInstance, likes_of, siblings_of
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.value_edits import edit_values
 from reconciler.terraform.plain_settings import is_plain_setting
@@ -50,6 +52,8 @@ _TAGS = "tags"
 """Without an entry among the attributes of a resource it has none."""
 _MOST_LIKES = 50
 """How many siblings are tried, the likeliest first; the code is evaluated for each."""
+_MOST_OTHER_LIKES = 4
+"""The same of siblings whose keys say nothing of the new one: several entries are tried for each."""
 
 
 def wanted_creations(
@@ -83,13 +87,17 @@ def wanted_creations(
         for want, made in _Planner(code, live, new, files, tuple(todo.values()), entries, said, anywhere).wanted(first):
             planned.append((want, made))
             todo.pop((made.resource_type, made.import_id), None)
-    return [_with_naming(want, made, planned, said[made.resource_type, made.import_id]) for want, made in planned]
+    return [_with_naming(want, made, planned, said[made.resource_type, made.import_id], live) for want, made in planned]
 
 
-def _with_naming(wanted: Wanted, made: Created, planned: Sequence[tuple[Wanted, Created]], said: Texts) -> Wanted:
-    """A new resource that also says the addresses of the other new ones that it names."""
-    named = [want.address for want, other in planned if other is not made and said.name(other)]
-    return replace(wanted, value={**_value(wanted), NAMING: sorted(named)}) if named else wanted
+def _with_naming(
+    wanted: Wanted, made: Created, planned: Sequence[tuple[Wanted, Created]], said: Texts, live: Live
+) -> Wanted:
+    """A new resource that also says the addresses of the other new ones that it names, and those of the declared ones."""
+    named = sorted(want.address for want, other in planned if other is not made and said.name(other))
+    owners = sorted(named_addresses(made, said, live))
+    more: dict[str, Json] = {**({NAMING: [*named]} if named else {}), **({OWNERS: [*owners]} if owners else {})}
+    return replace(wanted, value={**_value(wanted), **more}) if more else wanted
 
 
 def _value(wanted: Wanted) -> Mapping[str, Json]:
@@ -148,6 +156,9 @@ def create_resources(
     left: list[Left] = []
     addresses = frozenset(each.address for each in new)
     for wanted in sorted(new, key=_comes_with_another):
+        if why := str(_value(wanted).get("refused", "")):
+            left.append(_refused(code, wanted, why))
+            continue
         try:
             code = _added(code, wanted, addresses)
         except (CannotEdit, CodeInvalid, KeyError) as error:
@@ -155,6 +166,14 @@ def create_resources(
                 Left(wanted=wanted, reason=f"{wanted.address} was created, and its block is left to you: {error}")
             )
     return code.edited_since(first, left)
+
+
+def _refused(code: EditedCode, wanted: Wanted, why: str) -> Left:
+    """A creation whose block is only offered."""
+    diff = ""
+    with contextlib.suppress(CannotEdit, CodeInvalid, KeyError):
+        diff = _with_block(code, wanted, _value(wanted)).diff_since(code)
+    return Left(wanted=wanted, reason=f"{wanted.address} was created, and its block is left to you: {why}", diff=diff)
 
 
 def _comes_with_another(wanted: Wanted) -> bool:
@@ -253,7 +272,52 @@ class _Planner:
             return []
         if owner is not None and self._is_inline(created, owner):
             return []
-        return self._keyed(created) or [(self._with_block(created, owner), created)]
+        if found := self._keyed(created):
+            return found
+        block = self._with_block(created, owner)
+        if why := self._other_form(created):
+            block = replace(block, value={**_value(block), "refused": why})
+        return [(block, created)]
+
+    def _other_form(self, created: Created) -> str:
+        """Why a block of its own is not the form of its siblings: they are instances of one block, and their entries were not found; empty if it is."""
+        siblings = self._beside_it(created)
+        if not siblings or not all(isinstance(parsed.key, str) for parsed in siblings):
+            return ""
+        first = str(siblings[0])
+        if self.code.module.instance(first) is not None and self._makes_others(created, first):
+            return ""
+        return (
+            f"its siblings are instances of one block, such as {first}, and no entry was found that makes one more of them."
+            " The diff in `diff` adds a block of its own."
+        )
+
+    def _makes_others(self, created: Created, sibling: str) -> bool:
+        """Whether an entry like that of a sibling makes an instance, though not one that can be what was created."""
+        wanted = Wanted(address=sibling, attribute=WHOLE, value=None)
+        for like in islice(likes_of(created, self.live, self.new), _MOST_OTHER_LIKES):
+            if next(new_addresses(self.code, like, wanted), None) is not None:
+                return True
+        for address, like in islice(siblings_of(created, self.live, self.new), _MOST_OTHER_LIKES):
+            with contextlib.suppress(CannotEdit, CodeInvalid):
+                add_instance(self.code, like, replace(wanted, address=address), frozenset(self.entries))
+                return True
+        return False
+
+    def _beside_it(self, created: Created) -> list[Address]:
+        """The declared resources of its type that belong to the same resource; of one that belongs to none, those with names like its own."""
+        found = []
+        for address, own in self.live.items():
+            parsed = parse_address(address)
+            if parsed is None or parsed.data or parsed.resource_type != created.resource_type:
+                continue
+            if created.parent and created.parent in own.values():
+                found.append(parsed)
+        if created.parent:
+            return found
+        likely = (like.sibling for _, like in islice(siblings_of(created, self.live), _MOST_LIKES))
+        unknown = [parse_address(each) for each in likely if self.code.module.instance(each) is None]
+        return [each for each in unknown if each is not None]
 
     def _with_block(self, created: Created, owner: Address | None) -> Wanted:
         """The creation with a block of its own."""
@@ -290,28 +354,51 @@ class _Planner:
         """
         rest = {id(each) for each in self.rest}
         others = {address: each for address, each in self.entries.items() if id(each) in rest}
-        for address, like in islice(siblings_of(created, self.live), _MOST_LIKES):
-            value: dict[str, Json] = {
-                "import_id": created.import_id,
-                "like": like.sibling,
-                "key": like.key,
-                "old": like.old,
-                "new": like.new,
-                "values": [list(pair) for pair in like.values],
-                "import": import_text(address, created.import_id),
-                "import_file": str(self._file_of(like.sibling)),
-                NAMES: dict(created.named_by),
-            }
-            wanted = Wanted(address=address, attribute=WHOLE, value=value)
-            if address in self.new:
-                continue
-            try:
-                code = _added(self.code, wanted, frozenset(others) - {address})
-            except (CannotEdit, CodeInvalid):
-                continue
-            made = {each: others.get(each, created) for each in code.addresses() - self.code.addresses()}
-            if all(is_declared(code, each, one) and self._holds(code, each, one) for each, one in made.items()):
-                return [(wanted, created), *self._beside(address, made)]
+        for address, like in islice(siblings_of(created, self.live, self.new), _MOST_LIKES):
+            if found := self._as_instance(created, address, like, others):
+                return found
+        for like in islice(likes_of(created, self.live, self.new), _MOST_OTHER_LIKES):
+            wanted = Wanted(address=like.sibling, attribute=WHOLE, value=None)
+            for address, added in islice(new_addresses(self.code, like, wanted), _MOST_OTHER_LIKES):
+                beside = {**others, **dict(self._made_beside(added - {address}))}
+                if found := self._as_instance(created, address, like, beside):
+                    return found
+        return []
+
+    def _made_beside(self, added: frozenset[str]) -> Iterator[tuple[str, Created]]:
+        """The creations at further addresses of an entry, each the only one of its type."""
+        for address in added:
+            same = [each for each in self.rest if each.resource_type == _type(address)]
+            if len(same) == 1:
+                yield address, same[0]
+
+    def _as_instance(
+        self, created: Created, address: str, like: NewInstance, others: Mapping[str, Created]
+    ) -> list[tuple[Wanted, Created]]:
+        """The creation at the address of a new instance like a sibling; empty if no entry gives that, or it cannot be what was created."""
+        value: dict[str, Json] = {
+            "import_id": created.import_id,
+            "like": like.sibling,
+            "key": like.key,
+            "old": like.old,
+            "new": like.new,
+            "values": [list(pair) for pair in like.values],
+            "import": import_text(address, created.import_id),
+            "import_file": str(self._file_of(like.sibling)),
+            NAMES: dict(created.named_by),
+        }
+        wanted = Wanted(address=address, attribute=WHOLE, value=value)
+        if address in self.new:
+            return []
+        try:
+            code = _added(self.code, wanted, frozenset(others) - {address})
+        except (CannotEdit, CodeInvalid):
+            return []
+        made = {each: others.get(each, created) for each in code.addresses() - self.code.addresses()}
+        if not belongs(code, address, like.sibling, created, self.live):
+            return []
+        if all(is_declared(code, each, one) and self._holds(code, each, one) for each, one in made.items()):
+            return [(wanted, created), *self._beside(address, made)]
         return []
 
     def _beside(self, address: str, made: Mapping[str, Created]) -> Iterator[tuple[Wanted, Created]]:

@@ -20,7 +20,7 @@ from reconciler.rewrite.editors.hcl_text import CannotEdit, inline
 from reconciler.rewrite.editors.list_items import remove_item
 from reconciler.rewrite.editors.splice import Splice, line_end, newline
 from reconciler.rewrite.editors.top_level_block import remove_block
-from reconciler.rewrite.instances import remove_instance
+from reconciler.rewrite.gone_instances import remove_instance
 from reconciler.rewrite.surroundings import Surroundings
 
 _GO_WITH_IT = ("output", "import", "moved", "removed")

@@ -53,6 +53,8 @@ class EditedCode:
         """The code after a change of one file. Raises `CannotEdit`, and `CodeInvalid` if the file no longer parses."""
         path = document.path
         self.around.refuse(self.root, path)
+        if document.is_data or any(document.around):
+            self.around.refuse_named_elsewhere(self.root, path)
         refuse_unknown_calls(self.module, path)
         now = self.with_files({path: document_after(document, change.apply(document.source))})
         made = _as_edit(path, file_bytes(document), now.sources[path], wanted, chain)

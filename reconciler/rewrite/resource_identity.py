@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from gateway.core.model.equality import equal
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address
-from gateway.terraform.config.module import ResourceInstance, declared
+from gateway.terraform.config.module import ResourceInstance, declared, informed
 from gateway.terraform.lang.values import Unknown
 from reconciler.changes.event_creations import Created
 from reconciler.rewrite.edited_code import EditedCode
@@ -68,6 +68,28 @@ def is_declared(code: EditedCode, address: str, created: Created) -> bool:
     instance = code.module.instance(address)
     own = {name: value for name, value in created.attributes.items() if name in _SAME}
     return instance is not None and all(_may_be(instance, name, value) for name, value in own.items())
+
+
+def belongs(
+    code: EditedCode, address: str, sibling: str, created: Created, live: Mapping[str, Mapping[str, Json]]
+) -> bool:
+    """Whether an instance belongs to what the creation belongs to, where its sibling says that it is known to what that one belongs."""
+    names = [name for name, value in created.attributes.items() if created.parent and value == created.parent]
+    known = informed(code.module, live) if names else code.module
+    one, other = known.instance(address), known.instance(sibling)
+    if one is None or other is None:
+        return True
+    for name in names:
+        try:
+            declared(other, name)
+        except Unknown:
+            continue
+        try:
+            if not equal(declared(one, name), created.parent):
+                return False
+        except Unknown:
+            return False
+    return True
 
 
 def _may_be(instance: ResourceInstance, name: str, value: Json) -> bool:

@@ -7,11 +7,11 @@ from pathlib import Path
 from gateway.core.model.adopt import Adopt
 from gateway.core.model.json import Json
 from gateway.terraform.address import parse_address, resource_type_of
-from reconciler.adoption.adoption import DeclaredStack, adopt
-from reconciler.adoption.model import LeftCreation
+from reconciler.adoption.adoption import ONLY_LISTED, DeclaredStack, adopt, left_creation
+from reconciler.adoption.model import Adoption, LeftCreation
 from reconciler.changes.cloudtrail import Event
 from reconciler.changes.event_creations import Created
-from reconciler.model import Drift, Left, Wanted, is_new
+from reconciler.model import Drift, DriftOrigin, Left, Wanted, is_new
 from reconciler.rewrite.create import import_id_of, wanted_creations, with_places
 from reconciler.rewrite.edited_code import read_code
 from reconciler.rewrite.imports import imports_of
@@ -50,8 +50,9 @@ async def adopted_creations(
     *,
     around: Surroundings,
     how: Adopt,
+    more: Sequence[tuple[Created, DriftOrigin]] = (),
 ) -> AdoptedCreations:
-    """What the events tell of creations. `live` has the attributes of the stack's resources by address. Raises `CodeInvalid`."""
+    """What the events tell of creations. `live` has the attributes of the stack's resources by address; `more` are known otherwise. Raises `CodeInvalid`."""
     if not events:
         return AdoptedCreations()
     code = read_code(root, {}, around)
@@ -63,6 +64,7 @@ async def adopted_creations(
     )
     async with import_session(terraform, root) as session:
         adoption = await adopt(session.open, events, stack, how)
+    adoption = _with(adoption, more, how)
     origin = {made.import_id: origin for made, origin in adoption.created}
 
     def placed(created: Sequence[Created]) -> list[Wanted]:
@@ -74,6 +76,16 @@ async def adopted_creations(
         left=adoption.left,
         noted=adoption.noted,
     )
+
+
+def _with(adoption: Adoption, more: Sequence[tuple[Created, DriftOrigin]], how: Adopt) -> Adoption:
+    """The adoption with creations that are known otherwise."""
+    known = {(made.resource_type, made.import_id) for made, _ in adoption.created}
+    new = tuple(each for each in more if (each[0].resource_type, each[0].import_id) not in known)
+    if how is Adopt.NONE:
+        left = tuple(left_creation(made, origin, ONLY_LISTED) for made, origin in new)
+        return replace(adoption, left=(*adoption.left, *left))
+    return replace(adoption, created=(*adoption.created, *new))
 
 
 def _unproved(drift: Drift, left: Sequence[Left]) -> LeftCreation:

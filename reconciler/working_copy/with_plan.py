@@ -15,6 +15,7 @@ from reconciler.changes.cloudtrail import Event, origins
 from reconciler.changes.event_creations import read_creation
 from reconciler.changes.replacements import replaced_in_code
 from reconciler.drift.foreign_drift import replaced_by_events
+from reconciler.drift.own_resources import as_own_resources
 from reconciler.drift.unset_attributes import drift_of_unset_attributes
 from reconciler.errors import StateNotUpdated, TerraformFailed
 from reconciler.model import Drift, Edited, Left, Wanted, is_new, is_replacement
@@ -79,8 +80,9 @@ async def reconcile_with_plan(
             context, there, lambda inside: _prove(inside, new, left, events, path, unwritten=unwritten)
         )
         return adopted.in_report(report)
-    adopted = await adopted_creations(terraform, root, events, live_objects(document), around=around, how=how)
     unset, secret = drift_of_unset_attributes(plan, events, ignored_changes(root)) if plan and events else ([], [])
+    own, unset = as_own_resources(load_module(root), unset, live_objects(document)) if unset else ([], unset)
+    adopted = await adopted_creations(terraform, root, events, live_objects(document), around=around, how=how, more=own)
     new = [*adopted.drifts, *unset]
     if not (new or secret) and (plan is None or not plan.changes):
         return adopted.in_report(_with_plan(Report(context=context), saved, plan if saved.changes else None))

@@ -19,15 +19,14 @@ _NEEDS_QUOTES: Final = re.compile(r'[",\n]|^\s')
 
 
 def edit_csv(site: CsvSite, value: Json) -> Splice:
-    """The field replaced: quoted where it has to be, or was. Raises `CannotEdit`."""
+    """The field replaced: quoted where it has to be, or was; for null it is empty. Raises `CannotEdit`."""
     source = site.document.source.decode()
     try:
-        written = values.text(value)
+        written = "" if value is None else values.text(value)
         row, name = _place(site.steps)
         before = _decoded(source)
-        start, end = _fields(source)[row + 1][list(before[row]).index(name)]
-        quoted = source[start : start + 1] == '"' or _NEEDS_QUOTES.search(written)
-        new = f'"{written.replace(chr(34), chr(34) * 2)}"' if quoted else written
+        start, end = csv_rows(source)[row + 1][list(before[row]).index(name)]
+        new = csv_field(written, source[start:end])
         after = _decoded(source[:start] + new + source[end:])
     except (Unknown, LookupError, ValueError) as error:
         raise CannotEdit(f"{site.document.path} is not edited: no field of it can hold the value ({error}).") from None
@@ -35,6 +34,12 @@ def edit_csv(site: CsvSite, value: Json) -> Splice:
     if not equal(after, wanted):
         raise CannotEdit(f"In {site.document.path} the edit would change another field too.")
     return Splice(len(source[:start].encode()), len(source[:end].encode()), new)
+
+
+def csv_field(text: str, like: str) -> str:
+    """A text as a field: in quotes where it has to be, or where the field was that it takes the place of."""
+    quoted = like.startswith('"') or _NEEDS_QUOTES.search(text)
+    return f'"{text.replace(chr(34), chr(34) * 2)}"' if quoted else text
 
 
 def _place(steps: Sequence[str]) -> tuple[int, str]:
@@ -48,7 +53,7 @@ def _decoded(source: str) -> list[dict[str, Json]]:
     return [dict(each) for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []
 
 
-def _fields(source: str) -> list[list[tuple[int, int]]]:
+def csv_rows(source: str) -> list[list[tuple[int, int]]]:
     """Start and end of each field in characters, by line that is not empty."""
     lines: list[list[tuple[int, int]]] = [[]]
     for start, end, last in _read(source):

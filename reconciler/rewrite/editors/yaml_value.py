@@ -1,6 +1,7 @@
 """Changes one value of a data file in YAML, in the style of the text around it, and reads the file again to see that nothing else changed."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,9 +10,11 @@ import yaml
 from gateway.core.model.equality import equal
 from gateway.core.model.json import Json
 from gateway.terraform.lang import functions, values
+from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.editors.hcl_text import CannotEdit
 from reconciler.rewrite.editors.splice import Splice
+from reconciler.rewrite.trace.interpolations import NotPlain, without_interpolations
 from reconciler.rewrite.trace.sites import YamlSite
 
 _Change = tuple[int, int, str]
@@ -20,18 +23,63 @@ _Change = tuple[int, int, str]
 
 def edit_yaml(site: YamlSite, value: Json) -> Splice:
     """The value replaced, added, or (for null) removed; of a list of texts and numbers only the items that differ. Raises `CannotEdit`."""
-    source = site.document.source.decode()
+    offset, source, plain = _read(site.document)
     try:
-        before = _decoded(source)
-        start, end, new = _change(_Text(source), yaml.compose(source, Loader=yaml.SafeLoader), site.steps, value)
-        after = _decoded(source[:start] + new + source[end:])
-    except (yaml.YAMLError, RecursionError, Unknown) as error:
+        before = _decoded(plain)
+        start, end, new = _change(YamlText(source), yaml.compose(plain, Loader=yaml.SafeLoader), site.steps, value)
+        if any(site.document.around) and _PUT_IN.search(new) and not _PUT_IN.search(source[start:end]):
+            raise CannotEdit(f"{site.document.path} is a template, in which the value would be an interpolation.")
+        after = _decoded(_plain(site.document, source[:start] + new + source[end:]))
+    except (yaml.YAMLError, RecursionError, Unknown, NotPlain) as error:
         raise CannotEdit(f"{site.document.path} is not edited: it cannot be read with certainty ({error}).") from None
     if not equal(after, _with(before, site.steps, value)):
         raise CannotEdit(
             f"In {site.document.path} the edit would change another value too, or not give the wanted one."
         )
-    return Splice(len(source[:start].encode()), len(source[:end].encode()), new)
+    return Splice(offset + len(source[:start].encode()), offset + len(source[:end].encode()), new)
+
+
+_PUT_IN = re.compile(r"[$%]\{")
+
+
+def yaml_span(document: Document, steps: Sequence[str]) -> tuple[int, int] | None:
+    """Where the value at the steps of a path stands, in bytes of the document; None if it is not there. Raises `CannotEdit`."""
+    offset, source, plain = _read(document)
+    try:
+        node = _node(yaml.compose(plain, Loader=yaml.SafeLoader), steps)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise CannotEdit(f"{document.path} cannot be read as YAML with certainty ({error}).") from None
+    if node is None:
+        return None
+    start, end = node.start_mark.index, node.end_mark.index
+    return offset + len(source[:start].encode()), offset + len(source[:end].encode())
+
+
+def _node(node: Any, steps: Sequence[str]) -> Any:
+    if not steps or node is None:
+        return node
+    if node.id == "sequence" and steps[0].isdecimal() and int(steps[0]) < len(node.value):
+        return _node(node.value[int(steps[0])], steps[1:])
+    if node.id == "mapping":
+        for length in range(len(steps), 0, -1):
+            for key, held in node.value:
+                if key.value == ".".join(steps[:length]):
+                    return _node(held, steps[length:])
+    return None
+
+
+def _read(document: Document) -> tuple[int, str, str]:
+    """Where the text of the file begins in the document, the text, and the text with letters in place of what Terraform puts in."""
+    offset = len(document.around[0])
+    source = document.source[offset : len(document.source) - len(document.around[1])].decode()
+    try:
+        return offset, source, _plain(document, source)
+    except NotPlain:
+        raise CannotEdit(f"{document.path} has directives, so what is left out of it is not known.") from None
+
+
+def _plain(document: Document, source: str) -> str:
+    return without_interpolations(source) if any(document.around) else source
 
 
 def _decoded(source: str) -> Json:
@@ -59,13 +107,14 @@ def _index(step: str, length: int) -> int:
     return int(step)
 
 
-class _Text:
+class YamlText:
     """The text of the file, and where its lines begin and end."""
 
     def __init__(self, source: str) -> None:
         self.source = source
 
     def line_start(self, at: int) -> int:
+        """The beginning of the line of an offset."""
         return self.source.rfind("\n", 0, at) + 1
 
     def line_end(self, at: int) -> int:
@@ -81,9 +130,9 @@ class _Text:
         return self.line_end(node.start_mark.index + len(inside))
 
 
-def _change(text: _Text, node: Any, steps: Sequence[str], value: Json) -> _Change:
+def _change(text: YamlText, node: Any, steps: Sequence[str], value: Json) -> _Change:
     if node.id == "scalar" and not steps:
-        return node.start_mark.index, node.end_mark.index, _scalar(value, node.style)
+        return node.start_mark.index, node.end_mark.index, yaml_scalar(value, node.style)
     if not steps:
         return _items(text, node, value)
     if node.id == "sequence":
@@ -94,12 +143,12 @@ def _change(text: _Text, node: Any, steps: Sequence[str], value: Json) -> _Chang
         for position, (key, held) in enumerate(node.value):
             if key.value == ".".join(steps[:length]):
                 if value is None and length == len(steps):
-                    return _removed(text, node, position)
+                    return removed_entry(text, node, position)
                 return _change(text, held, steps[length:], value)
     return _added(text, node, steps, value)
 
 
-def _scalar(value: Json, style: str | None = None) -> str:
+def yaml_scalar(value: Json, style: str | None = None) -> str:
     """A value on one line, in the style of what it replaces where that can hold it."""
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
@@ -122,7 +171,7 @@ def _is_plain(value: str) -> bool:
         return False
 
 
-def _items(text: _Text, node: Any, wanted: Json) -> _Change:
+def _items(text: YamlText, node: Any, wanted: Json) -> _Change:
     """The list with the wanted items, those that stay untouched."""
     plain = node.id == "sequence" and isinstance(wanted, list) and all(each.id == "scalar" for each in node.value)
     if not plain or not isinstance(wanted, list) or any(isinstance(each, dict | list) for each in wanted):
@@ -135,7 +184,7 @@ def _items(text: _Text, node: Any, wanted: Json) -> _Change:
         written = [
             text.source[node.value[now.index(each)].start_mark.index : node.value[now.index(each)].end_mark.index]
             if each in now
-            else _scalar(each, style)
+            else yaml_scalar(each, style)
             for each in wanted
         ]
         end = node.end_mark.index if node.flow_style else text.last_line_end(node)
@@ -149,11 +198,11 @@ def _items(text: _Text, node: Any, wanted: Json) -> _Change:
         if item in rest:
             rest.remove(item)
             lines.append(text.source[text.line_start(node_of_item.start_mark.index) : text.last_line_end(node_of_item)])
-    lines += [opening + _scalar(each, style) for each in rest]
+    lines += [opening + yaml_scalar(each, style) for each in rest]
     return start, text.last_line_end(node.value[-1]), "\n".join(lines)
 
 
-def _in_brackets(text: _Text, node: Any, now: Sequence[Json], wanted: Sequence[Json]) -> _Change:
+def _in_brackets(text: YamlText, node: Any, now: Sequence[Json], wanted: Sequence[Json]) -> _Change:
     """A list in brackets over several lines: items are cut out with what belongs to them, and new ones follow the last that stays."""
     rest, kept = list(wanted), []
     for position, item in enumerate(now):
@@ -162,7 +211,7 @@ def _in_brackets(text: _Text, node: Any, now: Sequence[Json], wanted: Sequence[J
             kept.append(position)
     first, end = node.start_mark.index, node.end_mark.index
     style = node.value[0].style if node.value else None
-    new = [_scalar(each, style) for each in rest]
+    new = [yaml_scalar(each, style) for each in rest]
     if not kept:
         inside = text.source[first + 1 : node.value[0].start_mark.index if node.value else end - 1]
         if "#" in text.source[first:end] or not node.value:
@@ -178,7 +227,7 @@ def _in_brackets(text: _Text, node: Any, now: Sequence[Json], wanted: Sequence[J
     return first, end, source[first : end + len(source) - len(text.source)]
 
 
-def _cut(text: _Text, node: Any, position: int, kept: Sequence[int]) -> _Change:
+def _cut(text: YamlText, node: Any, position: int, kept: Sequence[int]) -> _Change:
     """An item of a list in brackets, with its comma and the comment after it."""
     item = node.value[position]
     if position < kept[-1]:
@@ -192,7 +241,7 @@ def _cut(text: _Text, node: Any, position: int, kept: Sequence[int]) -> _Change:
     return start, end + 1, ""
 
 
-def _appended(text: _Text, node: Any, position: int, new: Sequence[str]) -> _Change:
+def _appended(text: YamlText, node: Any, position: int, new: Sequence[str]) -> _Change:
     """New items behind one of a list in brackets, each on a line of its own if that begins one."""
     item = node.value[position]
     start = text.line_start(item.start_mark.index)
@@ -208,29 +257,50 @@ def _appended(text: _Text, node: Any, position: int, new: Sequence[str]) -> _Cha
     return item.end_mark.index, end, f"{after if comma else ',' + after}{lines}{',' if comma else ''}"
 
 
-def _removed(text: _Text, holder: Any, position: int) -> _Change:
-    """An entry with its line break or comma."""
+def removed_entry(text: YamlText, holder: Any, position: int) -> _Change:
+    """The change that takes an entry of a map out, with its line break or comma."""
     if len(holder.value) == 1:
-        raise CannotEdit("The map in the file would be empty.")
+        return _emptied(text, holder, "{}")
     key, held = holder.value[position]
     following = holder.value[position + 1][0] if position + 1 < len(holder.value) else None
     if holder.flow_style:
         if following is not None:
             return key.start_mark.index, following.start_mark.index, ""
         return holder.value[position - 1][1].end_mark.index, held.end_mark.index, ""
-    start = text.line_start(key.start_mark.index)
-    if text.source[start : key.start_mark.index].strip():
-        raise CannotEdit("The map in the file begins on the line of something else.")
+    return _lines(text, key.start_mark.index, held, "")
+
+
+def removed_item(text: YamlText, holder: Any, position: int) -> _Change:
+    """The change that takes an item of a list out, with its line or comma."""
+    if len(holder.value) == 1:
+        return _emptied(text, holder, "[]")
+    item = holder.value[position]
+    if holder.flow_style:
+        return _cut(text, holder, position, [at for at in range(len(holder.value)) if at != position])
+    return _lines(text, item.start_mark.index, item, "-")
+
+
+def _emptied(text: YamlText, holder: Any, empty: str) -> _Change:
+    """The change that leaves nothing of a map or list."""
+    end = holder.end_mark.index if holder.flow_style else text.last_line_end(holder)
+    return holder.start_mark.index, end, empty
+
+
+def _lines(text: YamlText, at: int, held: Any, opening: str) -> _Change:
+    """The change that takes the lines of an entry out, which begins with `opening`."""
+    start = text.line_start(at)
+    if text.source[start:at].strip() != opening:
+        raise CannotEdit("The map or list in the file begins on the line of something else.")
     return start, min(text.last_line_end(held) + 1, len(text.source)), ""
 
 
-def _added(text: _Text, holder: Any, steps: Sequence[str], value: Json) -> _Change:
+def _added(text: YamlText, holder: Any, steps: Sequence[str], value: Json) -> _Change:
     """A new last entry of a map, with the maps above it that are missing too."""
     if value is None:
         raise CannotEdit("The value is not there.")
     for step in reversed(steps[1:]):
         value = {step: value}
-    entry = f"{_scalar(steps[0])}: {_scalar(value)}"
+    entry = f"{yaml_scalar(steps[0])}: {yaml_scalar(value)}"
     if not holder.value:
         return holder.start_mark.index, holder.end_mark.index, f"{{{entry}}}"
     key, held = holder.value[-1]

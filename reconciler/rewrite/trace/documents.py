@@ -13,10 +13,9 @@ from gateway.terraform.lang.evaluate import find, value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.trace.functions import template
+from reconciler.rewrite.trace.interpolations import ESCAPED, NotPlain, end_of_interpolation
 from reconciler.rewrite.trace.sites import Cursor, DocumentSite, Follow, TracedSite
 from reconciler.terraform.json_documents import document_in
-
-_ESCAPED = ("$${", "%%{")
 
 
 class NotJson(Exception):
@@ -53,10 +52,10 @@ class Span:
 
 def spans(source: bytes) -> Span:
     """The document in a text. Raises `NotJson`. Offsets are bytes."""
-    masked, holes = _masked(source.decode("latin-1"))
     try:
+        masked, holes = _masked(source.decode("latin-1"))
         return _span(parse_tree(Path(), masked.encode("latin-1")), holes)
-    except CodeInvalid:
+    except (CodeInvalid, NotPlain):
         raise NotJson from None
 
 
@@ -77,11 +76,11 @@ def _masked(text: str) -> tuple[str, frozenset[int]]:
     holes: set[int] = set()
     position, inside = 0, False
     while position < len(text):
-        if text.startswith(_ESCAPED, position):
+        if text.startswith(ESCAPED, position):
             result.append(text[position : position + 3])
             position += 3
         elif text.startswith(("${", "%{"), position):
-            end = _end_of_interpolation(text, position + 2)
+            end = end_of_interpolation(text, position + 2)
             length = end - position
             result.append("x" * length if inside else '"' + "x" * (length - 2) + '"')
             if not inside:
@@ -95,22 +94,6 @@ def _masked(text: str) -> tuple[str, frozenset[int]]:
             result.append(text[position])
             position += 1
     return "".join(result), frozenset(holes)
-
-
-def _end_of_interpolation(text: str, position: int) -> int:
-    depth, inside = 1, False
-    while depth:
-        if position >= len(text):
-            raise NotJson
-        character = text[position]
-        if inside and character == "\\":
-            position += 1
-        elif character == '"':
-            inside = not inside
-        elif not inside:
-            depth += {"{": 1, "}": -1}.get(character, 0)
-        position += 1
-    return position
 
 
 _HEREDOC = re.compile(rb"<<-?[^\n]*\n")

@@ -22,12 +22,14 @@ from reconciler.rewrite.trace.sites import (
     Alias,
     ArgumentSite,
     Cursor,
+    DocumentSite,
     EntrySite,
     Follow,
     ListSite,
     LiteralSite,
     OverrideSite,
     TracedSite,
+    YamlSite,
     source_of,
 )
 from reconciler.rewrite.trace.solution import argument_of_call, part_of_template
@@ -41,7 +43,7 @@ def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], foll
     """Sites that define the value at `path` of a function's result. Raises `Unknown` if an argument is not known."""
     arguments = expression.arguments
     if expression.expand:
-        yield cursor.refuse(f"{expression.name}() with `...` is not followed.", expression)
+        yield from _in_expanded(cursor, expression, path, follow)
     elif expression.name == "toset" and len(arguments) == 1:
         yield from _in_set(cursor, arguments[0], path, follow)
     elif expression.name in _CONVERSIONS and len(arguments) == 1:
@@ -78,6 +80,10 @@ def _in_other(
     """Sites in a data file, or in the arguments of a function that has an inverse."""
     if path and expression.name == "formatlist" and path[0].isdecimal():
         yield cursor.refuse("formatlist() is edited as a whole.", expression)
+    elif path and (filled := _filled_by(expression)) is not None:
+        yield from in_template_file(cursor, filled, path, follow, is_yaml=expression.name == "yamldecode")
+    elif path and expression.name == "jsondecode" and _opened_by(expression) is None:
+        yield from follow(replace(cursor, entry=None), expression.arguments[0], path)
     elif (opened := _opened_by(expression)) is None:
         yield from _inverted(cursor, expression, follow)
     else:
@@ -92,6 +98,13 @@ def _opened_by(call: e.FunctionCall) -> e.FunctionCall | None:
         inner = e.bare(call.arguments[0])
         call = inner if isinstance(inner, e.FunctionCall) else call
     return call if call.name in ("file", "filebase64") and len(call.arguments) == 1 else None
+
+
+def _filled_by(call: e.FunctionCall) -> e.FunctionCall | None:
+    """The call of `templatefile` whose document of JSON or YAML a call is the value of; None for every other call."""
+    inner = e.bare(call.arguments[0]) if call.name in ("jsondecode", "yamldecode") and call.arguments else None
+    is_filled = isinstance(inner, e.FunctionCall) and inner.name == "templatefile" and len(inner.arguments) == 2  # noqa: PLR2004  file and variables
+    return inner if is_filled and isinstance(inner, e.FunctionCall) else None
 
 
 def _inverted(cursor: Cursor, expression: e.FunctionCall, follow: Follow) -> Iterator[TracedSite]:
@@ -171,6 +184,28 @@ def _in_merge(
         yield from follow(cursor, argument, path)
 
 
+def _in_expanded(
+    cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow
+) -> Iterator[TracedSite]:
+    """Sites in the last map of a list that holds the key: `merge([for …]...)`, with further maps before the list."""
+    if expression.name != "merge" or not path:
+        yield cursor.refuse(f"{expression.name}() with `...` is not followed.", expression)
+        return
+    *before, listed = expression.arguments
+    maps = values.items(value_of(listed, cursor.scope), "merge()")
+    for position in reversed(range(len(maps))):
+        if _holds(maps[position], path):
+            line = (
+                f"{cursor.document.at(listed.start)} item {position} of merge(): {source_of(cursor.document, listed)}"
+            )
+            yield from follow(cursor.step(line), listed, (str(position), *path))
+            return
+    if before:
+        yield from _in_merge(cursor, replace(expression, arguments=tuple(before), expand=False), path, follow)
+    else:
+        yield cursor.refuse("No map of merge() holds the value.", expression)
+
+
 def _holds(value: Value, path: tuple[str, ...]) -> bool:
     if values.known(value) is None:
         return False
@@ -211,7 +246,7 @@ def _in_choice(
 
 def _is_or_makes_entry(site: TracedSite) -> bool:
     match site:
-        case EntrySite() | ArgumentSite() | OverrideSite():
+        case EntrySite() | ArgumentSite() | OverrideSite() | YamlSite() | DocumentSite():
             return True
         case LiteralSite(entry=entry) | ListSite(entry=entry):
             return entry is not None
@@ -276,9 +311,12 @@ def _not_by(inverses: Sequence[Inverse]) -> Inverse:
 
 
 def in_template_file(
-    cursor: Cursor, call: e.FunctionCall, path: tuple[str, ...], follow: Follow
+    cursor: Cursor, call: e.FunctionCall, path: tuple[str, ...], follow: Follow, *, is_yaml: bool = False
 ) -> Iterator[TracedSite]:
-    """Sites in the template, and behind the names that it is given. Raises `Unknown` if the file cannot be read."""
+    """Sites in the template, and behind the names that it is given. Raises `Unknown` if the file cannot be read.
+
+    `is_yaml`: the path leads into the document of YAML that the text is.
+    """
     name, given = call.arguments
     document, written = cursor.module.template_file(values.text(value_of(name, cursor.scope)))
     table = values.mapping(value_of(given, cursor.scope), "templatefile()")
@@ -291,4 +329,9 @@ def in_template_file(
         aliases={each: Alias(cursor.document, given, here, each, whole=True) for each in table},
         entry=None,
     )
+    if is_yaml:
+        from reconciler.rewrite.trace.data_files import in_yaml_template  # noqa: PLC0415  few stacks have any
+
+        yield from in_yaml_template(there, written, path, follow)
+        return
     yield from follow(there, written, path)

@@ -78,8 +78,18 @@ def _names_instance(cursor: Cursor, expression: Expression) -> bool:
         isinstance(part, e.AttributeAccess)
         and isinstance(part.source, e.Name)
         and (part.source.name, part.name) in keys
-        for part in e.walk(expression)
+        for part in _giving(expression)
     )
+
+
+def _giving(expression: Expression) -> Iterator[Expression]:
+    """The parts of an expression that its value is made of: what only decides between values is none."""
+    written = e.bare(expression)
+    if isinstance(written, e.Conditional):
+        yield from _giving(written.then)
+        yield from _giving(written.otherwise)
+    else:
+        yield from e.walk(written)
 
 
 def _innermost(  # noqa: C901  one case per type of expression

@@ -111,3 +111,15 @@ def test_new_resources_of_which_one_says_that_it_names_another_one_are_one_chang
 def test_what_one_entry_of_the_code_makes_is_one_change_whoever_made_it(code: Any) -> None:
     alarm = _drift("aws_alarm.n", "*", {"import_id": "n", "comes_with": "aws_sns_topic.pager"}, actor="bob")
     assert _groups(code, alarm, _PAGER) == {frozenset({"aws_alarm.n", "aws_sns_topic.pager"})}
+
+
+def test_new_resources_that_name_one_declared_resource_are_one_change_and_what_is_gone_from_it_too(code: Any) -> None:
+    def named(address: str, owner: str, actor: str = "ada") -> Drift:
+        return _drift(address, "*", {"import_id": "i", "text": "", "owners": [owner]}, actor)
+
+    policy, subscription = named("aws_sqs_queue_policy.q", "aws_sqs_queue.q"), named("aws_sub.s", "aws_sqs_queue.q")
+    assert _groups(code, policy, subscription) == {frozenset({policy.wanted.address, subscription.wanted.address})}
+    assert _groups(code, policy, named("aws_sub.s", "aws_sqs_queue.q", "bob")) == set()
+    assert _groups(code, named("aws_a.a", "aws_vpc.v"), named("aws_b.b", "aws_vpc.v")) == set()
+    gone = _drift("aws_s3_bucket_versioning.b", "*", None)
+    assert len(_groups(code, named("aws_a.a", "aws_s3_bucket.b"), gone)) == 1

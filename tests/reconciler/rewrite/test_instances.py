@@ -9,7 +9,10 @@ from reconciler.changes.event_creations import Created
 from reconciler.model import Wanted
 from reconciler.rewrite.edited_code import read_code
 from reconciler.rewrite.editors.hcl_text import CannotEdit
-from reconciler.rewrite.instances import NewInstance, add_instance, instance_sources, remove_instance, siblings_of
+from reconciler.rewrite.gone_instances import remove_instance
+from reconciler.rewrite.instance_sources import instance_sources
+from reconciler.rewrite.new_instances import add_instance
+from reconciler.rewrite.siblings import NewInstance, siblings_of
 
 
 def test_it_is_found_where_it_is_written(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ resource "r" "a" {{
         ("coalesce(null, 5, 6)", "x", [LiteralSite]),
         ("try(aws_vpc.x.id, 5)", "x", [NoSite]),
         ("upper(var.m.k)", "x", [LiteralSite]),
-        ("merge([{ a = 1 }]...)", "x.a", [NoSite]),
+        ("merge([{ a = 1 }]...)", "x.a", [LiteralSite]),
         ("var.m.k * 2", "x", [LiteralSite, LiteralSite]),
         ("2 * var.m.k", "x", [LiteralSite, LiteralSite]),
         ("var.m.k * var.m.k", "x", [LiteralSite, LiteralSite, LiteralSite]),
@@ -159,3 +159,88 @@ def test_a_template_that_is_not_read_is_left(root: Path) -> None:
     (root / FILE).symlink_to(root / "elsewhere.json")
     (left,) = _edited(root, wanted).left
     assert "no template in the module's own directory" in left.reason
+
+
+_SETTINGS = """locals {
+  queues = yamldecode(templatefile("${path.module}/queues.yaml.tftpl", { wait = var.wait }))
+}
+variable "wait" {
+  default = 5
+
+  validation {
+    condition     = var.wait <= 10
+    error_message = "Nobody waits for longer."
+  }
+}
+resource "r" "a" {
+  for_each = local.queues
+
+  wait  = try(each.value.wait, 0)
+  delay = try(each.value.delay, 0)
+}
+"""
+_QUEUES = "orders:\n  wait: ${wait}\n  delay: 1\nmail: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "file", "old", "new"),
+    [
+        (("orders", "wait", 9), "main.tf", "default = 5", "default = 9"),
+        (("orders", "delay", 3), "queues.yaml.tftpl", "delay: 1", "delay: 3"),
+        (("mail", "delay", 3), "queues.yaml.tftpl", "mail: {}", "mail: {delay: 3}"),
+    ],
+)
+def test_a_value_in_a_template_of_yaml(
+    wanted: tuple[str, str, Json], file: str, old: str, new: str, tmp_path: Path
+) -> None:
+    key, attribute, value = wanted
+    texts = {"main.tf": _SETTINGS, "queues.yaml.tftpl": _QUEUES}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    edited = edit_values(tmp_path, [Wanted(address=f'r.a["{key}"]', attribute=attribute, value=value)])
+    assert {str(path): text.decode() for path, text in edited.files.items()} == {file: texts[file].replace(old, new)}
+
+
+def test_a_value_that_the_variable_of_a_template_refuses_is_not_written_into_the_template(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(_SETTINGS)
+    (tmp_path / "queues.yaml.tftpl").write_text(_QUEUES)
+    edited = edit_values(tmp_path, [Wanted(address='r.a["orders"]', attribute="wait", value=20)])
+    assert edited.files == {}
+    assert "Nobody waits for longer." in edited.left[0].reason
+    assert "The nearest value that passes is 10." in edited.left[0].reason
+
+
+_SUBNETS = """locals {
+  networks = { edge = { public = true }, inner = {} }
+  subnets = merge([for network, given in local.networks : { for zone in ["a", "b"] : "${network}-${zone}" => {
+    public = lookup(given, "public", false)
+  } }]...)
+}
+resource "r" "a" {
+  for_each = local.subnets
+
+  public = each.value.public
+}
+"""
+
+
+def _subnets(tmp_path: Path, *keys: str) -> str:
+    (tmp_path / "main.tf").write_text(_SUBNETS)
+    wanted = [Wanted(address=f'r.a["{key}"]', attribute="public", value=False) for key in keys]
+    edited = edit_values(tmp_path, wanted)
+    assert edited.left == ()
+    return edited.files[Path("main.tf")].decode()
+
+
+def test_a_map_of_an_expanded_list_gives_all_their_value_together_or_one_of_them_its_own(tmp_path: Path) -> None:
+    assert _subnets(tmp_path, "edge-a", "edge-b") == _SUBNETS.replace("public = true", "public = false")
+    assert 'zone == "b" ? false : lookup' in _subnets(tmp_path, "edge-b")
+
+
+def test_a_second_instance_gets_its_own_value_beside_that_of_a_first(tmp_path: Path) -> None:
+    code = 'variable "p" {\n  default = true\n}\nresource "r" "a" {\n  for_each = toset(["x", "y", "z"])\n\n  public = var.p\n}\n'
+    (tmp_path / "main.tf").write_text(code)
+    wanted = [Wanted(address=f'r.a["{key}"]', attribute="public", value=False) for key in ("x", "y")]
+    edited = edit_values(tmp_path, wanted)
+    assert edited.left == ()
+    assert 'each.key == "y" ? false : each.key == "x" ? false : var.p' in edited.files[Path("main.tf")].decode()
