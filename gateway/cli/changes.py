@@ -12,7 +12,7 @@ from rich.text import Text
 
 from gateway.cli.client import ApiRefused, call_api, call_api_as, identity
 from gateway.cli.options import As, Json, time_of
-from gateway.cli.output import answer, console, run, shortened, show_pairs, show_table
+from gateway.cli.output import answer, console, fits, folded, run, shortened, show_pairs, show_table
 from gateway.core.model.motive import Intent, Motivation
 from gateway.core.model.verdict import Verdict
 from gateway.core.texts import visible
@@ -52,7 +52,7 @@ def changes(
     who: As = None,
     as_json: Json = False,
 ) -> None:
-    """List changes, newest first, a line each: what changes in plain words, who wants it and why, and how far it has come.
+    """List changes, newest first: what changes in plain words, who wants it and why, and how far it has come.
 
     The five marks are asked, decided, applied, in code, merged: ■ done, □ waits, ✗ stopped there, · not needed. `sentinel records` lists the
     single records. Agents see their own changes, people and pipelines all.
@@ -68,7 +68,12 @@ def changes(
         "limit": str(limit),
     }
     reply = answer(_request(who, query, since), as_json=as_json)
-    show_table("Changes", COLUMNS, [change_row(change) for change in reply["mutations"]])
+    rows = [change_row(change) for change in reply["mutations"]]
+    if not rows or fits(COLUMNS, rows, console.width):
+        show_table("Changes", COLUMNS, rows)
+        return
+    for change in reply["mutations"]:
+        _show_short(change)
 
 
 def change_row(change: Mapping[str, Any]) -> list[str]:
@@ -83,6 +88,20 @@ def change_row(change: Mapping[str, Any]) -> list[str]:
         shortened(reason),
         change["id"],
     ]
+
+
+def _show_short(change: Mapping[str, Any]) -> None:
+    """A change where the terminal is too narrow for a table: one line as `sentinel watch` has it, then why, the id, and the first reason."""
+    begin = f"{utc_cell(change['at'])[5:16]}  {marks(change)}  "
+    why = "/".join(part for part in (change["intent"], change["motivation"]) if part)
+    reason = f"{change['rule']}: {change['reason']}" if change["reason"] else ""
+    first = f"{change['state'].replace('_', ' ')}  {change['actor']}: {change['headline']}"
+    lines = (first, "  ".join(part for part in (change["id"], why) if part), shortened(reason))
+    room = console.width - len(begin)
+    said = [part for line in lines if line for part in folded(visible(line), room)]
+    console.print(Text(begin + said[0], style=_STYLES.get(change["state"], "")))
+    for line in said[1:]:
+        console.print(Text(f"{'':{len(begin)}}{line}", style="dim"))
 
 
 async def _request(who: str | None, query: Mapping[str, str], since: str) -> dict[str, Any]:
@@ -158,6 +177,7 @@ async def _status(who: str | None) -> dict[str, Any]:
         "signals": ask("/signals", "signals"),
         "drift": ask("/drift", "drift", {"cause": "foreign"}),
         "left": ask("/left", "left"),
+        "stops": ask("/stops", "stops"),
     }
     answers = await asyncio.gather(*parts.values())
     return {"gateway": caller.url, **dict(zip(parts, answers, strict=True))}
@@ -178,15 +198,29 @@ def _lines(found: Mapping[str, Any]) -> dict[str, str]:
         "newest": f"{_told(newest)}, {newest['state'].replace('_', ' ')}"
         if newest
         else "nothing; `sentinel propose` asks for a change",
-        "refused last": f"{_told(refused)}: {refused['reason']}" if refused else "nothing",
+        "refused last": f"{_told(refused)}, {refused['rule']}: `sentinel explain {refused['id']}`"
+        if refused
+        else "nothing",
         "held": _counted(found["holds"], "waits for a person", "wait for a person", "sentinel holds"),
+        "stopped": _stopped(found["stops"]),
         "signals": _counted(found["signals"], "is open", "are open", "sentinel signals"),
-        "drift": _counted(
-            foreign, "change from outside needs a person", "changes from outside need a person", "sentinel drift list"
+        "for people": "; ".join(
+            dict.fromkeys(
+                (
+                    _counted(foreign, "change from outside", "changes from outside", "sentinel drift list"),
+                    _counted(found["left"], "left by the reconciler", "left by the reconciler", "sentinel left"),
+                )
+            )
         ),
-        "left": _counted(found["left"], "is left to a person", "are left to a person", "sentinel left"),
         "next": "`sentinel changes`, `sentinel watch`, `sentinel explain MUTATION`, `sentinel --help`",
     }
+
+
+def _stopped(stops: Any) -> str:
+    if isinstance(stops, str):
+        return stops
+    named = [" ".join(part for part in (each["scope"], each["name"]) if part) for each in stops]
+    return f"{', '.join(named[:3])}{' and more' if len(named) > 3 else ''}: `sentinel stops`" if named else "nothing"  # noqa: PLR2004
 
 
 def _told(change: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
+from textwrap import wrap
 from typing import Any, NoReturn, TypeVar
 
 import typer
@@ -148,7 +149,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     if not rows:
         console.print(f"No {title.lower()}.")
         return
-    if not _fits(columns, rows, console.width):
+    if not fits(columns, rows, console.width):
         console.print(Text(title, style="italic"))
         for row in rows:
             console.print()
@@ -162,7 +163,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     console.print(table)
 
 
-def _fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:
+def fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> bool:
     """Whether each column has room for its words: as much as its longest cell needs, or a dozen characters to fold it in."""
     needed = 0
     for place, column in enumerate(columns):
@@ -172,11 +173,21 @@ def _fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 
 
 def show_pairs(pairs: Mapping[str, str], on: Console = console) -> None:
-    """Print one name and value per line, names aligned. Empty values are left out."""
+    """Print one name and value per line, names aligned. Empty values are left out; long ones go on below their beginning."""
     width = max((len(name) for name in pairs), default=0)
     for name, value in pairs.items():
         if value:
-            on.print(Text.assemble((name.ljust(width), "bold"), "  ", visible(value)))
+            first, *others = folded(visible(value), on.width - width - 2)
+            on.print(Text.assemble((name.ljust(width), "bold"), "  ", first))
+            for line in others:
+                on.print(Text(f"{'':{width}}  {line}"))
+
+
+def folded(text: str, width: int) -> list[str]:
+    """The text in lines of this many characters, cut at blanks: a longer word stays whole, since people copy ids and addresses."""
+    room = max(width, _NARROWEST)
+    lines = (wrap(line, room, break_long_words=False, break_on_hyphens=False) or [""] for line in text.split("\n"))
+    return [part for line in lines for part in line]
 
 
 def show_archived(reply: Mapping[str, Any]) -> None:

@@ -93,11 +93,17 @@ def _decided(document: Mapping[str, Any]) -> str:
 
 
 def _checks(document: Mapping[str, Any]) -> Iterator[str]:
+    passed = []
     for check in document["checks"]:
         against = [rule for rule in check["rules"] if rule["verdict"] != "allow"]
-        yield f"Check {check['check']}: {_VERDICTS[check['verdict']] if against else 'nothing against it'}."
+        if not against:
+            passed.append(check["check"])
+            continue
+        yield f"Check {check['check']}: {_VERDICTS[check['verdict']]}."
         for named, reasons in by_rule((_named(rule), rule["reason"]) for rule in against).items():
             yield f"  {' '.join(reasons)} [{named}]"
+    if passed:
+        yield f"Nothing against it: {', '.join(passed)}."
 
 
 def _named(rule: Mapping[str, Any]) -> str:

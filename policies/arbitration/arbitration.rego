@@ -467,4 +467,5 @@ or_ask := ", or ask a human" if input.caller.kind != "human"
 
 until_text(claim) := " until it is superseded, released or merged" if claim.until == null
 
-until_text(claim) := concat("", [" until ", claim.until]) if claim.until != null
+# To the second: people read it. The exact end is in `retry_after`.
+until_text(claim) := concat("", [" until ", trim_suffix(split(claim.until, ".")[0], "Z"), "Z"]) if claim.until != null

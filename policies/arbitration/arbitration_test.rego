@@ -118,6 +118,13 @@ test_an_unproven_motivation_ranks_lower if {
 	outcome_of("agent", fixtures.motive("availability", "incident"), [changed(incident, "/evidence", [])]) == [set(), {"clm_i"}]
 }
 
+test_the_end_of_a_claim_is_told_to_the_second if {
+	precise := changed(incident, "/until", "1970-01-01T00:33:20.761795Z")
+	found := answer(request("pipeline", fixtures.motive("consistency", "routine"), [set_capacity], [precise], {}))
+	some finding in found.findings
+	contains(finding.message, " until 1970-01-01T00:33:20Z. ")
+}
+
 test_no_motive_ranks_lowest if {
 	outcome_of("agent", null, [claim("clm_c", "saver", "agent", "cost", "experiment")]) == denied
 	outcome_of("agent", fixtures.motive("cost", "experiment"), [claim("clm_n", "somebody", "agent", null, null)]) == [set(), {"clm_n"}]

@@ -9,7 +9,7 @@ from typing import Final
 
 import structlog
 
-from tests.browser.site import PAGES, busy_gate
+from tests.browser.site import busy_gate, every_page
 from tests.kit.chromium import a_browser, a_page
 
 WIDTHS: Final = (360, 1280, 2560)
@@ -28,11 +28,10 @@ def main() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     chosen.to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, busy_gate(Path(scratch)) as gate, a_browser() as browser:
-        newest = f"mutations/{gate.records()[-1].mutation_id}"
         for scheme in chosen.scheme or SCHEMES:
             with a_page(browser, gate, "ana", color_scheme=scheme) as page:
-                for path in (*PAGES, newest):
-                    name = file_name("mutation" if path == newest else path)
+                for path in every_page(gate):
+                    name = file_name(re.sub(r"\b(mut|stop)_\w+", "one", path))
                     if chosen.only in name:
                         page.goto(f"/console/{path}".rstrip("/"))
                         for width in chosen.width or WIDTHS:

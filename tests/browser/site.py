@@ -41,7 +41,19 @@ PAGES: Final = (
     "ledger",
     PLAYGROUND,
 )
-"""What is below `/console`, without the page of one change, whose address is not known beforehand."""
+"""What is below `/console`, without the pages whose addresses are not known beforehand."""
+
+
+def every_page(gate: Gate) -> tuple[str, ...]:
+    """What is below `/console` at this gateway: each page that the console has, and of one change a held one."""
+    [held_call, *_] = _asked(gate, "holds")
+    [stop, *_] = _asked(gate, "stops")
+    return (*PAGES, f"mutations/{held_call['mutation_id']}", f"stops/{stop['id']}/resume")
+
+
+def _asked(gate: Gate, name: str) -> Any:
+    """What the API lists by this name."""
+    return httpx.get(f"{gate.url}/v1/{name}", headers=gate.bearer("ana"), timeout=300).json()[name]
 
 
 def propose(gate: Gate, actor: str, capacity: int, text: str = "The lag grows") -> Any:
@@ -62,4 +74,6 @@ def busy_gate(directory: Path) -> Iterator[Gate]:
             time.sleep(0.2)  # so that the picture of the history has a width
         propose(gate, "rival", 8)
         held(gate)
+        stop = {"scope": "service", "name": "glue", "reason": "Jobs of today are done"}
+        assert httpx.post(f"{gate.url}/v1/stops", headers=gate.bearer("ana"), json=stop, timeout=300).is_success
         yield gate

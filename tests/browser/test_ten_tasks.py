@@ -75,7 +75,7 @@ def approve_the_right_one_of_three(player: Player) -> None:
 def who_changed_this_last_and_undo_it(player: Player) -> None:
     player.press(player.link("Resources"), player.title("Resources"))
     player.press(player.link("aws_autoscaling_group.kafka_consumer"), player.title("kafka_consumer"))
-    player.press(player.link("mut_"), player.title("desired capacity 8 → 11"))
+    player.press(player.link("its change"), player.title("desired capacity 8 → 11"))
     player.sees("lag-scaler", "Undo it", '"DesiredCapacity": 8')
 
 

@@ -176,8 +176,10 @@ class RecordedDecision(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
 
     @property
     def objections(self) -> tuple[RecordedFinding, ...]:
-        """The findings that hold or deny."""
-        return tuple(finding for finding in self.findings if finding.verdict is not Verdict.ALLOW)
+        """The findings that deny or hold, denials first: the first of them is why it was decided so."""
+        return tuple(
+            each for verdict in (Verdict.DENY, Verdict.HOLD) for each in self.findings if each.verdict is verdict
+        )
 
 
 class RecordedClaim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -289,7 +289,9 @@ def _document(mutation_id: str, records: Sequence[Record]) -> dict[str, Any]:
 
 
 def _missing(mutation_id: str, older: str = "") -> NotFound:
-    return NotFound(f"There is no mutation {mutation_id[:64]} that this key may see.{older}")
+    return NotFound(
+        f"There is no mutation {mutation_id[:64]} that this key may see.{older} `sentinel changes` lists those that it may see."
+    )
 
 
 async def explain_mutation(ports: ApiPorts, caller: Caller, mutation_id: str) -> dict[str, Any]:

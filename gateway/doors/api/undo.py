@@ -32,7 +32,7 @@ async def undo_call(ports: ApiPorts, caller: Caller, mutation_id: str) -> dict[s
         raise NotFound(f"There is no mutation {mutation_id} that you may see.")
     body: DecidedBody[Any] = bodies[0]
     effects = [effect for effect in body.effects if effect.changes and not effect.implied]
-    why_not = _objection(body, effects, records) or await _changed_since(ports, mutation_id, effects)
+    why_not = _objection(mutation_id, body, effects, records) or await _changed_since(ports, mutation_id, effects)
     if why_not:
         return {"call": None, "why_not": why_not}
     wanted: dict[tuple[str, str], Json] = {(each.address, each.attribute): each.before for each in effects}
@@ -52,13 +52,15 @@ async def undo_call(ports: ApiPorts, caller: Caller, mutation_id: str) -> dict[s
     return {"call": {**told, "parameters": to_json(found.parameters)}, "why_not": ""}
 
 
-def _objection(body: DecidedBody[Any], effects: Sequence[RecordedEffect[Any]], records: Sequence[Record]) -> str:
+def _objection(
+    mutation_id: str, body: DecidedBody[Any], effects: Sequence[RecordedEffect[Any]], records: Sequence[Record]
+) -> str:
     """Why nobody can say what undoes it, by the records alone."""
     settled = [record.body for record in records if isinstance(record.body, SettledBody)]
     if not any(each.outcome == "applied" for each in settled):
         return "It was not applied, so there is nothing to undo."
     if body.time_box is not None:
-        return "It was wanted for a time only: `sentinel end` puts it back now."
+        return f"It was wanted for a time only: `sentinel end {mutation_id}` puts it back now, unless it is over."
     if not effects:
         return "It changed no value that Sentinel knows."
     if not body.call.whole or body.cut is not None or any(each.sensitive for each in effects):

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -11,9 +12,11 @@ from starlette.responses import Response
 from gateway.core.errors import NotFound
 from gateway.core.model.approval import operator_objection
 from gateway.core.model.stop import Stop, StopScope
+from gateway.core.times import utc_text
 from gateway.doors.console.api_client import segment
 from gateway.doors.console.changes import drawn_rows
 from gateway.doors.console.forms import reason_in
+from gateway.doors.console.overview import LOOKED_AT, active_in
 from gateway.doors.console.pictures import day_picture
 from gateway.doors.console.visit import Visit, go, part
 from gateway.line.checks.stops import RULE as STOPPED
@@ -27,18 +30,30 @@ _HOURS: Final = 72
 
 async def actors(visit: Visit, problem: str = "", status: int = 200) -> Response:
     """Every actor with a key, with what is left of its budgets, and every stop that stands."""
-    budgets, stops = await asyncio.gather(
-        visit.api.get("/budgets"), visit.api.get("/stops", every="true" if "every" in visit.query else "")
+    budgets, stops, recent = await asyncio.gather(
+        visit.api.get("/budgets"),
+        visit.api.get("/stops", every="true" if "every" in visit.query else ""),
+        visit.api.get("/mutations", since=utc_text(visit.clock.now() - timedelta(hours=24)), limit=LOOKED_AT),
     )
     return visit.page(
         "actors.html",
         problem=problem,
         status=status,
         budgets=budgets["budgets"],
+        tightest={each["actor"]: _tightest(each["mutations"]) for each in budgets["budgets"]},
+        did={each.actor: each for each in active_in(recent["mutations"])},
+        looked_at=LOOKED_AT,
         stops=stops["stops"],
+        stopped=[each["name"] for each in stops["stops"] if each["scope"] == StopScope.ACTOR and not each["ended_at"]],
         scopes=list(StopScope),
         why_not=operator_objection(visit.caller, "stop and resume"),
     )
+
+
+def _tightest(buckets: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The budget that ends first, of those for whatever motivation; None without any."""
+    general = [each for each in buckets if not each["motivation"]]
+    return min(general, key=lambda each: each["left"] / max(each["most"], 1), default=None)
 
 
 async def actor(visit: Visit) -> Response:

@@ -46,8 +46,6 @@ class HeldCard:
     """The first reason why it waits."""
     size: str
     """How much it touches, in words."""
-    missing: int
-    """How many more people must approve it."""
     requester: RequesterRecord
 
 
@@ -67,7 +65,6 @@ async def approvals(visit: Visit) -> Response:
             headline=hold["headline"],
             risk=next((reason["reason"] for reason in hold["reasons"]), ""),
             size=_size(card),
-            missing=hold["missing"],
             requester=records[hold["requester"]],
         )
         for hold, card in zip(holds, cards, strict=True)

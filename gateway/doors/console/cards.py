@@ -3,14 +3,18 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gateway.core.model.approval import ApprovalRule, approval_rule_from_json, glass_objection, objection, own_objection
 from gateway.core.model.caller import Caller
 from gateway.core.model.consequence import consequence
+from gateway.core.model.json import Json
 from gateway.core.model.mutation import EffectAction
 from gateway.doors.console.differences import Difference, difference
-from gateway.doors.console.rendering import duration_text
+from gateway.doors.console.rendering import duration_text, value_text
+
+_PLAIN: Final = 60
+"""Characters of a value that is shown in a line with the other one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +31,8 @@ class ShownChange:
     """Whether the values are secret, so that only the fact of the change is shown."""
     consequence: str
     """What it does that the difference does not show, as a sentence; empty for a new value."""
+    plain: tuple[str, str] | None
+    """The values before and after if both are short and plain: they are shown side by side instead of as lines."""
 
     @property
     def destroys(self) -> bool:
@@ -72,6 +78,11 @@ class MutationCard:
         ]
 
     @property
+    def missing(self) -> int:
+        """How many more people must approve it."""
+        return max(0, self.rule.people - len({answer["by"] for answer in self.consents}))
+
+    @property
     def as_command(self) -> list[str]:
         """The call as a command line, for its own actor."""
         motive = self.explanation["motive"] or {}
@@ -114,7 +125,17 @@ def _change(effect: Mapping[str, Any]) -> ShownChange:
         difference=Difference(lines=()) if secret else difference(effect["before"], effect["value"]),
         unseen=secret,
         consequence=consequence(EffectAction(effect["action"]), effect["attribute"]),
+        plain=None if secret else _plain(effect["before"], effect["value"]),
     )
+
+
+def _plain(before: Json, after: Json) -> tuple[str, str] | None:
+    """Both values as they are shown in a line, if they fit; what was not set before is told so."""
+    if before == after or any(isinstance(value, dict | list) for value in (before, after)):
+        return None
+    texts = ["not set" if value is None else value_text(value) for value in (before, after)]
+    fits = all(len(text) <= _PLAIN and not text.startswith(('"{', '"[')) for text in texts)
+    return (texts[0], texts[1]) if fits else None
 
 
 def _losers(explanation: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:

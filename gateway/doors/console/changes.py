@@ -42,7 +42,10 @@ _ROWS: Final = 26
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeGroup:
-    """Changes that are shown as one: those of one actor, one after the other, that all passed."""
+    """Changes that are shown as one: those of one actor, one after the other, that all passed or were all refused alike.
+
+    What waits for a person always stands alone.
+    """
 
     rows: tuple[Mapping[str, Any], ...]
     resources: int
@@ -72,7 +75,7 @@ class Changes:
             "changes.html",
             rows=Markup(drawn),  # noqa: S704  a template made it
             chosen=chosen,
-            chips=_chips(chosen, await counts_of(visit)),
+            chips=_chips(chosen, await counts_of(visit) if chosen.keys() <= {"verdict", "span"} else None),
             words=_WORDS,
             here=urlencode(chosen),
             older=found["next_before_seq"],
@@ -88,16 +91,18 @@ def filter_of(query: Mapping[str, str]) -> dict[str, str]:
 
 
 def grouped(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any] | ChangeGroup]:
-    """The rows, with those in a row that all passed alike as one group."""
+    """The rows, with those in a row that all passed alike, or were all refused for one reason, as one group."""
     return [each for _, alike in groupby(rows, key=_kind) for each in _group(list(alike))]
 
 
 def _kind(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(row[name]) for name in _ALIKE)
+    """What rows of one group have in common: of refused ones also the rule, what they are about, and the call."""
+    refused = (str(row["rule"]), str(row["addresses"]), str(row["call"])) if row["verdict"] != Verdict.ALLOW else ()
+    return (*(str(row[name]) for name in _ALIKE), *refused)
 
 
 def _group(alike: list[Mapping[str, Any]]) -> Iterator[Mapping[str, Any] | ChangeGroup]:
-    if len(alike) < _LEAST_GROUP or alike[0]["verdict"] != Verdict.ALLOW:
+    if len(alike) < _LEAST_GROUP or alike[0]["verdict"] == Verdict.HOLD:
         yield from alike
         return
     addresses = {address for row in alike for address in row["addresses"]}

@@ -1,5 +1,6 @@
 """The pages of drift and write-back: by which values live and code differ, what became of the proposals, and what is left to a human."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ _SHOWN: Final = 60
 _REPORTS: Final = 30
 _LEFT: Final = 100
 """Reports of what is left to a human that are read."""
-_LOOKED_AT: Final = 50
+_LOOKED_AT: Final = 80
 """The newest allowed mutations among which those are looked for that the code does not declare yet."""
 
 
@@ -49,22 +50,26 @@ async def decide(visit: Visit) -> Response:
 
 async def write_back(visit: Visit) -> Response:
     """The proposals for the code, the reports of what was written, and the work left to humans."""
-    left = await visit.api.get("/left", limit=_LEFT)
-    proposed = await visit.api.get("/records", stage="proposed", limit=_REPORTS)
-    reports = await visit.api.get("/records", stage="reconciled", limit=_REPORTS)
-    allowed = await visit.api.get("/mutations", verdict="allow", limit=_LOOKED_AT)
+    left, proposed, reports, allowed = await asyncio.gather(
+        visit.api.get("/left", limit=_LEFT),
+        visit.api.get("/records", stage="proposed", limit=_REPORTS),
+        visit.api.get("/records", stage="reconciled", limit=_REPORTS),
+        visit.api.get("/mutations", verdict="allow", limit=_LOOKED_AT),
+    )
     return visit.page(
         "write_back.html",
         left=left["left"],
         more_left=left["more"],
         proposed=proposed["records"],
-        reports=reports["records"],
-        waiting=[each for each in allowed["mutations"] if _waits_for_code(each)],
+        reports=[each for each in reports["records"] if each["body"].get("commit") or each["body"].get("reason")],
+        looked_at_reports=_REPORTS,
+        headlines={each["id"]: each["headline"] for each in allowed["mutations"]},
+        waiting=[each for each in allowed["mutations"] if waits_for_code(each)],
         looked_at=_LOOKED_AT,
     )
 
 
-def _waits_for_code(change: Mapping[str, Any]) -> bool:
+def waits_for_code(change: Mapping[str, Any]) -> bool:
     """Whether the mutation was applied, and the protected branch does not declare it yet."""
     marks = {mark["name"]: mark["state"] for mark in change["path"]}
     return marks["applied"] == "done" and "waits" in (marks["in code"], marks["merged"])

@@ -10,6 +10,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from gateway.core.errors import Malformed
+from gateway.core.model.approval import is_approver
+from gateway.core.model.time_box import TimeBoxState
 from gateway.doors.console.api_client import segment
 from gateway.doors.console.cards import MutationCard, card_of
 from gateway.doors.console.differences import FileDifference, code_diff
@@ -46,6 +48,7 @@ async def mutation(visit: Visit, problem: str = "", status: int = 200) -> Respon
     mutation_id = segment(visit.request.path_params["mutation_id"])
     found = await visit.api.get(f"/mutations/{mutation_id}")
     records: list[dict[str, Any]] = found["records"]
+    claimed = await _claimed(visit, mutation_id, records)
     values = {
         "id": mutation_id,
         "state": found["state"],
@@ -54,9 +57,10 @@ async def mutation(visit: Visit, problem: str = "", status: int = 200) -> Respon
         "card": await _card(visit, mutation_id, records),
         "lasts": _LASTS,
         "code": await _code(visit, records),
-        "claims": await _open_claims(visit, mutation_id, records),
+        "claims": claimed["claims"],
         "depends": await _depends(visit, records),
-        "undo": await _undo(visit, mutation_id, found["state"]),
+        "undo": await _undo(visit, mutation_id, found["state"], claimed["time_boxes"]),
+        "may_end": is_approver(visit.caller) or any(each["actor"] == visit.caller.actor for each in claimed["claims"]),
     }
     return visit.page("mutation.html", problem=problem, status=status, **values)
 
@@ -93,6 +97,9 @@ async def _do(visit: Visit, mutation_id: str, action: str, fields: Mapping[str, 
         case "settle":
             await visit.api.post(path, {"outcome": fields.get("outcome", ""), "reason": reason_in(fields)})
             return "settled"
+        case "end":
+            await visit.api.post(path, {"reason": "Ended in the console."})
+            return "put-back"
         case "release":
             await visit.api.post(path, {})
             return "released"
@@ -153,23 +160,30 @@ async def _depends(visit: Visit, records: Sequence[Mapping[str, Any]]) -> Depend
     return graph(known) if known else None
 
 
-async def _undo(visit: Visit, mutation_id: str, state: str) -> dict[str, Any] | None:
-    """How to undo it: a command, or why none is known; None for what was not applied."""
+async def _undo(
+    visit: Visit, mutation_id: str, state: str, boxes: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """How to undo it: a command, or why none is known; None for what was not applied. What is wanted for a time only is ended."""
     if state not in (MutationState.APPLIED, MutationState.ENDED):
         return None
+    standing = [box for box in boxes if box["state"] == TimeBoxState.STANDING and box["goes_back_at"]]
+    if standing:
+        return {"at_end": standing[0]["goes_back_at"], "command": ["sentinel", "end", mutation_id]}
     found = await visit.api.get(f"/mutations/{mutation_id}/undo")
     call = found["call"]
     if call is None:
-        return {"why_not": found["why_not"], "command": []}
+        return {"at_end": "", "why_not": found["why_not"], "command": []}
     motive = ["--intent", "consistency", "--motivation", "routine", "--why", f"Undo {mutation_id}"]
     region = ["--region", call["region"]] if call["region"] else []
     parameters = json.dumps(call["parameters"], sort_keys=True)
-    return {"command": ["sentinel", "propose", call["service"], call["operation"], parameters, *motive, *region]}
+    return {
+        "at_end": "",
+        "command": ["sentinel", "propose", call["service"], call["operation"], parameters, *motive, *region],
+    }
 
 
-async def _open_claims(visit: Visit, mutation_id: str, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The claims of the mutation that stand."""
+async def _claimed(visit: Visit, mutation_id: str, records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The `claims` of the mutation that stand, and its `time_boxes`: what of it goes back, and when."""
     if not any(record["body"].get("claims") for record in records):
-        return []
-    found: list[dict[str, Any]] = (await visit.api.get("/claims", mutation_id=mutation_id))["claims"]
-    return found
+        return {"claims": [], "time_boxes": []}
+    return await visit.api.get("/claims", mutation_id=mutation_id)

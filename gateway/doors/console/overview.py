@@ -12,12 +12,15 @@ from starlette.responses import Response
 from gateway.core.model.approval import approval_rule_from_json, objection, own_objection
 from gateway.core.times import utc_text
 from gateway.doors.api.health import Readiness
+from gateway.doors.console.drift import waits_for_code
 from gateway.doors.console.pictures import day_picture
 from gateway.doors.console.visit import Visit, part
 
 _SHOWN: Final = 5
 """Rows of each list."""
-_LOOKED_AT: Final = 80
+_ACTIVE: Final = 8
+"""Actors that are listed."""
+LOOKED_AT: Final = 80
 """The newest mutations by which actors and write-back are told."""
 _REFUSED: Final = 20
 """Refusals that are read: those of one actor by one rule are one row."""
@@ -37,6 +40,8 @@ class Active:
     asked: int
     applied: int
     refused: int
+    last: str
+    """When it asked last."""
 
 
 class Overview:
@@ -52,7 +57,7 @@ class Overview:
         asked = {
             "holds": visit.api.get("/holds", state="open", limit=_HOLDS),
             "refused": visit.api.get("/mutations", verdict="deny", since=since, limit=_REFUSED),
-            "recent": visit.api.get("/mutations", since=since, limit=_LOOKED_AT),
+            "recent": visit.api.get("/mutations", since=since, limit=LOOKED_AT),
             "signals": visit.api.get("/signals", limit=_SIGNALS),
             "drift": visit.api.get("/drift", cause="foreign"),
             "left": visit.api.get("/left", limit=_LEFT),
@@ -71,10 +76,11 @@ class Overview:
             mine=[hold for hold in holds if _may_decide(visit, hold)],
             shown=_SHOWN,
             holds_read=_HOLDS,
-            active=_active(recent),
-            looked_at=_LOOKED_AT,
+            active=active_in(recent)[:_ACTIVE],
+            looked_at=LOOKED_AT,
             recent=recent,
             unwritten=_unwritten(recent),
+            unmerged=sum(waits_for_code(row) for row in recent),
             incidents=parts["signals"].answer.get("signals", []),
             drifted=[each for each in parts["drift"].answer.get("drift", ()) if each.get("needs_human")],
             left=parts["left"].answer.get("left", []),
@@ -89,22 +95,26 @@ def _may_decide(visit: Visit, hold: Mapping[str, Any]) -> bool:
     return not (objection(visit.caller, rule) or own_objection(visit.caller, hold["mutation_id"], requesters))
 
 
-def _active(rows: Sequence[Mapping[str, Any]]) -> list[Active]:
-    """The actors of these mutations, the busiest first."""
+def active_in(rows: Sequence[Mapping[str, Any]]) -> list[Active]:
+    """The actors of these mutations, which are newest first; the busiest first."""
     asked = Counter((str(row["actor"]), str(row["kind"])) for row in rows)
     applied = Counter(row["actor"] for row in rows if row["state"] in ("applied", "ended"))
     refused = Counter(row["actor"] for row in rows if row["state"] in ("denied", "rejected"))
+    last = {row["actor"]: str(row["at"]) for row in reversed(rows)}
     return [
-        Active(actor=actor, kind=kind, asked=count, applied=applied[actor], refused=refused[actor])
-        for (actor, kind), count in asked.most_common(_SHOWN)
+        Active(actor=actor, kind=kind, asked=count, applied=applied[actor], refused=refused[actor], last=last[actor])
+        for (actor, kind), count in asked.most_common()
     ]
 
 
 def _refused(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], int]]:
-    """The newest refusal of each actor by each rule, with the number of those like it: one that asks again and again hides nobody else."""
+    """The newest refusal of each actor by each rule, with the number of those like it, the most frequent first.
+
+    So one that asks again and again stands at the top, and hides nobody else.
+    """
     alike = Counter((row["actor"], row["rule"]) for row in rows)
     newest = {(row["actor"], row["rule"]): row for row in reversed(rows)}
-    return [(newest[each], count) for each, count in alike.items()][:_SHOWN]
+    return [(newest[each], count) for each, count in alike.most_common(_SHOWN)]
 
 
 def _unwritten(rows: Sequence[Mapping[str, Any]]) -> tuple[int, datetime | None]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
+from itertools import cycle
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -42,7 +43,13 @@ class StaticFile:
 def static_files() -> Mapping[str, StaticFile]:
     """Every file by its name."""
     folder = files("gateway.doors.console") / "static"
-    return {name: _file(_INDENT.sub(b"", (folder / name).read_bytes()), kind) for name, kind in _TYPES.items()}
+    return {name: _file(_needed((folder / name).read_bytes(), name), kind) for name, kind in _TYPES.items()}
+
+
+def _needed(content: bytes, name: str) -> bytes:
+    """What a browser needs of a file: without indents and lines of comment, a style sheet also without blanks at its marks."""
+    without = _INDENT.sub(b"", content)
+    return _BLANKS.sub(rb"\1", without) if name.endswith(".css") else without
 
 
 def _file(content: bytes, kind: str) -> StaticFile:
@@ -50,7 +57,9 @@ def _file(content: bytes, kind: str) -> StaticFile:
 
 
 _INDENT: Final = re.compile(rb"^ *//.*\n|^ +", re.MULTILINE)
-"""What no browser needs of a file, indents and lines of comment: none of them has a text over several lines."""
+"""Indents and lines of comment: no file has a text over several lines."""
+_BLANKS: Final = re.compile(rb"\s*([{};,])\s*|(?<=:)\s+")
+"""Blanks of a style sheet that mean nothing. It has no texts with such marks; before a colon a blank means something."""
 _LONGEST: Final = 20_000
 """Characters of one value on a page."""
 _SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86_400
@@ -79,6 +88,9 @@ def environment() -> Environment:
         shell=shell,
         quoted=shlex.quote,
         plural=plural,
+        sentence=sentence,
+        one_line=one_line,
+        words=words,
     )
     return made
 
@@ -102,6 +114,27 @@ def value_text(value: Json) -> str:
     if isinstance(value, dict | list) and len(text) > 80:  # noqa: PLR2004  the width of a column
         text = json.dumps(value, ensure_ascii=False, sort_keys=True, indent=2)
     return short(text, _LONGEST)
+
+
+def one_line(value: Json, most: int) -> str:
+    """A value as JSON on one line, cut to this many characters: for lists whose row leads to the whole of it."""
+    return brief(" ".join(value_text(value).split()), most)
+
+
+def sentence(text: str) -> Markup:
+    """A sentence of Sentinel's own as HTML: what stands between two backticks is code, everything else is text."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # the last one is not closed
+        parts[-2:] = ["`".join(parts[-2:])]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(visible(part)) if odd else visible(part)
+        for part, odd in zip(parts, cycle((False, True)), strict=False)
+    )
+
+
+def words(name: str) -> str:
+    """A name of the code as words: `ground_truth` is "ground truth"."""
+    return name.replace("_", " ")
 
 
 def short(text: str, most: int) -> str:

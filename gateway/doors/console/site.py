@@ -120,6 +120,8 @@ PAGES: Final[tuple[tuple[str, Page], ...]] = (
     ("/playground", playground),
 )
 """What is read, by its address below `/console`. Add a page here and, if people go there first, in `MENU`."""
+OWN: Final = ("", "/changes", "/changes/stream", "/feed", "/feed/stream")
+"""The addresses of pages that need more than a visit, in the order in which `Site` makes them."""
 ACTS: Final[tuple[tuple[str, Page], ...]] = (
     ("/approvals/reject", act_on(ask_rejection, reject_all)),
     ("/mutations/{mutation_id}/{action}", act_on(mutation, act)),
@@ -157,14 +159,8 @@ class Site:
         pulse = Pulse(parts.changes)
         parts.stopping.add(pulse.end)
         feed, changes = Feed(pulse), Changes(pulse)
-        pages = (
-            *PAGES,
-            ("", Overview(parts.readiness).page),
-            ("/changes", changes.page),
-            ("/changes/stream", changes.stream),
-            ("/feed", feed.page),
-            ("/feed/stream", feed.stream),
-        )
+        own = (Overview(parts.readiness).page, changes.page, changes.stream, feed.page, feed.stream)
+        pages = (*PAGES, *zip(OWN, own, strict=True))
         routes = [
             Route("/console/static/{name}", _static),
             Route("/console/sign-in", self._whole(doors.ask)),

@@ -31,6 +31,7 @@ DONE: Final[Mapping[str, str]] = {
     "all-rejected": "All that were listed are rejected. Their requesters are told your reason.",
     "passed": "Passed in an emergency. The record names you and your reason.",
     "released": "Released. The claims have ended.",
+    "put-back": "Its end is now. The reconciler sends the call that puts it back.",
     "settled": "Settled. The record names you and your reason.",
     "decided": "Decided. The record names you and your reason.",
     "stopped": "Stopped, from the next request on.",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from gateway.cli import changes as changes_module
 from gateway.cli.changes import _follow, change_row, marks
@@ -46,6 +47,21 @@ def test_changes_are_listed_in_words(gate: Gate, speak_as: Speak, sentinel: Call
     assert sentinel("changes", "--since", "yesterday").exit_code == 1
 
 
+def test_in_a_narrow_terminal_a_change_is_a_few_lines_that_fit(
+    gate: Gate, speak_as: Speak, sentinel: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mutation = held(gate)
+    speak_as(gate, "human")
+    narrow = Console(width=80, highlight=False, soft_wrap=True)
+    monkeypatch.setattr(changes_module, "console", narrow)
+    shown = sentinel("changes", "--limit", "1").stdout.splitlines()
+    assert len(shown) <= 5
+    assert "■□□□□  held  agent: run events:CancelReplay" in shown[0]
+    assert mutation in shown[1]
+    assert max(map(len, shown)) <= 80
+    assert all(line.startswith(" " * 20) for line in shown[1:])
+
+
 def test_the_status_is_ten_lines_and_what_sentinel_alone_shows(
     gate: Gate, speak_as: Speak, sentinel: Callable[..., Any], document: Callable[..., tuple[int, Any]]
 ) -> None:
@@ -59,7 +75,7 @@ def test_the_status_is_ten_lines_and_what_sentinel_alone_shows(
     ]
     code, found = document("status")
     assert code == 0
-    assert set(found) == {"gateway", "recent", "holds", "signals", "drift", "left"}
+    assert set(found) == {"gateway", "recent", "holds", "signals", "drift", "left", "stops"}
     speak_as(gate, "agent")
     assert "Only people and pipelines may list the signals" in sentinel("status").stdout
 

@@ -141,7 +141,7 @@ def test_the_text_says_it_in_plain_english(
     for sentence in (
         "rival (agent) asked for autoscaling:SetDesiredCapacity for cost/budget at ",
         "Sentinel refused it",
-        "Check bounds: nothing against it.",
+        "Nothing against it: ground_truth, classes, ",
         "[SEN-A001, A stronger claim on the attribute, direct conflict, arbitration/arbitration.rego:",
         f"  {WHAT}.desired_capacity: asked for 3, before it 6",
         "  It is held for availability/incident and scored ",

@@ -185,6 +185,19 @@ def test_a_table_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, width: int, 
     assert any("mut_01m8fsbs4pw6ypb4nbfqbj0w0w" in line for line in shown), "what is copied stays whole"
 
 
+def test_a_long_value_goes_on_below_its_beginning_and_words_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    narrow = Console(file=written, width=40, highlight=False, soft_wrap=True)
+    mutation = "mut_01m8fsbs4pw6ypb4nbfqbj0w0w"
+    show_pairs({"why": f"It is held by somebody who outranks it: {mutation}{mutation}", "id": mutation}, narrow)
+    assert written.getvalue().splitlines() == [
+        "why  It is held by somebody who outranks",
+        "     it:",
+        f"     {mutation}{mutation}",
+        f"id   {mutation}",
+    ]
+
+
 def test_a_cell_of_several_lines_is_as_wide_as_its_longest_line(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.StringIO()
     monkeypatch.setattr(output, "console", Console(file=written, width=80, highlight=False, soft_wrap=True))

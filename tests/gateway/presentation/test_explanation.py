@@ -168,7 +168,7 @@ def test_a_refusal_says_who_asked_what_stood_against_it_and_when_to_come_back() 
     titled = finding(title="A title", source="x.rego:7", offer=offer(holder="x", retry_after=when))
     lines = text(finding("allow", check="bounds"), titled).splitlines()
     assert lines[0].startswith("agent (agent) asked for sqs:PurgeQueue without a motive at ")
-    assert "Check bounds: nothing against it." in lines
+    assert "Nothing against it: bounds." in lines
     assert "  No. [SEN-X, A title, x.rego:7]" in lines
     assert lines[-1] == f"Come back at {when}: by then what is in the way has ended, unless it is renewed."
 

@@ -7,6 +7,7 @@ import pytest
 
 from gateway.core.model.caller import ActorKind
 from gateway.core.records.record import Stage
+from gateway.doors.console.actors import _tightest
 from tests.gateway.doors.console.test_approvals import propose
 from tests.kit.console import held, text_of, visitor
 from tests.kit.gate import Gate
@@ -47,7 +48,9 @@ def test_an_operator_stops_and_resumes_with_a_reason(gate: Gate) -> None:
     assert f"Changes with the key {gate.keys['rival'].id}" in asked
     [stop] = gate.records(stage=Stage.STOPPED)
     assert (stop.actor, stop.body.members["reason"]) == ("oper", "It runs amok")
-    assert "It runs amok" in client.get("/console/actors").text
+    listed = text_of(client.get("/console/actors"))
+    assert "It runs amok" in listed
+    assert "rival stopped agent" in listed
     assert propose(gate, "rival", 5).status_code == 403
     ending = text_of(client.get(f"/console/stops/{stop.mutation_id}/resume"))
     assert "oper stopped every change by rival or on its behalf" in ending
@@ -92,13 +95,25 @@ def test_others_get_no_switch_and_are_refused_all_the_same(gate: Gate) -> None:
     client = visitor(gate, "human")
     for path in ("/console/actors", "/console/actors/agent"):
         page = client.get(path)
-        assert "Only a human with the role `operator`" in text_of(page)
+        assert "Only a human with the role operator" in text_of(page)
         assert 'action="/console/stops' not in page.text
     assert 'action="/console/stops"' not in client.get("/console/stops/new?scope=all").text
     reply = client.post("/console/stops", data={"scope": "all", "name": "", "reason": "I want quiet"})
     assert reply.status_code == 403
     assert client.post("/console/actors/agent/reset", data={"reason": "I want it so"}).status_code == 403
     assert client.post("/console/stops/stp_none/resume", data={"reason": "I want it so"}).status_code in {403, 404}
+
+
+def test_the_list_says_what_each_did_and_the_budget_that_ends_first(gate: Gate) -> None:
+    gate.issue("asker")
+    assert propose(gate, "asker", 60).status_code == 403
+    row = text_of(visitor(gate, "human").get("/console/actors")).partition("asker agent ")[2]
+    assert re.match(r"1 0 1 .{1,30} 0 \d+ [56],\d{3} of 6,000 a minute closed ", row), row[:80]
+    tight = {"motivation": None, "most": 10, "left": 1, "per": "hour"}
+    wide = {"motivation": None, "most": 6000, "left": 5000, "per": "minute"}
+    trial = {"motivation": "experiment", "most": 10, "left": 0, "per": "hour"}
+    assert _tightest([wide, tight, trial]) == tight
+    assert _tightest([]) is None
 
 
 def test_an_agent_sees_only_itself(gate: Gate) -> None:

@@ -25,7 +25,7 @@ def test_a_card_has_all_that_its_approver_decides_about(gate: Gate) -> None:
     mutation = propose(gate, "rival", 5).json()["mutation"]["id"]
     page = visitor(gate, "human").get("/console/approvals?actor=rival")
     shown = text_of(page)
-    assert "-6 +5" in shown
+    assert "6 → 5" in shown
     assert (
         "What depends on it 2 resources: aws_autoscaling_policy.scale_up_lag aws_cloudwatch_metric_alarm.lag" in shown
     )

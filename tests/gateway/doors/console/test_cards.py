@@ -54,12 +54,48 @@ def test_who_may_not_decide_is_told_why(visitor: Caller, why_not: str) -> None:
 def test_the_card_has_the_change_the_losers_and_the_command() -> None:
     card = card_of("mut_1", EXPLANATION, CALL, person("ana", "break-glass"))
     assert [line.text for line in card.changes[0].difference.lines] == ["-1", "+2"]
+    assert card.changes[0].plain == ("1", "2")
+    assert "<del><code>1</code></del> → <ins><code>2</code></ins>" in str(_PARTS.changes(card))
     assert [loser.get("actor", loser["claim"]) for loser in card.losers] == ["rival", "clm_2"]
     assert card.as_command[:4] == ["sentinel", "propose", "sqs", "PurgeQueue"]
     assert card.as_command[5:] == [
         "--intent", "cost", "--motivation", "budget", "--why", "why", "--evidence", "T-1", "--wanted-for", "90s", "--region", "eu-west-1"
     ]  # fmt: skip
     assert (card.waits, card.longest, card.may_break_glass, len(card.consents)) == (True, "1 d", True, 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "plain"),
+    [
+        (None, "b", ("not set", '"b"')),
+        (["a"], ["b"], None),
+        ("x" * 80, "b", None),
+        ('{"a": 1}', '{"a": 2}', None),
+        (None, None, None),
+    ],
+)
+def test_short_values_stand_side_by_side_and_others_line_by_line(
+    before: Any, after: Any, plain: tuple[str, str] | None
+) -> None:
+    effects = [{**EFFECT, "before": before, "value": after}]
+    explanation = {**EXPLANATION, "facts": {"effects": effects, "dependants": []}}
+    card = card_of("mut_1", explanation, CALL, person())
+    assert card.changes[0].plain == plain
+    assert ('class="diff' in str(_PARTS.changes(card))) is (plain is None)
+
+
+def test_what_denies_is_told_before_what_holds() -> None:
+    def rule(verdict: str, reason: str) -> dict[str, Any]:
+        return {
+            "verdict": verdict,
+            "rules": [{"verdict": verdict, "rule": "R", "reason": reason, "title": "", "source": ""}],
+        }
+
+    checks = [rule("hold", "Data goes."), rule("allow", "Fine."), rule("deny", "Held by `bea`.")]
+    card = card_of("mut_1", {**EXPLANATION, "checks": checks}, CALL, person())
+    shown = str(_PARTS.reasons(card))
+    assert shown.index("Held by <code>bea</code>.") < shown.index("Data goes.")
+    assert "Fine." not in shown
 
 
 def test_a_secret_is_not_shown_and_what_is_cut_cannot_be_approved() -> None:

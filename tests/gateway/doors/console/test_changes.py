@@ -15,7 +15,7 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 def row(number: int, **changed: Any) -> dict[str, Any]:
     alike = {"actor": "terraform", "kind": "pipeline", "stack": "s", "intent": "consistency", "motivation": "routine"}
-    passed = {"verdict": "allow", "state": "applied", "mode": "enforce"}
+    passed = {"verdict": "allow", "state": "applied", "mode": "enforce", "rule": "", "call": "sqs:SetQueueAttributes"}
     return {"id": f"mut_{number}", "addresses": [f"a.b{number // 2}"], **alike, **passed, **changed}
 
 
@@ -30,10 +30,18 @@ def test_many_in_a_row_that_passed_alike_are_one() -> None:
     assert (group.newest["id"], group.resources) == ("mut_1", 3)
 
 
-def test_few_and_refused_ones_stand_alone() -> None:
+def test_few_and_held_ones_stand_alone() -> None:
     assert shape([row(number) for number in range(3)]) == ["mut_0", "mut_1", "mut_2"]
-    refused = [row(number, verdict="deny", state="denied") for number in range(5)]
-    assert shape(refused) == [f"mut_{number}" for number in range(5)]
+    held_ones = [row(number, verdict="hold", state="held", addresses=["a.b"]) for number in range(5)]
+    assert shape(held_ones) == [f"mut_{number}" for number in range(5)]
+
+
+def test_what_was_refused_again_and_again_for_one_reason_is_one() -> None:
+    def refused(number: int, **changed: Any) -> dict[str, Any]:
+        return row(number, **{"verdict": "deny", "state": "denied", "addresses": ["a.b"], **changed})
+
+    others = [refused(5, rule="bounds.min"), refused(6, addresses=["a.c"]), refused(7, call="sqs:PurgeQueue")]
+    assert shape([*(refused(number) for number in range(5)), *others]) == [5, "mut_5", "mut_6", "mut_7"]
 
 
 def test_a_filter_is_in_the_address_and_nothing_else_is() -> None:
@@ -67,3 +75,8 @@ def test_chips_add_and_take_away_a_filter(gate: Gate) -> None:
 def test_an_agent_sees_no_counts_of_others(gate: Gate) -> None:
     assert "in 24 h" in text_of(visitor(gate, "human").get("/console/changes"))
     assert "in 24 h" not in text_of(visitor(gate, "rival").get("/console/changes"))
+
+
+def test_counts_are_not_told_beside_a_filter_that_they_do_not_follow(gate: Gate) -> None:
+    assert "in 24 h" in text_of(visitor(gate, "human").get("/console/changes?verdict=deny&span=24h"))
+    assert "in 24 h" not in text_of(visitor(gate, "human").get("/console/changes?actor=agent"))

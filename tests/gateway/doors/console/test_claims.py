@@ -16,9 +16,10 @@ ADDRESS = "aws_autoscaling_group.kafka_consumer"
 def test_a_claim_says_who_holds_what_and_why(gate: Gate) -> None:
     mutation = propose(gate, "agent", 6).json()["mutation"]["id"]
     for query in ("", f"?address={ADDRESS}", "?actor=agent"):
-        shown = text_of(visitor(gate, "human").get(f"/console/claims{query}"))
+        page = visitor(gate, "human").get(f"/console/claims{query}")
+        shown = text_of(page)
         assert f"{ADDRESS}.desired_capacity 6 agent agent availability / incident" in shown
-        assert mutation in shown
+        assert mutation in page.text
     assert "Nobody holds anything" in visitor(gate, "human").get("/console/claims?actor=nobody").text
     assert mutation not in visitor(gate, "rival").get("/console/claims").text
     gate.release_all()

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import httpx
 import pytest
 
 from gateway.core.model.json import Json
@@ -28,12 +29,12 @@ def test_the_page_says_whether_anybody_looked(gate: Gate) -> None:
     )
 
 
-def found(gate: Gate, drift_id: str, live: int = 99) -> None:
+def found(gate: Gate, drift_id: str, live: int = 99, address: str = ADDRESS) -> None:
     """Record a change from outside, as the reconciler does."""
     origin: dict[str, Json] = {"actor": "<b>mallory</b>", "event": "SetQueueAttributes", "at": "2026-11-22T00:00:00Z", "event_id": "e", "service": False}  # fmt: skip
-    body: dict[str, Json] = {"address": ADDRESS, "attribute": "visibility_timeout_seconds", "resource_type": "aws_sqs_queue", "live": live, "declared": 60, "sensitive": False, "origin": origin}  # fmt: skip
+    body: dict[str, Json] = {"address": address, "attribute": "visibility_timeout_seconds", "resource_type": "aws_sqs_queue", "live": live, "declared": 60, "sensitive": False, "origin": origin}  # fmt: skip
     record = sample_record(stage=Stage.DRIFTED, at=datetime.now(UTC), mutation_id=drift_id, stack="kafka", body=body)
-    resources = [(ADDRESS, "visibility_timeout_seconds")]
+    resources = [(address, "visibility_timeout_seconds")]
     assert gate.run(gate.ledger.record_event(record, resources=resources))
 
 
@@ -49,6 +50,19 @@ def test_a_person_decides_about_a_change_from_outside(gate: Gate) -> None:
     assert done.headers["location"] == "/console/drift?done=decided"
     decided = gate.records(mutation_id="fgn_1", stage=Stage.DRIFT_DECIDED)[-1]
     assert (decided.actor, decided.body.members["reason"]) == ("human", "A controller owns it")
+
+
+def test_the_page_shows_sixty_differences_and_says_how_many_more_there_are(gate: Gate) -> None:
+    many = [f"aws_sqs_queue.many{number}" for number in range(60)]
+    for number, address in enumerate(many):
+        found(gate, f"fgn_many{number}", 70 + number, address)
+    listed = httpx.get(f"{gate.url}/v1/drift", headers=gate.bearer("human"), timeout=300).json()["drift"]
+    page = visitor(gate, "human").get("/console/drift")
+    assert page.text.count("<article") == 60
+    assert f"… and {len(listed) - 60} more: choose a stack or a cause." in text_of(page)
+    assert len(listed) > 60
+    foreign = visitor(gate, "human").get("/console/drift?cause=foreign&stack=nowhere")
+    assert "more: choose a stack" not in text_of(foreign)
 
 
 def test_who_may_not_decide_is_told_why(gate: Gate) -> None:
@@ -76,7 +90,7 @@ def test_what_is_left_and_what_was_written_is_listed(gate: Gate) -> None:
     gate.run(gate.ledger.record_reconciliation(mutation, at=datetime.now(UTC), body=written_back(body)))
     shown = text_of(visitor(gate, "human").get("/console/write-back"))
     assert 'write back aws_x.y.z No editor <fits> The steps of the trace ["var.z"]' in shown
-    assert f"{mutation} {'0' * 12} main.tf" in shown
+    assert f"desired capacity 4 → 6 on kafka_consumer kafka {'0' * 12} main.tf" in shown
     page = visitor(gate, "human").get(f"/console/mutations/{mutation}")
     assert "Its text is not in the checkout of this gateway" in page.text
     gate.release_all()

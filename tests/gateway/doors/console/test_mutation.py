@@ -11,7 +11,7 @@ from gateway.doors.console.api_client import ApiClient
 from gateway.doors.console.mutation import WrittenCode, _in_pull_request
 from tests.gateway.doors.console.test_approvals import propose
 from tests.kit.console import held, text_of, visitor
-from tests.kit.gate import Gate
+from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -77,6 +77,25 @@ def test_claims_are_shown_and_released(gate: Gate) -> None:
     )
     assert act(gate, "human", mutation, "release").status_code == 303
     assert "End these claims now" not in visitor(gate, "human").get(f"/console/mutations/{mutation}").text
+    gate.release_all()
+
+
+def test_what_is_wanted_for_a_time_is_put_back_by_a_press(gate: Gate) -> None:
+    motive = {"intent": "availability", "motivation": "incident", "text": "lag", "evidence": [], "wanted_for": "1h"}
+    parameters = {"AutoScalingGroupName": ASG, "DesiredCapacity": 6}
+    body = {"service": "autoscaling", "operation": "SetDesiredCapacity", "parameters": parameters, "motive": motive}
+    proposed = httpx.post(f"{gate.url}/v1/mutations", headers=gate.bearer("agent"), json=body, timeout=300)
+    assert proposed.status_code == 200, proposed.text
+    mutation = proposed.json()["mutation"]["id"]
+    page = visitor(gate, "human").get(f"/console/mutations/{mutation}")
+    assert "Put it back now" in page.text
+    assert f"sentinel end {mutation}" in text_of(page)
+    assert "Put it back now" not in visitor(gate, "pipeline").get(f"/console/mutations/{mutation}").text
+    assert act(gate, "pipeline", mutation, "end").status_code in {403, 404}
+    done = act(gate, "human", mutation, "end")
+    assert done.headers["location"] == f"/console/mutations/{mutation}?done=put-back"
+    over = visitor(gate, "human").get(f"/console/mutations/{mutation}?done=put-back")
+    assert "The reconciler sends the call that puts it back." in text_of(over)
     gate.release_all()
 
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from gateway.core.model.caller import ActorKind
-from gateway.doors.console.overview import _active, _unwritten
+from gateway.doors.console.overview import _unwritten, active_in
 from gateway.doors.console.pictures import day_picture
 from tests.kit.console import held, text_of, visitor
 from tests.kit.gate import Gate
@@ -53,6 +53,7 @@ def rows(*states: str) -> list[dict[str, Any]]:
             "actor": "ana",
             "kind": "human",
             "state": state,
+            "at": at,
             "path": [
                 {"name": "applied", "state": "done" if state == "applied" else "waits", "at": at},
                 {"name": "in code", "state": "waits", "at": None},
@@ -64,7 +65,7 @@ def rows(*states: str) -> list[dict[str, Any]]:
 
 def test_actors_and_write_back_are_counted() -> None:
     given = rows("applied", "denied", "held", "applied")
-    active = _active(given)
+    active = active_in(given)
     assert [(each.actor, each.asked, each.applied, each.refused) for each in active] == [("ana", 4, 2, 1)]
     assert _unwritten(given) == (2, datetime(2026, 3, 1, tzinfo=UTC))
     assert _unwritten([]) == (0, None)

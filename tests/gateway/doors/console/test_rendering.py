@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import UTC, datetime, timedelta, timezone
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from gateway.doors.console.rendering import (
     duration_text,
     environment,
     moment,
+    one_line,
     plural,
+    sentence,
     shell,
     short,
     static_files,
@@ -64,6 +67,27 @@ def test_long_values_have_lines_and_an_end() -> None:
     assert short("abc", 3) == "abc"
 
 
+def test_a_list_shows_the_beginning_of_a_value_on_one_line() -> None:
+    assert one_line([{"from_port": 22}], 80) == '[{"from_port": 22}]'
+    long = one_line(["x" * 40, "y" * 60], 60)
+    assert (len(long), long[-1], "\n" in long) == (60, "…", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Run `sentinel end mut_1` now.", "Run <code>sentinel end mut_1</code> now."),
+        ("`a` and `b`", "<code>a</code> and <code>b</code>"),
+        ("cut in `mut…", "cut in `mut…"),
+        ("<b>`<i>`", "&lt;b&gt;<code>&lt;i&gt;</code>"),
+        ("a\u202eb", "a\\u202eb"),
+        ("", ""),
+    ],
+)
+def test_a_sentence_has_code_between_backticks_and_text_elsewhere(text: str, shown: str) -> None:
+    assert environment().from_string("{{ text|sentence }}").render(text=text) == sentence(text) == shown
+
+
 def test_times_are_in_utc() -> None:
     at = datetime(2026, 11, 22, 1, 2, 3, tzinfo=timezone(timedelta(hours=2)))
     assert moment(at) == '<time datetime="2026-11-21T23:02:03Z">2026-11-21 23:02:03</time>'
@@ -95,6 +119,16 @@ def test_files_have_their_content_in_their_address() -> None:
 
 def test_all_of_them_together_are_a_small_first_load() -> None:
     assert sum(len(file.content) for file in static_files().values()) < FIRST_LOAD - A_PAGE
+
+
+def test_a_style_sheet_keeps_all_that_means_something() -> None:
+    source = (files("gateway.doors.console") / "static" / "console.css").read_bytes()
+    served = static_files()["console.css"].content
+    assert len(served) < len(source) * 0.95
+    assert b"".join(served.split()) == b"".join(source.split())
+    assert b"calc((100% - 140em) / 2 + 1.2em)" in served
+    assert b"main:has(.map,form.edit){max-width:none}" in served
+    assert b".wide > svg.picture{min-width:44em}" in served
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:

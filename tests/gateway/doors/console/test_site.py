@@ -7,7 +7,7 @@ import pytest
 
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.doors.console.rendering import environment
-from gateway.doors.console.site import ACTS, HEADERS, PAGES
+from gateway.doors.console.site import ACTS, HEADERS, OWN, PAGES
 from gateway.doors.console.visit import Templates
 from gateway.ledger.ask.key_ends import EndingKey
 from tests.kit.console import visitor
@@ -20,7 +20,7 @@ def _address(path: str) -> str:
     return "/console" + re.sub(r"\{\w+\}", "x", path)
 
 
-@pytest.mark.parametrize("path", [path for path, _ in PAGES])
+@pytest.mark.parametrize("path", [*(path for path, _ in PAGES), *OWN])
 def test_a_stranger_sees_no_page(gate: Gate, path: str) -> None:
     reply = visitor(gate).get(_address(path))
     assert reply.status_code == 303
