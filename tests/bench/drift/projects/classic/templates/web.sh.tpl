@@ -1,0 +1,5 @@
+#!/bin/sh
+hostname ${name}
+%{ for module in modules ~}
+a2enmod ${module}
+%{ endfor ~}
