@@ -26,6 +26,9 @@ _OWN: Final[Mapping[tuple[str, str], tuple[str, str, str]]] = {
 }
 """The type that declares a value by itself, how it names what the value belongs to, and the attribute of that; by type and attribute."""
 
+_USUAL: Final = frozenset({("aws_sqs_queue", "policy")})
+"""What is declared by a resource of its own too where the stack has no such value yet: the argument is older than the resource."""
+
 
 def as_own_resources(
     code: Module, drifts: Sequence[Drift], live: Mapping[str, Mapping[str, Json]]
@@ -69,4 +72,4 @@ def _is_form(code: Module, own_type: str, owner_type: str, attribute: str) -> bo
         for name, (document, block) in source.resources.items()
         if name.partition(".")[0] == owner_type
     )
-    return own_type in names and not inline
+    return not inline and (own_type in names or (owner_type, attribute) in _USUAL)

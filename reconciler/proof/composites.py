@@ -16,6 +16,7 @@ from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse
 from reconciler.adoption.adoption import WHOLE_OR_NOTHING
+from reconciler.adoption.links import is_chosen_by_aws
 from reconciler.adoption.model import LeftCreation
 from reconciler.model import (
     COMES_WITH,
@@ -39,6 +40,8 @@ Key = tuple[str, str]
 """(address, attribute)."""
 Place = tuple[str, str]
 """A block of a resource: the module's address and `type.name`."""
+Live = Mapping[str, Mapping[str, Json]]
+"""Attributes by address."""
 _OFFERED: Final = (
     "The diff in `diff` writes all of it that holds alone: a plan of the code with it shows nothing but what is left."
 )
@@ -57,8 +60,10 @@ class Composites:
         return next((group - {key} for group in self.groups if key in group), frozenset())
 
 
-def composites(code: Module, drifts: Sequence[Drift], unwritten: Sequence[LeftCreation]) -> Composites:
-    """The changes of which the drifts are parts. `unwritten` is what was created and no block is planned for.
+def composites(
+    code: Module, drifts: Sequence[Drift], unwritten: Sequence[LeftCreation], live: Live | None = None
+) -> Composites:
+    """The changes of which the drifts are parts. `unwritten` is what was created and no block is planned for, `live` are attributes by address.
 
     Two are parts of one change if the same actor made them, as far as events say who, and one of them makes a resource that the other names,
     or that names the same resource as it; or if both are gone, and one referred to the other. What took the place of a declared resource is not new: the code has its block.
@@ -67,6 +72,8 @@ def composites(code: Module, drifts: Sequence[Drift], unwritten: Sequence[LeftCr
     new = [drift for drift in drifts if is_new(drift.wanted) and not is_replacement(drift.wanted)]
     gone = [drift for drift in drifts if is_gone(drift.wanted)]
     referred = {drift.wanted.key: _referred(code, drift.wanted) for drift in (drifts if new else gone)}
+    for drift in gone if new else ():
+        referred[drift.wanted.key] |= _named_places(drift.wanted, live or {})
     linked = [pair for pair in product(new, drifts) if _is_linked(pair[0].wanted, pair[1].wanted, referred)]
     linked += [pair for pair in product(gone, gone) if _place(pair[1].wanted.address) in referred[pair[0].wanted.key]]
     for one, other in linked:
@@ -123,6 +130,17 @@ def _shares_owner(new: Wanted, other: Wanted, referred: frozenset[Place]) -> boo
     if is_gone(other):
         return any(_place(each) in referred for each in owners)
     return is_new(other) and not owners.isdisjoint(_owners(other))
+
+
+def _named_places(gone: Wanted, live: Live) -> frozenset[Place]:
+    """The resources that something which is gone named, by what it had."""
+    had = gone.before if isinstance(gone.before, Mapping) else live.get(gone.address, {})
+    texts = {value for value in had.values() if isinstance(value, str) and is_chosen_by_aws(value)}
+    return frozenset(
+        _place(address)
+        for address, own in live.items()
+        if not texts.isdisjoint({own.get("id"), own.get("arn")} - {None})
+    )
 
 
 def _owners(wanted: Wanted) -> list[str]:

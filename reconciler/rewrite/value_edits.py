@@ -189,19 +189,31 @@ def _edit_together(state: _State, wanted: Sequence[Wanted], allowed: Sequence[Wa
         if len({part.address for _, part in members}) < 2 or keys in tried:  # noqa: PLR2004  several
             continue
         tried.add(keys)
-        whole, first = members[0]
-        for site in islice(_sites(state, first), _MOST_TOGETHER):
-            if isinstance(site, NoSite) or _is_split(site):
-                continue
-            try:
-                after, made = _try(state, site, first, allowed)
-            except (CannotEdit, CodeInvalid, Unknown):
-                continue
-            if all(_holds(after, part) for _, part in members):
-                state = after
-                edits += [replace(each, wanted=whole) for each in made]
-                break
+        state, made = _at_once(state, members, allowed)
+        edits += made
     return state, edits
+
+
+def _at_once(
+    state: _State, members: Sequence[tuple[Wanted, Wanted]], allowed: Sequence[Wanted]
+) -> tuple[_State, list[Edit]]:
+    """The state after the one edit that gives all of some values, each with the wanted value that it is a part of; as it is if there is none."""
+    whole, first = members[0]
+    sites = iter(list(islice(_sites(state, first), _MOST_TOGETHER)))
+    for site in sites:
+        if isinstance(site, NoSite) or _is_split(site):
+            continue
+        try:
+            after, made = _try(state, site, first, allowed)
+        except RefusedByRule:
+            break
+        except (CannotEdit, CodeInvalid, Unknown):
+            continue
+        if all(_holds(after, part) for _, part in members):
+            if _rule_against(state, sites, first, None) is not None:
+                break
+            return after, [replace(each, wanted=whole) for each in made]
+    return state, []
 
 
 def _edit_whole(
@@ -278,12 +290,13 @@ def _at_first_site(
     whole: Wanted | None,
 ) -> tuple[_State, list[Edit]] | _Refused:
     refused: list[_Refused] = []
-    for site in sites:
+    rest = iter(sites)
+    for site in rest:
         if isinstance(site, NoSite):
             refused.append(_Refused(reason=site.reason, chain=site.chain))
             continue
         try:
-            return _try(state, site, wanted, allowed, whole)
+            done = _try(state, site, wanted, allowed, whole)
         except RefusedByRule as error:
             # Another place would give the value past the rule.
             return _Refused(reason=str(error), chain=site.chain)
@@ -291,7 +304,38 @@ def _at_first_site(
             refused.append(_Refused(reason=str(error), chain=site.chain, shared=isinstance(error, _ChangesOthers)))
         except Unknown as error:
             refused.append(_Refused(reason=f"The value cannot be reached from this place: {error}.", chain=site.chain))
+        else:
+            return _rule_against(state, rest, wanted, whole) or done
     return replace(refused[0], shared=any(each.shared for each in refused)) if refused else _Refused()
+
+
+_MOST_RULES = 10
+"""How many further sites are asked whether a rule of the code refuses the value there."""
+
+
+def _rule_against(
+    state: _State, sites: Iterator[TracedSite | ModuleVariable], wanted: Wanted, whole: Wanted | None
+) -> _Refused | None:
+    """The refusal of a rule at a further site that gives the value: an entry beside it would give the value past the rule. None if there is none."""
+    if not _has_rules(state):
+        return None
+    for site in islice(sites, _MOST_RULES):
+        if isinstance(site, NoSite) or _is_split(site):
+            continue
+        try:
+            after = _after(state, _files_after(state, site, wanted))
+            if _holds(after, whole or wanted):
+                _refuse_invalid(state, after)
+        except RefusedByRule as error:
+            return _Refused(reason=str(error), chain=site.chain)
+        except (CannotEdit, CodeInvalid, Unknown):
+            continue
+    return None
+
+
+def _has_rules(state: _State) -> bool:
+    documents = (document for source in state.module.sources.values() for document in source.documents.values())
+    return any(b"validation" in document.source for document in documents)
 
 
 def _is_split(site: TracedSite | ModuleVariable) -> bool:
@@ -412,8 +456,7 @@ def _check_differences(before: _State, after: _State, wanted: Wanted, allowed: S
 
 
 def _refuse_invalid(before: _State, after: _State) -> None:
-    documents = (document for source in after.module.sources.values() for document in source.documents.values())
-    if any(b"validation" in document.source for document in documents):
+    if _has_rules(after):
         from reconciler.rewrite.validations import refuse_invalid  # noqa: PLC0415  it takes long to import, and few stacks have any
 
         refuse_invalid(before.module, after.module)

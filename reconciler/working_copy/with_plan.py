@@ -214,7 +214,7 @@ async def _prove(
     code, seen, kept = load_module(context.root), dict[tuple[str, str], Drift](), list[Left]()
     for _ in range(_ROUNDS):
         seen.update((drift.wanted.key, drift) for drift in drifts)
-        together = composites(code, list(seen.values()), unwritten)
+        together = composites(code, list(seen.values()), unwritten, context.live)
         drifts, left = without_partial_resources(drifts, left)
         kept += (entries := parted(together, drifts, left))
         left += entries

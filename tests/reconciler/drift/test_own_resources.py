@@ -22,7 +22,7 @@ _LIVE: dict[str, dict[str, Json]] = {"aws_sqs_queue.q": {"id": "https://sqs/1/q"
     [
         (_QUEUE + _POLICY, '{"Statement": []}', True),
         (_QUEUE + _POLICY + _INLINE, '{"Statement": []}', False),
-        (_QUEUE, '{"Statement": []}', False),
+        (_QUEUE, '{"Statement": []}', True),
         (_QUEUE + _POLICY, "no document", False),
     ],
 )

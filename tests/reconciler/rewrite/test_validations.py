@@ -126,3 +126,37 @@ def test_between_two_steps_the_nearer_one_passes(tmp_path: Path, wanted: int, ne
     (tmp_path / "main.tf").write_text(code)
     (left,) = edit_values(tmp_path, [Wanted(address="r.a", attribute="wait", value=wanted)]).left
     assert f"The nearest value that passes is {nearest}." in left.reason
+
+
+_OVERRIDDEN = """variable "retention" {
+  default = 30
+
+  validation {
+    condition     = var.retention <= 365
+    error_message = "A year at most."
+  }
+}
+locals {
+  groups = { a = {}, b = {} }
+}
+resource "aws_log" "g" {
+  for_each = local.groups
+
+  retention = lookup(each.value, "retention", var.retention)
+}
+"""
+
+
+@pytest.mark.parametrize("keys", [("a",), ("a", "b")])
+def test_a_value_that_a_rule_refuses_is_not_written_beside_the_rule(tmp_path: Path, keys: tuple[str, ...]) -> None:
+    (tmp_path / "main.tf").write_text(_OVERRIDDEN)
+    wanted = [Wanted(address=f'aws_log.g["{key}"]', attribute="retention", value=400) for key in keys]
+    edited = edit_values(tmp_path, wanted)
+    assert edited.files == {}
+    assert all("A year at most." in each.reason and "365" in each.reason for each in edited.left)
+
+
+def test_a_value_that_the_rule_allows_is_an_entry_of_one_instance(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(_OVERRIDDEN)
+    edited = edit_values(tmp_path, [Wanted(address='aws_log.g["a"]', attribute="retention", value=90)])
+    assert "a = { retention = 90 }" in edited.files[Path("main.tf")].decode()
