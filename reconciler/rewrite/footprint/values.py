@@ -238,8 +238,17 @@ def differences(before: Footprint, after: Footprint, path: tuple[str, ...] = ())
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (one_item, other_item) in enumerate(zip(before, after, strict=True)):
             yield from differences(one_item, other_item, (*path, str(index)))
-    elif _frozen(before) != _frozen(after):
+    elif _frozen(before) != _frozen(after) and not _is_converted(before, after):
         yield path
+
+
+def _is_converted(before: Footprint, after: Footprint) -> bool:
+    """Whether a number or bool is the text of the other, to which Terraform converts it: an attribute has one type.
+
+    An entry more or less may decide whether a map of objects becomes one of texts.
+    """
+    text, plain = (before, after) if isinstance(before, str) else (after, before)
+    return isinstance(text, str) and isinstance(plain, bool | int | float) and values.text(plain) == text
 
 
 def locate(footprint: Footprint, path: AttributePath) -> tuple[tuple[str, ...], Footprint]:

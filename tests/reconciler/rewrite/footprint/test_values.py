@@ -283,3 +283,13 @@ def test_which_templates_an_expression_may_read(expression: str, names: list[str
     found = templates_read_by(parse_expression(expression), EvaluationScope(module=module))
     assert [name for name, _ in found] == names
     assert templates_read_by(parse_expression(expression), EvaluationScope()) == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [("5432", 5432, True), (5432, "5432", True), ("true", True, True), ("1", True, False), ("5432", 5433, False)],
+)
+def test_what_terraform_converts_to_the_type_of_the_attribute_is_no_difference(
+    before: Footprint, after: Footprint, *, same: bool
+) -> None:
+    assert list(differences({"port": before}, {"port": after})) == ([] if same else [("port",)])
