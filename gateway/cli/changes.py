@@ -212,7 +212,7 @@ def _lines(found: Mapping[str, Any]) -> dict[str, str]:
                 )
             )
         ),
-        "next": "`sentinel changes`, `sentinel watch`, `sentinel explain MUTATION`, `sentinel --help`",
+        "next": "`sentinel changes`, `sentinel watch`, `sentinel --help`",
     }
 
 

@@ -23,6 +23,7 @@ from gateway.cli.output import (
     show_json,
     show_pairs,
     show_table,
+    show_text,
 )
 from gateway.cli.time_boxes import show_time_boxes
 from gateway.core.errors import Malformed, SentinelError
@@ -149,8 +150,7 @@ def explain(
     Agents see their own mutations, without other actors' motives and scores; people and pipelines see all.
     """
     document = answer(_request(who, mutation_id), as_json=as_json)
-    for line in document["text"].splitlines():
-        console.print(safe(line))
+    show_text(document["text"])
 
 
 async def _request(who: str | None, mutation_id: str) -> dict[str, str]:

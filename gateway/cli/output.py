@@ -183,6 +183,16 @@ def show_pairs(pairs: Mapping[str, str], on: Console = console) -> None:
                 on.print(Text(f"{'':{width}}  {line}"))
 
 
+def show_text(text: str) -> None:
+    """Print untrusted text; a line that is longer than the terminal goes on below its beginning, indented a little more."""
+    for line in text.splitlines():
+        indent = len(line) - len(line.lstrip(" "))
+        first, *others = folded(visible(line.strip()), console.width - indent - 2)
+        console.print(Text(" " * indent + first))
+        for other in others:
+            console.print(Text(" " * (indent + 2) + other))
+
+
 def folded(text: str, width: int) -> list[str]:
     """The text in lines of this many characters, cut at blanks: a longer word stays whole, since people copy ids and addresses."""
     room = max(width, _NARROWEST)

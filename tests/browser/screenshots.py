@@ -14,6 +14,8 @@ from tests.kit.chromium import a_browser, a_page
 
 WIDTHS: Final = (360, 1280, 2560)
 SCHEMES: Final = ("light", "dark")
+MENUS: Final = "header summary"
+"""What opens the menus of the head; each is taken at the narrowest width."""
 
 
 def main() -> None:
@@ -30,6 +32,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, busy_gate(Path(scratch)) as gate, a_browser() as browser:
         for scheme in chosen.scheme or SCHEMES:
             with a_page(browser, gate, "ana", color_scheme=scheme) as page:
+                for place in range(page.locator(MENUS).count() if chosen.only in "menu" else 0):
+                    page.set_viewport_size({"width": min(chosen.width or WIDTHS), "height": 900})
+                    page.locator(MENUS).nth(place).click()
+                    page.screenshot(path=chosen.to / f"menu-{place}-{scheme}.png")
                 for path in every_page(gate):
                     name = file_name(re.sub(r"\b(mut|stop)_\w+", "one", path))
                     if chosen.only in name:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gateway.core.model.json import Json
 from gateway.core.times import utc_cell
-from gateway.doors.console.rendering import short, value_text
+from gateway.doors.console.rendering import brief, short, value_text
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 90, 980, 20, 150
 _LEAST_HOLDER: Final = 60
@@ -101,7 +101,7 @@ def _scale(values: Sequence[Json]) -> tuple[dict[str, float], tuple[tuple[float,
     lines = min(len(texts), _MOST_VALUES)
     gap = (_BOTTOM - _TOP) / max(lines - 1, 1)
     heights = {text: _BOTTOM - gap * min(index, lines - 1) for index, text in enumerate(texts)}
-    return heights, tuple((heights[text], short(text, 10)) for text in texts[:lines])
+    return heights, tuple((heights[text], brief(" ".join(text.split()), 10)) for text in texts[:lines])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from gateway.cli.output import (
     show_json,
     show_pairs,
     show_table,
+    show_text,
 )
 from gateway.core.errors import Malformed, SentinelError
 from gateway.core.waiting import waiting
@@ -195,6 +196,18 @@ def test_a_long_value_goes_on_below_its_beginning_and_words_stay_whole(monkeypat
         "     it:",
         f"     {mutation}{mutation}",
         f"id   {mutation}",
+    ]
+
+
+def test_a_long_line_goes_on_indented_and_shows_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(output, "console", Console(file=written, width=30, highlight=False, soft_wrap=True))
+    show_text("Check policy: held.\n  Deleting it [bold]destroys[/] data\x1b[31m at once.")
+    assert written.getvalue().splitlines() == [
+        "Check policy: held.",
+        "  Deleting it",
+        "    [bold]destroys[/]",
+        "    data\\x1b[31m at once.",
     ]
 
 

@@ -43,6 +43,9 @@ def test_other_values_have_a_line_each() -> None:
     assert many is not None
     assert all(20 <= step.y <= 150 for step in many.steps)
     assert not all(step.named for step in many.steps)
+    long = timeline([entry(5, [{"from_port": 22, "cidr_blocks": ["10.0.0.0/8"] * 9}], "b")], "size", NOW)
+    assert long is not None
+    assert [text for _, text in long.ticks] == ['"b"', '[ { "cidr…'], "what is written on the left fits there"
 
 
 def test_what_was_never_changed_has_no_picture() -> None:
