@@ -41,10 +41,11 @@ from gateway.ledger.decide.refusals import RefusalRateLimit, refusal_body
 from gateway.ledger.decide.settlement import settle, settlement
 from gateway.ledger.decide.signals import record_signals
 from gateway.ledger.decide.write_set import write_set
-from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.database import Store, open_store, unavailable
 from gateway.ledger.store.opening import prepare
 from gateway.ledger.store.reader import Probe, Reader
 from gateway.ledger.store.rows import ChainEndRow
+from gateway.ledger.store.shortener import Shortener, shortener_of
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.transaction import Transaction
 from gateway.ledger.store.writer import Writer
@@ -105,13 +106,21 @@ class SqlLedger:
     its function, and with its port in `core/ports.py`.
     """
 
-    def __init__(self, store: Store, keys: LedgerKeys, checkpoint: CheckpointFile | None, *, end: ChainEndRow) -> None:
-        """Takes ownership of a store that `prepare` has checked, and which ends so: `close` closes it."""
+    def __init__(
+        self,
+        store: Store,
+        keys: LedgerKeys,
+        checkpoint: CheckpointFile | None,
+        *,
+        end: ChainEndRow,
+        shortener: Shortener | None = None,
+    ) -> None:
+        """Takes ownership of a store that `prepare` has checked, and which ends so: `close` closes it. `shortener` shortens the stored bodies."""
         self._store = store
         self._keys = keys
         self._checkpoint = checkpoint
         self._anchor = Anchor(store, keys.chain, checkpoint, end=end) if checkpoint is not None else None
-        self._writer = Writer(store, keys.chain, self._anchor, seen=end)
+        self._writer = Writer(store, keys.chain, self._anchor, seen=end, shortener=shortener)
         self._hot_reader = Reader(store, "hot-reader")
         self._query_reader = Reader(store, "query-reader")
         self._activity = mutation_lives.ActivityCounts()
@@ -134,7 +143,9 @@ class SqlLedger:
         store = open_store(url)
         try:
             end = prepare(store, keys.chain, file)
-            return cls(store, keys, file, end=end)
+            with store.connect() as connection, unavailable():
+                shortener = shortener_of(Session(connection))
+            return cls(store, keys, file, end=end, shortener=shortener)
         except BaseException:
             store.close()
             raise

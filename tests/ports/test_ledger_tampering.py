@@ -24,7 +24,7 @@ from gateway.ledger.chain.verification import Verification, verify_tables
 from gateway.ledger.ledger import open_ledger
 from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.statements import Session
-from gateway.ledger.store.tables import METADATA, RECORDS, RESOURCES
+from gateway.ledger.store.tables import BODY, METADATA, RECORDS, RESOURCES
 from tests.kit.history import History
 from tests.kit.stores import KEYS, Cluster
 
@@ -92,9 +92,9 @@ def tampering(scene: Scene) -> Iterator[Connection]:
     with scene.store.connect(writes=True) as connection:
         connection.begin()
         postgresql = connection.dialect.name == "postgresql"
-        for table in ("records", "record_resources"):
+        for table in ("records", "record_resources", "forms"):
             names = (
-                [f"{table}_append_only", f"{table}_archived_only"]
+                [f"{table}_append_only", *([f"{table}_archived_only"] if table != "forms" else [])]
                 if postgresql
                 else [f"{table}_refuse_{act}" for act in ("update", "delete")]
             )
@@ -144,12 +144,14 @@ def _genuine(resources: dict[int, list[tuple[str, str]]]) -> Forge:
     return made
 
 
+WHOLE = [BODY if column.name == "body" else column for column in RECORDS.c]
+"""The columns of a record, its body whole."""
 FORGES: dict[str, Forge] = {"unkeyed": _unkeyed, "another version": _other_version, "another key": _other_key}
 
 
 def rewrite(connection: Connection, change: Callable[[Rows], Rows], forge: Forge, start: int) -> None:
     """Replace the records from `start` on by `change` of them, numbered without gaps and chained again."""
-    whole = [dict(row) for row in connection.execute(select(RECORDS).order_by(RECORDS.c.seq)).mappings()]
+    whole = [dict(row) for row in connection.execute(select(*WHOLE).order_by(RECORDS.c.seq)).mappings()]
     kept, rest = whole[: start - 1], change(whole[start - 1 :])
     previous = kept[-1]["hash"] if kept else "0" * 64
     connection.execute(RECORDS.delete().where(RECORDS.c.seq >= start))
@@ -179,7 +181,7 @@ def _rewriting(change: Callable[[Rows], Rows], forge: Forge, start: int = 8) -> 
 
 
 def _appended(connection: Connection, row: Row, forge: Forge) -> None:
-    last = connection.execute(select(RECORDS).order_by(RECORDS.c.seq.desc()).limit(1)).mappings().one()
+    last = connection.execute(select(*WHOLE).order_by(RECORDS.c.seq.desc()).limit(1)).mappings().one()
     connection.execute(insert(RECORDS), [forge(last["hash"], {**dict(last), **row, "seq": last["seq"] + 1})])
 
 
@@ -205,7 +207,7 @@ def _replay(stage: str) -> Callable[[Scene, Connection], None]:
 
     def act(scene: Scene, connection: Connection) -> None:
         seq = scene.seq(connection, stage)
-        genuine = connection.execute(select(RECORDS).where(RECORDS.c.seq == seq)).mappings().one()
+        genuine = connection.execute(select(*WHOLE).where(RECORDS.c.seq == seq)).mappings().one()
         _appended(connection, dict(genuine), lambda previous, row: {**row, "previous": previous})
 
     return act
@@ -502,7 +504,7 @@ def test_the_history_is_intact_and_fills_every_table(scene: Scene) -> None:
         }
     assert done.records == scene.checkpoint.size == counts.pop("records")
     assert counts.pop("record_resources") > 0
-    del counts["leases"], counts["exports"], counts["archives"], counts["archive_parts"]
+    del counts["leases"], counts["exports"], counts["archives"], counts["archive_parts"], counts["forms"]
     assert dict(done.rows) == counts
     assert min(counts.values()) > 0
 
@@ -539,9 +541,9 @@ def test_all_but_what_ends_early_shows_without_a_checkpoint(scene: Scene, tamper
             verified(scene, connection, anchored=False)
 
 
-_ELSEWHERE = ("record_resources", "leases", "exports", "archives", "archive_parts")
+_ELSEWHERE = ("record_resources", "leases", "exports", "archives", "archive_parts", "forms")
 CHECKED = [table for table in METADATA.sorted_tables if table.name not in _ELSEWHERE]
-"""The archives are in `test_ledger_archive.py`."""
+"""The archives are in `test_ledger_archive.py`, the forms in `test_short_bodies.py`."""
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import (
     APPROVALS,
     ATTEMPTS,
+    BODY,
     CLAIMS,
     HOLDS,
     IN_DOUBT,
@@ -99,7 +100,7 @@ _OPEN: Final[Sequence[Select[Any]]] = (
 _OPEN_STATEMENTS: Final = tuple(Statement(each) for each in _OPEN)
 _CONSENTS: Final = Statement(select(APPROVALS.c.mutation_id).where(Among(APPROVALS.c.used_by, "mutations")))
 _OF_INTEREST: Final = Statement(
-    select(RECORDS.c.seq, RECORDS.c.stage, RECORDS.c.mutation_id, RECORDS.c.body)
+    select(RECORDS.c.seq, RECORDS.c.stage, RECORDS.c.mutation_id, BODY)
     .where(or_(*(RECORDS.c.stage == stage.value for stage in (Stage.DECIDED, Stage.SETTLED, Stage.RECONCILED))))
     .order_by(RECORDS.c.seq)
 )

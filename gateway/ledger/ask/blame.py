@@ -17,9 +17,10 @@ from gateway.core.records.motive import RecordedMotive
 from gateway.core.records.record import Stage
 from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.ask.change_history import changes_it
-from gateway.ledger.store.statements import Session
+from gateway.ledger.store.rows import RecordRow
+from gateway.ledger.store.statements import Session, columns
 from gateway.ledger.store.states import AttemptState
-from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, RECORDS, RESOURCES
+from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, BODY, CLAIMS, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import from_text
 
 _LAST_SEQ: Final = 2**63 - 1
@@ -41,13 +42,13 @@ _LAST: Final = (
 )
 """The last mutations. One that touches the attribute and also what is around it, as a creation does, counts once."""
 _SETTERS: Final = (
-    select(RECORDS, _LAST.c.state)
+    select(*columns(RECORDS, RecordRow), _LAST.c.state)
     .select_from(_LAST.join(RECORDS, RECORDS.c.seq == _LAST.c.seq))
     .order_by(_LAST.c.seq.desc())
 )
 _APPROVER: Final = select(APPROVALS.c.approver).where(APPROVALS.c.id == bindparam("approval"))
 _RECONCILED: Final = (
-    select(RECORDS.c.body)
+    select(BODY)
     .where(RECORDS.c.mutation_id == bindparam("mutation"), RECORDS.c.stage == Stage.RECONCILED.value)
     .order_by(RECORDS.c.seq.desc())
     .limit(1)

@@ -16,7 +16,7 @@ from gateway.core.records.record import Stage, to_members
 from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.store.statements import Among, Query, Session, SqlValue, unindexed
 from gateway.ledger.store.states import AttemptState
-from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, RECORDS, RESOURCES
+from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, BODY, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import from_text
 
 _LAST_SEQ: Final = 2**63 - 1
@@ -67,7 +67,7 @@ def _changes(*, of_attribute: bool) -> Select[Any]:
         .limit(bindparam("most"))
         .subquery()
     )
-    decided = [RECORDS.c[name] for name in ChangeRow._fields[:-1]]
+    decided = [RECORDS.c.seq, RECORDS.c.at, RECORDS.c.mutation_id, RECORDS.c.actor, BODY]
     return select(*decided, found.c.state).select_from(found.join(RECORDS, RECORDS.c.seq == found.c.seq))
 
 

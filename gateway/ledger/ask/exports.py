@@ -22,7 +22,7 @@ from gateway.ledger.chain.archived import archives
 from gateway.ledger.chain.hashes import START, ChainRow, verified_records
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement, Values, unindexed
-from gateway.ledger.store.tables import EXPORTS, RECORDS, RESOURCES
+from gateway.ledger.store.tables import BODY, EXPORTS, RECORDS, RESOURCES
 
 
 class ExportPosition(NamedTuple):
@@ -55,7 +55,7 @@ _MOVE: Final = Statement(
     )
 )
 _SIZES: Final = Statement(
-    select(RECORDS.c.seq, func.length(RECORDS.c.body))
+    select(RECORDS.c.seq, func.length(BODY))
     .where(RECORDS.c.seq > bindparam("after"))
     .order_by(RECORDS.c.seq)
     .limit(bindparam("most"))
@@ -131,7 +131,7 @@ def last_record(session: Session) -> ChainEndRow:
 
 _PAGE: Final = 500
 _DECIDED_BODIES: Final = Statement(
-    select(RECORDS.c.mutation_id, RECORDS.c.body).where(
+    select(RECORDS.c.mutation_id, BODY).where(
         Among(RECORDS.c.mutation_id, "ids"), unindexed(RECORDS.c.stage) == Stage.DECIDED.value
     )
 )

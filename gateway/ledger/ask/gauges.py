@@ -16,10 +16,10 @@ from gateway.core.records.record import Stage
 from gateway.ledger.ask.exports import last_record, positions
 from gateway.ledger.ask.key_ends import ending_keys
 from gateway.ledger.store.statements import Session, Statement
-from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, HOLDS, IN_DOUBT, RECORDS
+from gateway.ledger.store.tables import ATTEMPTS, BODY, CLAIMS, HOLDS, IN_DOUBT, RECORDS
 
 _LAST: Final = Statement(
-    select(RECORDS.c.body)
+    select(BODY)
     .where(RECORDS.c.mutation_id == bindparam("receiver"), RECORDS.c.stage == Stage.NOTIFIED.value)
     .order_by(RECORDS.c.seq.desc())
     .limit(1)

@@ -11,7 +11,7 @@ from gateway.core.ports import RecordQuery, RuleSpoke, Spoken
 from gateway.core.records.record import Stage
 from gateway.ledger.ask.record_search import lists_of, merge_lists
 from gateway.ledger.store.statements import Session
-from gateway.ledger.store.tables import RECORDS
+from gateway.ledger.store.tables import BODY, RECORDS
 
 
 class _Finding(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ def rules_spoken(session: Session, *, after_seq: int = 0, before_seq: int = 0, l
     query = RecordQuery(stage=Stage.DECIDED, after_seq=after_seq, before_seq=before_seq, limit=limit)
     lists = lists_of(session, query)
     seqs = merge_lists(session.connection, lists, query, limit) if lists else []
-    chosen = select(RECORDS.c.seq, RECORDS.c.at, RECORDS.c.mutation_id, RECORDS.c.body).where(RECORDS.c.seq.in_(seqs))
+    chosen = select(RECORDS.c.seq, RECORDS.c.at, RECORDS.c.mutation_id, BODY).where(RECORDS.c.seq.in_(seqs))
     rows = session.connection.execute(chosen.order_by(RECORDS.c.seq.desc())).all() if seqs else []
     said = [
         RuleSpoke(rule=rule, verdict=verdict, tried=tried, at=datetime.fromisoformat(at), mutation_id=mutation, seq=seq)

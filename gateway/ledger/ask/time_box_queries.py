@@ -19,7 +19,7 @@ from gateway.core.records.decided import DecidedBody
 from gateway.ledger.store.rows import AppliedValueRow, ClaimRow, TimeBoxRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.states import AttemptState
-from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, LISTED, RECORDS, TIME_BOXES, VALUES
+from gateway.ledger.store.tables import ATTEMPTS, BODY, CLAIMS, LISTED, RECORDS, TIME_BOXES, VALUES
 from gateway.ledger.store.timestamps import from_text, to_text
 
 MOST_LISTED: Final = 1_000
@@ -83,7 +83,7 @@ _UNSETTLED: Final = Query.of(
     CLAIMS, ClaimRow, CLAIMS.c.address == bindparam("where"), CLAIMS.c.ended_at.is_(None), CLAIMS.c.unsettled == 1
 )
 _ATTEMPT_STATE: Final = Statement(select(ATTEMPTS.c.state).where(ATTEMPTS.c.mutation_id == bindparam("mutation")))
-_BODY: Final = Statement(select(RECORDS.c.body).where(RECORDS.c.seq == bindparam("seq")))
+_BODY: Final = Statement(select(BODY).where(RECORDS.c.seq == bindparam("seq")))
 _OPEN_STATES: Final = canonical_text(sorted(OPEN))
 
 

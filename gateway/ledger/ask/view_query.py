@@ -23,6 +23,7 @@ from sqlalchemy.engine import make_url
 from gateway.core.errors import LedgerUnavailable, Malformed
 from gateway.ledger.ask.views import VIEWS, SqlDialect, views
 from gateway.ledger.store.database import connect_unprepared, sqlite_file
+from gateway.ledger.store.forms import IN_SQLITE, whole
 from gateway.ledger.store.migrate import HEAD, schema_version
 
 if TYPE_CHECKING:
@@ -153,6 +154,7 @@ def ask_sqlite(file: Path, query: str, *, most: int, seconds: float) -> tuple[Se
     except sqlite3.Error as error:
         raise LedgerUnavailable(f"The ledger {file} cannot be read: {error}.") from error
     with closing(connection):
+        connection.create_function(IN_SQLITE, 3, whole, deterministic=True)
         inner = _make_views(connection)
         late = _guard(connection, inner, seconds)
         try:

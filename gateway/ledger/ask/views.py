@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.ledger.store.forms import whole_sql
+
 
 @dataclass(frozen=True, slots=True)
 class SqlDialect:
@@ -38,6 +40,24 @@ class SqlDialect:
     def number(self, source: str, *path: str) -> str:
         """The number at a path."""
         return f"CAST({self.text(source, *path)} AS numeric)" if self.postgresql else self.text(source, *path)
+
+    @property
+    def records(self) -> str:
+        """The records as `r`."""
+        if not self.postgresql:
+            return f"{self.table('records')} AS r"
+        # A subquery that is not pulled up: the body is put together and parsed once for a row, not once for a column.
+        found = f"SELECT {self.parsed(self._whole)} AS body OFFSET 0"
+        return f"{self.table('records')} AS r CROSS JOIN LATERAL ({found}) AS whole"
+
+    @property
+    def body(self) -> str:
+        """The body of a record of `records`, to be read."""
+        return "whole.body" if self.postgresql else self._whole
+
+    @property
+    def _whole(self) -> str:
+        return whole_sql("r.body", self.table("forms"), postgresql=self.postgresql)
 
     def parsed(self, text: str) -> str:
         """Stored JSON, to be read. PostgreSQL has no text with a null character, so one is shown as its symbol."""
@@ -82,7 +102,7 @@ def _event(alias: str = "r") -> dict[str, str]:
 
 
 def _mutations(on: SqlDialect) -> str:
-    body = on.parsed("r.body")
+    body = on.body
     # A plan is carried out by its session, whose calls have attempts of their own.
     ended = f"CASE WHEN {on.flag(body, 'decision', 'carried_out')} = 1 THEN 'opened' WHEN r.verdict = 'hold' THEN 'held' ELSE 'denied' END"
     columns = {
@@ -111,11 +131,11 @@ def _mutations(on: SqlDialect) -> str:
         "trouble": "COALESCE(a.reason, '')",
     }
     joined = f"LEFT JOIN {on.table('attempts')} AS a ON a.mutation_id = r.mutation_id"
-    return _select(columns, f"{on.table('records')} AS r {joined} WHERE r.stage = 'decided'")
+    return _select(columns, f"{on.records} {joined} WHERE r.stage = 'decided'")
 
 
 def _decisions(on: SqlDialect) -> str:
-    body = on.parsed("r.body")
+    body = on.body
     item = "item.value"
     same = f"r.verdict <> 'allow' AND {on.text(item, 'verdict')} = r.verdict"
 
@@ -138,7 +158,7 @@ def _decisions(on: SqlDialect) -> str:
         "code": on.text(body, "decision", "code"),
         "priorities": on.text(body, "decision", "priorities"),
     }
-    return _select(columns, f"{on.table('records')} AS r WHERE r.stage = 'decided'")
+    return _select(columns, f"{on.records} WHERE r.stage = 'decided'")
 
 
 def _findings(on: SqlDialect) -> str:
@@ -155,12 +175,12 @@ def _findings(on: SqlDialect) -> str:
         "holder": on.text(item, "offer", "holder"),
         "retry_after": on.text(item, "offer", "retry_after"),
     }
-    found = on.each(on.parsed("r.body"), "decision", "findings")
-    return _select(columns, f"{on.table('records')} AS r {found} WHERE r.stage = 'decided'")
+    found = on.each(on.body, "decision", "findings")
+    return _select(columns, f"{on.records} {found} WHERE r.stage = 'decided'")
 
 
 def _effects(on: SqlDialect) -> str:
-    item, body = "item.value", on.parsed("r.body")
+    item, body = "item.value", on.body
     columns = {
         **_event(),
         "intent": "r.intent",
@@ -172,7 +192,7 @@ def _effects(on: SqlDialect) -> str:
         **{name: on.json(item, name) for name in ("before", "value", "declared")},
         "implied": on.flag(item, "implied"),
     }
-    return _select(columns, f"{on.table('records')} AS r {on.each(body, 'effects')} WHERE r.stage = 'decided'")
+    return _select(columns, f"{on.records} {on.each(body, 'effects')} WHERE r.stage = 'decided'")
 
 
 def _claims(on: SqlDialect) -> str:
@@ -202,7 +222,7 @@ def _claims(on: SqlDialect) -> str:
 
 
 def _approvals(on: SqlDialect) -> str:
-    body = on.parsed("r.body")
+    body = on.body
     columns = {
         **{name: text for name, text in _event().items() if name != "actor"},
         "act": "r.stage",
@@ -218,11 +238,11 @@ def _approvals(on: SqlDialect) -> str:
     }
     joined = f"LEFT JOIN {on.table('approvals')} AS a ON a.id = {on.text(body, 'approval')}"
     stages = "r.stage IN ('approved', 'rejected', 'broke_glass')"
-    return _select(columns, f"{on.table('records')} AS r {joined} WHERE {stages}")
+    return _select(columns, f"{on.records} {joined} WHERE {stages}")
 
 
 def _writebacks(on: SqlDialect) -> str:
-    body = on.parsed("r.body")
+    body = on.body
     columns = {
         **_event(),
         "merged": on.flag(body, "merged"),
@@ -235,4 +255,4 @@ def _writebacks(on: SqlDialect) -> str:
         "superseded_by": on.text(body, "superseded_by"),
         "corrects": on.number(body, "corrects"),
     }
-    return _select(columns, f"{on.table('records')} AS r WHERE r.stage = 'reconciled'")
+    return _select(columns, f"{on.records} WHERE r.stage = 'reconciled'")

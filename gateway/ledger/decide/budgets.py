@@ -27,7 +27,7 @@ from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import AttemptRow
 from gateway.ledger.store.statements import Query, Session, Statement
 from gateway.ledger.store.states import AttemptState
-from gateway.ledger.store.tables import BUDGETS, RECORDS
+from gateway.ledger.store.tables import BODY, BUDGETS, RECORDS
 from gateway.ledger.store.timestamps import from_text, to_text
 from gateway.ledger.store.transaction import Transaction
 
@@ -59,7 +59,7 @@ _ROW: Final = Query.of(BUDGETS, BudgetRow, BUDGETS.c.actor == bindparam("who"))
 _ROWS: Final = Query.of(BUDGETS, BudgetRow, order_by=(BUDGETS.c.actor,))
 _FORGET: Final = Statement(delete(BUDGETS).where(BUDGETS.c.actor == bindparam("who")))
 _INSERT: Final = Statement(insert(BUDGETS))
-_DECIDED: Final = Statement(select(RECORDS.c.body).where(RECORDS.c.seq == bindparam("seq")))
+_DECIDED: Final = Statement(select(BODY).where(RECORDS.c.seq == bindparam("seq")))
 
 
 def used_by(session: Session, actor: str) -> Used:

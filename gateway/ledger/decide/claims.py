@@ -20,7 +20,7 @@ from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record
 from gateway.ledger.store.rows import ClaimRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement
-from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, RECORDS
+from gateway.ledger.store.tables import ATTEMPTS, BODY, CLAIMS, RECORDS
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
@@ -228,7 +228,7 @@ _OPEN: Final = Query.of(
     order_by=(CLAIMS.c.id,),
 )
 _DECIDED: Final = Statement(
-    select(RECORDS.c.body)
+    select(BODY)
     .select_from(ATTEMPTS.join(RECORDS, RECORDS.c.seq == ATTEMPTS.c.seq))
     .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
 )

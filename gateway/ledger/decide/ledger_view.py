@@ -29,7 +29,18 @@ from gateway.ledger.store.rows import ApprovalRow, AttemptOutcomeRow, ClaimRow, 
 from gateway.ledger.store.serialize import claim_from_row
 from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.states import AttemptState
-from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, IN_DOUBT, IN_FLIGHT, RECORDS, UNUSED, VALUES
+from gateway.ledger.store.tables import (
+    APPROVALS,
+    ATTEMPTS,
+    BODY,
+    CLAIMS,
+    HOLDS,
+    IN_DOUBT,
+    IN_FLIGHT,
+    RECORDS,
+    UNUSED,
+    VALUES,
+)
 from gateway.ledger.store.timestamps import from_text, to_text
 
 FLIP_CLAIMS: Final = 40
@@ -48,7 +59,7 @@ OPEN_CLAIMS: Final = Query.of(
 """The open claims on `addresses` at the time `now`."""
 _VALUES: Final = Query.of(VALUES, ValueRow, Among(VALUES.c.address, "addresses"), order_by=(VALUES.c.seq,))
 _WITH: Final = Query.of(VALUES, ValueRow, VALUES.c.attribute == bindparam("what"), Among(VALUES.c.value, "values"))
-_DECIDED: Final = select(RECORDS.c.body).select_from(ATTEMPTS.join(RECORDS, RECORDS.c.seq == ATTEMPTS.c.seq))
+_DECIDED: Final = select(BODY).select_from(ATTEMPTS.join(RECORDS, RECORDS.c.seq == ATTEMPTS.c.seq))
 # Two queries, because an index of the open attempts serves one state each. Few are open at a time.
 _IN_FLIGHT_BODIES: Final = Statement(_DECIDED.where(ATTEMPTS.c.state == IN_FLIGHT))
 _IN_DOUBT_BODIES: Final = Statement(_DECIDED.where(ATTEMPTS.c.state == IN_DOUBT))

@@ -24,7 +24,7 @@ from gateway.ledger.store.rows import PlanSessionRow, PlanUseRow
 from gateway.ledger.store.serialize import ids
 from gateway.ledger.store.statements import Among, Query, Session, SqlValue, Statement
 from gateway.ledger.store.states import AttemptState
-from gateway.ledger.store.tables import ATTEMPTS, KEYS, PLAN_SESSIONS, PLAN_USES, RECORDS
+from gateway.ledger.store.tables import ATTEMPTS, BODY, KEYS, PLAN_SESSIONS, PLAN_USES, RECORDS
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
@@ -58,14 +58,14 @@ _END: Final = Statement(
     .values(ended_at=bindparam("at"), end=bindparam("how"))
 )
 _KEY_STANDS: Final = Statement(select(KEYS.c.id).where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_(None)))
-_BODY: Final = Statement(select(RECORDS.c.body).where(RECORDS.c.seq == bindparam("seq")))
+_BODY: Final = Statement(select(BODY).where(RECORDS.c.seq == bindparam("seq")))
 _STATES: Final = Statement(
     select(PLAN_USES.c.address, ATTEMPTS.c.state, PLAN_USES.c.mutation_id)
     .select_from(PLAN_USES.join(ATTEMPTS, ATTEMPTS.c.mutation_id == PLAN_USES.c.mutation_id))
     .where(PLAN_USES.c.plan == bindparam("plan"))
 )
 _MADE: Final = Statement(
-    select(PLAN_USES.c.address, RECORDS.c.body)
+    select(PLAN_USES.c.address, BODY)
     .select_from(PLAN_USES.join(RECORDS, RECORDS.c.mutation_id == PLAN_USES.c.mutation_id))
     .where(
         PLAN_USES.c.plan == bindparam("plan"),
@@ -118,7 +118,7 @@ _SESSION_OF: Final = Query(
         PLAN_SESSIONS.c.digest,
         PLAN_SESSIONS.c.until,
         RECORDS.c.at.label("opened_at"),
-        RECORDS.c.body,
+        BODY,
     )
     .select_from(PLAN_SESSIONS.join(RECORDS, RECORDS.c.seq == PLAN_SESSIONS.c.seq))
     .where(PLAN_SESSIONS.c.key_id == bindparam("key")),

@@ -27,7 +27,7 @@ from gateway.ledger.store.rows import AttemptRow, ClaimRow
 from gateway.ledger.store.serialize import ids, reply_digest
 from gateway.ledger.store.statements import Query, Statement
 from gateway.ledger.store.states import AttemptState
-from gateway.ledger.store.tables import ATTEMPTS, CLAIMS, RECORDS, TIME_BOXES, VALUES
+from gateway.ledger.store.tables import ATTEMPTS, BODY, CLAIMS, RECORDS, TIME_BOXES, VALUES
 from gateway.ledger.store.timestamps import from_text, to_text
 from gateway.ledger.store.transaction import Transaction
 
@@ -165,7 +165,7 @@ _FORGET_VALUE: Final = Statement(
     delete(VALUES).where(VALUES.c.address == bindparam("where"), VALUES.c.attribute == bindparam("what"))
 )
 _INSERT_VALUE: Final = Statement(insert(VALUES))
-_DECIDED_BODY: Final = Statement(select(RECORDS.c.body).where(RECORDS.c.seq == bindparam("seq")))
+_DECIDED_BODY: Final = Statement(select(BODY).where(RECORDS.c.seq == bindparam("seq")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

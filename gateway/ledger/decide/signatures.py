@@ -15,7 +15,7 @@ from gateway.core.model.mutation import Mutation
 from gateway.core.records.record import Stage
 from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.states import AttemptState
-from gateway.ledger.store.tables import ATTEMPTS, RECORDS, SIGNATURES
+from gateway.ledger.store.tables import ATTEMPTS, BODY, RECORDS, SIGNATURES
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
@@ -25,7 +25,7 @@ KEPT: Final = timedelta(hours=1)
 _SPENT: Final = Statement(select(SIGNATURES.c.mutation_id).where(SIGNATURES.c.signature == bindparam("given")))
 _STATE: Final = Statement(select(ATTEMPTS.c.state).where(ATTEMPTS.c.mutation_id == bindparam("mutation")))
 _HOW_IT_ENDED: Final = Statement(
-    select(RECORDS.c.body)
+    select(BODY)
     .where(RECORDS.c.mutation_id == bindparam("mutation"), RECORDS.c.stage == Stage.SETTLED.value)
     .order_by(RECORDS.c.seq.desc())
     .limit(1)

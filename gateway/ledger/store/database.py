@@ -12,6 +12,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from gateway.core.errors import LedgerUnavailable, SettingsInvalid
+from gateway.ledger.store.forms import IN_SQLITE, whole
 from gateway.ledger.store.migrate import migrate
 from gateway.ledger.store.statements import driver_errors
 
@@ -125,6 +126,7 @@ def _engine(url: URL) -> Engine:
     arguments = {"timeout": BUSY_MS / 1000, "check_same_thread": False, "isolation_level": None}
     engine = create_engine(url, connect_args=arguments, paramstyle="named")
     event.listen(engine, "connect", _assert_sqlite_durable)
+    event.listen(engine, "connect", _read_short_bodies)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
@@ -155,6 +157,10 @@ def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("sentinel_writes")
     driver = cast("sqlite3.Connection", connection.connection.dbapi_connection)
     driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _read_short_bodies(connection: Any, _record: object) -> None:
+    connection.create_function(IN_SQLITE, 3, whole, deterministic=True)
 
 
 def _assert_sqlite_durable(connection: Any, _record: object) -> None:

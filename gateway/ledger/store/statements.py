@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from sqlalchemy import BindParameter, Column, ColumnElement, Connection, Dialect, Select, Table, bindparam, func, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Dialect, Select, Table, bindparam, func, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ClauseElement
@@ -139,9 +139,13 @@ def fields_of(row: type[tuple[Any, ...]]) -> tuple[str, ...]:
     return fields
 
 
-def columns(table: Table, row: type[tuple[Any, ...]]) -> list[Column[Any]]:
-    """The columns of a table that a row class names, in its order."""
-    return [table.c[name] for name in fields_of(row)]
+READ_AS: Final = "read_as"
+"""In the `info` of a column that is stored in another form than it is read in: the element that reads it."""
+
+
+def columns(table: Table, row: type[tuple[Any, ...]]) -> list[ColumnElement[Any]]:
+    """The columns of a table that a row class names, in its order, as they are read."""
+    return [table.c[name].info.get(READ_AS, table.c[name]) for name in fields_of(row)]
 
 
 def unindexed(column: ColumnElement[Any]) -> ColumnElement[Any]:

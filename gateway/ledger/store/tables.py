@@ -23,6 +23,8 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 from sqlmodel import Field, SQLModel
 
+from gateway.ledger.store.forms import WholeBody
+from gateway.ledger.store.statements import READ_AS
 from gateway.ledger.store.states import ApprovalState, AttemptState
 
 TEXT: TypeEngine[str] = String().with_variant(String(collation="C"), "postgresql")
@@ -87,8 +89,26 @@ class RecordTable(LedgerTable, table=True):
     left_over: int
     """1 if it is a report of the reconciler that leaves something to a human."""
     body: str = Field(sa_type=TEXT)
+    """As it is stored: whole, or short (`forms.py`). Read `BODY`."""
     previous: str = Field(sa_type=TEXT)
     hash: str = Field(sa_type=TEXT)
+
+
+class FormTable(LedgerTable, table=True):
+    """The texts that bodies share. Triggers refuse to change or delete one.
+
+    Its row without a key says that every program on this ledger reads short bodies, so that they may be written.
+    """
+
+    __tablename__ = "forms"
+
+    key: str = Field(primary_key=True, sa_type=TEXT)
+    stage: str = Field(sa_type=TEXT)
+    base: str = Field(sa_type=TEXT)
+    """The form whose values it gives; empty if it gives a body."""
+    holes: int
+    """How many values it takes."""
+    text: str = Field(sa_type=TEXT)
 
 
 class ResourceTable(LedgerTable, table=True):
@@ -185,6 +205,8 @@ class LeaseTable(LedgerTable, table=True):
     """A random id of one running gateway."""
     until: str = Field(sa_type=TEXT)
     """Renewed while the gateway lives."""
+    reads: int = Field(sa_column_kwargs={"server_default": text("0")})
+    """1 if it reads short bodies; 0 for a gateway of an earlier version, which does not name it."""
 
 
 class SignatureTable(LedgerTable, table=True):
@@ -485,6 +507,10 @@ IN_FLIGHT: ColumnElement[str] = literal_column(f"'{AttemptState.IN_FLIGHT}'")
 IN_DOUBT: ColumnElement[str] = literal_column(f"'{AttemptState.IN_DOUBT}'")
 
 RECORDS = _table(RecordTable)
+BODY: ColumnElement[str] = WholeBody(RECORDS.c.body).label("body")
+"""The body of a record, whole."""
+RECORDS.c.body.info[READ_AS] = BODY
+FORMS = _table(FormTable)
 RESOURCES = _table(ResourceTable)
 CLAIMS = _table(ClaimTable)
 PROVEN: ColumnElement[bool] = CLAIMS.c.proof != literal_column("'[]'")

@@ -18,6 +18,7 @@ from gateway.core.records.requests import PassedBody, TurnedAwayBody
 from gateway.core.records.write_backs import ReconciledBody
 from gateway.ledger.chain.hashes import HASHED, START, VERSION, keyed_hash, verified_records
 from gateway.ledger.store.rows import ChainEndRow, LastRecordRow
+from gateway.ledger.store.shortener import Shortener
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
 from gateway.ledger.store.tables import RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import to_text
@@ -50,11 +51,14 @@ def queried(body: Body) -> dict[str, str | int]:
 class Transaction(Session):
     """The session of one unit of work. The store's write lock is held, so nobody else appends to the chain meanwhile."""
 
-    def __init__(self, connection: Connection, key: bytes, *, seen: ChainEndRow = START) -> None:
-        """`key` keys the hashes. `seen` is the last record that this process knows to be in the ledger."""
+    def __init__(
+        self, connection: Connection, key: bytes, *, seen: ChainEndRow = START, shortener: Shortener | None = None
+    ) -> None:
+        """`key` keys the hashes. `seen` is the last record that this process knows to be in the ledger. `shortener` shortens the stored bodies."""
         super().__init__(connection)
         self._key = key
         self._seen = seen
+        self._shortener = shortener
         self.end: ChainEndRow | None = None
         """The chain's last record; None until it is read. Code that rolls back to a savepoint must restore it."""
 
@@ -87,7 +91,8 @@ class Transaction(Session):
             **queried(record.body),
         }
         digest = keyed_hash(self._key, previous, [fields[name] for name in HASHED], pairs, body)
-        self.change(_INSERT, {**fields, "body": body, "previous": previous, "hash": digest})
+        stored = body if self._shortener is None else self._shortener.short(record.stage.value, body)
+        self.change(_INSERT, {**fields, "body": stored, "previous": previous, "hash": digest})
         if pairs:
             rows: list[dict[str, SqlValue]] = [
                 {"seq": seq + 1, "address": address, "attribute": attribute} for address, attribute in pairs

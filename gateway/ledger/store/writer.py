@@ -2,11 +2,12 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from queue import Empty, SimpleQueue
 from time import monotonic, sleep
 from typing import Any, Final, TypeAlias, TypeVar
 
+import structlog
 from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -17,8 +18,12 @@ from gateway.ledger.chain.hashes import START
 from gateway.ledger.store.database import Store, unavailable
 from gateway.ledger.store.job import Job, new_job
 from gateway.ledger.store.rows import ChainEndRow
+from gateway.ledger.store.shortener import Shortener, store_forms
+from gateway.ledger.store.statements import Session
 from gateway.ledger.store.tables import RECORDS
 from gateway.ledger.store.transaction import Transaction
+
+log = structlog.get_logger()
 
 T = TypeVar("T")
 _Job: TypeAlias = Job[Transaction, Any]
@@ -42,12 +47,24 @@ class Writer:
     Each caller's work has a savepoint of its own, so it can fail alone. Callers get their results only after the commit.
     """
 
-    def __init__(self, store: Store, key: bytes, anchor: Anchor | None = None, *, seen: ChainEndRow = START) -> None:
-        """`key` keys the record hashes; `anchor` is told of every commit, and can refuse new work; `seen` is the last record known now."""
+    def __init__(
+        self,
+        store: Store,
+        key: bytes,
+        anchor: Anchor | None = None,
+        *,
+        seen: ChainEndRow = START,
+        shortener: Shortener | None = None,
+    ) -> None:
+        """`key` keys the record hashes; `anchor` is told of every commit, and can refuse new work; `seen` is the last record known now.
+
+        Without `shortener` bodies are stored whole.
+        """
         self._store = store
         self._key = key
         self._anchor = anchor
         self._seen = seen
+        self._shortener = shortener
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._closed = False
         self._closing = threading.Lock()
@@ -82,7 +99,8 @@ class Writer:
         while batch := self._gather():
             try:
                 connection = connection or self._store.connect(writes=True)
-                self._committed(commit(self._store, connection, batch, key=self._key, seen=self._seen))
+                end = commit(self._store, connection, batch, key=self._key, seen=self._seen, shortener=self._shortener)
+                self._committed(end)
             except Exception as error:  # noqa: BLE001  no failure of a batch may end the thread
                 _fail(batch, error)
                 if connection is not None:
@@ -90,8 +108,23 @@ class Writer:
                     connection.close()
                 connection = None
             _resolve_all(batch)
+            if self._shortener is not None and self._shortener.learned:
+                self._learn(self._shortener)
         if connection is not None:
             connection.close()
+
+    def _learn(self, shortener: Shortener) -> None:
+        """Store the learned forms. Nobody waits for it, and without them bodies are stored whole."""
+        stored: Collection[str] = ()
+        try:
+            with self._store.connect(writes=True) as connection, unavailable():
+                self._store.lock(connection)
+                stored = store_forms(Session(connection), shortener.learned)
+                connection.commit()
+        except SentinelError as error:
+            log.warning("forms_not_stored", reason=str(error))
+            stored = ()
+        shortener.stored(stored)
 
     def _committed(self, end: ChainEndRow) -> None:
         self._seen = end
@@ -117,7 +150,13 @@ class Writer:
 
 
 def commit(
-    store: Store, connection: Connection, batch: Sequence[_Job], *, key: bytes, seen: ChainEndRow
+    store: Store,
+    connection: Connection,
+    batch: Sequence[_Job],
+    *,
+    key: bytes,
+    seen: ChainEndRow,
+    shortener: Shortener | None = None,
 ) -> ChainEndRow:
     """Run every job and commit those that did not fail; the last record known to be stored, at first `seen`.
 
@@ -126,7 +165,7 @@ def commit(
     with unavailable():
         try:
             store.lock(connection)
-            transaction = Transaction(connection, key, seen=seen)
+            transaction = Transaction(connection, key, seen=seen, shortener=shortener)
             for job in batch:
                 _run_one(transaction, job, alone=len(batch) == 1)
         except BaseException:

@@ -19,7 +19,7 @@ from gateway.ledger.chain.derive.plan_sessions import ExpectedPlanSessions, Expe
 from gateway.ledger.chain.derive.time_boxes import ExpectedTimeBoxes
 from gateway.ledger.chain.derive.values import ExpectedValues
 from gateway.ledger.store.statements import Session
-from gateway.ledger.store.tables import ARCHIVE_PARTS, ARCHIVES, EXPORTS
+from gateway.ledger.store.tables import ARCHIVE_PARTS, ARCHIVES, EXPORTS, FORMS
 
 
 class DerivedTable(Protocol):
@@ -49,6 +49,7 @@ DERIVED: tuple[Callable[[Session], DerivedTable], ...] = (
 NOT_DERIVED: Final = {
     "records": "hashed",
     "record_resources": "hashed with their records",
+    FORMS.name: "what they say is in the bodies that are stored by them, which are hashed whole",
     "leases": "renewed every few seconds without a record; they only decide how early an attempt is taken to be in doubt",
     ARCHIVES.name: "each row has a MAC of its own",
     ARCHIVE_PARTS.name: "has a MAC of its own",

@@ -1,0 +1,281 @@
+"""Learns the forms of bodies from those that are written, and gives bodies their short form."""
+
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from sqlalchemy import bindparam, insert, select
+
+from gateway.core.errors import LedgerUnavailable
+from gateway.ledger.store.forms import (
+    LARGEST,
+    MARK,
+    MOST_PLACES,
+    Form,
+    read_form,
+    short,
+    whole,
+    written_form,
+)
+from gateway.ledger.store.statements import Query, Session, Statement
+from gateway.ledger.store.tables import FORMS, LEASES
+from gateway.ledger.store.timestamps import to_text
+
+MOST_FORMS: Final = 500
+"""Most forms of a ledger that give whole bodies. Bodies that none of them fits are stored whole."""
+_TRIED: Final = 8
+"""Forms that are tried, those that fitted last first: of a stage, and of a base."""
+_LEARNED_AFTER: Final = 3
+"""So many bodies of those looked at had a form before it is learned."""
+_LOOKED_AT: Final = 4
+"""One of so many bodies that no form fits is looked at, which takes ten times as long as trying."""
+_COUNTED: Final = 64
+"""Forms that are counted at a time."""
+_SAMPLES: Final = 6
+"""So many bodies of those looked at had the same values before a form fixes these."""
+_WORTH: Final = 48
+"""Fewest characters that a form on a base saves."""
+_SHARED: Final = 6
+"""Characters of a value from which on its repetitions are the same value; shorter ones are equal by chance."""
+
+_PASSED: Final = r'\{"address":"","attribute":"","check":"[a-z_]+","offer":null,"reason":"[A-Za-z .]+","rule":"[a-z_.]+","source":"","title":"","verdict":"allow"\}'
+_VALUE: Final = re.compile(
+    # What stays in the form: findings that passed, obligations, members with few values, and the names of members.
+    rf'"findings":\[(?:{_PASSED},?)*\]|"obligations":\{{[^\\]{{0,600}}?\}},(?="priorities")'
+    r'|"(?:action|check|class|door|kind|mode|outcome|verdict)":"[^"\\]*"|"[a-z][a-z_0-9]*":|""'
+    # What is a value: other texts, without their quotes, and numbers.
+    r'|"([^"\\]*(?:\\.[^"\\]*)*)"|(?<=[:,\[])(-?\d[-+.\deE]*)'
+)
+
+_IS_STORED: Final = Statement(select(FORMS.c.text).where(FORMS.c.key == bindparam("which")))
+_STORE: Final = Statement(insert(FORMS))
+_BASES: Final = Query.of(FORMS, Form, FORMS.c.base == "", FORMS.c.key != "", order_by=(FORMS.c.key,))
+_OLDER: Final = Statement(select(LEASES.c.owner).where(LEASES.c.until > bindparam("now"), LEASES.c.reads == 0))
+_ALLOWED: Final = Form("", "", 0, "")
+"""What says that bodies may be short; its key is empty."""
+
+
+def shortener_of(session: Session) -> "Shortener | None":
+    """What shortens the bodies of this ledger; None as long as programs that cannot read them may use it."""
+    allowed = session.scalar(_IS_STORED, {"which": ""}) is not None
+    return Shortener(session.rows(_BASES, {})) if allowed else None
+
+
+def store_forms(session: Session, forms: Mapping[str, Form]) -> Sequence[str]:
+    """Store learned forms, and return the keys of those that are stored now, maybe by another gateway. The write lock is held."""
+    stored = []
+    for key, form in forms.items():
+        found = session.scalar(_IS_STORED, {"which": key})
+        if found is None:
+            session.change(_STORE, {"key": key, **form._asdict()})
+        if found in (None, form.text):
+            stored.append(key)
+    return stored
+
+
+def allow_short_bodies(session: Session, now: datetime) -> bool:
+    """Let every program write short bodies from its next start on; False if they may already. The write lock is held.
+
+    Raises `errors.LedgerUnavailable` while a gateway lives that cannot read them.
+    """
+    if session.scalar(_IS_STORED, {"which": ""}) is not None:
+        return False
+    if older := session.column(_OLDER, {"now": to_text(now)}):
+        count = (
+            "A gateway of an earlier version holds"
+            if len(older) == 1
+            else f"{len(older)} gateways of an earlier version hold"
+        )
+        message = (
+            f"{count} a lease of this ledger still, and could not read what this version would write. Nothing was changed. "
+            "End what is of an earlier version, wait until its leases have run out, and try again."
+        )
+        raise LedgerUnavailable(message)
+    session.change(_STORE, {"key": "", **_ALLOWED._asdict()})
+    return True
+
+
+class _Fixed(NamedTuple):
+    """A form on a base."""
+
+    key: str
+    numbers: tuple[int, ...]
+    """The values of the base that it fixes."""
+    values: tuple[str, ...]
+    """What they are."""
+    free: tuple[int, ...]
+    """The values that a body has."""
+
+
+class _Base:
+    """A form that gives whole bodies, with what was seen of its values."""
+
+    def __init__(self, form: Form) -> None:
+        self.key = form.key
+        self.form = form
+        self.fixed: list[_Fixed] = []
+        """Forms on it, those that fitted last first."""
+        self._pieces, self._order = read_form(form.text)
+        self._samples: deque[tuple[str, ...]] = deque(maxlen=_SAMPLES)
+        self._missed = 0
+
+    def values_of(self, body: str) -> list[str] | None:
+        """The values of a body; None if the form does not fit it. Whichever way the pieces are found, they and what lies between them are the body."""
+        pieces = self._pieces
+        if not body.startswith(pieces[0]):
+            return None
+        at = len(pieces[0])
+        values: list[str | None] = [None] * self.form.holes
+        for number, piece in zip(self._order, pieces[1:], strict=True):
+            end = body.find(piece, at) if piece else len(body)
+            if end < 0:
+                return None
+            value = body[at:end]
+            if values[number] is None:
+                values[number] = value
+            elif values[number] != value:
+                return None
+            at = end + len(piece)
+        return [value or "" for value in values] if at == len(body) else None
+
+    def short(self, values: Sequence[str]) -> tuple[str, "_Learned | None"]:
+        """The short body with these values, and a form that was learned from them."""
+        fixed = self.fixed
+        for place, each in enumerate(fixed):
+            if all(values[number] == value for number, value in zip(each.numbers, each.values, strict=True)):
+                if place:
+                    fixed.insert(0, fixed.pop(place))
+                return short(each.key, [values[number] for number in each.free]), None
+        self._missed += 1
+        learned = None
+        if self._missed % _LOOKED_AT == 0:
+            self._samples.append(tuple(values))
+            learned = self._learn()
+        return short(self.key, values), learned
+
+    def _learn(self) -> "_Learned | None":
+        """The form that fixes what all samples have, if there are enough of both."""
+        last = self._samples[-1]
+        same = {n: value for n, value in enumerate(last) if all(each[n] == value for each in self._samples)}
+        if len(same) == len(last):
+            del same[len(last) - 1]  # a form has a place for a value
+        if len(self._samples) < _SAMPLES or sum(map(len, same.values())) < _WORTH:
+            return None
+        self._samples.clear()
+        pieces, free = [""], []
+        for number in range(len(last)):
+            pieces[-1] += MARK if number else ""
+            if number in same:
+                pieces[-1] += same[number]
+            else:
+                free.append(number)
+                pieces.append("")
+        form = written_form(self.form.stage, self.key, len(free), pieces, range(len(free)))
+        return _Learned(form, self, _Fixed(form.key, tuple(same), tuple(same.values()), tuple(free)))
+
+
+class _Learned(NamedTuple):
+    """A form that is to be stored."""
+
+    form: Form
+    base: _Base | None
+    fixed: _Fixed | None
+
+
+class Shortener:
+    """Gives bodies their short form, and learns forms. For one thread."""
+
+    def __init__(self, stored: Iterable[Form]) -> None:
+        """Knows the stored forms that give whole bodies. Those on a base are learned again: they are many, and only the latest are of use."""
+        self._bases: defaultdict[str, list[_Base]] = defaultdict(list)
+        self._known: dict[str, _Base] = {}
+        self._seen: Counter[Form] = Counter()
+        self._missed = 0
+        self._learned: dict[str, _Learned] = {}
+        for form in stored:
+            self._add(_Base(form))
+
+    def _add(self, base: _Base) -> None:
+        self._bases[base.form.stage].insert(0, base)
+        self._known[base.key] = base
+
+    @property
+    def learned(self) -> Mapping[str, Form]:
+        """Forms that are to be stored, by their keys: no body is stored by them before that."""
+        return {key: each.form for key, each in self._learned.items()}
+
+    def stored(self, keys: Collection[str]) -> None:
+        """The learned forms with these keys are stored, so bodies may be stored by them; the others are forgotten."""
+        for key, learned in self._learned.items():
+            if key not in keys:
+                continue
+            if learned.base is None or learned.fixed is None:
+                self._add(_Base(learned.form))
+            else:
+                learned.base.fixed.insert(0, learned.fixed)
+                del learned.base.fixed[_TRIED:]
+        self._learned = {}
+
+    def short(self, stage: str, body: str) -> str:
+        """The body as it is to be stored: short if a stored form fits, or whole."""
+        if len(body) > LARGEST or MARK in body:
+            return body
+        bases = self._bases[stage]
+        for place, base in enumerate(bases[:_TRIED]):
+            values = base.values_of(body)
+            if values is not None:
+                if place:
+                    bases.insert(0, bases.pop(place))
+                found, learned = base.short(values)
+                if learned is not None:
+                    self._learned[learned.form.key] = learned
+                return found
+        self._missed += 1
+        if self._missed % _LOOKED_AT == 0:
+            self._look_at(form_of(stage, body), body)
+        return body
+
+    def _look_at(self, form: Form, body: str) -> None:
+        """Count the form of a body that was stored whole."""
+        key = form.key
+        if key in self._known:
+            # It was not among those that were tried.
+            known, bases = self._known[key], self._bases[form.stage]
+            bases.remove(known)
+            bases.insert(0, known)
+            return
+        if len(self._known) + len(self._learned) >= MOST_FORMS or not 0 < form.text.count("%") <= MOST_PLACES:
+            return
+        if len(self._seen) >= _COUNTED:
+            self._seen = Counter({each: count for each, count in self._seen.items() if count > 1})
+            if len(self._seen) >= _COUNTED:
+                self._seen.clear()
+        self._seen[form] += 1
+        if self._seen[form] >= _LEARNED_AFTER:
+            del self._seen[form]
+            values = _Base(form).values_of(body)
+            if values is not None and whole(short(key, values), form.text, None) == body:
+                self._learned[key] = _Learned(form, None, None)
+
+
+def form_of(stage: str, body: str) -> Form:
+    """The form of a body: what others of its kind are likely to say too."""
+    pieces: list[str] = []
+    order: list[int] = []
+    numbers: dict[str, int] = {}
+    holes = begun = 0
+    for found in _VALUE.finditer(body):
+        if found.lastindex is None:
+            continue
+        start, end = found.span(found.lastindex)
+        value = body[start:end]
+        number = numbers.get(value) if len(value) >= _SHARED else None
+        if number is None:
+            number = numbers[value] = holes
+            holes += 1
+        pieces.append(body[begun:start])
+        order.append(number)
+        begun = end
+    return written_form(stage, "", holes, (*pieces, body[begun:]), order)
