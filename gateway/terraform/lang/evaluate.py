@@ -427,9 +427,19 @@ def _conditional(expression: e.Conditional, scope: EvaluationScope) -> Value:
         return value
     try:
         beside = value_of(other, scope)
+    except EvaluationFailed as error:
+        # `text != "" ? tonumber(text) : 30`: what the branch would have given is known although the text is no number.
+        beside = _converted_kind(other, Opaque(str(error)))
     except Unknown as error:
         beside = Opaque(str(error))
     return unified([value, beside])[0]
+
+
+def _converted_kind(expression: Expression, otherwise: Value) -> Value:
+    """A value of the type that a call of a conversion has, whatever it converts."""
+    call = e.bare(expression)
+    name = call.name if isinstance(call, e.FunctionCall) else ""
+    return {"tonumber": 0, "tobool": False}.get(name, otherwise)
 
 
 def _for(expression: e.For, scope: EvaluationScope) -> Value:

@@ -214,7 +214,20 @@ def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, 
     if not path:
         # Where the other branch has the value already, the condition is what changed.
         yield from functions.condition(cursor, expression, other, _follow)
+    if isinstance(e.bare(chosen), e.LiteralValue) and _shares_names(expression.condition, other):
+        # `row.size != "" ? tonumber(row.size) : 30`: with a value of its own the other branch holds.
+        with contextlib.suppress(Unknown):
+            yield from _follow(cursor.step(f"{line}, and would not be with another value"), other, path)
     yield from _follow(cursor.step(line), chosen, path)
+
+
+def _shares_names(one: Expression, other: Expression) -> bool:
+    """Whether two expressions refer to the same thing by the same steps."""
+    first, second = (
+        {str(steps) for part in e.walk(each) if (steps := e.steps_of(part)) is not None and steps[1]}
+        for each in (one, other)
+    )
+    return not first.isdisjoint(second)
 
 
 def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterator[TracedSite]:

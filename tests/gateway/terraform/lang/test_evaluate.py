@@ -410,3 +410,8 @@ def test_the_end_is_unknown() -> None:
     with pytest.raises(values_Unknown, match="too many steps"):
         Steps(1).take(2)
     take_for(([1] * 10,), None)
+
+
+def test_a_branch_that_converts_has_its_type_although_it_fails() -> None:
+    assert evaluate(parse_expression('"" != "" ? tonumber("") : 30'), EvaluationScope()) == 30
+    assert evaluate(parse_expression('"" != "" ? tobool("") : true'), EvaluationScope()) is True

@@ -216,3 +216,26 @@ def test_what_looks_like_an_interpolation_is_a_text_in_a_data_file(tmp_path: Pat
     wanted = text.replace("home/", "all/home/")
     result = edit_values(tmp_path, [Wanted(address="r.a", attribute="policy", value=wanted)])
     assert result.files == {Path("policy.json"): wanted.encode()}
+
+
+_EMPTY = """locals {
+  all = { for row in csvdecode(file("${path.module}/q.csv")) : row.name => row }
+}
+resource "r" "a" {
+  for_each = local.all
+
+  size = each.value.size != "" ? tonumber(each.value.size) : 30
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "after"), [("b", 90, "name,size\na,60\nb,90\n"), ("a", 30, "name,size\na,30\nb,\n")]
+)
+def test_an_empty_field_that_gives_way_to_a_default_gets_the_value(
+    key: str, value: int, after: str, tmp_path: Path
+) -> None:
+    (tmp_path / "main.tf").write_text(_EMPTY)
+    (tmp_path / "q.csv").write_text("name,size\na,60\nb,\n")
+    found = edit_values(tmp_path, [Wanted(address=f'r.a["{key}"]', attribute="size", value=value)])
+    assert (found.left, found.files) == ((), {Path("q.csv"): after.encode()})
