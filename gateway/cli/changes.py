@@ -97,9 +97,13 @@ def _show_short(change: Mapping[str, Any]) -> None:
     reason = f"{change['rule']}: {change['reason']}" if change["reason"] else ""
     first = f"{change['state'].replace('_', ' ')}  {change['actor']}: {change['headline']}"
     lines = (first, "  ".join(part for part in (change["id"], why) if part), shortened(reason))
-    room = console.width - len(begin)
-    said = [part for line in lines if line for part in folded(visible(line), room)]
-    console.print(Text(begin + said[0], style=_STYLES.get(change["state"], "")))
+    _show_below(begin, [part for part in lines if part], _STYLES.get(change["state"], ""))
+
+
+def _show_below(begin: str, lines: Sequence[str], style: str) -> None:
+    """The lines after one beginning: what does not fit stands below, and only the first of them has the style."""
+    said = [part for line in lines for part in folded(visible(line), console.width - len(begin))]
+    console.print(Text(begin + said[0], style=style))
     for line in said[1:]:
         console.print(Text(f"{'':{len(begin)}}{line}", style="dim"))
 
@@ -136,9 +140,8 @@ def _write_line(output: TextIO, change: Mapping[str, Any]) -> None:
 
 def _show_change(change: Mapping[str, Any]) -> None:
     reason = f"  {change['reason']} [{change['rule']}]" if change["reason"] else ""
-    said = f"{change['actor']}: {change['headline']}{reason}"
-    line = f"{utc_cell(change['at'])[11:]}  {marks(change)}  {change['state'].replace('_', ' ')}  {said}"
-    console.print(Text(visible(line), style=_STYLES.get(change["state"], "")))
+    said = f"{change['state'].replace('_', ' ')}  {change['actor']}: {change['headline']}{reason}"
+    _show_below(f"{utc_cell(change['at'])[11:]}  {marks(change)}  ", [said], _STYLES.get(change["state"], ""))
 
 
 async def _follow(who: str | None, show: Callable[[Mapping[str, Any]], None]) -> None:

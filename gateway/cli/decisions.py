@@ -58,7 +58,9 @@ async def request_hold(actor: str | None, mutation_id: str) -> dict[str, Any]:
     query = {"mutation_id": mutation_id, "state": HoldFilter.ALL.value}
     reply = await call_api_as(actor, "GET", "/holds", member="holds", query=query)
     if not reply["holds"]:
-        raise NotFound(f"No mutation {mutation_id} is held.")
+        raise NotFound(
+            f"No mutation {mutation_id} that you may see is or was held. `sentinel holds` lists those that are."
+        )
     hold: dict[str, Any] = reply["holds"][0]
     return hold
 

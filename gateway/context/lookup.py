@@ -89,8 +89,8 @@ def resource_at(stacks: Stacks, name: str) -> FoundResource:
         raise Malformed(str(error)) from error
     if stack is None:
         raise NotFound(
-            f"No stack of this gateway declares or records {name[:200]!r}. GET /v1/resources?q=… finds addresses by a part of a name, and "
-            "?arn=… by an ARN."
+            f"No stack of this gateway declares or records {name[:200]!r}. `sentinel resources PART` (GET /v1/resources?q=…) finds addresses by a "
+            "part of a name, and --arn (?arn=…) by an ARN."
         )
     return FoundResource(stack=stack, address=stack.local(name))
 

@@ -177,7 +177,10 @@ class ApiPorts:
         """
         found = await self.blamer.blame(address, attribute)
         if found is None:
-            raise NotFound(f"No mutation through Sentinel has set {address}.{attribute}.{await self.older()}")
+            older = await self.older()
+            raise NotFound(
+                f"No mutation through Sentinel has set {address}.{attribute}.{older} `sentinel history ADDRESS` lists what was changed."
+            )
         answer = {name: to_json(getattr(found, name)) for name in found.__dataclass_fields__}  # type: ignore[attr-defined]
         return told(caller, answer)
 

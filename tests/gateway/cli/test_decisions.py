@@ -212,7 +212,12 @@ def test_an_agent_sees_its_own_and_nothing_of_another(
 ) -> None:
     speak_as(gate, "rival")
     assert held not in str(document("holds", "--state", "all"))
-    assert document("holds", held) == (1, {"code": "not_found", "detail": f"No mutation {held} is held."})
+    code, missing = document("holds", held)
+    assert (code, missing["code"]) == (1, "not_found")
+    assert (
+        missing["detail"]
+        == f"No mutation {held} that you may see is or was held. `sentinel holds` lists those that are."
+    )
     assert document("holds", "nonsense")[1]["code"] == "malformed"
 
 
