@@ -71,6 +71,15 @@ def test_the_numbers_are_shown_with_who_changed_them(gate: Gate) -> None:
     assert "The file on disk is not the one in force." not in shown
 
 
+def test_a_file_that_was_not_asked_for_shows_its_first_numbers(gate: Gate) -> None:
+    client = visitor(gate, "human")
+    page = client.get("/console/policy/numbers")
+    [first, *_] = re.findall(r'href="\?file=([^"]+)">… and \d+ more</a>', page.text)
+    whole = client.get(f"/console/policy/numbers?file={first}")
+    assert f'href="?file={first}"' not in whole.text
+    assert len(page.text) < 60_000
+
+
 def test_who_would_win_is_the_policy_s_own_answer(gate: Gate) -> None:
     client = visitor(gate, "human")
     shown = text_of(client.get("/console/policy/who-wins"))
