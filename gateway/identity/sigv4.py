@@ -83,8 +83,8 @@ Verify: TypeAlias = Callable[[Inbound, Signature, str], Awaitable[None]]
 
 
 def is_presigned(inbound: Inbound) -> bool:
-    """Whether the request has its signature in the query instead of a header."""
-    return inbound.header("authorization") is None and "X-Amz-Signature=" in inbound.query
+    """Whether the request has its signature in the query instead of a header, as its verifier reads it. Raises as `read_signature`."""
+    return read_signature(inbound).presigned
 
 
 def read_signature(inbound: Inbound) -> Signature:
@@ -273,7 +273,7 @@ def _body_check(inbound: Inbound, signature: Signature, secret: str) -> BodyChec
 def _fields(query: str, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, timedelta | None]:
     """Algorithm, credential, signed headers, signature, timestamp and, if presigned, validity."""
     given = headers.get("authorization")
-    in_query = "X-Amz-Signature" in query or "X-Amz-Algorithm" in query
+    in_query = _proofs_in(query)
     if given is None:
         if not in_query:
             raise _no_signature(query)
@@ -283,6 +283,18 @@ def _fields(query: str, headers: Mapping[str, Sequence[str]]) -> tuple[str, str,
             "The request carries more than one proof of identity; send one Authorization header or one presigned query."
         )
     return _header_form(given[0], headers)
+
+
+def _proofs_in(query: str) -> bool:
+    """Whether the query names a parameter of a presigned request. Each must be spelled as it is: what is written in escapes is read by one
+    program and overlooked by the next. Raises `errors.NotAuthenticated`.
+    """
+    named = [part.partition("=")[0] for part in query.split("&")] if query else []
+    if any("%" in name and unquote_to_bytes(name).decode("latin-1") in AUTH_PARAMETERS for name in named):
+        raise _incomplete(
+            "The query writes a parameter of its signature in escapes. Write it as it is, as every SDK does."
+        )
+    return not AUTH_PARAMETERS.isdisjoint(named)
 
 
 def _header_form(given: str, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, None]:
@@ -318,10 +330,10 @@ def _query_form(query: str) -> tuple[str, str, str, str, str, timedelta]:
     found: dict[str, str] = {}
     for part in query.split("&"):
         name, _, value = part.partition("=")
-        name = unquote_to_bytes(name).decode("latin-1")
-        if name in found and name in AUTH_PARAMETERS:
+        if name in found:
             raise _incomplete(f"The query names {name} twice.")
-        found[name] = unquote_to_bytes(value).decode("latin-1")
+        if name in AUTH_PARAMETERS:
+            found[name] = unquote_to_bytes(value).decode("latin-1")
     if any(name not in found for name in _QUERY_FORM):
         raise _incomplete(f"A presigned request needs {', '.join(_QUERY_FORM)}.")
     algorithm, credential, date, expires, signed, value = (found[name] for name in _QUERY_FORM)
