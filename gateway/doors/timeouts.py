@@ -3,8 +3,7 @@
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
+from gateway.doors.bounded_protocol import BoundedProtocol
 from gateway.doors.shutdown import Stopping
 
 _RESPONSE_408 = (
@@ -13,7 +12,7 @@ _RESPONSE_408 = (
 )
 
 
-class TimeoutProtocol(HttpToolsProtocol):
+class TimeoutProtocol(BoundedProtocol):
     """For `uvicorn.Config(http=…)`. RFC 9110 15.5.9: 408 if a request is not complete within the time the server was prepared to wait."""
 
     head_seconds = 10.0
@@ -98,7 +97,7 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._timeout = None if seconds is None else self.loop.call_later(seconds, self._time_out)
 
     def _time_out(self) -> None:
-        """Send 408 if no response has started; otherwise just close the connection."""
+        """Send 408 if it is the answer to this request or to none; otherwise just close the connection."""
         if self.transport.is_closing():
             return
         if self._in_body and (self.flow.read_paused or self._arrived >= self.body_seconds * self.body_rate):
@@ -106,6 +105,10 @@ class TimeoutProtocol(HttpToolsProtocol):
             self._arrived = 0
             self._set_timeout(self.body_seconds)
             return
-        if not self._in_body or not self.cycle.response_started:
+        if self._in_body:
+            answerable = self._served is self.cycle and not self.cycle.response_started
+        else:
+            answerable = not self.owes_an_answer
+        if answerable:
             self.transport.write(_RESPONSE_408)
         self.transport.close()

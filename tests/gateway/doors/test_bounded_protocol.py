@@ -1,0 +1,208 @@
+"""What a client may send before anything is answered: bounded, however it is cut; and what uvicorn does with trailers and pipelines."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from gateway.core.http.asgi import send_response
+from gateway.doors.bounded_protocol import MAX_UNFINISHED_BYTES, MOST_WAITING, BoundedProtocol
+from gateway.doors.request_limits import MAX_HEADERS
+
+GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"
+
+
+class Application:
+    """Answers when it is told to; keeps the scopes, and which requests were told that the client hung up."""
+
+    def __init__(self, *, at_once: bool = False) -> None:
+        self.scopes: list[Any] = []
+        self.left: list[str] = []
+        self.go_on = asyncio.Event()
+        if at_once:
+            self.go_on.set()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.scopes.append(scope)
+        while (message := await receive())["type"] == "http.request" and message["more_body"]:
+            pass
+        if scope["path"] == "/stream":
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            self.left.append(scope["path"])
+            return
+        await self.go_on.wait()
+        await send_response(send, 200, [("content-length", "2")], b"ok")
+
+
+class Transport:
+    """What is written, and whether it is closed."""
+
+    def __init__(self) -> None:
+        self.written = b""
+        self.closed = False
+        self.reading = True
+
+    def write(self, data: bytes) -> None:
+        """Keep it."""
+        self.written += data
+
+    def close(self) -> None:
+        """Note it."""
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        """As of a transport."""
+        return self.closed
+
+    def pause_reading(self) -> None:
+        """Note it."""
+        self.reading = False
+
+    def resume_reading(self) -> None:
+        """Note it."""
+        self.reading = True
+
+    def get_extra_info(self, _name: str) -> None:
+        """Nothing is known."""
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Let the applications run until it holds."""
+    while not condition():  # noqa: ASYNC110  nothing but the loop makes it hold
+        await asyncio.sleep(0)
+
+
+def opened(application: Application) -> tuple[BoundedProtocol, Transport]:
+    config = uvicorn.Config(application, log_level="critical", lifespan="off")
+    protocol, transport = BoundedProtocol(config, ServerState(), {}), Transport()
+    protocol.connection_made(transport)  # type: ignore[arg-type]
+    return protocol, transport
+
+
+def _endless(protocol: BoundedProtocol, transport: Transport, begun: bytes, piece: bytes) -> int:
+    """Send the piece again and again until the connection is closed; how many bytes were taken."""
+    protocol.data_received(begun)
+    taken = len(begun)
+    while not transport.closed:
+        protocol.data_received(piece)
+        taken += len(piece)
+        assert taken < 100 * MAX_UNFINISHED_BYTES, "it never ends"
+    return taken
+
+
+@pytest.mark.parametrize(
+    ("begun", "piece"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: a\r\n", b"a:b\r\n" * 1000),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nX: ", b"a" * 5000),
+        (b"GET /", b"a" * 5000),
+        (CHUNKED + b"0\r\n", b"a:b\r\n" * 1000),
+        (CHUNKED + b"0\r\nX: ", b"a" * 5000),
+        (CHUNKED + b"1;a=", b"a" * 5000),
+    ],
+    ids=["headers", "a header", "a target", "trailers", "a trailer", "an extension of a chunk"],
+)
+async def test_what_goes_on_and_on_ends(begun: bytes, piece: bytes) -> None:
+    protocol, transport = opened(Application())
+    assert _endless(protocol, transport, begun, piece) <= MAX_UNFINISHED_BYTES + 2 * len(piece) + len(begun)
+    assert len(protocol.headers) <= MAX_HEADERS + 1
+    protocol.connection_lost(None)
+
+
+async def test_a_body_may_be_as_long_as_it_is() -> None:
+    """In pieces and in chunks of one byte: each is progress."""
+    application = Application(at_once=True)
+    protocol, transport = opened(application)
+    protocol.data_received(CHUNKED)
+    for _ in range(MAX_UNFINISHED_BYTES // 1000):
+        protocol.data_received(b"1\r\na\r\n" * 1000)
+        await asyncio.sleep(0)
+    protocol.data_received(b"0\r\n\r\n")
+    await until(lambda: application.scopes and transport.written)
+    assert transport.written.startswith(b"HTTP/1.1 200")
+    assert not transport.closed
+
+
+async def test_too_many_headers_are_left_to_the_limits_of_requests() -> None:
+    application = Application(at_once=True)
+    protocol, transport = opened(application)
+    many = b"".join(b"X-%d: a\r\n" % number for number in range(3 * MAX_HEADERS))
+    protocol.data_received(b"GET / HTTP/1.1\r\nHost: a\r\n" + many + b"\r\n")
+    await until(lambda: transport.written)
+    assert len(application.scopes[0]["headers"]) == MAX_HEADERS + 1
+
+
+async def test_fields_after_a_body_are_no_headers() -> None:
+    application = Application(at_once=True)
+    protocol, transport = opened(application)
+    protocol.data_received(CHUNKED + b"0\r\nX-Forwarded-Email: root\r\nHost: b\r\nExpect: 100-continue\r\n\r\n")
+    await until(lambda: transport.written)
+    assert [name for name, _ in application.scopes[0]["headers"]] == [b"host", b"transfer-encoding"]
+    assert transport.written.startswith(b"HTTP/1.1 200")
+
+
+async def test_a_few_requests_may_wait_and_are_answered_in_order() -> None:
+    application = Application(at_once=True)
+    protocol, transport = opened(application)
+    paths = [b"/%d" % number for number in range(MOST_WAITING)]
+    protocol.data_received(b"".join(GET.replace(b"/ ", path + b" ", 1) for path in paths))
+    await until(lambda: transport.written.count(b"HTTP/1.1 200") == len(paths))
+    assert [scope["path"].encode() for scope in application.scopes] == paths
+    assert transport.reading
+    assert not transport.closed
+
+
+async def test_more_than_that_end_the_connection_and_nothing_is_written_into_an_answer() -> None:
+    application = Application()
+    protocol, transport = opened(application)
+    protocol.data_received(GET * (MOST_WAITING + 10))
+    assert (transport.closed, transport.written) == (True, b"")
+    protocol.connection_lost(None)
+    application.go_on.set()
+    await asyncio.sleep(0)
+    assert len(application.scopes) <= 1, "what waited is not served any more"
+
+
+async def test_nothing_is_read_while_requests_wait() -> None:
+    application = Application(at_once=True)
+    protocol, transport = opened(application)
+    protocol.data_received(GET * 3)
+    waiting = True
+    while waiting:
+        reading = transport.reading
+        waiting = bool(protocol.pipeline)
+        assert not (waiting and reading and len(transport.written.split(b"HTTP/1.1 200")) > 1)
+        await asyncio.sleep(0)
+    await until(lambda: transport.written.count(b"HTTP/1.1 200") == 3)
+    assert transport.reading
+
+
+async def test_bytes_that_are_no_request_behind_one_only_end_the_connection() -> None:
+    """The 400 of uvicorn would stand where the client reads the answer to its first request."""
+    protocol, transport = opened(Application())
+    protocol.data_received(GET + b"\0\0\0\r\n\r\n")
+    assert (transport.closed, transport.written) == (True, b"")
+    other, refused = opened(Application())
+    other.data_received(b"\0\0\0\r\n\r\n")
+    assert refused.written.startswith(b"HTTP/1.1 400")
+    for each in (protocol, other):
+        each.connection_lost(None)
+
+
+@pytest.mark.parametrize("behind", [0, 1, 3])
+async def test_a_stream_hears_that_its_client_hung_up_whatever_waits_behind_it(behind: int) -> None:
+    application = Application()
+    protocol, _ = opened(application)
+    protocol.data_received(GET.replace(b"/ ", b"/stream ", 1))
+    await until(lambda: application.scopes)
+    protocol.data_received(GET * behind)
+    protocol.connection_lost(None)
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert application.left == ["/stream"]
+    assert len(application.scopes) == 1
