@@ -12,6 +12,7 @@ from typing import Any, Final
 import structlog
 
 from gateway.aws.door import errors as aws_errors
+from gateway.aws.door.browsers import for_client
 from gateway.aws.door.bucket_host import BucketHosts
 from gateway.aws.door.data_calls import DataCalls
 from gateway.aws.door.form_uploads import FormAnswer, FormUploads
@@ -79,6 +80,7 @@ class AwsDoor:
             passed=receive.passed if isinstance(receive, MeteredReceive) else None,
         )
         inbound = inbound_of(scope, body, self.clock, self.hosts.of(scope))
+        send = for_client(inbound, send)
         try:
             if self.forms.takes(inbound):
                 await self._upload_form(receive, send, inbound, body)
@@ -128,6 +130,7 @@ class AwsDoor:
     async def turn_away(self, scope: Scope, receive: Receive, send: Send, error: errors.Malformed) -> None:
         """Record and answer a request that was refused before it reached this door, then close the connection."""
         inbound = inbound_of(scope, RequestBody(receive, 0), self.clock, self.hosts.of(scope))
+        send = for_client(inbound, send)
         try:
             await self.pipeline.turn_away(inbound, error)
         except errors.LedgerUnavailable as unavailable:

@@ -270,8 +270,14 @@ async def test_a_read_that_breaks_off_half_way_is_cut_off(ledger: LedgerDouble, 
         await _ask(door)
 
 
+PRESIGNED = (
+    b"X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=SNTL/20260301/us-east-1/autoscaling/aws4_request&X-Amz-Date=20260301T120000Z"
+    b"&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Signature=" + b"0" * 64
+)
+
+
 async def test_a_presigned_change_is_refused_and_recorded(ledger: LedgerDouble, cloud: CloudDouble) -> None:
-    client = await _ask(_door(ledger, cloud), _scope(query=b"X-Amz-Signature=00", headers=[(b"host", b"h")]))
+    client = await _ask(_door(ledger, cloud), _scope(query=PRESIGNED, headers=[(b"host", b"h")]))
     assert client.status == 403
     assert (ledger.refusals[0].code, ledger.refusals[0].actor, ledger.events) == ("not_allowed", "agent", [])
 
