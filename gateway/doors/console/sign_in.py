@@ -16,7 +16,7 @@ from gateway.core.ports import Authenticator, Clock, KeyRing
 from gateway.doors.api.problems import status_of
 from gateway.doors.console.forms import form_of
 from gateway.doors.console.visit import DONE, Templates, go, inbound
-from gateway.doors.console.visitor import SealedCookie, Visitors
+from gateway.doors.console.visitor import SealedCookie, Visitors, key_id_in
 from gateway.line.pipeline import Pipeline
 
 log = structlog.get_logger()
@@ -48,12 +48,14 @@ class Sessions:
         )
         log.info("console_sign_in", actor=caller.actor, session=key.id, by=by)
         answer = RedirectResponse(wanted, status_code=303)
-        answer.headers["set-cookie"] = self.cookies.set_header(key.id, int(lasts.total_seconds()), request.scope)
+        answer.headers["set-cookie"] = self.cookies.set_header(
+            self.cookies.text_of(key), int(lasts.total_seconds()), request.scope
+        )
         return answer
 
     async def end(self, request: Request) -> Response:
         """The answer that signs out: the session key ends, so that a copy of the cookie opens nothing. What was approved in it stays."""
-        if key_id := self.cookies.text(request.scope):
+        if key_id := key_id_in(self.cookies.text(request.scope)):
             await self.keys.revoke(key_id, distrust=False)
         answer = go("/sign-in", done="signed-out")
         answer.headers["set-cookie"] = self.cookies.clear_header(request.scope)

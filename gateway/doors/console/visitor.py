@@ -13,6 +13,12 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.ports import Clock, Key, KeyRing
 from gateway.core.settings.console import ConsoleSettings
 
+
+def key_id_in(text: str) -> str:
+    """The id of the key that the text of a session's cookie names; empty if it names none."""
+    return text.partition("-")[0]
+
+
 _LONGEST: Final = 4096
 """Characters of a Cookie header that is read."""
 
@@ -32,6 +38,13 @@ class SealedCookie:
     def set_header(self, text: str, seconds: int, scope: Scope) -> str:
         """The Set-Cookie header that gives the text, in answer to this request. It must have neither a dot nor what no cookie may have."""
         return self._header(f"{text}.{self._seal(text)}", seconds, scope)
+
+    def text_of(self, key: Key) -> str:
+        """What the cookie of a session says: which key it is, and that it is as it was. The secret covers actor, kind and roles, so a key that
+        is given other ones in the database loses the session.
+        """
+        mac = hmac.digest(self.key, f"sentinel console key\0{key.id}\0{key.secret}".encode(), "sha256")
+        return f"{key.id}-{base64.urlsafe_b64encode(mac).decode().rstrip('=')}"
 
     def clear_header(self, scope: Scope) -> str:
         """The Set-Cookie header that takes it away."""
@@ -100,8 +113,9 @@ class Visitors:
         if (name := self._named_by_proxy(scope)) is not None:
             key = await self.human_key(name)
             return Visitor(key=key, by_proxy=True) if key else None
-        key = await self._alive(self.cookies.text(scope))
-        return Visitor(key=key) if key else None
+        text = self.cookies.text(scope)
+        key = await self._alive(key_id_in(text))
+        return Visitor(key=key) if key and hmac.compare_digest(self.cookies.text_of(key), text) else None
 
     async def human_key(self, name: str) -> Key | None:
         """The newest standing key of the person whom a proxy or an identity provider names; None if no human has one."""

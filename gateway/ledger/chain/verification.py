@@ -14,6 +14,7 @@ from gateway.ledger.chain.derive.derivation import Derivation
 from gateway.ledger.chain.derive.expected_table import StrangeRow
 from gateway.ledger.chain.derive.saved import restore
 from gateway.ledger.chain.hashes import START, records_apart, verified_records
+from gateway.ledger.chain.schema import check_schema
 from gateway.ledger.store.database import Store, unavailable
 from gateway.ledger.store.statements import Session, Statement
 from gateway.ledger.store.tables import ATTEMPTS
@@ -69,13 +70,15 @@ def verify_ledger(
     checkpoint = file.read() if file is not None else None
     with store.connect() as connection, unavailable():
         store.begin_snapshot(connection)
-        return verify_tables(Session(connection), key, checkpoint, files)
+        done = verify_tables(Session(connection), key, checkpoint, files)
+        check_schema(connection)
+        return done
 
 
 def verify_tables(
     session: Session, key: bytes, checkpoint: Checkpoint | None, files: FilesOfArchives | None = None
 ) -> Verification:
-    """Check everything in one snapshot. Raises `errors.LedgerBroken`."""
+    """Check all that the tables hold, in one snapshot. Raises `errors.LedgerBroken`."""
     try:
         return _verified(session, key, checkpoint, files, remember=False)
     except StrangeRow:

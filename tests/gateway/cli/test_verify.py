@@ -48,14 +48,16 @@ def ledger(written: Path, elsewhere: Path) -> Path:
 
 
 def tamper(ledger: Path, *statements: str) -> None:
-    """Run SQL on the ledger as anyone with the file can, after dropping the triggers."""
+    """Run SQL on the ledger as anyone with the file can, without the triggers, which are there again afterwards."""
     connection = sqlite3.connect(ledger)
-    triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     assert triggers
-    for (name,) in triggers:
+    for name, _ in triggers:
         connection.execute(f"DROP TRIGGER {name}")
     for statement in statements:
         assert connection.execute(statement).rowcount == 1
+    for _, made in triggers:
+        connection.execute(made)
     connection.commit()
     connection.close()
 
@@ -86,9 +88,12 @@ def test_an_emptied_ledger_without_its_checkpoint_is_not_called_intact(ledger: P
     """The attack: empty every table and remove the checkpoint; monitoring that looks at the exit code saw nothing."""
     (ledger.parent / FILE_NAME).unlink()
     connection = sqlite3.connect(ledger)
-    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+    triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
         connection.execute(f"DROP TRIGGER {name}")
     connection.execute("DELETE FROM records")
+    for _, made in triggers:
+        connection.execute(made)
     connection.commit()
     connection.close()
     code, said = document("verify")

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import Raw
 
+from gateway.core.errors import LedgerBroken
 from gateway.core.model.approval import HoldState
 from gateway.core.model.json import canonical_text
 from gateway.core.model.verdict import Verdict
@@ -105,8 +106,20 @@ class ExpectedApprovals:
 
     def _decided(self, record: DecodedRecord) -> None:
         body: DecidedBody[Raw] = record.body
-        if body.decision.carried_out and body.decision.approval:
-            self._end(body.decision.approval, record, ApprovalState.USED, used_by=record.mutation_id)
+        approval = body.decision.approval
+        if not body.decision.carried_out or not approval:
+            return
+        row = self.table.rows.get((approval,))
+        if row is None or (row["actor"], row["call_digest"], row["state"]) != (
+            record.actor,
+            body.call.digest,
+            ApprovalState.UNUSED,
+        ):
+            raise LedgerBroken(
+                f"Record {record.seq} says that the approval {approval} let its call pass, and no record gave it for this call, or it was used before: its "
+                "row in approvals was written past Sentinel, and removed. Nobody approved what was sent; compare with a backup."
+            )
+        self._end(approval, record, ApprovalState.USED, used_by=record.mutation_id)
 
     def _approved(self, record: DecodedRecord) -> None:
         body: ConsentBody = record.body

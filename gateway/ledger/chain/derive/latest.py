@@ -1,6 +1,14 @@
 """What the tables `keys`, `stops` and `signals` must hold: each entry as its latest record describes it."""
 
+from collections.abc import Mapping
+
+from msgspec import Raw
+
+from gateway.core.errors import LedgerBroken
+from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import canonical_text
+from gateway.core.records.approvals import ConsentBody
+from gateway.core.records.decided import DecidedBody
 from gateway.core.records.keys import KeyIssuedBody, KeyRevokedBody
 from gateway.core.records.operators import StoppedBody
 from gateway.core.records.record import Stage
@@ -11,11 +19,20 @@ from gateway.ledger.store.tables import KEYS, SIGNALS, STOPS
 
 
 class ExpectedKeys:
-    """Follows KEY_ISSUED and KEY_REVOKED. A row is final once the key was revoked."""
+    """Follows KEY_ISSUED and KEY_REVOKED. A row is final once the key was revoked.
+
+    What was done with a key that lives is held against what the key is: a row may have been another one for a moment.
+    """
 
     def __init__(self, session: Session) -> None:
         self.table = ExpectedTable(session, KEYS)
-        self.handlers: Handlers = {Stage.KEY_ISSUED: self._issued, Stage.KEY_REVOKED: self._revoked}
+        self.handlers: Handlers = {
+            Stage.KEY_ISSUED: self._issued,
+            Stage.KEY_REVOKED: self._revoked,
+            Stage.DECIDED: self._decided,
+            Stage.APPROVED: self._consented,
+            Stage.BROKE_GLASS: self._consented,
+        }
 
     def _issued(self, record: DecodedRecord) -> None:
         body: KeyIssuedBody = record.body
@@ -40,6 +57,30 @@ class ExpectedKeys:
         for key in (body.key, *body.sessions):
             self.table.change((key,), record.seq, revoked_at=record.at)
             self.table.finish((key,))
+
+    def _decided(self, record: DecodedRecord) -> None:
+        body: DecidedBody[Raw] = record.body
+        caller = body.caller
+        if body.decision.carried_out:
+            said = {"kind": caller.kind, "roles": canonical_text(caller.roles), "on_behalf_of": caller.on_behalf_of}
+            self._require(record, caller.key_id, said)
+
+    def _consented(self, record: DecodedRecord) -> None:
+        body: ConsentBody = record.body
+        if body.keys:
+            self._require(record, body.keys[-1], {"kind": ActorKind.HUMAN})
+
+    def _require(self, record: DecodedRecord, key: str, said: Mapping[str, object]) -> None:
+        """Raise `errors.LedgerBroken` if the record says of its key what the key was not issued with."""
+        row = self.table.rows.get((key,))
+        if row is None:
+            return
+        for name, value in {"actor": record.actor, **said}.items():
+            if row[name] != value:
+                raise LedgerBroken(
+                    f"Record {record.seq} names the key {key} with another `{name}` than it was issued with: its row in keys was changed past Sentinel, "
+                    "and put back. Do not trust what this record says was asked or approved; compare with a backup."
+                )
 
 
 class ExpectedStops:

@@ -45,7 +45,7 @@ _DECIDED: Final = narrowed(
     "refused_in_a_row",
     "refusals_until",
     "part",
-    caller=narrowed(RecordedCaller, "kind", "on_behalf_of"),
+    caller=narrowed(RecordedCaller, "kind", "key_id", "roles", "on_behalf_of"),
     call=narrowed(RecordedCall, "service", "operation", "digest"),
     effects=tuple[FOLLOWED_EFFECT, ...],  # type: ignore[valid-type]
     decision=narrowed(

@@ -52,7 +52,7 @@ def test_a_session_has_what_its_key_has_and_ends_with_it() -> None:
     assert (given["session_of"], given["roles"], given["on_behalf_of"]) == ("SNTL1", ("approver",), "team")
     assert given["lasts"].total_seconds() == 7200
     assert answer.headers["location"] == "/console/claims"
-    assert answer.headers["set-cookie"].startswith("sentinel-console=SNTS1.")
+    assert answer.headers["set-cookie"].startswith("sentinel-console=SNTS1-")
     assert "hidden" not in str(answer.headers)
 
 

@@ -61,7 +61,18 @@ def visit(settings: ConsoleSettings, peer: str, *headers: tuple[str, str], ring:
 
 
 def cookie(key_id: str) -> tuple[str, str]:
-    return "cookie", COOKIES.set_header(key_id, 60, {"scheme": "http"}).partition(";")[0]
+    text = COOKIES.text_of(key(key_id, "ana"))
+    return "cookie", COOKIES.set_header(text, 60, {"scheme": "http"}).partition(";")[0]
+
+
+def test_a_key_that_became_another_one_loses_its_session() -> None:
+    """The secret covers all that the key is, so it is another one once somebody gave the key a role in the database."""
+    before = Key(id="SNTS1", secret="of an agent", actor="ana", kind=ActorKind.AGENT)
+    sealed = COOKIES.set_header(COOKIES.text_of(before), 60, {"scheme": "http"}).partition(";")[0]
+    assert visit(ConsoleSettings(), "127.0.0.1", ("cookie", sealed)) is None
+    only_named = COOKIES.set_header("SNTS1", 60, {"scheme": "http"}).partition(";")[0]
+    assert visit(ConsoleSettings(), "127.0.0.1", ("cookie", only_named)) is None
+    assert visit(ConsoleSettings(), "127.0.0.1", cookie("SNTS1")) is not None
 
 
 def test_a_cookie_names_a_key_that_lives() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.core.errors import LedgerBroken
 from gateway.core.model.json import canonical_text
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.derive.approvals import ExpectedApprovals, ExpectedHolds
@@ -68,8 +69,19 @@ def test_an_approval_is_used_once(approvals: ExpectedApprovals, feed: Any) -> No
     feed(approvals, Stage.APPROVED, "m", approval="a", **APPROVAL)
     feed(approvals, Stage.DECIDED, "n", decision={"carried_out": False, "approval": "a"})
     assert approvals.table.rows["a",]["state"] == "open"
-    feed(approvals, Stage.DECIDED, "n", decision={"carried_out": True, "approval": "a"})
+    feed(approvals, Stage.DECIDED, "n", decision={"carried_out": True, "approval": "a"}, call={"digest": "d"})
     assert not approvals.table.rows
+
+
+@pytest.mark.parametrize(("approval", "digest"), [("b", "d"), ("a", "another call")])
+def test_an_approval_that_nobody_gave_lets_nothing_pass(
+    approvals: ExpectedApprovals, feed: Any, approval: str, digest: str
+) -> None:
+    """Its row was put there for the moment of the call, and is gone."""
+    feed(approvals, Stage.APPROVED, "m", approval="a", **APPROVAL)
+    used = {"carried_out": True, "approval": approval}
+    with pytest.raises(LedgerBroken, match=rf"^Record 2 says that the approval {approval} let its call pass"):
+        feed(approvals, Stage.DECIDED, "n", decision=used, call={"digest": digest})
 
 
 def test_a_second_approval_of_a_call_ends_the_first(approvals: ExpectedApprovals, feed: Any) -> None:

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from gateway.core.errors import LedgerBroken
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.derive.latest import ExpectedKeys, ExpectedSignals, ExpectedStops
 from gateway.ledger.store.statements import Session
@@ -15,6 +18,37 @@ def test_a_revocation_ends_the_sessions_that_it_names(session: Session, feed: An
     assert part.table.rows["k",]["motive"] is None
     feed(part, Stage.KEY_REVOKED, key="k", sessions=["s1"])
     assert list(part.table.rows) == [("s2",)]
+
+
+SENT: dict[str, Any] = {"decision": {"carried_out": True}}
+ISSUED = {"key": "k", "kind": "agent", "roles": ["a"], "motive": None, "created_at": "now", "on_behalf_of": ""}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"kind": "human"}, {"roles": ["a", "approver"]}, {"on_behalf_of": "boss"}],
+    ids=lambda each: next(iter(each)),
+)
+def test_what_a_key_was_for_a_moment_shows_in_what_was_sent_with_it(
+    session: Session, feed: Any, changed: dict[str, Any]
+) -> None:
+    part = ExpectedKeys(session)
+    feed(part, Stage.KEY_ISSUED, **ISSUED)
+    caller = {"key_id": "k", "kind": "agent", "roles": ["a"], "on_behalf_of": ""}
+    feed(part, Stage.DECIDED, "m", caller=caller, **SENT)
+    feed(part, Stage.DECIDED, "m", caller={**caller, **changed}, decision={"carried_out": False})
+    with pytest.raises(LedgerBroken, match=rf"^Record 4 names the key k with another `{next(iter(changed))}`"):
+        feed(part, Stage.DECIDED, "m", caller={**caller, **changed}, **SENT)
+
+
+@pytest.mark.parametrize("stage", [Stage.APPROVED, Stage.BROKE_GLASS])
+def test_a_consent_with_the_key_of_no_human_shows(session: Session, feed: Any, stage: Stage) -> None:
+    part = ExpectedKeys(session)
+    feed(part, Stage.KEY_ISSUED, **ISSUED)
+    feed(part, stage, "m", keys=[], requester="x")
+    feed(part, stage, "m", keys=["k", "of nobody known"], requester="x")
+    with pytest.raises(LedgerBroken, match=r"^Record 4 names the key k with another `kind`"):
+        feed(part, stage, "m", keys=["k"], requester="x")
 
 
 def test_a_stop_stands_until_it_is_resumed(session: Session, feed: Any) -> None:
