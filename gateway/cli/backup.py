@@ -67,8 +67,8 @@ def restore(
 
     settings = settings_or_exit(config_file(config), as_json=as_json)
     try:
-        _take_master_key(settings, directory)
-        done = restored(_place(settings), directory)
+        place = _place_of(settings, directory)
+        done = restored(place, directory)
     except SentinelError as error:
         fail(error, as_json=as_json)
     if as_json:
@@ -77,6 +77,10 @@ def restore(
     console.print(
         f"{done.records} record(s) were restored to {without_password(settings.ledger_url)} and verified.", markup=False
     )
+    if place.keep_master_key is not None:
+        console.print(
+            "The master key came with the backup, so this proves that the backup is whole, and not whose it is: restore only one that nobody else could write to."
+        )
 
 
 def _place(settings: "Settings", *, with_master_key: bool = False) -> "BackupPlace":
@@ -98,13 +102,23 @@ def _place(settings: "Settings", *, with_master_key: bool = False) -> "BackupPla
     )
 
 
-def _take_master_key(settings: "Settings", backup_directory: Path) -> None:
-    """Put the master key of the backup into the data directory, where there is none and the settings give none."""
-    from gateway.identity.master_key import FILE_NAME
-    from gateway.ledger.backup import MASTER_KEY, copy_private
+def _place_of(settings: "Settings", backup_directory: Path) -> "BackupPlace":
+    """The place that a backup is restored to: with the master key of the backup where there is none and the settings give none.
+
+    Raises `errors.SettingsInvalid`.
+    """
+    from gateway.identity.master_key import FILE_NAME, copied_key, keep_key
+    from gateway.ledger.backup import MASTER_KEY, BackupPlace
+    from gateway.ledger.sealed_ledger import checkpoint_path, ledger_keys
 
     source, target = backup_directory / MASTER_KEY, settings.data / FILE_NAME
     if settings.master_key.get_secret_value() or target.exists() or not source.is_file():
-        return
-    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    copy_private(source, target)
+        return _place(settings)
+    key = copied_key(source)
+    return BackupPlace(
+        url=settings.ledger_url,
+        checkpoint=checkpoint_path(settings),
+        master_key=None,
+        keys=ledger_keys(key),
+        keep_master_key=lambda: keep_key(target, key),
+    )

@@ -42,11 +42,24 @@ def master_key(given: str, data: Path, *, create: bool = True) -> bytes:
                     "its hashes nor the issued keys can be checked. Restore the file from a backup, or set SENTINEL_MASTER_KEY. Nothing was changed."
                 )
                 raise SettingsInvalid(message)
-            _create(path)
+            _create(path, secrets.token_urlsafe(48).encode())
         return _long_enough(_private_text(path), f"The master key in {path}")
     except (OSError, UnicodeDecodeError) as error:
         message = f"The master key {path} cannot be read or created ({error}). Make the gateway's user the owner of its directory."
         raise SettingsInvalid(message) from error
+
+
+def copied_key(path: Path) -> bytes:
+    """The key in a copy of such a file, which others may read too. Raises `errors.SettingsInvalid`."""
+    try:
+        return _long_enough(path.read_text(encoding="ascii").strip(), f"The master key in {path}")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsInvalid(f"The master key {path} cannot be read ({error}). Nothing was changed.") from error
+
+
+def keep_key(path: Path, key: bytes) -> None:
+    """Store a key in its file, unless there is one. On disk when this returns. Raises OSError."""
+    _create(path, key)
 
 
 def _private_text(path: Path) -> str:
@@ -59,7 +72,7 @@ def _private_text(path: Path) -> str:
         return file.read().strip()
 
 
-def _create(path: Path) -> None:
+def _create(path: Path, key: bytes) -> None:
     """Create the file. The key is written to a temporary file and linked into place, so nobody reads half a key, and of two
     processes only one succeeds.
     """
@@ -67,7 +80,7 @@ def _create(path: Path) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        os.write(file, secrets.token_urlsafe(48).encode() + b"\n")
+        os.write(file, key + b"\n")
         os.fsync(file)
     finally:
         os.close(file)

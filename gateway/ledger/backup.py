@@ -8,7 +8,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,6 +48,8 @@ class BackupPlace:
     master_key: Path | None
     """The file of the master key, if it is to be copied."""
     keys: LedgerKeys
+    keep_master_key: Callable[[], None] | None = None
+    """Stores the master key of the backup here, where there is none; called once the backup is known to be whole. May raise OSError."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +140,8 @@ def restore(place: BackupPlace, backup: Path) -> Verification:
     _check_age(standing, int(manifest["records"]), file)
     try:
         _put_back(place, backup, manifest)
+        if place.keep_master_key is not None:
+            place.keep_master_key()
     except OSError as error:
         message = f"The backup cannot be restored ({error.strerror or error}). The checkpoint is as it was; empty the place before the next try."
         raise LedgerUnavailable(message) from error
