@@ -42,11 +42,15 @@ def serve(
     _log_to_stderr()
     try:
         settings = read_settings_of_server(config)
-        listener = listening(settings.server) if listening_on is None else socket.socket(fileno=listening_on)
+        listener = (
+            listening(settings.server, shared=workers > 1)
+            if listening_on is None
+            else socket.socket(fileno=listening_on)
+        )
         if workers > 1:
             with listener:
-                # Clients that come before the first worker has started wait for it.
-                listener.listen()
+                if listening_on is not None:
+                    listener.listen()  # all workers share it
                 code = asyncio.run(run_workers(workers, config=config, listener=listener))
             raise typer.Exit(code)
         _run(settings, listener)
@@ -96,11 +100,13 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def listening(server: "ServerSettings") -> socket.socket:
-    """A socket bound to the address of the settings. Raises `errors.SettingsInvalid` if it cannot be."""
+def listening(server: "ServerSettings", *, shared: bool = False) -> socket.socket:
+    """A socket bound to the address of the settings, beside which others can be if it is `shared`. Raises `errors.SettingsInvalid` if it cannot be."""
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         listener.bind((server.host, server.port))
     except OSError as error:

@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 
 async def run_workers(count: int, *, config: Path | None, listener: socket.socket) -> int:
-    """Run so many gateways on one bound socket and one ledger until this process is told to stop; the exit code.
+    """Run so many gateways at the address of one bound socket and on one ledger until this process is told to stop; the exit code.
 
     Each is a gateway of its own to the ledger: it has a lease, so what one that died left is in doubt soon, and the others go on. If one
     says that it does not start, all end: with the same settings none would.
@@ -55,8 +55,24 @@ async def _keep(number: int, config: Path | None, listener: socket.socket, stopp
 
 async def _start(config: Path | None, listener: socket.socket) -> Process:
     named = ("--config", str(config)) if config is not None else ()
-    command = (sys.executable, "-m", "gateway", "serve", "--fd", str(listener.fileno()), *named)
-    return await asyncio.create_subprocess_exec(*command, pass_fds=(listener.fileno(),))
+    with _beside(listener) as own:
+        command = (sys.executable, "-m", "gateway", "serve", "--fd", str(own.fileno()), *named)
+        return await asyncio.create_subprocess_exec(*command, pass_fds=(own.fileno(),))
+
+
+def _beside(listener: socket.socket) -> socket.socket:
+    """A socket for one worker at the address of the bound one, which itself never listens.
+
+    The system spreads connections over the sockets that listen there (`SO_REUSEPORT`, socket(7)). On a socket that all shared, the first worker that
+    wakes would take all that wait, e.g. the connections that a client keeps alive.
+    """
+    if not listener.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT):
+        return listener.dup()  # given by another program
+    own = socket.socket(listener.family)
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    own.bind(listener.getsockname())
+    return own
 
 
 async def _ended(process: Process, stopping: asyncio.Event) -> int:

@@ -38,6 +38,7 @@ from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.store.database import sqlite_file
+from tests.bench.cores import can_limit, limited
 from tests.bench.figure import quantile, show
 from tests.bench.keepalive import ask_all
 from tests.bench.line import changes
@@ -50,6 +51,12 @@ from tests.kit.stores import Cluster, running_cluster
 CALLERS: Final = 16
 ROUNDS: Final = 5
 EACH: Final = 60
+FEW: Final = 8
+MANY: Final = 32
+"""Callers, so that the system gives each worker about as many connections."""
+WARM: Final = 2
+PART: Final = 0.2
+"""Of a core."""
 _BATCH: Final = 500
 _ATTEMPTS: Final = count(1)
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
@@ -230,7 +237,9 @@ async def _budget(one: SqlLedger, other: SqlLedger) -> float:
 
 def _scale(directory: Path, cluster: Cluster, aws: Process) -> None:
     stack = directory / "stack"
-    write_stack(stack, CALLERS)
+    write_stack(stack, MANY)
+    if can_limit():
+        _scale_of_parts(directory, cluster, aws, stack)
     one, cost = _rate(directory / "one", stack, cluster.new_ledger(), aws, gateways=1)
     two, cost_of_two = _rate(directory / "two", stack, cluster.new_ledger(), aws, gateways=2)
     show("replicas.postgresql.gateways_2", two, "mutations/s", floor=one, n=CALLERS * EACH)
@@ -242,16 +251,44 @@ def _scale(directory: Path, cluster: Cluster, aws: Process) -> None:
         show(f"replicas.{name}.workers_2.cpu", cost_of_two, "ms", floor=cost, n=CALLERS * EACH)
 
 
+def _scale_of_parts(directory: Path, cluster: Cluster, aws: Process, stack: Path) -> None:
+    """The same where each process has a part of a core: then neither the load nor the database is what limits the rate, however few cores there are."""
+    rate = partial(_rate, rounds=1, each=FEW, callers=MANY, cores=PART)
+    one, _ = rate(directory / "part-1", stack, cluster.new_ledger(), aws, gateways=1)
+    two, _ = rate(directory / "part-2", stack, cluster.new_ledger(), aws, gateways=2)
+    show("replicas.postgresql.gateways_2.of_parts", two, "mutations/s", floor=one, n=MANY * FEW)
+    for name, new in (("sqlite", str), ("postgresql", cluster.new_ledger)):
+        single, _ = rate(directory / f"{name}-part-1", stack, new(), aws, workers=1)
+        double, _ = rate(directory / f"{name}-part-2", stack, new(), aws, workers=2)
+        show(f"replicas.{name}.workers_2.of_parts", double, "mutations/s", floor=single, n=MANY * FEW)
+
+
 def _rate(
-    directory: Path, stack: Path, url: str, aws: Process, *, gateways: int = 1, workers: int = 1, rounds: int = 3
+    directory: Path,
+    stack: Path,
+    url: str,
+    aws: Process,
+    *,
+    gateways: int = 1,
+    workers: int = 1,
+    rounds: int = 3,
+    each: int = EACH,
+    callers: int = CALLERS,
+    cores: float | None = None,
 ) -> tuple[float, float]:
-    """Mutations a second in the best of the rounds, and the processor time of the gateways per mutation in milliseconds."""
+    """Mutations a second in the best of the rounds, and the processor time of the gateways per mutation in milliseconds.
+
+    With `cores`, each process of the gateways has that part of a core once it is warm.
+    """
     with ExitStack() as running_now:
         served, agent = _served(running_now, directory, stack, url, aws, gateways=gateways, workers=workers)
+        asyncio.run(_at_once(served, agent, WARM, callers))
+        if cores is not None:
+            running_now.enter_context(limited(sorted(_family(served)), cores))
         best, before = 0.0, _spent(served)
         for _ in range(rounds):
-            best = max(best, CALLERS * EACH / asyncio.run(_at_once(served, agent)))
-        return best, (_spent(served) - before) / (rounds * CALLERS * EACH) * 1e3
+            best = max(best, callers * each / asyncio.run(_at_once(served, agent, each, callers)))
+        return best, (_spent(served) - before) / (rounds * callers * each) * 1e3
 
 
 def _served(
@@ -278,20 +315,20 @@ def _gateway(directory: Path, stack: Path, url: str, aws: Process, *, port: int,
         yield process
 
 
-def _config(directory: Path, stack: Path, url: str, aws: Process, port: int) -> Path:
+def _config(directory: Path, stack: Path, url: str, aws: Process, port: int, *, lease: int = 30) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     config = directory / f"sentinel-{port}.toml"
     config.write_text(
-        f'data = "{directory / "data"}"\nledger = "{url}"\n[server]\nport = {port}\nlease_seconds = 2\n'
+        f'data = "{directory / "data"}"\nledger = "{url}"\n[server]\nport = {port}\nlease_seconds = {lease}\n'
         f'[upstream]\nsimulated = "http://127.0.0.1:{aws.port}"\n[[stacks]]\nname = "bench"\npath = "{stack}"\n'
     )
     return config
 
 
-async def _at_once(served: list[Process], agent: Key) -> float:
+async def _at_once(served: list[Process], agent: Key, each: int = EACH, callers: int = CALLERS) -> float:
     asked = [
-        [request for request, _ in zip(changes(agent, f"group-{number}")(port), range(EACH), strict=False)]
-        for number, port in enumerate(served[number % len(served)].port for number in range(CALLERS))
+        [request for request, _ in zip(changes(agent, f"group-{number}")(port), range(each), strict=False)]
+        for number, port in enumerate(served[number % len(served)].port for number in range(callers))
     ]
     began = time.perf_counter()
     await asyncio.gather(
@@ -302,11 +339,16 @@ async def _at_once(served: list[Process], agent: Key) -> float:
 
 def _spent(served: list[Process]) -> float:
     """Processor seconds of these processes and their children."""
+    return sum(_seconds(pid) for pid in _family(served))
+
+
+def _family(served: list[Process]) -> set[int]:
+    """These processes and their children."""
     parents = _parents()
     family = {process.pid for process in served}
     while more := {pid for pid, parent in parents.items() if parent in family} - family:
         family |= more
-    return sum(_seconds(pid) for pid in family)
+    return family
 
 
 def _parents() -> Mapping[int, int]:
@@ -331,38 +373,44 @@ def _room(directory: Path, cluster: Cluster, aws: Process) -> None:
     stack = directory / "stack"
     write_stack(stack, CALLERS)
     for name, url in (("sqlite", ""), ("postgresql", cluster.new_ledger())):
-        show(
-            f"replicas.{name}.stored_per_mutation",
-            _stored(directory / f"{name}-room", stack, url, aws),
-            "KB",
-            n=CALLERS * EACH,
-        )
+        grown, spent = _stored(directory / f"{name}-room", stack, url, aws)
+        show(f"replicas.{name}.stored_per_mutation", grown, "KB", n=CALLERS * EACH)
+        show(f"replicas.{name}.stays_per_mutation", grown - spent, "KB", n=CALLERS * EACH)
 
 
-def _stored(directory: Path, stack: Path, url: str, aws: Process) -> float:
-    """Kilobytes (10^3 bytes) that the ledger grows by with each mutation, indexes included."""
+def _stored(directory: Path, stack: Path, url: str, aws: Process) -> tuple[float, float]:
+    """Kilobytes (10^3 bytes) that the ledger grows by with each mutation, indexes included; of these, those of signatures, which leave in an hour."""
     with ExitStack() as running_now:
         served, agent = _served(running_now, directory, stack, url, aws, gateways=1, workers=1)
         asyncio.run(_at_once(served, agent))
-        before = _size(directory, url)
+        before = _sizes(directory, url)
         asyncio.run(_at_once(served, agent))
-        return (_size(directory, url) - before) / (CALLERS * EACH) / 1e3
+        grown, spent = (
+            (now - then) / (CALLERS * EACH) / 1e3 for now, then in zip(_sizes(directory, url), before, strict=True)
+        )
+        return grown, spent
 
 
-def _size(directory: Path, url: str) -> int:
+def _sizes(directory: Path, url: str) -> tuple[int, int]:
+    """Bytes of the whole ledger, and of the spent signatures."""
     if not url:
         path = sqlite_file(Settings(data=directory / "data").ledger_url)
         assert path is not None
-        subprocess.run([sys.executable, "-c", _CHECKPOINT, str(path)], check=True)
-        return path.stat().st_size
+        told = subprocess.run([sys.executable, "-c", _SIGNATURES, str(path)], check=True, capture_output=True)
+        return path.stat().st_size, int(told.stdout)
+    asked = "SELECT pg_database_size(current_database()), pg_total_relation_size('spent_signatures')"
     with psycopg.connect(url.replace("postgresql+psycopg", "postgresql")) as connection:
-        row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
-        return int(row[0]) if row else 0
+        whole, spent = connection.execute(asked).fetchone() or (0, 0)
+        return int(whole), int(spent)
 
 
-_CHECKPOINT: Final = (
-    "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()"
-)
+_SIGNATURES: Final = """
+import sqlite3, sys
+c = sqlite3.connect(sys.argv[1])
+c.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
+of = "SELECT name FROM sqlite_master WHERE tbl_name = 'spent_signatures'"
+print(c.execute(f"SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name IN ({of})").fetchone()[0])
+"""
 
 
 # After kill -9 -------------------------------------------------------------------------------------------------------
@@ -392,7 +440,7 @@ def _after_kill(directory: Path, stack: Path, url: str, aws: Process, agent: Key
     seconds, costs = [], []
     for _ in range(3):
         port = free_port()
-        config = _config(directory, stack, url, aws, port)
+        config = _config(directory, stack, url, aws, port, lease=2)
         argv = [sys.executable, "-m", "gateway", "serve", "--config", str(config)]
         first = subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _until_ready(port)

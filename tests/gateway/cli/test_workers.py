@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,6 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gateway.cli.serve import listening
+from gateway.cli.workers import _beside
+from gateway.core.settings import ServerSettings
 from tests.kit.up import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
@@ -74,6 +78,22 @@ def test_a_killed_worker_is_replaced_and_all_end_together(tmp_path: Path) -> Non
         process.send_signal(signal.SIGTERM)
         assert process.wait(300) == 0
         assert _children(process.pid) == []
+
+
+def test_connections_are_spread_over_the_workers() -> None:
+    with (
+        listening(ServerSettings(port=free_port()), shared=True) as bound,
+        _beside(bound) as one,
+        _beside(bound) as other,
+    ):
+        one.listen(64)
+        other.listen(64)
+        clients = [socket.create_connection(bound.getsockname()) for _ in range(64)]
+        for own in (one, other):
+            own.settimeout(60)
+            own.accept()[0].close()  # of 64 connections each has some
+        for client in clients:
+            client.close()
 
 
 @pytest.mark.long
