@@ -23,11 +23,12 @@ from gateway.line.checks.policy_input import PolicyInputs
 from gateway.line.checks.quarantine import QuarantineCheck
 from gateway.line.checks.stops import StopsCheck
 from gateway.line.checks.time_box import TimeBoxCheck
-from gateway.line.checks.untold_values import UntoldValuesCheck
+from gateway.line.checks.untold_values import BesideCheck, UntoldValuesCheck
 from gateway.line.ground_truth import GroundTruth
 from gateway.line.pipeline import Pipeline
 from gateway.line.read_budget import ReadBudget
 from gateway.line.survey import Survey
+from gateway.plans.beside import effects_beside
 from gateway.plans.carried_calls import carried_calls
 from gateway.plans.check import PlanCheck
 from gateway.plans.open import PlanOpener
@@ -80,6 +81,7 @@ def session_checks(
             PlannedCallCheck(),
             QuarantineCheck(quarantined),
             UntoldValuesCheck(BoundsCheck()),
+            BesideCheck(BoundsCheck()),
             PlannedParametersCheck(GuardrailsCheck(engine, engine.packages, inputs)),
             UntoldValuesCheck(GuardrailsCheck(engine, engine.packages)),
             FairnessCheck(FairLimitsOf(engine)),
@@ -155,6 +157,9 @@ def open_plan_check(parts: Parts) -> PlanCheck:
         couplings=parts.engine.couplings,
         prices=parts.engine.prices,
         carried=lambda plan, stack: carried_calls(
+            plan, stack, parts.resolver, parts.stacks.account(), parts.settings.upstream.default_region
+        ),
+        beside=lambda plan, stack: effects_beside(
             plan, stack, parts.resolver, parts.stacks.account(), parts.settings.upstream.default_region
         ),
         unknown=lambda plan: unknown_calls(

@@ -51,6 +51,25 @@ def _shipped() -> Mapping[str, Directions]:
 
 
 @cache
+def upserted_types() -> frozenset[str]:
+    """The types that the call that creates one sets where there is one already: settings of another resource, and what is found by its name."""
+    found = {
+        name
+        for table in SERVICES.values()
+        for row in table.values()
+        if row.upserts
+        for name in (row.resource_type, *row.other_types)
+    }
+    both = {EffectAction.CREATE.value, EffectAction.SET.value}
+    for path in DIRECTORY.iterdir():
+        if path.name.endswith(".json"):
+            for match in _ROW.finditer(path.read_bytes()):
+                if both <= {name.strip(' "') for name in match[2].decode().split(",")}:
+                    found.add(match[1].decode())
+    return frozenset(found)
+
+
+@cache
 def set_after_creation() -> Mapping[str, frozenset[str]]:
     """The attributes that shipped rows set by other calls than those that create, by type.
 

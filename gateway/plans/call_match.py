@@ -22,6 +22,7 @@ from gateway.core.model.plan_session import (
 )
 from gateway.effects.schema import TypeSchema
 from gateway.effects.type_rows import directions_of_types
+from gateway.plans.owners import NewOwners
 from gateway.plans.planned_values import PlannedResource, same
 from gateway.plans.provider_forms import is_default_policy
 from gateway.terraform.aws_location import GLOBAL_SERVICES, GLOBAL_TYPES
@@ -66,6 +67,7 @@ SENT_UNASKED: Mapping[tuple[str, str], frozenset[str]] = {
 
 _OF_ANOTHER = "_id"
 """How the attributes end that have the id of another resource."""
+NOT_YET = "no call of its session has, and what has its name now is another's"
 _EXCLUSIVE = "_exclusive"
 """How types end that are no resources of their own: the provider takes away what another resource has besides."""
 _MAKING = (PlannedAction.CREATE, PlannedAction.REPLACE)
@@ -106,6 +108,7 @@ class SessionCall:
     _resources: dict[str, PlannedResource] = field(default_factory=dict, init=False, repr=False, compare=False)
     _unsaid: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
     _said: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
+    _new: list[NewOwners[SessionChange]] = field(default_factory=list, init=False, repr=False, compare=False)
     _created: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
@@ -166,6 +169,25 @@ class SessionCall:
         """The same call in a session whose plan does not have these changes."""
         left = tuple(each for each in self.session.changes if each not in changes)
         return replace(self, session=replace(self.session, changes=left))
+
+    def of_absent(self, uses: Sequence[PlanUse]) -> str:
+        """Why a call may not make what refers to another resource that the plan creates and nothing created yet: what has its name is another's.
+        Empty if it may.
+        """
+        making = {use.address for use in uses if use.action != EffectAction.DELETE.value}
+        for change in self.session.changes:
+            for attribute, value in change.values.items() if change.address in making and change.action in _MAKING else ():
+                owners = self._owners.called(change, attribute, value)
+                if owners and not any(map(self._may_be_there, owners)):
+                    return f"{attribute} of {change.address} names {owners[0].address}, which the plan creates, {NOT_YET}"
+        return ""
+
+    @property
+    def _owners(self) -> NewOwners[SessionChange]:
+        """What the plan makes, by the names by which others refer to it."""
+        if not self._new:
+            self._new.append(NewOwners(self.session.changes))
+        return self._new[0]
 
     def _may_be_there(self, change: SessionChange) -> bool:
         """Whether a resource that the plan makes may be there. Some types are created by the calls that set them, and some adopt what is there."""

@@ -1,7 +1,7 @@
 """Judges all changes of a Terraform plan in one decision, as the line would judge them, records it, and sends nothing."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -27,9 +27,11 @@ from gateway.core.records.plans import PlanCheckedBody, PlanDecision, RecordedCo
 from gateway.core.records.record import Record
 from gateway.core.records.requests import KeyedCaller
 from gateway.effects.prices import PriceTable
+from gateway.effects.type_rows import upserted_types
 from gateway.line.checks.chain import CheckChain
 from gateway.line.survey import Survey
 from gateway.plans.document import refuse_large_plan
+from gateway.plans.owners import NewOwners
 from gateway.plans.unknown_calls import UnknownCalls
 from gateway.terraform.secrets import is_secret, masked, may_hold_secret, unmasked_documents
 from gateway.terraform.stack import Stack
@@ -42,9 +44,14 @@ def planned_effects(plan: Plan, stack: Stack, masker: Masker, *, asked: bool) ->
     A value that the plan does not tell, because it is a secret, has a mask that no other value has.
     """
     found: dict[tuple[str, str], Effect] = {}
+    owners, settings = NewOwners(plan.changes), upserted_types()
     for change in plan.changes:
+        # What has no life of its own is created on what may have it already, unless the plan makes its owner.
+        untold = (*change.unknown, *change.computed)
+        overwrites = change.resource_type in settings and not owners.has_one(change, untold)
         for effect in _effects(change, stack, masker, asked=asked):
-            found.setdefault((effect.address, effect.attribute), effect)
+            upserted = overwrites and effect.action is EffectAction.CREATE
+            found.setdefault((effect.address, effect.attribute), replace(effect, upserted=upserted))
     return tuple(found.values())
 
 
@@ -89,11 +96,16 @@ def with_value(effect: Effect, value: Json, recorded: Mapping[str, Json], masker
 
 
 class OneStack(Stacks):
-    """One stack. An address that it does not have yet belongs to it too, so that its contracts hold for what a plan creates."""
+    """One stack. An address that it does not have yet belongs to it too, so that its contracts hold for what a plan creates.
 
-    def __init__(self, stack: Stack) -> None:
+    What a plan touches of other stacks, by what it makes beside their resources, stays theirs.
+    """
+
+    def __init__(self, stack: Stack, others: Stacks | None = None, beside: Collection[str] = ()) -> None:
         super().__init__((), default_mode=stack.mode)
         self._stack = stack
+        self._others = others
+        self._beside = frozenset(beside)
 
     @property
     def stack(self) -> Stack:
@@ -114,9 +126,15 @@ class OneStack(Stacks):
         """Itself."""
         return self
 
-    def declaring(self, address: str) -> Stack:  # noqa: ARG002  the base class's signature
-        """The stack."""
-        return self._stack
+    def declaring(self, address: str) -> Stack:
+        """The stack, or the one whose resource it is."""
+        others = self._others if address in self._beside and not self._stack.knows(address) else None
+        return (others.declaring(address) if others is not None else None) or self._stack
+
+    def with_beside(self, others: Stacks, effects: Sequence[Effect]) -> "OneStack":
+        """The same, with the stacks of what these effects are on beside the plan."""
+        beside = {effect.address for effect in effects if effect.beside}
+        return OneStack(self._stack, others, beside) if beside else self
 
 
 def one_stack(stacks: Stacks, name: str) -> OneStack:
@@ -258,6 +276,8 @@ class PlanCheck:
     """Which attributes belong together."""
     carried: Callable[[Plan, Stack], tuple[InnerCall, ...]] = lambda _plan, _stack: ()
     """The calls that AWS will carry out because of what a plan makes."""
+    beside: Callable[[Plan, Stack], tuple[Effect, ...]] = lambda _plan, _stack: ()
+    """What the plan does to declared resources that it does not change."""
     unknown: Callable[[Plan], tuple[UnknownCalls, ...]] = lambda _: ()
     """The changes of a plan whose calls are not understood. It may read files."""
 
@@ -323,13 +343,15 @@ class PlanCheck:
             ),
             call_class=CallClass.MUTATION,
             motive=motive,
-            effects=planned_effects(plan, stack.stack, self.masker, asked=asked),
+            effects=(*planned_effects(plan, stack.stack, self.masker, asked=asked), *self.beside(plan, stack.stack)),
             inner=self.carried(plan, stack.stack),
             door=Door.API,
             regions=_regions(plan, stack.stack),
         )
-        facts = await self._survey(stack).of(mutation)
-        facts = replace(facts, stack=stack.stack.name, mode=stack.stack.mode)
+        facts = await self._survey(stack.with_beside(self.stacks, mutation.effects)).of(mutation)
+        beside = any(effect.beside for effect in mutation.effects)
+        is_enforced = Mode.ENFORCE in (stack.stack.mode, facts.mode if beside else Mode.OBSERVE)
+        facts = replace(facts, stack=stack.stack.name, mode=Mode.ENFORCE if is_enforced else Mode.OBSERVE)
         if not mutation.effects:
             return _verdict(mutation, plan, stack, Decision(findings=(_NOTHING,), mode=facts.mode)), facts
         decision = await self.checks.decide(mutation, facts)

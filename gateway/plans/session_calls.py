@@ -1,6 +1,6 @@
 """Judges the calls of a plan's session: by the plan, and by what happened since it was judged."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
@@ -22,7 +22,8 @@ from gateway.effects.registry import SERVICES
 from gateway.effects.schema import TypeSchema, known_schemas
 from gateway.line.checks.chain import CheckChain
 from gateway.line.survey import Survey
-from gateway.plans.call_match import CallMatch, SessionCall, by_effects
+from gateway.plans.beside import beside_of
+from gateway.plans.call_match import NOT_YET, CallMatch, SessionCall, by_effects
 from gateway.plans.check import OneStack, one_stack
 from gateway.plans.planned_items import by_item, writes_item
 from gateway.plans.planned_parts import by_owner, by_state, with_deleted
@@ -60,6 +61,9 @@ class SessionCalls:
             raise NotFound(f"There is no session of plan {mutation.caller.plan}.")
         one = one_stack(self.stacks, session.stack)
         part, effects = await self._part(mutation, session, one.stack)
+        if part.fits:
+            effects = _with_beside(effects, mutation.effects, session)
+            one = one.with_beside(self.stacks, effects)
         mutation = replace(mutation, part=part, effects=effects)
         facts = await self._survey(one if part.fits else self.stacks).of(mutation)
         return mutation, replace(facts, stack=session.stack, mode=_mode(facts, one.stack, part, mutation))
@@ -144,15 +148,12 @@ def _says_more(asked: SessionCall, row: DerivedRow) -> bool:
 def match_of_present(asked: SessionCall) -> CallMatch:
     """How a call fits what is there: what the session has not created yet is nothing that a call could set."""
     found = match_of(asked)
-    absent = asked.not_there(found.uses)
-    if not absent:
-        return found
-    other = match_of(asked.without(absent))
-    if other.objection or asked.not_there(other.uses):
-        return CallMatch(
-            objection=f"the plan creates {absent[0].address}, no call of its session has, and what has its name now is another's"
-        )
-    return other
+    if absent := asked.not_there(found.uses):
+        found = match_of(asked.without(absent))
+        if found.objection or asked.not_there(found.uses):
+            return CallMatch(objection=f"the plan creates {absent[0].address}, {NOT_YET}")
+    objection = asked.of_absent(found.uses)
+    return CallMatch(objection=objection) if objection else found
 
 
 def match_of(asked: SessionCall) -> CallMatch:
@@ -184,9 +185,17 @@ def match_of(asked: SessionCall) -> CallMatch:
     return found if other.objection else other
 
 
+def _with_beside(effects: Sequence[Effect], own: Sequence[Effect], session: PlanSession) -> tuple[Effect, ...]:
+    """The effects of a call as a part of its plan, with those that it has on declared resources which the plan does not change."""
+    planned = {change.address: {**change.values, **dict.fromkeys(change.free)} for change in session.changes}
+    beside = {(each.address, each.attribute): each for each in beside_of(own, planned)}
+    return (*(each for each in effects if (each.address, each.attribute) not in beside), *beside.values())
+
+
 def _mode(facts: Facts, stack: Stack, part: PlannedPart, mutation: Mutation) -> Mode:
     """The mode of the session's stack; enforced if the call is about something else that is enforced."""
-    if part.fits or not mutation.effects:
+    elsewhere = not part.fits or any(effect.beside for effect in mutation.effects)
+    if not elsewhere or not mutation.effects:
         return stack.mode
     return Mode.ENFORCE if Mode.ENFORCE in (stack.mode, facts.mode) else Mode.OBSERVE
 

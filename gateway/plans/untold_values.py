@@ -19,14 +19,16 @@ from gateway.core.model.path import WHOLE
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import SessionChange
 from gateway.effects.schema import match, snake
+from gateway.effects.type_rows import upserted_types
 from gateway.plans.call_match import CallMatch, SessionCall, is_untold
 from gateway.plans.check import with_value
+from gateway.plans.owners import kind_of
 from gateway.plans.planned_values import PlannedResource
 from gateway.plans.row_match import beside_known, leaves
 
 _WRITES: Final = (EffectAction.SET, EffectAction.CREATE)
 _MAKES: Final = (PlannedAction.CREATE, PlannedAction.REPLACE)
-_NAMES: Final = ("name", "id", "arn", "key_id")
+_NAMES: Final = ("name", "id", "arn", "key_id", "bucket", "function_name")
 _ARN_PARTS: Final = 6
 _BEFORE_NAME: Final = re.compile(r"([^:/]*)[:/]")
 _BETWEEN_NAMES: Final = re.compile(r"[:/]")
@@ -37,9 +39,11 @@ Written = tuple[str, str]
 def with_untold(asked: SessionCall, found: CallMatch, masker: Masker) -> tuple[tuple[Effect, ...], frozenset[Written]]:
     """The effects of a call that fits the plan, those with a value that the plan does not tell among them, and which these are."""
     by_hand = found.row == "hand"
-    given = tuple(effect for effect in found.effects if by_hand) or tuple(_of_parameters(asked, found, masker))
     changes = {change.address: asked.resource(change) for change in asked.session.changes}
     makes = _Makes(asked)
+    used = [resource for use in found.uses if (resource := changes.get(use.address)) is not None]
+    strange = frozenset(each.change.address for each in used if _is_of_a_stranger(asked, each, found, makes))
+    given = tuple(effect for effect in found.effects if by_hand) or tuple(_of_parameters(asked, found, masker, strange))
     untold = {
         (effect.address, effect.attribute): effect
         for effect in given
@@ -47,8 +51,7 @@ def with_untold(asked: SessionCall, found: CallMatch, masker: Masker) -> tuple[t
         and effect.attribute != WHOLE
         and effect.value is not None
         and (resource := changes.get(effect.address)) is not None
-        and is_untold(resource, effect.attribute)
-        and not makes.names(effect)
+        and (effect.address in strange or (is_untold(resource, effect.attribute) and not makes.names(effect)))
     }
     if by_hand:
         return found.effects, frozenset(untold)
@@ -56,8 +59,35 @@ def with_untold(asked: SessionCall, found: CallMatch, masker: Masker) -> tuple[t
     return (*rest, *untold.values()), frozenset(untold)
 
 
-def _of_parameters(asked: SessionCall, found: CallMatch, masker: Masker) -> Iterator[Effect]:
-    """What a call gives to the attributes of the planned resources that it was matched with, as far as the plan does not tell the value."""
+def _is_of_a_stranger(asked: SessionCall, resource: PlannedResource, found: CallMatch, makes: "_Makes") -> bool:
+    """Whether the plan does not tell what a new resource is a setting of, and the call names for that what the session did not make: then
+    nothing of it was judged for what it changes.
+    """
+    change = resource.change
+    if change.action not in _MAKES or change.resource_type not in upserted_types():
+        return False
+    by_hand = [effect.identity for effect in found.effects if effect.address == change.address]
+    by_row = [
+        {source.attribute: str(value)}
+        for row in asked.rows
+        if row.resource_type == change.resource_type
+        for path, source in row.identity.items()
+        for steps, value in leaves(asked.call.parameters, ())
+        if ".".join(steps) == path
+    ]
+    return any(
+        resource.is_free(name) and not makes.is_made(value, name)
+        for identity in (*by_hand, *by_row)
+        for name, value in identity.items()
+    )
+
+
+def _of_parameters(
+    asked: SessionCall, found: CallMatch, masker: Masker, strange: frozenset[str]
+) -> Iterator[Effect]:
+    """What a call gives to the attributes of the planned resources that it was matched with, as far as the plan does not tell the value; all
+    that it gives to those whose addresses are in `strange`.
+    """
     uses = {use.address: EffectAction(use.action) for use in found.uses}
     for change in asked.session.changes:
         action = uses.get(change.address)
@@ -71,18 +101,21 @@ def _of_parameters(asked: SessionCall, found: CallMatch, masker: Masker) -> Iter
             resource_type=change.resource_type,
             declared=asked.stack.knows(change.address),
             basis=Basis.DERIVED,
+            upserted=change.address in strange,
         )
         values: dict[str, list[Json]] = {}
         for steps, value in leaves(asked.call.parameters, ()):
-            for attribute in _carried(asked, resource, steps):
+            for attribute in _carried(asked, resource, steps, every=change.address in strange):
                 values.setdefault(attribute, []).append(to_json(value))
         for attribute, several in values.items():
             value = several[0] if len(several) == 1 else several
             yield with_value(replace(bare, attribute=attribute), value, resource.recorded, masker)
 
 
-def _carried(asked: SessionCall, resource: PlannedResource, steps: tuple[str, ...]) -> Iterator[str]:
-    """The attributes with an untold value that a parameter may carry: by a row, by its place, or by its name alone."""
+def _carried(
+    asked: SessionCall, resource: PlannedResource, steps: tuple[str, ...], *, every: bool
+) -> Iterator[str]:
+    """The attributes with an untold value that a parameter may carry: by a row, by its place, or by its name alone. With `every`, the others too."""
     change, path = resource.change, ".".join(steps)
     rows = [row for row in asked.rows if row.resource_type == change.resource_type]
     named = {row.attributes[path].attribute for row in rows if path in row.attributes}
@@ -92,7 +125,7 @@ def _carried(asked: SessionCall, resource: PlannedResource, steps: tuple[str, ..
         named = {attribute for attribute in placed if attribute is not None}
     last = snake(steps[-1])
     named = named or set(resource.free_names.get(last, ()))
-    yield from sorted(attribute for attribute in named if resource.is_untold(attribute))
+    yield from sorted(attribute for attribute in named if every or resource.is_untold(attribute))
 
 
 @dataclass(frozen=True)
@@ -104,16 +137,17 @@ class _Makes:
     def names(self, effect: Effect) -> bool:
         """Whether every text of a value is the name, id or ARN of a planned new resource, and not of another type than it says."""
         texts = list(_texts(effect.value))
-        return bool(texts) and all(self._is_made(text, effect.attribute) for text in texts)
+        return bool(texts) and all(self.is_made(text, effect.attribute) for text in texts)
 
-    def _is_made(self, text: Json, attribute: str) -> bool:
+    def is_made(self, text: Json, attribute: str) -> bool:
+        """Whether the text is the name, id or ARN of what the session made, of the kind that the attribute refers to."""
         if not isinstance(text, str):
             return False
         if text in self.asked.made.values():
             return True
         parts = text.split(":", _ARN_PARTS - 1)
         if parts[0] != "arn":
-            kind = snake(attribute.rpartition(".")[2]).removesuffix("_name").removesuffix("_id")
+            kind = kind_of(snake(attribute.rpartition(".")[2]))
             return any(change.resource_type.endswith(f"_{kind}") for change in self._named(text))
         if len(parts) < _ARN_PARTS:
             return False

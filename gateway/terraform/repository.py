@@ -167,6 +167,10 @@ class CommitTree:
             return ()
         return [name for name, (mode, _) in self._tree(where).items() if self._is_file(directory, name, mode)]
 
+    def has(self, path: str) -> bool:
+        """Whether the commit has anything at the path: a file, a directory, a link or a submodule."""
+        return self._find(path)[1] is not None
+
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises `errors.CodeInvalid`."""
         content = self._kept.get(path)

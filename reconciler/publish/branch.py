@@ -363,7 +363,9 @@ async def _add(source: Path, target: Path) -> None:
     excluded = [f"--exclude={pattern}" for pattern in _EXCLUDED]
     listed = await git(source, "ls-files", "--others", "-z", *excluded, "--", ".")
     for name in filter(None, listed.split("\0")):
-        _copy(source / name, target / name)
+        # The checked commit may have a link where the checkout has a directory: nothing is written where that leads.
+        if (target / name).parent.resolve().is_relative_to(target.resolve()):
+            _copy(source / name, target / name)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reconciler.errors import TerraformFailed, TerraformMissing
-from reconciler.terraform.code_guard import CodeGuard
+from reconciler.terraform.code_guard import CodeGuard, is_committed
 from reconciler.terraform.plugin.process import give_way
 from reconciler.terraform.plugin.warm import WarmProvider
 from reconciler.terraform.refresh import Refreshed, messages, read_refreshed
@@ -55,7 +55,7 @@ class Terraform:
     seconds: float = 600.0
     """Timeout of one command."""
     shared_data: Path | None = None
-    """The user's own `.terraform`, used while it fits the code; only read."""
+    """The user's own `.terraform`, used while it fits the code; only read. With a guard, not one that the repository itself has."""
     backend_config: Mapping[str, str] = field(default_factory=dict, repr=False)
     """What the code leaves to `terraform init -backend-config`."""
     workspace: str = ""
@@ -246,8 +246,11 @@ class Terraform:
 
     def _data_directories(self) -> list[Path]:
         """Ours if it exists (it was made because the user's did not fit), else the user's."""
-        candidates = [self._own_data, *([self.shared_data.absolute()] if self.shared_data else [])]
-        return [path for path in candidates if path.is_dir()][:1]
+        if self._own_data.is_dir():
+            return [self._own_data]
+        shared = self.shared_data.absolute() if self.shared_data else None
+        usable = shared is not None and shared.is_dir() and (self.guard is None or not is_committed(shared))
+        return [shared] if shared is not None and usable else []
 
     async def _run(
         self,

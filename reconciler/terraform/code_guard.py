@@ -1,10 +1,12 @@
 """Refuses code that would run a program, or reach a server, when Terraform plans it; decided before terraform starts.
 
 A plan runs whatever the code names: providers are programs, the data source `external` runs one, `http` sends what the code
-puts into a URL. So everything that runs or reaches out must be in a list, and what is not in a list is refused.
+puts into a URL. So everything that runs or reaches out must be in a list, and what is not in a list is refused. A repository that brings
+the programs of its providers itself is refused too, however it names them.
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +20,7 @@ from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.expression import Expression, LiteralValue, Object, Template, bare, literal, steps_of
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse
+from gateway.terraform.repository import find_checkout
 from reconciler.errors import CodeRefused
 
 _REGISTRY = "registry.terraform.io"
@@ -30,6 +33,8 @@ _REACHING = frozenset(
 """What runs a program or a function, or sends a request to a server that the code names, whatever provider has it."""
 _LOOKED_UP = {"aws_ip_ranges": "url"}
 """Of AWS's provider, what sends a request to a server only with this argument. All others ask AWS and nobody else."""
+_BROUGHT = "terraform.d"
+"""A directory beside the code in whose `plugins` terraform looks for providers before it asks the registry ("Implied Local Mirror Directories")."""
 _HASHICORP = f"{_REGISTRY}/hashicorp/"
 _OF_AWS = frozenset({f"{_HASHICORP}aws", f"{_HASHICORP}awscc"})
 _HARMLESS_TYPES = {
@@ -146,7 +151,7 @@ class CodeGuard:
     modules: frozenset[str] = frozenset()
     """Patterns of the sources of modules that are not in the repository."""
     blocks: frozenset[str] = frozenset()
-    """What else is allowed: `data.http`, `provisioner.local-exec`, `backend.gcs`, `provider.endpoints`."""
+    """What else is allowed: `data.http`, `provisioner.local-exec`, `backend.gcs`, `provider.endpoints`, `terraform.d`."""
 
     def check(self, root: Path, data: Path | None = None) -> None:
         """Check the root module and every module that it calls; `data` is terraform's data directory with downloaded modules.
@@ -154,6 +159,8 @@ class CodeGuard:
         Raises `errors.CodeRefused`, which names file and line.
         """
         boundary = _repository(root)
+        if os.path.lexists(brought := root / _BROUGHT) and _BROUGHT not in self.blocks:
+            raise _refused(str(brought), "may bring programs of providers", "reconcile.allow.blocks")
         seen: set[Path] = set()
         todo = [root.resolve(), *_downloaded(root, data)]
         while todo:
@@ -320,6 +327,19 @@ def _writes_inside(document: Document, label: str, given: Mapping[str, Node]) ->
 def _is_own_place(part: Expression) -> bool:
     steps = steps_of(bare(part))
     return steps is not None and steps[0] == "path" and steps[1] in {("module",), ("root",)}
+
+
+def is_committed(data: Path) -> bool:
+    """Whether the repository itself has this data directory of terraform's: then who commits decides which programs are its providers."""
+    checkout = find_checkout(data.absolute().parent)
+    if checkout is None:
+        return False
+    try:
+        head = checkout.commit("HEAD")
+        with checkout.files(head) as tree:
+            return tree.has(data.name)
+    except CodeInvalid:
+        return True
 
 
 def _parsed(path: Path, source: bytes, parser: Callable[[Path, bytes], Document]) -> Document:

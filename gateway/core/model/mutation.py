@@ -155,6 +155,10 @@ class Effect:
     """What the value lets in without a range of addresses, and no state records: ids of security groups."""
     upserted: bool = field(default=False, compare=False)
     """Whether AWS carries the creation out on a resource that exists already: that the state has none proves nothing then."""
+    beside: bool = field(default=False, compare=False)
+    """Whether a plan has it on a declared resource that it does not change, by what it makes beside that. Contracts and claims hold for it;
+    guardrails judge the value where the plan has it.
+    """
     basis: Basis = Basis.HAND
     may_change: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """With the basis RESOURCE, the names of which the paths of the attributes consist that may change, each once; else empty."""

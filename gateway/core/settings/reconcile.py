@@ -22,7 +22,7 @@ class AllowedCode(BaseModel):
     modules: tuple[str, ...] = ()
     """Sources of modules outside the repository, with `*`, e.g. `terraform-aws-modules/*`."""
     blocks: tuple[str, ...] = ()
-    """Other blocks and arguments, e.g. `data.http`, `provisioner.local-exec`, `backend.gcs`, `provider.endpoints`."""
+    """Other blocks and arguments, e.g. `data.http`, `provisioner.local-exec`, `backend.gcs`, `provider.endpoints`, `terraform.d`."""
 
 
 class SuggestSettings(BaseModel):

@@ -40,6 +40,8 @@ class GuardrailsCheck:
         Raises `errors.PolicyUnavailable`, which denies, if any package did not answer.
         """
         bundle = self._engine.revision
+        if any(effect.beside for effect in mutation.effects):
+            mutation, facts = _without_beside(mutation, facts)
         said, asked = await self._said(self._inputs.of(mutation, facts), self._inputs.kept(mutation, facts))
         objections, warned = said.objections, said.warned
         for alone, about in each_alone(mutation, facts):
@@ -59,6 +61,13 @@ class GuardrailsCheck:
             said.objections, (await guardrails_say(self._engine, self._packages(), kept)).objections
         )
         return said, (Asked(check=self.name, entrypoint=ENTRYPOINT, document=kept, exact=exact),)
+
+
+def _without_beside(mutation: Mutation, facts: Facts) -> tuple[Mutation, Facts]:
+    """The change without what a plan does to resources beside it: the same values are judged where the plan has them."""
+    subjects = tuple(subject for subject in facts.subjects if not subject.effect.beside)
+    effects = tuple(effect for effect in mutation.effects if not effect.beside)
+    return replace(mutation, effects=effects), replace(facts, subjects=subjects)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,11 @@ class UntoldValuesCheck:
         if part is None or not part.fits or not part.untold:
             return passed(self)
         # Of an effect without a value there is nothing to judge.
-        subjects = tuple(subject for subject in facts.subjects if subject.effect.basis is not Basis.RESOURCE)
+        subjects = tuple(
+            subject
+            for subject in facts.subjects
+            if subject.effect.basis is not Basis.RESOURCE and not subject.effect.beside
+        )
         effects = tuple(subject.effect for subject in subjects)
         part_alone = replace(mutation, effects=effects, inner=())
         opinion = await self._check.examine(part_alone, replace(facts, subjects=subjects))
@@ -37,6 +41,31 @@ class UntoldValuesCheck:
         about = tuple(finding for finding in opinion.findings if is_about(finding, lifted, untold))
         asked = tuple(replace(each, lifted=tuple(sorted(lifted)), untold=untold) for each in opinion.asked)
         return replace(opinion, findings=about or passed(self).findings, asked=asked)
+
+
+class BesideCheck:
+    """Asks one check about what a call of a plan's session does to resources that the plan does not change."""
+
+    def __init__(self, check: Check) -> None:
+        """`check` is the one that is asked."""
+        self._check = check
+
+    @property
+    def name(self) -> str:
+        """Its name, beside that of the check itself."""
+        return f"{self._check.name}.beside"
+
+    async def examine(self, mutation: Mutation, facts: Facts) -> Opinion:
+        """The objections of the check, without what a person lifted for the same attribute when they approved the plan."""
+        subjects = tuple(subject for subject in facts.subjects if subject.effect.beside)
+        if mutation.part is None or not mutation.part.fits or not subjects:
+            return passed(self)
+        effects = tuple(subject.effect for subject in subjects)
+        alone = replace(mutation, effects=effects, inner=(), part=None)
+        opinion = await self._check.examine(alone, replace(facts, subjects=subjects))
+        lifted, about = mutation.part.session.lifted, tuple((each.address, each.attribute) for each in effects)
+        found = tuple(finding for finding in opinion.findings if is_about(finding, lifted, about))
+        return replace(opinion, findings=found or passed(self).findings)
 
 
 def is_about(finding: Finding, lifted: Collection[str], untold: Collection[tuple[str, str]]) -> bool:

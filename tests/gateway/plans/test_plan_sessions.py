@@ -147,6 +147,7 @@ def test_a_call_with_inner_calls_that_are_not_understood_is_explained_by_its_pla
     aim = {"Id": "1", "Arn": target["arn"]}
     other = {**aim, "Arn": "arn:aws:sagemaker:us-east-1:123456789012:pipeline/q"}
     assert "another value" in refused(events.put_targets, Rule="night", Targets=[other])
+    events.put_rule(Name="night", ScheduleExpression="rate(1 day)")
     events.put_targets(Rule="night", Targets=[aim])
     body: Any = last_decision(gate).body
     assert [use.address for use in body.part.uses] == ["aws_cloudwatch_event_target.night"]
