@@ -90,6 +90,7 @@ config := {
 			"aws_s3_bucket_server_side_encryption_configuration", "aws_s3_bucket_versioning", "aws_securityhub_account",
 			"aws_wafv2_web_acl", "aws_wafv2_web_acl_association",
 		],
+		"blinded_by": {"aws_ebs_encryption_by_default": {"enabled": [false]}, "aws_guardduty_filter": {"action": ["ARCHIVE"]}},
 		"watching": [
 			"accessanalyzer:DeleteAnalyzer", "backup:DeleteBackupPlan", "backup:DeleteBackupSelection",
 			"backup:DeleteBackupVaultLockConfiguration", "backup:DeleteRecoveryPoint",

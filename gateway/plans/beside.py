@@ -64,11 +64,7 @@ def _schedule(attributes: Mapping[str, Json]) -> Request:
 
 def _rule(attributes: Mapping[str, Json]) -> Request:
     """A rule of its own, which has one range of addresses."""
-    ranges: dict[str, object] = {
-        name: [{key: each}]
-        for name, key, of in _RANGES
-        if (each := attributes.get(of))
-    }
+    ranges: dict[str, object] = {name: [{key: each}] for name, key, of in _RANGES if (each := attributes.get(of))}
     return _ingress(attributes.get("security_group_id"), attributes, attributes.get("ip_protocol"), ranges)
 
 
@@ -76,14 +72,21 @@ def _rules(attributes: Mapping[str, Json]) -> Request:
     """A rule of the older type, which has lists of them; one of egress is not looked at."""
     lists = {name: (key, attributes.get(of)) for name, key, of in _LISTS}
     ranges: dict[str, object] = {
-        name: [{key: each} for each in several] for name, (key, several) in lists.items() if isinstance(several, list) and several
+        name: [{key: each} for each in several]
+        for name, (key, several) in lists.items()
+        if isinstance(several, list) and several
     }
     group = attributes.get("security_group_id") if attributes.get("type") == "ingress" else None
     return _ingress(group, attributes, attributes.get("protocol"), ranges)
 
 
 def _ingress(group: Json, attributes: Mapping[str, Json], protocol: Json, ranges: dict[str, object]) -> Request:
-    permission = {"IpProtocol": protocol, "FromPort": attributes.get("from_port"), "ToPort": attributes.get("to_port"), **ranges}
+    permission = {
+        "IpProtocol": protocol,
+        "FromPort": attributes.get("from_port"),
+        "ToPort": attributes.get("to_port"),
+        **ranges,
+    }
     given = {name: each for name, each in permission.items() if each is not None}
     return "ec2", "AuthorizeSecurityGroupIngress", {"GroupId": group, "IpPermissions": [given]}
 

@@ -176,10 +176,14 @@ class SessionCall:
         """
         making = {use.address for use in uses if use.action != EffectAction.DELETE.value}
         for change in self.session.changes:
-            for attribute, value in change.values.items() if change.address in making and change.action in _MAKING else ():
+            for attribute, value in (
+                change.values.items() if change.address in making and change.action in _MAKING else ()
+            ):
                 owners = self._owners.called(change, attribute, value)
                 if owners and not any(map(self._may_be_there, owners)):
-                    return f"{attribute} of {change.address} names {owners[0].address}, which the plan creates, {NOT_YET}"
+                    return (
+                        f"{attribute} of {change.address} names {owners[0].address}, which the plan creates, {NOT_YET}"
+                    )
         return ""
 
     @property

@@ -13,7 +13,9 @@ from gateway.core.model.plan import PlannedAction
 _ENDS: Final = ("_name", "_id", "_arn", "_url", "_identifier")
 _NAMES: Final = ("name", "id", "arn", "key_id", "bucket", "function_name", "identifier")
 """Attributes in which a new resource has the name that others call it by."""
-_TELLING: Final = frozenset({"bucket", "function", "instance_profile", "lambda_function", "log_group", "queue", "role", "s3_bucket", "topic"})
+_TELLING: Final = frozenset(
+    {"bucket", "function", "instance_profile", "lambda_function", "log_group", "queue", "role", "s3_bucket", "topic"}
+)
 """Kinds that one service has alone, so that resources of others may refer to them too."""
 _MAKES: Final = (PlannedAction.CREATE, PlannedAction.REPLACE)
 

@@ -82,9 +82,7 @@ def _is_of_a_stranger(asked: SessionCall, resource: PlannedResource, found: Call
     )
 
 
-def _of_parameters(
-    asked: SessionCall, found: CallMatch, masker: Masker, strange: frozenset[str]
-) -> Iterator[Effect]:
+def _of_parameters(asked: SessionCall, found: CallMatch, masker: Masker, strange: frozenset[str]) -> Iterator[Effect]:
     """What a call gives to the attributes of the planned resources that it was matched with, as far as the plan does not tell the value; all
     that it gives to those whose addresses are in `strange`.
     """
@@ -112,9 +110,7 @@ def _of_parameters(
             yield with_value(replace(bare, attribute=attribute), value, resource.recorded, masker)
 
 
-def _carried(
-    asked: SessionCall, resource: PlannedResource, steps: tuple[str, ...], *, every: bool
-) -> Iterator[str]:
+def _carried(asked: SessionCall, resource: PlannedResource, steps: tuple[str, ...], *, every: bool) -> Iterator[str]:
     """The attributes with an untold value that a parameter may carry: by a row, by its place, or by its name alone. With `every`, the others too."""
     change, path = resource.change, ".".join(steps)
     rows = [row for row in asked.rows if row.resource_type == change.resource_type]

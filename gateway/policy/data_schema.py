@@ -196,7 +196,7 @@ class PrincipalsData(_Strict):
 
 
 class DataLossData(_Strict):
-    """`policies/data/data_loss.json`. `protections` and `least` are by attribute path."""
+    """`policies/data/data_loss.json`. `protections` and `least` are by attribute path, `blinded_by` by type and attribute path."""
 
     stores: list[StrictStr]
     protections: dict[StrictStr, list[Scalar]]
@@ -206,6 +206,7 @@ class DataLossData(_Strict):
     lifecycles: list[StrictStr]
     shortest: dict[Literal["prefix", "tag", "tags"], Annotated[StrictInt, Field(gt=0)]]
     guards: list[StrictStr]
+    blinded_by: dict[StrictStr, dict[StrictStr, list[Scalar]]] = {}
     watching: list[Operation]
     destructive: list[Operation]
 

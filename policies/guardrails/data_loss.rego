@@ -149,6 +149,17 @@ blinding contains {"what": concat(" ", ["Deleting", effect.address]), "address":
 	effect.resource_type in config.guards
 }
 
+# The same by the resource that a plan declares for it.
+blinding contains {"what": concat("", [attribute, " = ", json.marshal(value), " of ", effect.address]), "address": effect.address, "attribute": effect.attribute} if {
+	some effect in effects.writes
+	effect.changes
+	some [attribute, value, blind] in effects.given(effect, blinds(effect.resource_type))
+	value in blind
+	not effects.is_declared(effect)
+}
+
+blinds(type) := object.get(object.get(config, "blinded_by", {}), type, {})
+
 # To create without a protection takes none away where the attribute starts off so, and where AWS would refuse to create what exists.
 lowers(effect) if effect.action == "set"
 
@@ -235,6 +246,12 @@ concerned contains effect.address if {
 	some effect in effects.wholes
 	some table in [config.protections, config.least]
 	some attribute, _ in table
+	effects.may_change(effect, attribute)
+}
+
+concerned contains effect.address if {
+	some effect in effects.wholes
+	some attribute, _ in blinds(effect.resource_type)
 	effects.may_change(effect, attribute)
 }
 

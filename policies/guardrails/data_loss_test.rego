@@ -180,3 +180,28 @@ test_blinding_what_watches if {
 		reported("human", [fixtures.effect(type, "delete", "*", null)]) == {"SEN-D006 hold"}
 	}
 }
+
+test_blinding_by_what_a_plan_declares if {
+	every type, table in fixtures.config.data_loss.blinded_by {
+		every attribute, values in table {
+			every value in values {
+				every action in ["create", "set"] {
+					given := fixtures.effect(type, action, attribute, value)
+					"SEN-D006 hold" in reported("pipeline", [given])
+					"SEN-D006 deny" in reported("agent", [fixtures.as_declared(given)])
+					not "SEN-D006 hold" in reported("pipeline", [fixtures.as_declared(given)])
+				}
+				reported("pipeline", [fixtures.effect(type, "set", attribute, "OTHER")]) == set()
+				reported("pipeline", [fixtures.effect("aws_sqs_queue", "set", attribute, value)]) - {"SEN-D002 hold"} == set()
+			}
+		}
+	}
+}
+
+test_calls_that_may_blind_without_showing_it_concern_it if {
+	every type, names in {"aws_guardduty_filter": ["action"], "aws_sqs_queue": ["action"], "aws_ebs_encryption_by_default": ["id"]} {
+		whole := object.union(fixtures.effect(type, "set", "*", null), {"basis": "resource", "may_change": names})
+		found := data_loss.concerned with input as fixtures.document("human", [whole]) with data.data as fixtures.config
+		found == {address | type == "aws_guardduty_filter"; address := whole.address}
+	}
+}

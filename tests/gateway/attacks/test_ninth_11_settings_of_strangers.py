@@ -64,9 +64,7 @@ def test_an_owner_that_the_plan_does_not_tell_is_what_the_session_made(gate: Gat
 
 def test_the_role_of_a_planned_name_gets_no_policy_before_it_is_created(gate: Gate) -> None:
     role = planned("aws_iam_role.own", "create", values={"name": "admin", "assume_role_policy": ASSUMED})
-    attached = planned(
-        "aws_iam_role_policy_attachment.it", "create", values={"role": "admin", "policy_arn": READS}
-    )
+    attached = planned("aws_iam_role_policy_attachment.it", "create", values={"role": "admin", "policy_arn": READS})
     iam = opened(gate, role, attached).client("iam")
     assert "names aws_iam_role.own" in refused(iam.attach_role_policy, RoleName="admin", PolicyArn=READS)
     iam.create_role(RoleName="admin", AssumeRolePolicyDocument=ASSUMED)

@@ -55,7 +55,11 @@ OLDER = planned(
 
 @pytest.mark.parametrize(
     ("change", "rule"),
-    [(_rule("192.168.0.0/16", 22), "bounds.cidr_within"), (OLDER, "bounds.cidr_within"), (_schedule(500), "bounds.max")],
+    [
+        (_rule("192.168.0.0/16", 22), "bounds.cidr_within"),
+        (OLDER, "bounds.cidr_within"),
+        (_schedule(500), "bounds.max"),
+    ],
 )
 def test_a_contract_holds_for_what_a_plan_makes_beside_its_resource(gate: Gate, change: Any, rule: str) -> None:
     _, report = ask(gate, "pipeline", change)
