@@ -20,7 +20,7 @@ _TELLING: Final = frozenset(
 _MAKES: Final = (PlannedAction.CREATE, PlannedAction.REPLACE)
 
 
-class Change(Protocol):
+class AnyChange(Protocol):
     """What is asked about a planned change."""
 
     @property
@@ -40,7 +40,7 @@ class Change(Protocol):
         """The values that the plan tells."""
 
 
-C = TypeVar("C", bound=Change)
+C = TypeVar("C", bound=AnyChange)
 
 
 class NewOwners(Generic[C]):
@@ -59,7 +59,7 @@ class NewOwners(Generic[C]):
                     for kind in kinds:
                         self._named.setdefault((kind, name), []).append(change)
 
-    def called(self, change: Change, attribute: str, value: Json) -> list[C]:
+    def called(self, change: AnyChange, attribute: str, value: Json) -> list[C]:
         """Those that the value of an attribute of another resource may name: by their own name, or by an ARN or URL that ends with it."""
         if not isinstance(value, str) or "." in attribute:
             return []
@@ -68,8 +68,8 @@ class NewOwners(Generic[C]):
         found = (each for name in names for each in self._named.get((kind, name), ()))
         return [each for each in found if _may_own(each.resource_type, kind, change.resource_type)]
 
-    def has_one(self, change: Change, untold: Iterable[str]) -> bool:
-        """Whether the plan makes what the change may be a setting of: it names that, or refers to such a thing by a value that it does not tell."""
+    def has_one(self, change: AnyChange, untold: Iterable[str]) -> bool:
+        """Whether the plan makes what the change may be a setting of: it names that, or refers to such a resource by a value that it does not tell."""
         told = any(self.called(change, attribute, value) for attribute, value in change.values.items())
         return told or any(
             _may_own(each, kind, change.resource_type)

@@ -363,14 +363,14 @@ async def _add(source: Path, target: Path) -> None:
     excluded = [f"--exclude={pattern}" for pattern in _EXCLUDED]
     listed = await git(source, "ls-files", "--others", "-z", *excluded, "--", ".")
     for name in filter(None, listed.split("\0")):
-        # The checked commit may have a link where the checkout has a directory: nothing is written where that leads.
-        if (target / name).parent.resolve().is_relative_to(target.resolve()):
-            _copy(source / name, target / name)
+        _copy(source / name, target / name, target)
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy(source: Path, target: Path, top: Path) -> None:
+    """Copy a file. The checked commit may have a link where the checkout has a directory: nothing is written where that leads."""
     if (
-        source.name.lower().endswith(_CODE)
+        not target.parent.resolve().is_relative_to(top.resolve())
+        or source.name.lower().endswith(_CODE)
         or source.is_symlink()
         or not source.is_file()
         or source.stat().st_size > _LARGEST
