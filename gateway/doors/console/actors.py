@@ -16,7 +16,7 @@ from gateway.core.times import utc_text
 from gateway.doors.console.api_client import segment
 from gateway.doors.console.changes import drawn_rows
 from gateway.doors.console.forms import reason_in
-from gateway.doors.console.overview import LOOKED_AT, active_in
+from gateway.doors.console.overview import active_in
 from gateway.doors.console.pictures import day_picture
 from gateway.doors.console.visit import Visit, go, part
 from gateway.line.checks.stops import RULE as STOPPED
@@ -24,6 +24,8 @@ from gateway.line.checks.stops import RULE as STOPPED
 _RECENT: Final = 50
 """Changes, claims and held calls that the page of an actor shows. Of these changes the verdicts are counted."""
 _LONGEST_NAME: Final = 256
+_COUNTED: Final = 80
+"""The newest mutations of a day by which the list says what each actor did."""
 _HOURS: Final = 72
 """Of the picture of what an actor asked."""
 
@@ -33,7 +35,7 @@ async def actors(visit: Visit, problem: str = "", status: int = 200) -> Response
     budgets, stops, recent = await asyncio.gather(
         visit.api.get("/budgets"),
         visit.api.get("/stops", every="true" if "every" in visit.query else ""),
-        visit.api.get("/mutations", since=utc_text(visit.clock.now() - timedelta(hours=24)), limit=LOOKED_AT),
+        visit.api.get("/mutations", since=utc_text(visit.clock.now() - timedelta(hours=24)), limit=_COUNTED),
     )
     return visit.page(
         "actors.html",
@@ -42,7 +44,7 @@ async def actors(visit: Visit, problem: str = "", status: int = 200) -> Response
         budgets=budgets["budgets"],
         tightest={each["actor"]: _tightest(each["mutations"]) for each in budgets["budgets"]},
         did={each.actor: each for each in active_in(recent["mutations"])},
-        looked_at=LOOKED_AT,
+        looked_at=_COUNTED,
         stops=stops["stops"],
         stopped=[each["name"] for each in stops["stops"] if each["scope"] == StopScope.ACTOR and not each["ended_at"]],
         scopes=list(StopScope),

@@ -19,7 +19,7 @@ _SHOWN: Final = 60
 _REPORTS: Final = 30
 _LEFT: Final = 100
 """Reports of what is left to a human that are read."""
-_LOOKED_AT: Final = 80
+_LOOKED_AT: Final = 50
 """The newest allowed mutations among which those are looked for that the code does not declare yet."""
 
 

@@ -20,8 +20,8 @@ _SHOWN: Final = 5
 """Rows of each list."""
 _ACTIVE: Final = 8
 """Actors that are listed."""
-LOOKED_AT: Final = 80
-"""The newest mutations by which actors and write-back are told."""
+_LOOKED_AT: Final = 50
+"""The newest mutations by which actors and write-back are told: not more than the page of write-back looks at, so that its list has all."""
 _REFUSED: Final = 20
 """Refusals that are read: those of one actor by one rule are one row."""
 _HOLDS: Final = 100
@@ -57,7 +57,7 @@ class Overview:
         asked = {
             "holds": visit.api.get("/holds", state="open", limit=_HOLDS),
             "refused": visit.api.get("/mutations", verdict="deny", since=since, limit=_REFUSED),
-            "recent": visit.api.get("/mutations", since=since, limit=LOOKED_AT),
+            "recent": visit.api.get("/mutations", since=since, limit=_LOOKED_AT),
             "signals": visit.api.get("/signals", limit=_SIGNALS),
             "drift": visit.api.get("/drift", cause="foreign"),
             "left": visit.api.get("/left", limit=_LEFT),
@@ -77,7 +77,7 @@ class Overview:
             shown=_SHOWN,
             holds_read=_HOLDS,
             active=active_in(recent)[:_ACTIVE],
-            looked_at=LOOKED_AT,
+            looked_at=_LOOKED_AT,
             recent=recent,
             unwritten=_unwritten(recent),
             unmerged=sum(waits_for_code(row) for row in recent),
