@@ -68,12 +68,14 @@ class BoundedProtocol(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Serve the request, or have it wait for those before it."""
+        """Serve the request, or have it wait for those before it. Reading goes on, because a client that hangs up is noticed by nothing else."""
         self._in_head = False
         self._unfinished = 0
         if len(self.pipeline) >= MOST_WAITING:
             raise _TooMuch
         super().on_headers_complete()
+        if self.pipeline:
+            self.flow.resume_reading()
 
     def on_body(self, body: bytes) -> None:
         """Pass a piece of the body on."""
@@ -84,12 +86,6 @@ class BoundedProtocol(HttpToolsProtocol):
         """The request is complete."""
         self._unfinished = 0
         super().on_message_complete()
-
-    def on_response_complete(self) -> None:
-        """Serve the next request that waits. Nothing more is read while any does."""
-        super().on_response_complete()
-        if self.pipeline:
-            self.flow.pause_reading()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._served = cycle
