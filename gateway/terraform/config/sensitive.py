@@ -26,6 +26,8 @@ _MARKS: Final = ("sensitive", "ephemeral")
 """Arguments of variables and outputs."""
 _FOLLOWED: Final = frozenset({"var", "local", "module"})
 """Roots of names whose values the code makes. Those of resources and data sources are known from the state, which has its own marks."""
+_NAMED: Final = b"sensitive"
+"""What a document has that calls the function."""
 _PLAIN: Final = 4
 """Characters from which a secret is found in any place of a text."""
 
@@ -91,25 +93,65 @@ def _contents(document: Document, dynamic: Node, steps: Steps) -> Iterator[tuple
 
 
 def secret_texts(module: Module) -> frozenset[str]:
-    """What the code gives variables that it marks as sensitive, literal by literal, in the module and all below it.
+    """What the code gives variables and outputs that it marks as sensitive, and `sensitive()`, literal by literal, in the module and all below it.
 
     Raises `errors.CodeInvalid` for too many modules.
     """
     found: set[str] = set()
     for each in module.modules():
-        for name, declared in each.source.variables.items():
-            if not _is_marked(each, declared):
-                continue
-            try:
-                given = each.definition(name)
-            except Unknown:
-                continue
-            for part in e.walk(read_attribute(given.document, given.attribute)):
-                if isinstance(part, e.LiteralValue) and isinstance(part.value, str | float | int):
-                    found.add(str(part.value))
-                elif isinstance(part, e.Template):
-                    found |= {text.strip() for text in part.parts if isinstance(text, str)}
+        for expression, scope in _marked(each):
+            found |= _literals(expression, scope, frozenset())
     return frozenset(found - {"", "True", "False"})
+
+
+def _marked(module: Module) -> Iterator[tuple[Expression, Module]]:
+    """The expressions of a module whose values the code marks, each with the module whose names it has."""
+    source = module.source
+    for name, declared in source.variables.items():
+        if _is_marked(module, declared) and (given := _given(module, name)) is not None:
+            yield given
+    for name, declared in source.outputs.items():
+        if _is_marked(module, declared) and (written := module.written_output(name)) is not None:
+            yield written, module
+    for document in (*source.documents.values(), *source.overrides):
+        if _NAMED in document.source:
+            for expression, _ in _written(document, document.root, ()):
+                for part in e.walk(expression):
+                    if isinstance(part, e.FunctionCall) and part.name == "sensitive":
+                        yield from ((argument, module) for argument in part.arguments)
+
+
+def _given(module: Module, name: str) -> tuple[Expression, Module] | None:
+    """What a variable is given, with the module whose names that has; None if nobody gives it anything."""
+    try:
+        given = module.definition(name)
+    except Unknown:
+        return None
+    scope = module.parent if given.kind == "argument" and module.parent is not None else module
+    return read_attribute(given.document, given.attribute), scope
+
+
+def _literals(expression: Expression, module: Module, seen: frozenset[_Name]) -> set[str]:
+    """The literals of which the value is made: its own, and those of locals in it. Of a variable only where it is the whole value: what
+    stands in a text beside others is rarely the secret, and would be taken out wherever it stands.
+    """
+    found: set[str] = set()
+    for part in e.walk(expression):
+        if isinstance(part, e.LiteralValue) and isinstance(part.value, str | float | int):
+            found.add(str(part.value))
+        elif isinstance(part, e.Template):
+            found |= {text.strip() for text in part.parts if isinstance(text, str)}
+        elif isinstance(part, e.AttributeAccess) and (steps := e.steps_of(part)) is not None:
+            root, taken = steps
+            name = f"{module.address} {root}", tuple(each for each in taken[:1] if isinstance(each, str))
+            if name in seen or len(name[1]) != 1:
+                continue
+            local = module.source.locals.get(name[1][0]) if root == "local" else None
+            if local is not None:
+                found |= _literals(read_attribute(*local), module, seen | {name})
+            elif root == "var" and part is e.bare(expression) and (given := _given(module, name[1][0])) is not None:
+                found |= _literals(*given, seen | {name})
+    return found
 
 
 def without_texts(text: str, secrets: frozenset[str]) -> str:

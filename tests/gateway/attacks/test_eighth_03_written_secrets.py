@@ -78,3 +78,26 @@ def test_the_lines_around_an_edit_tell_no_secret_of_the_code(tmp_path: Path) -> 
     (root / "terraform.tfvars").write_text("secret = 42\nsize = 421\n")
     shown = without_texts(" secret = 42\n size = 421\n", secret_texts(load_module(root)))
     assert shown == " secret = (a secret, not shown)\n size = 421\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'locals {\n  made = sensitive("SECRET")\n}\n',
+        'resource "aws_instance" "it" {\n  tags = { note = upper(sensitive ("SECRET")) }\n}\n',
+        'locals {\n  base = "SECRET"\n  made = sensitive(local.base)\n}\n',
+        'variable "base" {\n  default = "SECRET"\n}\nlocals {\n  made = sensitive(var.base)\n}\n',
+        'output "made" {\n  sensitive = true\n  value     = "SECRET"\n}\n',
+    ],
+)
+def test_a_literal_that_the_code_makes_secret_is_told_by_no_line(tmp_path: Path, code: str) -> None:
+    (tmp_path / "main.tf").write_text(code.replace("SECRET", SECRET))
+    assert secret_texts(load_module(tmp_path)) == {SECRET}
+
+
+def test_a_variable_of_locals_tells_what_these_are_made_of(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "main.tf").write_text('variable "it" {\n  sensitive = true\n}\n')
+    code = 'locals {\n  base = "SECRET"\n}\nmodule "inner" {\n  source = "./inner"\n  it = "x-${local.base}-${var.env}"\n}\n'
+    (tmp_path / "main.tf").write_text(f'variable "env" {{\n  default = "prod"\n}}\n{code.replace("SECRET", SECRET)}')
+    assert secret_texts(load_module(tmp_path)) == {SECRET, "x-", "-"}, "what stands beside it is no secret"
