@@ -16,6 +16,7 @@ from enum import Enum, auto
 from typing import NoReturn
 
 from gateway.core.errors import Malformed, NotAuthenticated
+from gateway.core.hmac_sha256 import hmac_sha256
 from gateway.identity.canonical import EMPTY_SHA256, TERMINATOR
 from gateway.identity.signed_body import BodyCheck, Checksum, PayloadKind, PlainCheck
 
@@ -98,7 +99,7 @@ def verify(raw: bytes, *, seed: str, key: bytes, timestamp: str, region: str, se
 
 def _verified(key: bytes, text: str, given: str) -> str:
     """The expected signature of the text, if the given one equals it."""
-    expected = hmac.digest(key, text.encode(), "sha256").hex()
+    expected = hmac_sha256(key, text.encode()).hex()
     if not hmac.compare_digest(expected, given):
         raise NotAuthenticated(
             "A chunk's signature does not match its bytes, so the body was changed in transit or signed with another key.",
@@ -193,7 +194,7 @@ class ChunkSigning:
         return f"{self.timestamp}\n{self.timestamp[:8]}/{self.region}/{self.service}/{TERMINATOR}"
 
     def _signed(self, text: str) -> str:
-        return hmac.digest(self.key, text.encode(), "sha256").hex()
+        return hmac_sha256(self.key, text.encode()).hex()
 
 
 class _Expects(Enum):

@@ -11,6 +11,8 @@ from functools import lru_cache
 from hashlib import sha256
 from urllib.parse import quote, unquote_to_bytes
 
+from gateway.core.hmac_sha256 import hmac_sha256
+
 ALGORITHM = "AWS4-HMAC-SHA256"
 TERMINATOR = "aws4_request"
 EMPTY_SHA256 = sha256(b"").hexdigest()
@@ -98,4 +100,4 @@ def signature(*, secret: str, timestamp: str, region: str, service: str, request
     date = timestamp[:8]
     scope = f"{date}/{region}/{service}/{TERMINATOR}"
     to_sign = f"{ALGORITHM}\n{timestamp}\n{scope}\n{sha256(request.encode('latin-1')).hexdigest()}"
-    return hmac.digest(signing_key(secret, date, region, service), to_sign.encode(), "sha256").hex()
+    return hmac_sha256(signing_key(secret, date, region, service), to_sign.encode()).hex()

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import hmac
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any, Final, TypeAlias, TypeGuard
 
 import msgspec
 
+from gateway.core.hmac_sha256 import hmac_sha256
 from gateway.core.times import utc_text
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -109,7 +109,7 @@ def canonical_text(value: object) -> str:
 def digest(value: object, key: bytes = b"") -> str:
     """SHA-256 of the canonical form, 64 hex digits. With a key the HMAC-SHA-256, from which nobody without the key can guess the value."""
     if key:
-        return hmac.new(key, canonical(value), hashlib.sha256).hexdigest()
+        return hmac_sha256(key, canonical(value)).hex()
     return hashlib.sha256(canonical(value)).hexdigest()
 
 

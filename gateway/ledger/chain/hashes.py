@@ -1,15 +1,14 @@
 """The hash chain over the records: what is hashed, and how the records are checked one after the other."""
 
-import hashlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
 from sqlalchemy import bindparam, select
 
 from gateway.core.errors import LedgerBroken
+from gateway.core.hmac_sha256 import hmac_sha256
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Session, Statement, columns
 from gateway.ledger.store.tables import RECORDS, RESOURCES
@@ -81,8 +80,6 @@ _LEAST: Final = -(2**63)
 """Before any seq: a record inserted before the first one must show."""
 _BODY, _PREVIOUS, _HASH = -3, -2, -1
 _RESOURCE_SEQ: Final = 2
-_BLOCK: Final = 64
-"""Bytes of a block of SHA-256."""
 _NO_RESOURCE: Final = ("", "", None)
 
 # It writes the bytes of `model.json.canonical` for lists of text and numbers (a test compares them), without its walk
@@ -99,20 +96,7 @@ def keyed_hash(
     `body` is canonical JSON already, so it is inserted unchanged. As it comes last, no other fields give the same bytes.
     """
     head = _encode((*fields, resources))[:-1]
-    begun, ended = _keyed(key)
-    inner, outer = begun.copy(), ended.copy()
-    inner.update(b"".join((previous.encode(), head, b",", body.encode(), b"]")))
-    outer.update(inner.digest())
-    return outer.hexdigest()
-
-
-@lru_cache(maxsize=8)
-def _keyed(key: bytes) -> "tuple[hashlib._Hash, hashlib._Hash]":
-    """Both hashes of HMAC (RFC 2104) after their block with the key: `hmac.digest` makes them again for each record, which takes as long as
-    the rest of it.
-    """
-    block = (hashlib.sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
-    return hashlib.sha256(bytes(byte ^ 0x36 for byte in block)), hashlib.sha256(bytes(byte ^ 0x5C for byte in block))
+    return hmac_sha256(key, previous.encode(), head, b",", body.encode(), b"]").hex()
 
 
 def verified_records(session: Session, key: bytes, after: ChainEndRow = START) -> Generator[tuple[Any, ...]]:
