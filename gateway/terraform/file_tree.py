@@ -20,6 +20,9 @@ class FileTree(Protocol):
     def names(self, directory: str) -> Collection[str]:
         """The names of the files in a directory; none if there is no such directory."""
 
+    def folders(self, directory: str) -> Collection[str] | None:
+        """The names of the folders in a directory; None if one of them is a link, or the directory cannot be read."""
+
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises `errors.CodeInvalid`."""
 
@@ -48,6 +51,14 @@ class DiskTree:
             return ()
         except OSError as error:
             raise CodeInvalid(f"{directory}: The directory cannot be read: {error.strerror}.") from None
+
+    def folders(self, directory: str) -> Collection[str] | None:
+        """The names of the folders in a directory; None if one of them is a link, or the directory cannot be read."""
+        try:
+            found = [item for item in (self.root / directory).iterdir() if item.is_dir()]
+            return None if any(item.is_symlink() for item in found) else {item.name for item in found}
+        except OSError:
+            return None
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises `errors.CodeInvalid`."""
@@ -104,6 +115,10 @@ class InWorkspace:
         names = self.files.names(directory)
         return {*names, WORKSPACE_FILE} if directory == DATA_DIRECTORY else names
 
+    def folders(self, directory: str) -> Collection[str] | None:
+        """The names of the folders in a directory; None if nobody can tell."""
+        return self.files.folders(directory)
+
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises `errors.CodeInvalid`."""
         return self.workspace.encode() if path == f"{DATA_DIRECTORY}/{WORKSPACE_FILE}" else self.files.read(path)
@@ -132,6 +147,10 @@ class EditedFiles:
         folder = posixpath.normpath(directory)
         here = {posixpath.basename(path) for path in self.edited if (posixpath.dirname(path) or ".") == folder}
         return here | {name for name in self.files.names(directory) if not self._is_gone(posixpath.join(folder, name))}
+
+    def folders(self, directory: str) -> Collection[str] | None:
+        """The names of the folders in a directory; None if nobody can tell."""
+        return self.files.folders(directory)
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises `errors.CodeInvalid`."""

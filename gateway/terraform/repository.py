@@ -167,6 +167,17 @@ class CommitTree:
             return ()
         return [name for name, (mode, _) in self._tree(where).items() if self._is_file(directory, name, mode)]
 
+    def folders(self, directory: str) -> Collection[str] | None:
+        """The names of the folders in a directory; None if something there is a link that may lead to one, or if it is no directory."""
+        where, entry = self._find(directory)
+        if entry is None or not stat.S_ISDIR(entry[0]):
+            return None
+        found = self._tree(where).items()
+        links = (name for name, (mode, _) in found if stat.S_ISLNK(mode))
+        if any(not self._is_file(directory, name, stat.S_IFLNK) for name in links):
+            return None
+        return [name for name, (mode, _) in found if stat.S_ISDIR(mode)]
+
     def has(self, path: str) -> bool:
         """Whether the commit has anything at the path: a file, a directory, a link or a submodule."""
         return self._find(path)[1] is not None

@@ -133,7 +133,7 @@ def _text(files: FileTree, name: str) -> str:
 
 def _watched(module: Module) -> Iterator[str]:
     for source in module.sources.values():
-        yield from watched_paths(source.directory, source.texts, source.templates)
+        yield from watched_paths(source.directory, source.texts, source.templates, source.listings)
 
 
 def _digest(files: FileTree, module: Module) -> str:
@@ -146,4 +146,7 @@ def _digest(files: FileTree, module: Module) -> str:
         for path, content in sorted(module.sources[directory].templates.items()):
             whole.update(f"{path}\0{len(content)}\0".encode(errors="surrogateescape"))
             whole.update(content)
+        for (folder, pattern), listing in sorted(module.sources[directory].listings.items()):
+            names = "\0".join((folder, pattern, *listing.names))
+            whole.update(f"{len(names)}\0{names}".encode(errors="surrogateescape"))
     return whole.hexdigest()

@@ -469,6 +469,15 @@ class Module:
             raise Unknown("a file is not read: it is no small file in the module's own directory or the root's")
         return data_document(name, content)
 
+    def file_names(self, folder: str, pattern: str) -> Sequence[str]:
+        """The files below a folder of the stack that match a pattern of `fileset`. Raises `Unknown`."""
+        found = self.source.listings.get((posixpath.normpath(folder), pattern))
+        if found is None:
+            raise Unknown(
+                "fileset() is not evaluated: its folder and pattern are not written out, or not listed with certainty"
+            )
+        return found.names
+
     def _once(self, key: str, visiting: Visiting, evaluate_name: Callable[[str, Visiting], Value], name: str) -> Value:
         definition = (id(self), key)
         if definition in visiting:

@@ -13,6 +13,7 @@ from typing import Any
 from tree_sitter import Node
 
 from gateway.core.errors import CodeInvalid
+from gateway.terraform.config.listings import Asked, Listing, asked_listings, read_listings
 from gateway.terraform.config.templates import read_templates, template_names
 from gateway.terraform.file_tree import DEFAULT_WORKSPACE, FileTree, file_tree, read_workspace
 from gateway.terraform.json_syntax.view import parse_json
@@ -130,6 +131,8 @@ class Source:
     """The bytes of every Terraform file of the directory, as they were read."""
     templates: Mapping[Path, bytes] = field(default_factory=dict)
     """The bytes of the templates that the directory names, by path relative to the root."""
+    listings: Mapping[Asked, Listing] = field(default_factory=dict)
+    """What its calls of `fileset` find."""
 
     @property
     def texts(self) -> Iterator[bytes]:
@@ -201,8 +204,15 @@ def load_sources(
         if directory.count("/") > _DEPTH:
             raise CodeInvalid(f"{directory}: The modules are nested too deeply; nothing was read.")
         read = _load_directory(files, directory)
-        templates = read_templates(files.base, overlay, directory, read.texts)
-        source = replace(read, downloaded=downloaded.get(directory, {}), workspace=workspace, templates=templates)
+        listings = read_listings(files.base, directory, read.texts)
+        templates = read_templates(files.base, overlay, directory, read.texts, listings)
+        source = replace(
+            read,
+            downloaded=downloaded.get(directory, {}),
+            workspace=workspace,
+            templates=templates,
+            listings=listings,
+        )
         loaded[directory] = source
         for name, (document, block) in source.calls.items():
             called = source.called_directory(name)
@@ -243,15 +253,19 @@ def _changed_source(before: Source, changed: Mapping[Path, Document]) -> Source 
         downloaded=before.downloaded,
         workspace=before.workspace,
         templates=before.templates,
+        listings=before.listings,
     )
     return after if _called(after) == _called(before) and _same_templates(before, after, changed) else None
 
 
 def _same_templates(before: Source, after: Source, paths: Collection[Path]) -> bool:
     """Whether a directory names the templates that it named before; its other files are only looked at if the changed ones do not."""
-    directory = before.directory
-    was, now = (template_names(directory, each.texts_of(paths)) for each in (before, after))
-    return was == now or template_names(directory, before.texts) == template_names(directory, after.texts)
+    was, now = (_named(before.directory, list(each.texts_of(paths))) for each in (before, after))
+    return was == now or _named(before.directory, list(before.texts)) == _named(before.directory, list(after.texts))
+
+
+def _named(directory: str, texts: Collection[bytes]) -> tuple[frozenset[str], frozenset[Asked]]:
+    return template_names(directory, texts), asked_listings(directory, texts)
 
 
 def _called(source: Source) -> Mapping[str, str | None]:
@@ -274,6 +288,10 @@ class _Read:
     def names(self, directory: str) -> Collection[str]:  # noqa: ARG002  there is only one directory
         """The names of the files."""
         return [path.name for path in self.contents]
+
+    def folders(self, directory: str) -> Collection[str] | None:  # noqa: ARG002  there is only one directory
+        """None: only the files were read."""
+        return None
 
     def read(self, path: str) -> bytes:
         """The bytes of a file."""

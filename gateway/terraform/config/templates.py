@@ -10,8 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from gateway.core.errors import CodeInvalid
+from gateway.terraform.config.listings import Asked, Listing
 from gateway.terraform.file_tree import FileTree
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.expression import Expression
@@ -45,17 +47,26 @@ def template_names(directory: str, texts: Iterable[bytes]) -> frozenset[str]:
 
 
 def read_templates(
-    files: FileTree, overlay: Mapping[Path, bytes], directory: str, texts: Iterable[bytes]
+    files: FileTree,
+    overlay: Mapping[Path, bytes],
+    directory: str,
+    texts: Iterable[bytes],
+    listings: Mapping[Asked, Listing] = MappingProxyType({}),
 ) -> Mapping[Path, bytes]:
-    """The templates of one directory by path relative to the root; files in the overlay replace others.
+    """The templates of one directory by path relative to the root, what its `listings` found among them; files in the overlay replace others.
 
     None is read that is large, and no more once all together are.
     """
     replaced = {posixpath.normpath(path.as_posix()): content for path, content in overlay.items()}
     found: dict[Path, bytes] = {}
     left = _LARGEST_ALL
-    for name in sorted(template_names(directory, texts)):
-        for path in _paths(files, name):
+    listed = {
+        posixpath.normpath(posixpath.join(folder, name))
+        for (folder, _), each in listings.items()
+        for name in each.names
+    }
+    for name in sorted(template_names(directory, texts) | listed):
+        for path in (name,) if name in listed else _paths(files, name):
             content = replaced[path] if path in replaced else files.small(path, min(_LARGEST, left))
             if content is not None:
                 found[Path(path)] = content
@@ -63,9 +74,16 @@ def read_templates(
     return found
 
 
-def watched_paths(directory: str, texts: Iterable[bytes], templates: Collection[Path]) -> Iterator[str]:
+def watched_paths(
+    directory: str,
+    texts: Iterable[bytes],
+    templates: Collection[Path],
+    listings: Mapping[Asked, Listing] = MappingProxyType({}),
+) -> Iterator[str]:
     """The paths whose change may change what the templates of a directory are: the files, and folders where the name is not known."""
     yield from (path.as_posix() for path in templates)
+    for listing in listings.values():
+        yield from listing.folders
     for path in template_names(directory, texts):
         yield posixpath.dirname(path) if "*" in path else path
 

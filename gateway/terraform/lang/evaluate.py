@@ -89,6 +89,9 @@ class Names(Protocol):
     def file(self, path: str) -> bytes:
         """The content of a data file of the module."""
 
+    def file_names(self, folder: str, pattern: str) -> Sequence[str]:
+        """The files below a folder that match a pattern of `fileset`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationScope:
@@ -337,6 +340,9 @@ def _call(expression: e.FunctionCall, scope: EvaluationScope) -> Value:
     arguments = [value_of(argument, scope) for argument in expression.arguments]
     if (of_file := OF_FILE.get(expression.name)) is not None and len(arguments) == 1 and scope.module is not None:
         return of_file(scope.module.file(values.text(arguments[0])))
+    if expression.name == "fileset" and len(arguments) == 2 and scope.module is not None:  # noqa: PLR2004  folder and pattern
+        folder, pattern = map(values.text, arguments)
+        return functions.call("toset", [list(scope.module.file_names(folder, pattern))])
     if expression.expand:
         arguments = arguments[:-1] + list(values.items(arguments[-1], "..."))
     take_for(arguments, scope.steps)
