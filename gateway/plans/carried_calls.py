@@ -59,7 +59,8 @@ def _of_change(
         explained = resolver.explain(call)
         noted = [each for each in explained.inner if each.effects or each.role or each.call_class in _GIVEN_AWAY]
         yield from noted
-        is_unread = _has_rights(kind, change, given) and (explained.reason or _untold(change))
+        untold = kind not in _JUDGED_WHEN_SENT and _untold(change)
+        is_unread = _has_rights(kind, change, given) and (explained.reason or untold)
         if is_unread and not any(each.role for each in noted):
             yield _unread(call)
 
@@ -139,6 +140,24 @@ def _document(attributes: Mapping[str, Json]) -> Request:
     return "ssm", "CreateDocument", {name: attributes.get(each) for name, each in names.items()}
 
 
+def _alarm(attributes: Mapping[str, Json]) -> Request:
+    given = attributes.get("dimensions")
+    pairs = given.items() if isinstance(given, Mapping) else ()
+    names = {
+        "AlarmActions": "alarm_actions",
+        "OKActions": "ok_actions",
+        "InsufficientDataActions": "insufficient_data_actions",
+    }
+    body = {name: attributes.get(each) for name, each in names.items()}
+    dimensions = [{"Name": name, "Value": value} for name, value in pairs]
+    # Terraform may choose the name later, and it says nothing of what the alarm does.
+    return (
+        "cloudwatch",
+        "PutMetricAlarm",
+        {"AlarmName": attributes.get("alarm_name") or "alarm", "Dimensions": dimensions, **body},
+    )
+
+
 def _integration(attributes: Mapping[str, Json]) -> Request:
     names = {"type": "type", "uri": "uri", "credentials": "credentials"}
     return "apigateway", "PutIntegration", {name: attributes.get(each) for name, each in names.items()}
@@ -174,8 +193,13 @@ _DELETIONS: Final[Mapping[str, Callable[[Mapping[str, Json]], Request]]] = {
     "aws_cloudformation_stack": _deleted_stack,
 }
 """Resource type → the call that deletes one, where AWS deletes more than the resource."""
-_AS_THE_CALLER: Final = frozenset({"aws_cloudcontrolapi_resource", "aws_cloudformation_stack", "aws_ssm_document"})
+_ALARMS: Final = ("aws_cloudwatch_composite_alarm", "aws_cloudwatch_metric_alarm")
+_AS_THE_CALLER: Final = frozenset(
+    {*_ALARMS, "aws_cloudcontrolapi_resource", "aws_cloudformation_stack", "aws_ssm_document"}
+)
 """Types whose calls AWS makes with the rights of the caller, if they name no role."""
+_JUDGED_WHEN_SENT: Final = frozenset(_ALARMS)
+"""Types of which a plan seldom tells what they do, and it is mostly a notification: the call of the session is unpacked again."""
 _ROLES: Final = ("RoleArn", "RoleARN", "roleArn", "credentials", "CredentialsArn")
 _ROLE_ATTRIBUTES: Final = frozenset({"credentials", "credentials_arn", "iam_role_arn", "role_arn", "target"})
 _OF_NO_CALL: Final = frozenset({"api_id", "description", "http_method", "id", "resource_id", "rest_api_id", "tags"})
@@ -185,7 +209,9 @@ MAKERS: Final[Mapping[str, Callable[[Mapping[str, Json]], Request]]] = {
     "aws_apigatewayv2_integration": _second_integration,
     "aws_cloudcontrolapi_resource": _cloud_control,
     "aws_cloudformation_stack": _stack,
+    "aws_cloudwatch_composite_alarm": _alarm,
     "aws_cloudwatch_event_target": _target,
+    "aws_cloudwatch_metric_alarm": _alarm,
     "aws_scheduler_schedule": _schedule,
     "aws_sfn_state_machine": _machine,
     "aws_ssm_document": _document,

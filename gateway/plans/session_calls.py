@@ -17,6 +17,7 @@ from gateway.core.model.plan_session import PlannedPart, PlanRules, PlanSession
 from gateway.core.model.verdict import Decision, Mode
 from gateway.core.ports import Clock, Ledger, PlanLedger, PolicyEngine
 from gateway.effects.prices import PriceTable
+from gateway.effects.proxies.alarms import ACTIONS, acts
 from gateway.effects.proxies.unpacking import carries_calls
 from gateway.effects.registry import SERVICES
 from gateway.effects.schema import TypeSchema, known_schemas
@@ -33,6 +34,7 @@ from gateway.plans.untold_values import with_untold
 from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
 
+_ACTS: Final = "the alarm does more than notify and scale, and the plan does not tell what"
 _NEXT: Final = "It is held: approve it, then repeat the identical call; or change the code, and plan and apply again with `sentinel apply`."
 
 
@@ -103,12 +105,11 @@ class SessionCalls:
             carries=carries_calls(call.service, call.operation, SERVICES),
         )
         found = match_of_present(asked)
-        if found.objection:
-            objection = (
-                f"{asked.operation} fits no change of plan {session.id}: {found.objection}. Nothing was sent. {_NEXT}"
-            )
-            return PlannedPart(session=session, objection=objection), mutation.effects
         effects, untold = with_untold(asked, found, self.masker)
+        is_acting = any(attribute in ACTIONS for _, attribute in untold) and acts(call)
+        if said := found.objection or (_ACTS if is_acting else ""):
+            objection = f"{asked.operation} fits no change of plan {session.id}: {said}. Nothing was sent. {_NEXT}"
+            return PlannedPart(session=session, objection=objection), mutation.effects
         return PlannedPart(session=session, uses=found.uses, row=found.row, untold=untold), effects
 
     def _survey(self, stacks: Stacks | OneStack) -> Survey:

@@ -3,16 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
-RESOURCES = {"aws_cloudwatch_metric_alarm.a": {"alarm_name": "a", "threshold": 1, "alarm_actions": ["x"]}}
+TOPIC = "arn:aws:sns:eu-west-1:123456789012:news"
+RESOURCES = {"aws_cloudwatch_metric_alarm.a": {"alarm_name": "a", "threshold": 1, "alarm_actions": [TOPIC]}}
 
 
 def test_a_threshold_is_set_and_the_actions_of_the_call_are_kept(
     effects_of: Callable[..., Any], values: Callable[..., Any]
 ) -> None:
-    call = {"AlarmName": "a", "Threshold": 500000.0, "AlarmActions": ["x"]}
+    call = {"AlarmName": "a", "Threshold": 500000.0, "AlarmActions": [TOPIC]}
     assert values(effects_of("cloudwatch", "PutMetricAlarm", call, RESOURCES)) == {
         "threshold": 500000,
-        "alarm_actions": ["x"],
+        "alarm_actions": [TOPIC],
     }
 
 
