@@ -267,6 +267,8 @@ class CallMatch:
     effects: tuple[Effect, ...] = ()
     """Its effects on the planned addresses."""
     uses: tuple[PlanUse, ...] = ()
+    makes: tuple[PlanUse, ...] = ()
+    """What it creates of the plan, by its name, with another value than the plan has, so that there is an objection."""
     row: str = ""
     objection: str = ""
     """Why it fits no planned change, as half a sentence; empty if it does."""
@@ -305,7 +307,11 @@ def by_effects(asked: SessionCall) -> CallMatch:
             return CallMatch(objection=f"it creates several, and {change.address} is one")
         resource = asked.resource(change)
         if differing := next((each.attribute for each in group if not _value_fits(asked, resource, each)), ""):
+            # A call that creates or changes may be about another's resource.
+            is_made = action is EffectAction.CREATE and not any(each.upserted for each in group)
+            made = PlanUse(address=change.address, action=action.value, most=1)
             return CallMatch(
+                makes=(made,) if is_made else (),
                 objection=f"it gives {differing} of {change.address} another value than the plan does",
                 only_tags=all(AttributePath(each.attribute).top == "tags" for each in group),
             )

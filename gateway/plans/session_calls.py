@@ -109,7 +109,7 @@ class SessionCalls:
         is_acting = any(attribute in ACTIONS for _, attribute in untold) and acts(call)
         if said := found.objection or (_ACTS if is_acting else ""):
             objection = f"{asked.operation} fits no change of plan {session.id}: {said}. Nothing was sent. {_NEXT}"
-            return PlannedPart(session=session, objection=objection), mutation.effects
+            return PlannedPart(session=session, objection=objection, makes=found.makes), mutation.effects
         return PlannedPart(session=session, uses=found.uses, row=found.row, untold=untold), effects
 
     def _survey(self, stacks: Stacks | OneStack) -> Survey:

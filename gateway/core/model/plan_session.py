@@ -97,6 +97,8 @@ class PlannedPart:
     objection: str = ""
     """Why it fits no planned change, as a sentence; empty if it does."""
     uses: tuple[PlanUse, ...] = ()
+    makes: tuple[PlanUse, ...] = ()
+    """What it creates of the plan although it does not fit it, if a person approves it: it is there then, and no stranger's."""
     row: str = ""
     """What explains the call: `hand`, or origin and confidence of a derived row."""
     untold: frozenset[tuple[str, str]] = frozenset()

@@ -272,6 +272,8 @@ class RecordedPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """The plan's mutation."""
     uses: tuple[RecordedUse, ...]
     """Empty if it fits no planned change."""
+    makes: tuple[RecordedUse, ...] = ()
+    """What it created of the plan although it does not fit it."""
     row: str = ""
     """What explains it: `hand`, or origin and confidence of a derived row."""
 

@@ -130,8 +130,11 @@ def _part(mutation: Mutation) -> RecordedPart | None:
     part = mutation.part
     if part is None:
         return None
-    uses = tuple(RecordedUse(address=use.address, action=EffectAction(use.action)) for use in part.uses)
-    return RecordedPart(plan=part.session.id, uses=uses, row=part.row)
+    uses, makes = (
+        tuple(RecordedUse(address=use.address, action=EffectAction(use.action)) for use in several)
+        for several in (part.uses, part.makes)
+    )
+    return RecordedPart(plan=part.session.id, uses=uses, makes=makes, row=part.row)
 
 
 def _inner(inner: Sequence[InnerCall], left: int) -> RecordedInnerCalls | None:

@@ -208,12 +208,13 @@ def use_changes(transaction: Transaction, write: WriteSet) -> None:
         )
     if transaction.scalar(_KEY_STANDS, {"key": row.key_id}) is None:
         raise PlanUsed(f"The key of plan {part.session.id} was revoked. Nothing was sent.")
-    if not part.uses:
+    uses = (*part.uses, *part.makes)
+    if not uses:
         return
     call = write.mutation.call
     operation = f"{call.service}:{call.operation}"
     used = used_changes(transaction, part.session.id)
-    for use in part.uses:
+    for use in uses:
         if used.get((use.address, use.action, operation), 0) >= use.most:
             raise PlanUsed(
                 f"{operation} was sent for {use.address} as often as plan {part.session.id} has such changes. Nothing was sent."
@@ -226,7 +227,7 @@ def use_changes(transaction: Transaction, write: WriteSet) -> None:
             "plan": part.session.id,
             "operation": operation,
         }
-        for use in part.uses
+        for use in uses
     ]
     transaction.change_each(_USE, rows)
 

@@ -52,7 +52,7 @@ class ExpectedPlanUses:
         body: Any = record.body
         if body.part is None or not body.decision.carried_out:
             return
-        for use in body.part.uses:
+        for use in (*body.part.uses, *body.part.makes):
             key = (record.mutation_id, use.address, use.action.value)
             row = {
                 "mutation_id": record.mutation_id,
