@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gateway.core.errors import CodeInvalid
 from reconciler.errors import TerraformFailed, TerraformMissing
-from reconciler.terraform.code_guard import CodeGuard, is_committed
+from reconciler.terraform.code_guard import CodeGuard
 from reconciler.terraform.plugin.process import give_way
 from reconciler.terraform.plugin.warm import WarmProvider
 from reconciler.terraform.refresh import Refreshed, messages, read_refreshed
@@ -318,3 +319,18 @@ def found_executable(wanted: str, which: Callable[[str], str | None] = shutil.wh
     if wanted == DEFAULT and which(DEFAULT) is None and which(_INSTEAD) is not None:
         return _INSTEAD
     return wanted
+
+
+def is_committed(data: Path) -> bool:
+    """Whether the repository itself has this data directory of terraform's: then who commits decides which programs are its providers."""
+    from gateway.terraform.repository import find_checkout  # noqa: PLC0415  a quick command has no guard, and this takes a while
+
+    checkout = find_checkout(data.absolute().parent)
+    if checkout is None:
+        return False
+    try:
+        head = checkout.commit("HEAD")
+        with checkout.files(head) as tree:
+            return tree.has(data.name)
+    except CodeInvalid:
+        return True

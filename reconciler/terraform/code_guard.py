@@ -20,7 +20,6 @@ from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.expression import Expression, LiteralValue, Object, Template, bare, literal, steps_of
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document, parse
-from gateway.terraform.repository import find_checkout
 from reconciler.errors import CodeRefused
 
 _REGISTRY = "registry.terraform.io"
@@ -327,19 +326,6 @@ def _writes_inside(document: Document, label: str, given: Mapping[str, Node]) ->
 def _is_own_place(part: Expression) -> bool:
     steps = steps_of(bare(part))
     return steps is not None and steps[0] == "path" and steps[1] in {("module",), ("root",)}
-
-
-def is_committed(data: Path) -> bool:
-    """Whether the repository itself has this data directory of terraform's: then who commits decides which programs are its providers."""
-    checkout = find_checkout(data.absolute().parent)
-    if checkout is None:
-        return False
-    try:
-        head = checkout.commit("HEAD")
-        with checkout.files(head) as tree:
-            return tree.has(data.name)
-    except CodeInvalid:
-        return True
 
 
 def _parsed(path: Path, source: bytes, parser: Callable[[Path, bytes], Document]) -> Document:

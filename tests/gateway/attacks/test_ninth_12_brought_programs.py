@@ -14,8 +14,8 @@ import pytest
 
 from reconciler.errors import CodeRefused
 from reconciler.publish.branch import add_untracked_files, open_branch
-from reconciler.terraform.cli import Terraform
-from reconciler.terraform.code_guard import CodeGuard, is_committed
+from reconciler.terraform.cli import Terraform, is_committed
+from reconciler.terraform.code_guard import CodeGuard
 
 AWS = "registry.terraform.io/hashicorp/aws"
 CODE = 'terraform {\n  required_providers {\n    aws = {\n      source = "hashicorp/aws"\n    }\n  }\n}\n'

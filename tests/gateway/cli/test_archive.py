@@ -87,7 +87,7 @@ def test_lists_and_answers_say_that_older_records_are_archived(
     assert "archived" not in document("records")[1]
     assert "archived" not in document("history", address)[1]
     _, missing = document("explain", "mut_01m7xz6hz9jtmrenb3s98tt6vc")
-    assert missing["detail"].endswith("that this key may see.")
+    assert "that this key may see. `sentinel changes`" in missing["detail"]
     done = _archive(Settings(data=gate.directory / "data"), tmp_path)
     for arguments in (("records",), ("history", address)):
         _, reply = document(*arguments)

@@ -68,7 +68,7 @@ NEEDED = {
 }
 MOST_MODULES = 700
 """Modules of a command that does not open the ledger. All commands together needed 830 before each imported its own."""
-MOST_MODULES_WITHOUT_A_PLAN = 530
+MOST_MODULES_WITHOUT_A_PLAN = 540
 """Modules of `sentinel reconcile --no-plan --json`. It needed 555 while it imported what prints text, too."""
 
 REPORT = """

@@ -175,14 +175,15 @@ async def test_a_value_wanted_for_a_time_stays_out_of_code(line: Line, ledger: S
 async def test_one_value_for_two_resources_is_left_with_the_chain(
     line: Line, ledger: SqlLedger, applied: Apply
 ) -> None:
-    """A number and a text have no common type, so not even a condition gives each resource its own."""
+    """A text is no number, so not even a condition gives each resource its own: Terraform refuses it."""
     mutation = await applied(("aws_cloudwatch_log_group.pair[0]", "retention_in_days", 14, "many"))
     backlog = await _backlog(ledger)
 
     body: Any = await line.reconcile(backlog.decided[mutation], backlog)
 
     (left,) = body.members["left"]
-    assert "pair[1]" in left["reason"]
+    assert "Terraform refuses it" in left["reason"]
+    assert "a number is required" in left["reason"]
     assert "main.tf:" in left["chain"][0]
     assert _log(line) == []
 
