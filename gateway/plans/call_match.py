@@ -110,6 +110,7 @@ class SessionCall:
     _said: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
     _new: list[NewOwners[SessionChange]] = field(default_factory=list, init=False, repr=False, compare=False)
     _created: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
+    _made_types: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def operation(self) -> str:
@@ -167,7 +168,8 @@ class SessionCall:
 
     def without(self, changes: Sequence[SessionChange]) -> "SessionCall":
         """The same call in a session whose plan does not have these changes."""
-        left = tuple(each for each in self.session.changes if each not in changes)
+        absent = {each.address for each in changes}
+        left = tuple(each for each in self.session.changes if each.address not in absent)
         return replace(self, session=replace(self.session, changes=left))
 
     def of_absent(self, uses: Sequence[PlanUse]) -> str:
@@ -206,10 +208,15 @@ class SessionCall:
 
     def _names_made(self, resource_type: str) -> bool:
         """Whether the call names what this session made of the type, which may be recorded at another planned resource that looks the same."""
-        types = {change.address: change.resource_type for change in self.session.changes}
-        # Only a parameter that is an id names it: a tag or another text that has the id says nothing of what the call sets.
-        named = [value for name, value in self.call.parameters.items() if name.endswith("Id")]
-        return any(types.get(address) == resource_type and made in named for address, made in self.made.items())
+        if not self._made_types:
+            # Only a parameter that is an id names it: a tag or another text that has the id says nothing of what the call sets.
+            given = self.call.parameters.items()
+            named = {value for name, value in given if name.endswith("Id") and isinstance(value, str)}
+            types = {change.address: change.resource_type for change in self.session.changes}
+            self._made_types.append(
+                frozenset(types[address] for address, made in self.made.items() if made in named and address in types)
+            )
+        return resource_type in self._made_types[0]
 
     def is_recorded(self, change: SessionChange, action: EffectAction) -> bool:
         """Whether the state has the resource that is changed. What is not there can only be made: an update or a deletion may be of anything."""

@@ -1,12 +1,10 @@
 """Bodies that are stored short: every reader sees whole ones, a change shows, and programs of earlier versions never meet them."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import text
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable
 from gateway.core.ports import RecordQuery
@@ -17,20 +15,11 @@ from gateway.ledger.store.shortener import allow_short_bodies
 from gateway.ledger.store.transaction import Transaction
 from tests.kit.bodies import sample_record
 from tests.kit.stores import KEYS
+from tests.ports.test_ledger_chain import raw
 
 COUNT = 60
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SHORT = "SELECT count(*) FROM records WHERE substr(body, 1, 1) = :mark"
-
-
-@contextmanager
-def raw(url: str) -> Iterator[Connection]:
-    engine = create_engine(url)
-    try:
-        with engine.begin() as connection:
-            yield connection
-    finally:
-        engine.dispose()
 
 
 def count_short(url: str) -> int:
