@@ -98,9 +98,12 @@ def secret_texts(module: Module) -> frozenset[str]:
     Raises `errors.CodeInvalid` for too many modules.
     """
     found: set[str] = set()
-    for each in module.modules():
-        for expression, scope in _marked(each):
-            found |= _literals(expression, scope, frozenset())
+    seen: set[_Name] = set()
+    todo = [marked for each in module.modules() for marked in _marked(each)]
+    while todo:
+        expression, scope = todo.pop()
+        found |= _literals(expression)
+        todo += _made_of(expression, scope, seen)
     return frozenset(found - {"", "True", "False"})
 
 
@@ -131,27 +134,34 @@ def _given(module: Module, name: str) -> tuple[Expression, Module] | None:
     return read_attribute(given.document, given.attribute), scope
 
 
-def _literals(expression: Expression, module: Module, seen: frozenset[_Name]) -> set[str]:
-    """The literals of which the value is made: its own, and those of locals in it. Of a variable only where it is the whole value: what
-    stands in a text beside others is rarely the secret, and would be taken out wherever it stands.
-    """
+def _literals(expression: Expression) -> set[str]:
+    """The literals in an expression."""
     found: set[str] = set()
     for part in e.walk(expression):
         if isinstance(part, e.LiteralValue) and isinstance(part.value, str | float | int):
             found.add(str(part.value))
         elif isinstance(part, e.Template):
             found |= {text.strip() for text in part.parts if isinstance(text, str)}
-        elif isinstance(part, e.AttributeAccess) and (steps := e.steps_of(part)) is not None:
-            root, taken = steps
-            name = f"{module.address} {root}", tuple(each for each in taken[:1] if isinstance(each, str))
-            if name in seen or len(name[1]) != 1:
-                continue
-            local = module.source.locals.get(name[1][0]) if root == "local" else None
-            if local is not None:
-                found |= _literals(read_attribute(*local), module, seen | {name})
-            elif root == "var" and part is e.bare(expression) and (given := _given(module, name[1][0])) is not None:
-                found |= _literals(*given, seen | {name})
     return found
+
+
+def _made_of(expression: Expression, module: Module, seen: set[_Name]) -> Iterator[tuple[Expression, Module]]:
+    """What the names in an expression stand for, each name once: that of a local, and that of a variable which is the whole value. What stands
+    in a text beside others is rarely the secret, and would be taken out wherever it stands.
+    """
+    for part in e.walk(expression):
+        steps = e.steps_of(part) if isinstance(part, e.AttributeAccess) else None
+        if steps is None or not isinstance(first := next(iter(steps[1]), None), str):
+            continue
+        name = f"{module.address} {steps[0]}", (first,)
+        local = module.source.locals.get(first) if steps[0] == "local" else None
+        is_whole = steps[0] == "var" and part is e.bare(expression)
+        if name in seen or (local is None and not is_whole):
+            continue
+        seen.add(name)
+        given = _given(module, first) if local is None else (read_attribute(*local), module)
+        if given is not None:
+            yield given
 
 
 def without_texts(text: str, secrets: frozenset[str]) -> str:

@@ -101,3 +101,11 @@ def test_a_variable_of_locals_tells_what_these_are_made_of(tmp_path: Path) -> No
     code = 'locals {\n  base = "SECRET"\n}\nmodule "inner" {\n  source = "./inner"\n  it = "x-${local.base}-${var.env}"\n}\n'
     (tmp_path / "main.tf").write_text(f'variable "env" {{\n  default = "prod"\n}}\n{code.replace("SECRET", SECRET)}')
     assert secret_texts(load_module(tmp_path)) == {SECRET, "x-", "-"}, "what stands beside it is no secret"
+
+
+@pytest.mark.parametrize("link", ['"${local.l%d}${local.l%d}"', "[local.l%d, local.l%d]"])
+def test_locals_that_double_each_other_are_looked_at_once(tmp_path: Path, link: str) -> None:
+    """Followed by each way, a chain of 60 would be 2^60 ways; one of thousands would be deeper than any stack."""
+    chain = "".join(f"  l{n} = {link % (n - 1, n - 1)}\n" for n in range(1, 3_000))
+    (tmp_path / "main.tf").write_text(f'locals {{\n  l0 = "{SECRET}"\n{chain}  made = sensitive(local.l2999)\n}}\n')
+    assert secret_texts(load_module(tmp_path)) == {SECRET}
