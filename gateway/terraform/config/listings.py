@@ -8,9 +8,13 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from gateway.core.go_regexp import NotARegexp, compiled
 from gateway.terraform.file_tree import FileTree
+
+if TYPE_CHECKING:
+    import re2
 
 _CALL: Final = re.compile(
     rb"\bfileset\(\s*(?:path\.(module|root)|"
@@ -68,7 +72,10 @@ def _listed(files: FileTree, folder: str, pattern: str) -> Listing | None:
         folders.append(below)
         inside = posixpath.relpath(below, folder)
         paths = (posixpath.normpath(posixpath.join(inside, name)) for name in files.names(below))
-        names += (path for path in paths if matched.fullmatch(path))
+        try:
+            names += (path for path in paths if matched.fullmatch(path))
+        except UnicodeEncodeError:
+            return None  # a name that is no UTF-8
         if len(names) > _MOST_FILES:
             return None
     return Listing(tuple(sorted(names)), tuple(folders))
@@ -88,8 +95,8 @@ def _folders(files: FileTree, folder: str, depth: int) -> Iterator[str | None]:
             todo += ((posixpath.normpath(posixpath.join(here, name)), left - 1) for name in sorted(inner))
 
 
-def _matcher(pattern: str) -> re.Pattern[str] | None:
-    """The pattern as a regular expression; None if it is not understood."""
+def _matcher(pattern: str) -> "re2._Regexp | None":
+    """The pattern as a regular expression, which takes linear time however many wildcards it has; None if it is not understood."""
     parts = _PART.findall(pattern)
     if (
         not pattern
@@ -103,7 +110,10 @@ def _matcher(pattern: str) -> re.Pattern[str] | None:
         return None
     if "**" in pattern and any(step != "**" and "**" in step for step in pattern.split("/")):
         return None
-    return re.compile("".join(_meaning(part) for part in parts))
+    try:
+        return compiled("".join(_meaning(part) for part in parts))
+    except NotARegexp:
+        return None  # larger than one may be, or no UTF-8
 
 
 def _meaning(part: str) -> str:

@@ -111,3 +111,19 @@ def test_a_new_file_is_other_code_and_its_folder_is_watched(tmp_path: Path) -> N
     before = load_code(root).digest
     (root / "data" / "three" / "g.yaml").write_text("{}")
     assert load_code(root).digest != before
+
+
+def test_a_pattern_of_many_wildcards_takes_linear_time(tmp_path: Path) -> None:
+    """A matcher that tries every way would not end."""
+    root = _stack(tmp_path, f'fileset("${{path.module}}/data", "{"*a" * 60}*b")')
+    (root / "data" / ("a" * 250)).write_text("{}")
+    assert _found(root, "data", f"{'*a' * 60}*b") == []
+
+
+def test_a_name_that_is_no_text_is_not_listed(tmp_path: Path) -> None:
+    root = _stack(tmp_path)
+    try:
+        (root / "data" / "\udce9.yaml").write_text("{}")
+    except OSError:
+        return  # this file system has no such names
+    assert not read_listings(DiskTree(root), ".", [b'x = fileset("data", "*.yaml")\n'])
