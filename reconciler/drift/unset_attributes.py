@@ -32,11 +32,15 @@ _CALLED = {"vpc_security_group_ids": "groups"}
 
 
 def drift_of_unset_attributes(
-    plan: TerraformPlan, events: Sequence[Event], ignored: Collection[tuple[str, str]]
+    plan: TerraformPlan,
+    events: Sequence[Event],
+    ignored: Collection[tuple[str, str]],
+    null: Collection[tuple[str, str]] = (),
 ) -> tuple[list[Drift], list[Left]]:
     """The values that somebody set, by the events, and that the plan does not show; and those of them that may hold a secret.
 
-    `ignored` are (address, attribute) that the code tells Terraform to ignore. Several values of one block are one drift.
+    `ignored` are (address, attribute) that the code tells Terraform to ignore, and `null` those that it writes and that are null. Several
+    values of one block are one drift.
     """
     shown = {change.top_key for change in plan.changes}
     found: dict[tuple[str, str], list[tuple[ResourceChange, DriftOrigin]]] = {}
@@ -46,7 +50,7 @@ def drift_of_unset_attributes(
             continue
         if change.top_key in ignored or (change.address, "all") in ignored:
             continue
-        if plan.sets(change) or (origin := _set_by(change, plan, events)) is None:
+        if (plan.sets(change) and change.top_key not in null) or (origin := _set_by(change, plan, events)) is None:
             continue
         if change.sensitive:
             secret.setdefault(change.top_key, _secret(change, origin))

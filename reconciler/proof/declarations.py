@@ -1,5 +1,6 @@
 """Compares the code's declarations with wanted values by our own evaluator, without running terraform."""
 
+import contextlib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,6 +65,18 @@ def ignored_changes(root: Path) -> frozenset[tuple[str, str]]:
         for document, listed in lifecycle_arguments(instance, "ignore_changes"):
             names = re.findall(r"[a-z_][a-z0-9_]*", document.text(document.expression(listed)))
             found |= {(instance.address, name) for name in names}
+    return frozenset(found)
+
+
+def written_as_null(root: Path, attributes: Collection[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """Those of (address, attribute) that a block writes and that are null in this instance, which is as if they were not written."""
+    module = load_module(root) if attributes else None
+    found: set[tuple[str, str]] = set()
+    for address, attribute in attributes:
+        instance = module.instance(address) if module is not None else None
+        with contextlib.suppress(Unknown):
+            if instance is not None and attribute in instance.names and declared(instance, attribute) is None:
+                found.add((address, attribute))
     return frozenset(found)
 
 

@@ -21,7 +21,7 @@ from reconciler.errors import StateNotUpdated, TerraformFailed
 from reconciler.model import Drift, Edited, Left, Wanted, is_new, is_replacement
 from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
 from reconciler.proof.composites import composites, offered, parted
-from reconciler.proof.declarations import ignored_changes
+from reconciler.proof.declarations import ignored_changes, written_as_null
 from reconciler.proof.other_roots import other_roots
 from reconciler.proof.plan_errors import divided_by_plan
 from reconciler.proof.proofs import Verified, describe
@@ -72,7 +72,7 @@ async def reconcile_with_plan(
         rest = _beside(events, {import_id_of(drift.wanted) for drift in there})
         adopted = await adopted_creations(terraform, root, rest, live_objects(document), around=around, how=how)
         replaced = {drift.wanted.address for drift in there}
-        unset, left = drift_of_unset_attributes(plan, events, ignored_changes(root))
+        unset, left = _unset(plan, events, root)
         new = [*there, *adopted.drifts, *(each for each in unset if each.wanted.address not in replaced)]
         left = [each for each in left if each.wanted.address not in replaced]
         unwritten = adopted.left if how is not Adopt.NONE else ()
@@ -80,7 +80,7 @@ async def reconcile_with_plan(
             context, there, lambda inside: _prove(inside, new, left, events, path, unwritten=unwritten)
         )
         return adopted.in_report(report)
-    unset, secret = drift_of_unset_attributes(plan, events, ignored_changes(root)) if plan and events else ([], [])
+    unset, secret = _unset(plan, events, root) if plan and events else ([], [])
     own, unset = as_own_resources(load_module(root), unset, live_objects(document)) if unset else ([], unset)
     adopted = await adopted_creations(terraform, root, events, live_objects(document), around=around, how=how, more=own)
     new = [*adopted.drifts, *unset]
@@ -107,6 +107,12 @@ def with_unaccounted(report: Report, plan: TerraformPlan | None) -> Report:
         for each in rest
     )
     return replace(report, left=(*report.left, *left))
+
+
+def _unset(plan: TerraformPlan, events: Sequence[Event], root: Path) -> tuple[list[Drift], list[Left]]:
+    """What the code leaves unset, or sets to null, and somebody set by the events."""
+    null = written_as_null(root, frozenset(change.top_key for change in plan.drift if plan.sets(change)))
+    return drift_of_unset_attributes(plan, events, ignored_changes(root), null)
 
 
 def _replaced(plan: TerraformPlan, events: Sequence[Event], root: Path) -> list[Drift]:

@@ -13,6 +13,7 @@ from itertools import islice
 
 from tree_sitter import Node
 
+from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
 from gateway.terraform.config.module import (
     META,
@@ -32,8 +33,9 @@ from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown, Value
 from reconciler.rewrite.trace import blocks, conversions, documents, functions, lists, overrides, policies, references
-from reconciler.rewrite.trace.inverse import negated, opposite, then
+from reconciler.rewrite.trace.inverse import Inverse, negated, opposite, then
 from reconciler.rewrite.trace.sites import Alias, Cursor, NoSite, TracedSite, source_of
+from reconciler.terraform.json_documents import document_in
 
 _DEPTH = 60
 _MOST_SITES = 200
@@ -216,9 +218,38 @@ def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, 
         yield from functions.condition(cursor, expression, other, _follow)
     if isinstance(e.bare(chosen), e.LiteralValue) and _shares_names(expression.condition, other):
         # `row.size != "" ? tonumber(row.size) : 30`: with a value of its own the other branch holds.
+        there = cursor.step(f"{line}, and would not be with another value")
         with contextlib.suppress(Unknown):
-            yield from _follow(cursor.step(f"{line}, and would not be with another value"), other, path)
+            yield from _follow(there, other, path)
+            if not path:
+                yield from _in_members(there, expression.condition, other)
     yield from _follow(cursor.step(line), chosen, path)
+    if not path:
+        yield from functions.condition(cursor, expression, other, _follow, compared=True)
+
+
+def _in_members(cursor: Cursor, condition: Expression, other: Expression) -> Iterator[TracedSite]:
+    """Sites in the members of an object, or of a document of one, that refer to what a condition asks for: with these there is the object."""
+    written = e.bare(other)
+    if isinstance(written, e.FunctionCall) and written.name == "jsonencode" and len(written.arguments) == 1:
+        written = e.bare(written.arguments[0])
+    if not isinstance(written, e.Object):
+        return
+    for element in written.elements:
+        if _shares_names(condition, element.value):
+            key = values.text(value_of(element.key, cursor.scope))
+            convert = then(_member(key), cursor.convert)
+            yield from _follow(replace(cursor, convert=convert, entry=None), element.value, ())
+
+
+def _member(key: str) -> Inverse:
+    def find_member(value: Json) -> Json:
+        whole = document_in(value) if isinstance(value, str) else value
+        if not isinstance(whole, Mapping) or key not in whole:
+            raise Unknown(f"the wanted value has no {key}")
+        return whole[key]
+
+    return find_member
 
 
 def _shares_names(one: Expression, other: Expression) -> bool:

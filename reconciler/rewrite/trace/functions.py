@@ -142,13 +142,13 @@ def template(cursor: Cursor, expression: e.Template, follow: Follow) -> Iterator
     yield cursor.step(f"{cursor.document.at(expression.start)} the text between its interpolations").text(expression)
 
 
-def condition(cursor: Cursor, expression: e.Conditional, other: Expression, follow: Follow) -> Iterator[TracedSite]:
-    """Sites of the bool that decides a conditional: switched, it gives the value of the other branch."""
-    switch, wanted = e.bare(expression.condition), other is expression.then
-    while isinstance(switch, e.Unary) and switch.operator == "!":
-        switch, wanted = e.bare(switch.operand), not wanted
-    if not isinstance(switch, e.AttributeAccess | e.IndexAccess):
-        return
+def condition(
+    cursor: Cursor, expression: e.Conditional, other: Expression, follow: Follow, *, compared: bool = False
+) -> Iterator[TracedSite]:
+    """Sites of what decides a conditional: with another value it gives the value of the other branch.
+
+    Those of bools; `compared`: those of values that are compared with others, which mostly decide about more.
+    """
     try:
         result = values.to_json(value_of(other, cursor.scope))
     except Unknown:
@@ -157,10 +157,44 @@ def condition(cursor: Cursor, expression: e.Conditional, other: Expression, foll
     def switched(value: Json) -> Json:
         if not equal(value, result):
             raise Unknown("the other branch does not have the wanted value")
-        return wanted
+        return value
 
     line = f"{cursor.document.at(expression.start)} switched: {source_of(cursor.document, expression.condition)}"
-    yield from follow(replace(cursor.step(line), convert=then(switched, cursor.convert), entry=None), switch, ())
+    there = replace(cursor.step(line), convert=then(switched, cursor.convert), entry=None)
+    for decided, convert in _deciding(expression.condition, cursor.scope, other is expression.then, compared=compared):
+        yield from follow(replace(there, convert=then(convert, there.convert)), decided, ())
+
+
+_GIVE_BOOLS = frozenset({"coalesce", "lookup", "nonsensitive", "tobool", "try"})
+
+
+def _deciding(
+    expression: Expression, scope: EvaluationScope, wanted: bool, *, compared: bool
+) -> Iterator[tuple[Expression, Inverse]]:
+    """What one condition consists of that can make it true or false, as `wanted`, each with the value that does."""
+    switch = e.bare(expression)
+    match switch:
+        case e.Unary(operator="!", operand=operand):
+            yield from _deciding(operand, scope, not wanted, compared=compared)
+        case e.Binary(operator="&&" | "||", left=left, right=right):
+            for side in (left, right):
+                with contextlib.suppress(Unknown):
+                    if values.truth(value_of(side, scope)) != wanted:
+                        yield from _deciding(side, scope, wanted, compared=compared)
+        case e.Binary(operator="==" | "!=", left=left, right=right) if compared and (switch.operator == "==") == wanted:
+            for side, constant in ((left, right), (right, left)):
+                with contextlib.suppress(Unknown):
+                    given = values.to_json(value_of(constant, scope))
+                    if given is not None and not isinstance(e.bare(side), e.LiteralValue):
+                        yield side, _always(given)
+        case e.AttributeAccess() | e.IndexAccess() if not compared:
+            yield switch, _always(wanted)
+        case e.FunctionCall(name=name) if not compared and name in _GIVE_BOOLS:
+            yield switch, _always(wanted)
+
+
+def _always(given: Json) -> Inverse:
+    return lambda _: given
 
 
 def _in_merge(

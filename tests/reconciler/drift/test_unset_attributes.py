@@ -48,6 +48,12 @@ def test_what_somebody_set_is_drift(changes: tuple[ResourceChange, ...], keys: l
     assert drift.origin.actor == "ada"
 
 
+def test_what_the_code_sets_to_null_is_not_set() -> None:
+    plan = _plan(_PROTECTED, configured={"aws_instance.a": frozenset({"disable_api_termination"})})
+    found, _ = drift_of_unset_attributes(plan, [_event("disableapitermination")], (), {_PROTECTED.top_key})
+    assert [drift.wanted.top_key for drift in found] == [_PROTECTED.top_key]
+
+
 @pytest.mark.parametrize(
     ("plan", "events", "ignored"),
     [

@@ -8,7 +8,14 @@ import pytest
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.json import Json
 from reconciler.model import Wanted
-from reconciler.proof.declarations import Declaration, addresses, captures, ignored_changes, read_declared
+from reconciler.proof.declarations import (
+    Declaration,
+    addresses,
+    captures,
+    ignored_changes,
+    read_declared,
+    written_as_null,
+)
 
 CODE = """
 variable "size" {
@@ -108,3 +115,12 @@ def test_policies_are_compared_as_aws_reads_them(wanted: str, code: str, same: b
 )
 def test_a_switch_that_a_block_does_not_set_is_off(wanted: Json, code: Json, same: bool) -> None:
     assert captures(wanted, code) is same
+
+
+def test_what_is_null_in_one_instance(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(
+        'resource "aws_x" "a" {\n  for_each = { one = null, two = 2 }\n  size = each.value\n  arn = aws_y.b.arn\n}\n'
+    )
+    asked = {(f'aws_x.a["{key}"]', name) for key in ("one", "two", "none") for name in ("size", "arn", "unset")}
+    assert written_as_null(tmp_path, asked) == {('aws_x.a["one"]', "size")}
+    assert written_as_null(tmp_path / "nothing", ()) == frozenset()

@@ -1,5 +1,6 @@
 """Whatever a value is made of: the literal that can be changed is found, and the whole has the wanted value afterwards."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from gateway.core.model.json import Json
 from gateway.terraform.lang.evaluate import EvaluationScope
 from gateway.terraform.lang.grammar import parse_expression
 from gateway.terraform.lang.values import Unknown
+from reconciler.model import Wanted
 from reconciler.rewrite.trace.solution import variable_of
+from reconciler.rewrite.value_edits import edit_values
 from tests.kit.expression_edit import edited, replaced
 
 
@@ -61,6 +64,48 @@ def test_a_bool_is_switched_if_the_other_branch_has_the_value(tmp_path: Path) ->
     assert edited(tmp_path, expression, "9dd4e461268c8034f5c8564e155c67a6") == replaced(expression, "= false", "= true")
     turned = '!var.on ? md5("y") : md5("x")'
     assert edited(tmp_path, turned, "9dd4e461268c8034f5c8564e155c67a6") == replaced(turned, "= false", "= true")
+
+
+@pytest.mark.parametrize(
+    ("condition", "old", "new"),
+    [
+        ("tobool(var.on)", "= false", "= true"),
+        ("try(tobool(var.on), false)", "= false", "= true"),
+        ("var.on && var.hours > 1", "= false", "= true"),
+        ("var.on || var.hours > 9", "= false", "= true"),
+        ('var.name == "tasks"', '"jobs"', '"tasks"'),
+        ('!(var.name != "tasks")', '"jobs"', '"tasks"'),
+    ],
+)
+def test_what_decides_is_changed_where_it_is_given(condition: str, old: str, new: str, tmp_path: Path) -> None:
+    expression = f'{condition} ? md5("x") : md5("y")'
+    wanted = "9dd4e461268c8034f5c8564e155c67a6"
+    assert edited(tmp_path, expression, wanted) == replaced(expression, old, new)
+
+
+@pytest.mark.parametrize("condition", ["var.on && var.hours > 9", 'var.name != "jobs"', "var.hours > 9"])
+def test_what_does_not_decide_alone_is_not_changed(condition: str, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="Left"):
+        edited(tmp_path, f'{condition} ? md5("x") : md5("y")', "9dd4e461268c8034f5c8564e155c67a6")
+
+
+@pytest.mark.parametrize("made", ["%s", "jsonencode(%s)"])
+def test_an_object_is_there_once_the_member_is_given_that_its_condition_asks_for(made: str, tmp_path: Path) -> None:
+    code = """variable "queues" {
+  default = { a = {}, b = { tries = 3 } }
+}
+
+resource "aws_queue" "this" {
+  for_each = var.queues
+  redrive  = try(each.value.tries, null) == null ? null : %s
+}
+""" % (made % '{ target = "arn:dead", count = each.value.tries }')
+    value: Json = {"target": "arn:dead", "count": 6}
+    wanted = Wanted(
+        address='aws_queue.this["a"]', attribute="redrive", value=value if made == "%s" else json.dumps(value)
+    )
+    result = edit_values(tmp_path, [wanted], {Path("main.tf"): code.encode()})
+    assert result.files[Path("main.tf")].decode() == code.replace("a = {}", "a = { tries = 6 }")
 
 
 @pytest.mark.parametrize(
