@@ -324,7 +324,8 @@ class Line:
             if missing
             else prove_unedited(context, first, explain)
         )
-        if untracked := set(proved.edited.files) - await branch.tracked(list(proved.edited.files)):
+        there = [path for path in proved.edited.files if (branch.root / path).exists()]
+        if untracked := set(there) - await branch.tracked(there):
             own = [want for want in missing if change.first.has(want)]
             return proposal_without_edits(change.first.classified, left=leave_all(own, _not_in_git(untracked)))
         proposal = proposal_with_edits(change, proved, first, before=before)

@@ -1,7 +1,7 @@
 """Copies of a stack's code that may be edited and planned, with the files that `terraform init` left beside the original."""
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os.path import commonpath
 from pathlib import Path
@@ -43,15 +43,23 @@ def common_directory(path: Path, others: Sequence[Path] = ()) -> Path:
 
 @contextmanager
 def temporarily_written(root: Path, files: Mapping[Path, bytes]) -> Iterator[Mapping[Path, bytes]]:
-    """Write files for the duration of the block, then restore them. Yields their previous bytes."""
-    before = {path: (root / path).read_bytes() for path in files}
+    """Write files for the duration of the block, then restore them. Yields their previous bytes; none of a new file, which goes again."""
+    before = bytes_before(root, files)
     try:
         for path, content in files.items():
             (root / path).write_bytes(content)
-        yield before
+        yield {**dict.fromkeys(files, b""), **before}
     finally:
-        for path, content in before.items():
-            (root / path).write_bytes(content)
+        for path in files:
+            if path in before:
+                (root / path).write_bytes(before[path])
+            else:
+                (root / path).unlink(missing_ok=True)
+
+
+def bytes_before(root: Path, files: Collection[Path]) -> Mapping[Path, bytes]:
+    """The bytes of those files that are there."""
+    return {path: (root / path).read_bytes() for path in files if (root / path).exists()}
 
 
 def link_downloaded(root: Path, data: Path | None) -> None:

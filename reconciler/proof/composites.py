@@ -30,7 +30,7 @@ from reconciler.model import (
     is_replacement,
     unified_diff,
 )
-from reconciler.proof.code_copies import temporarily_written
+from reconciler.proof.code_copies import bytes_before, temporarily_written
 from reconciler.proof.proofs import Explain
 from reconciler.proof.proved_edit import ProofContext, prove_edits
 from reconciler.rewrite.new_references import is_named_in, names_resource
@@ -236,9 +236,8 @@ async def offered(
         if proved.left or not proved.proofs:
             return tuple(left)
         edited = proved.edited.files
-        diff = "".join(
-            unified_diff(path, (context.root / path).read_bytes(), new) for path, new in sorted(edited.items())
-        )
+        before = bytes_before(context.root, edited)
+        diff = "".join(unified_diff(path, before.get(path, b""), new) for path, new in sorted(edited.items()))
     return tuple(
         replace(entry, reason=f"{entry.reason} {_OFFERED}", diff=diff) if entry.wanted.key == first else entry
         for entry in left

@@ -5,7 +5,7 @@ A file may be a template that Terraform fills in: what it puts in stays as it is
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -100,6 +100,27 @@ class DataFile:
                 made += 1
                 yield DataEntry(self, holder, position, name, tuple(_texts(held)), self.splice(start, start, "").start)
 
+    def with_values(self, pairs: Pairs, kept: Collection[str]) -> str:
+        """The text of the file with other values and keys, without its comments but for the lines in `kept`. Raises `CannotEdit`."""
+        try:
+            top = yaml.compose(self.plain, Loader=yaml.SafeLoader)
+        except (yaml.YAMLError, RecursionError, ValueError) as error:
+            raise CannotEdit(f"{self.document.path} is no document of YAML or JSON ({error}).") from None
+        if top is None or self.is_csv:
+            raise CannotEdit(f"{self.document.path} is no document of YAML or JSON.")
+        scalars = list(_scalars(top))
+        spans = list(_scalar_spans(top))
+        changes = [change for each in scalars for change in _changes(each, pairs)]
+        for found in _COMMENT_LINE.finditer(self.plain):
+            at = max(found.start("mark"), found.start("after"))
+            if found[0].strip() not in kept and not any(start <= at < end for start, end in spans):
+                changes.append((found.start(), found.end(), ""))
+        return _changed(self.text, 0, len(self.text), changes)
+
+    def comment_lines(self) -> frozenset[str]:
+        """The lines of the file that are comments, or look so."""
+        return frozenset(line for each in self.text.splitlines() if (line := each.strip()).startswith("#"))
+
     def _rows(self) -> Iterator[DataEntry]:
         for position, fields in enumerate(csv_rows(self.text)[1 : _MOST + 1]):
             texts = tuple(_field(self.text[start:end]) for start, end in fields)
@@ -178,15 +199,21 @@ def _table(pairs: Pairs) -> Mapping[str, str]:
 
 
 _COMMENT: Final = re.compile(r"(?:\n[ \t]*|[ \t]+)#[^\n]*")
+_COMMENT_LINE: Final = re.compile(r"^[ \t]*(?P<mark>#)[^\n]*\n?|[ \t]+(?P<after>#)[^\n]*", re.MULTILINE)
 
 
 def _scalar_spans(node: Any) -> Iterator[tuple[int, int]]:
+    return ((each.start_mark.index, each.end_mark.index) for each in _scalars(node))
+
+
+def _scalars(node: Any) -> Iterator[Any]:
+    """The plain values in a node, and the keys of its maps."""
     if node.id == "scalar":
-        yield node.start_mark.index, node.end_mark.index
+        yield node
     else:
         for item in node.value:
             for part in item if node.id == "mapping" else (item,):
-                yield from _scalar_spans(part)
+                yield from _scalars(part)
 
 
 def _texts(node: Any) -> Iterator[str]:

@@ -27,6 +27,7 @@ from reconciler.rewrite.editors.hcl_text import CannotEdit, key, quoted, to_hcl
 from reconciler.rewrite.editors.list_items import append_item
 from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, newline
 from reconciler.rewrite.instance_sources import instance_sources, literals, plain_text
+from reconciler.rewrite.new_files import new_files
 from reconciler.rewrite.siblings import NewInstance
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 def add_instance(code: EditedCode, like: NewInstance, wanted: Wanted, new: frozenset[str] = frozenset()) -> EditedCode:
     """The code with the instance `wanted`, and with no other one but at the addresses `new`. Raises `CannotEdit`."""
     before = code.addresses()
-    for document, splice in chain(_additions(code, like), _alike(code, like)):
+    for document, splice in chain(_additions(code, like), _alike(code, like), _of_files(code, like)):
         try:
             after = code.after(document, splice, wanted, (f"{wanted.address} is one of several, as {like.sibling}",))
             added = after.addresses() - before
@@ -84,7 +85,7 @@ def new_addresses(code: EditedCode, like: NewInstance, wanted: Wanted) -> Iterat
     The entry need not have the sibling's key: its own may be made of several values, or be its place in a list.
     """
     before, sibling = code.addresses(), parse_address(like.sibling)
-    for document, splice in _alike(code, like):
+    for document, splice in chain(_alike(code, like), _of_files(code, like)):
         try:
             after = code.after(document, splice, wanted).addresses()
         except (CannotEdit, CodeInvalid, Unknown):
@@ -186,6 +187,15 @@ def _levels(code: EditedCode, address: str) -> Iterator[tuple[Module, Document, 
     while module.parent is not None and module.call is not None and module.call_document is not None:
         yield module.parent, module.call_document, module.call
         module = module.parent
+
+
+def _of_files(code: EditedCode, like: NewInstance) -> Iterator[tuple[Document, Splice]]:
+    """One more file, where files make the instances of the sibling's block or of a module around it."""
+    sources = set[int]()
+    for module, _, _ in _levels(code, like.sibling):
+        if module.source.listings and id(module.source) not in sources:
+            sources.add(id(module.source))
+            yield from new_files(module, like)
 
 
 def _added(document: Document, node: e.Object | e.Tuple | e.LiteralValue, like: NewInstance) -> Splice | None:

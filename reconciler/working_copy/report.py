@@ -25,7 +25,7 @@ class Report:
     """The drift that the edits write back; all of it is proved."""
     edited: Edited = field(default_factory=Edited)
     before: Mapping[Path, bytes] = field(default_factory=dict)
-    """The previous bytes of the edited files."""
+    """The previous bytes of the edited files that were there."""
     left: tuple[Left, ...] = ()
     created: tuple[LeftCreation, ...] = ()
     """What the events say was created, and what is not written."""
@@ -60,7 +60,7 @@ class Report:
     @property
     def diff(self) -> str:
         """The unified diff of all edits."""
-        return "".join(unified_diff(path, self.before[path], new) for path, new in sorted(self.edited.files.items()))
+        return "".join(unified_diff(path, self.before.get(path, b""), new) for path, new in sorted(self.edited.files.items()))
 
 
 def write(path: Path, report: Report) -> None:
@@ -72,6 +72,9 @@ def write(path: Path, report: Report) -> None:
         if (path / name).read_bytes() != before:
             message = f"{path / name} was changed while Sentinel worked on it, so nothing was written. Run it again."
             raise CodeInvalid(message)
+    if taken := [name for name in report.edited.files if name not in report.before and (path / name).exists()]:
+        message = f"{path / taken[0]} was made while Sentinel worked, so nothing was written. Run it again."
+        raise CodeInvalid(message)
     top = repository_of(path)
     if outside := [name for name in report.edited.files if not (path / name).resolve().is_relative_to(top)]:
         message = f"{path / outside[0]} leads out of the repository {top}, so nothing was written."

@@ -19,7 +19,7 @@ from reconciler.drift.own_resources import as_own_resources
 from reconciler.drift.unset_attributes import drift_of_unset_attributes
 from reconciler.errors import StateNotUpdated, TerraformFailed
 from reconciler.model import Drift, Edited, Left, Wanted, is_new, is_replacement
-from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
+from reconciler.proof.code_copies import bytes_before, copy_with_surroundings, temporarily_written
 from reconciler.proof.composites import composites, offered, parted
 from reconciler.proof.declarations import ignored_changes, written_as_null
 from reconciler.proof.other_roots import other_roots
@@ -236,7 +236,7 @@ async def _prove(
             drifts = []
             continue
         if verified.holds and not parted(together, drifts, left):
-            before = {name: (path / name).read_bytes() for name in edited.files}
+            before = bytes_before(path, edited.files)
             report = Report(
                 drifts=tuple(drifts),
                 edited=edited,

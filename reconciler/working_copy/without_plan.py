@@ -17,7 +17,7 @@ from reconciler.adoption.model import LeftCreation
 from reconciler.changes.classification import classify_foreign_drift
 from reconciler.changes.cloudtrail import Event, matches, origins
 from reconciler.model import Drift, Edited, Left, Proof, Wanted
-from reconciler.proof.code_copies import copy_with_surroundings, temporarily_written
+from reconciler.proof.code_copies import bytes_before, copy_with_surroundings, temporarily_written
 from reconciler.proof.proofs import capture_proof, text_proofs
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.terraform.cli import Terraform
@@ -60,7 +60,7 @@ async def reconcile_without_plan(
     created = _unread_creations(events)
     if not edited.edits:
         return Report(left=left, created=created)
-    before = {name: (path / name).read_bytes() for name in edited.files}
+    before = bytes_before(path, edited.files)
     proofs = await _proofs(reads.terraform, root, edited, before)
     if broken := [proof for proof in proofs if not proof.held]:
         return Report(left=(*left, *_unproved(edited, broken)), created=created, proofs=proofs)

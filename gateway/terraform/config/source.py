@@ -15,7 +15,7 @@ from tree_sitter import Node
 from gateway.core.errors import CodeInvalid
 from gateway.terraform.config.listings import Asked, Listing, asked_listings, read_listings
 from gateway.terraform.config.templates import read_templates, template_names
-from gateway.terraform.file_tree import DEFAULT_WORKSPACE, FileTree, file_tree, read_workspace
+from gateway.terraform.file_tree import DEFAULT_WORKSPACE, EditedFiles, FileTree, file_tree, read_workspace
 from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.expression import LiteralValue, bare
 from gateway.terraform.lang.grammar import read_attribute
@@ -194,6 +194,7 @@ def load_sources(
     """
     files = _Files(file_tree(root), overlay, known)
     loaded: dict[str, Source] = {}
+    edited = EditedFiles(files.base, {posixpath.normpath(path.as_posix()): each for path, each in overlay.items()})
     downloaded = read_downloaded(files.base)
     workspace = read_workspace(files.base)
     todo = ["."]
@@ -204,7 +205,7 @@ def load_sources(
         if directory.count("/") > _DEPTH:
             raise CodeInvalid(f"{directory}: The modules are nested too deeply; nothing was read.")
         read = _load_directory(files, directory)
-        listings = read_listings(files.base, directory, read.texts)
+        listings = read_listings(edited, directory, read.texts)
         templates = read_templates(files.base, overlay, directory, read.texts, listings)
         source = replace(
             read,
@@ -229,9 +230,10 @@ def load_sources(
 def sources_after_edit(sources: Mapping[str, Source], files: Mapping[Path, Document]) -> Mapping[str, Source] | None:
     """The directories of some files after these were changed or added, their other files as they were read.
 
-    None if no source has one of the directories, or if its modules are called from other directories now, or if templates change. Raises `CodeInvalid`.
+    None if no source has one of the directories, or if its modules are called from other directories now, or if templates and data files
+    change or come. Raises `CodeInvalid`.
     """
-    if any(path in source.templates for source in sources.values() for path in files):
+    if any(each.is_data or any(path in source.templates for source in sources.values()) for path, each in files.items()):
         return None
     by_directory: dict[str, dict[Path, Document]] = {}
     for path, document in files.items():
