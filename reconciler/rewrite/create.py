@@ -395,7 +395,8 @@ class _Planner:
         except (CannotEdit, CodeInvalid):
             return []
         made = {each: others.get(each, created) for each in code.addresses() - self.code.addresses()}
-        if not belongs(code, address, like.sibling, created, self.live):
+        new = {other.arn or other.named_by.get("arn", "") for other in self.new.values()} - {""}
+        if not belongs(code, address, like.sibling, created, self.live, new=new):
             return []
         if all(is_declared(code, each, one) and self._holds(code, each, one) for each, one in made.items()):
             return [(wanted, created), *self._beside(address, made)]

@@ -6,7 +6,7 @@ instance is an entry like that of a sibling, whose values are copied; the values
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -28,7 +28,7 @@ from reconciler.rewrite.editors.list_items import append_item
 from reconciler.rewrite.editors.splice import Splice, alone_on_lines, indent_at, line_end, newline
 from reconciler.rewrite.instance_sources import instance_sources, literals, plain_text
 from reconciler.rewrite.new_files import new_files
-from reconciler.rewrite.siblings import NewInstance
+from reconciler.rewrite.siblings import NewInstance, part_of
 
 if TYPE_CHECKING:
     from reconciler.rewrite.data_entries import DataEntry, DataFile
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 def add_instance(code: EditedCode, like: NewInstance, wanted: Wanted, new: frozenset[str] = frozenset()) -> EditedCode:
     """The code with the instance `wanted`, and with no other one but at the addresses `new`. Raises `CannotEdit`."""
     before = code.addresses()
-    for document, splice in chain(_additions(code, like), _alike(code, like), _of_files(code, like)):
+    for document, splice in chain(
+        _additions(code, like), _alike(code, like), _by_parts(code, like), _elsewhere(code, like), _of_files(code, like)
+    ):
         try:
             after = code.after(document, splice, wanted, (f"{wanted.address} is one of several, as {like.sibling}",))
             added = after.addresses() - before
@@ -85,7 +87,7 @@ def new_addresses(code: EditedCode, like: NewInstance, wanted: Wanted) -> Iterat
     The entry need not have the sibling's key: its own may be made of several values, or be its place in a list.
     """
     before, sibling = code.addresses(), parse_address(like.sibling)
-    for document, splice in chain(_alike(code, like), _of_files(code, like)):
+    for document, splice in chain(_alike(code, like), _elsewhere(code, like), _of_files(code, like)):
         try:
             after = code.after(document, splice, wanted).addresses()
         except (CannotEdit, CodeInvalid, Unknown):
@@ -127,11 +129,22 @@ def _copies(
     """Each entry that has values of the sibling, with its rank and the copy of it."""
     olds = {plain_text(old) for old, new in like.values if new is not None}
     for is_keyed, texts, copy in _entries_of(document, node):
-        score = len(olds & texts)
+        parts = tuple(_parts(like, texts - olds))
+        score = len(olds & texts) + len(parts)
+        whole = replace(like, values=(*like.values, *parts))
         if score and is_keyed:
-            yield (True, -score), partial(copy, like)
+            yield (True, -score), partial(copy, whole)
         elif score:
-            yield from (((False, rank - score), partial(copy, named)) for rank, named in _named(like, texts))
+            yield from (((False, rank - score), partial(copy, named)) for rank, named in _named(whole, texts))
+
+
+def _parts(like: NewInstance, texts: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """The texts of an entry that are parts of values of the sibling, each with the part of the new value in its place."""
+    pairs = [(old, new) for old, new in like.values if isinstance(old, str) and isinstance(new, str)]
+    for text in sorted(each for each in texts if len(each) > 1):
+        part = next((part for old, new in pairs if (part := part_of(text, old, new)) and part != text), "")
+        if part:
+            yield text, part
 
 
 def _entries_of(
@@ -189,13 +202,54 @@ def _levels(code: EditedCode, address: str) -> Iterator[tuple[Module, Document, 
         module = module.parent
 
 
+def _by_parts(code: EditedCode, like: NewInstance) -> Iterator[tuple[Document, Splice]]:
+    """Additions where the key is made of several texts: a further entry has the part of the new key that tells it from the sibling's."""
+    texts = {
+        text
+        for module, document, block in _levels(code, like.sibling)
+        for place, node in instance_sources(module, document, block)
+        for text in _names_in(place, node)
+        if len(text) > 1 and text != like.old and text in like.old
+    }
+    for text in sorted(texts, key=lambda each: (-len(each), each))[:_MOST_NAMES]:
+        if part := part_of(text, like.old, like.new):
+            yield from _additions(code, replace(like, old=text, new=part))
+
+
+def _names_in(document: Document, node: "e.Object | e.Tuple | e.LiteralValue | DataFile") -> Iterator[str]:
+    """The keys of the entries of a collection, and the values of those without one."""
+    match node:
+        case e.Object(elements=elements):
+            for element in elements:
+                yield document.source[element.key.start : element.key.end].decode().strip('"')
+        case e.Tuple(items=items):
+            for item in items:
+                yield from literals(item)
+        case e.LiteralValue():
+            return
+        case _:
+            for row in node.entries():
+                yield from (row.key,) if row.key else row.texts
+
+
+def _elsewhere(code: EditedCode, like: NewInstance) -> Iterator[tuple[Document, Splice]]:
+    """One more entry in another branch of the data files than the sibling's."""
+    from reconciler.rewrite.entries_elsewhere import entries_elsewhere  # noqa: PLC0415  few stacks have data files
+
+    for module in _modules(code, like):
+        if module.source.templates:
+            yield from entries_elsewhere(module, like)
+
+
 def _of_files(code: EditedCode, like: NewInstance) -> Iterator[tuple[Document, Splice]]:
     """One more file, where files make the instances of the sibling's block or of a module around it."""
-    sources = set[int]()
-    for module, _, _ in _levels(code, like.sibling):
-        if module.source.listings and id(module.source) not in sources:
-            sources.add(id(module.source))
-            yield from new_files(module, like)
+    for module in _modules(code, like):
+        yield from new_files(module, like)
+
+
+def _modules(code: EditedCode, like: NewInstance) -> Iterable[Module]:
+    """The modules of the sibling's block and of the calls around it, one for each directory."""
+    return {module.source.directory: module for module, _, _ in _levels(code, like.sibling)}.values()
 
 
 def _added(document: Document, node: e.Object | e.Tuple | e.LiteralValue, like: NewInstance) -> Splice | None:

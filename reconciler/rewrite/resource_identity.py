@@ -1,6 +1,6 @@
 """Whether a resource that was created is one that the state has, or one that edited code declares."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from gateway.core.model.equality import equal
 from gateway.core.model.json import Json
@@ -71,10 +71,24 @@ def is_declared(code: EditedCode, address: str, created: Created) -> bool:
 
 
 def belongs(
-    code: EditedCode, address: str, sibling: str, created: Created, live: Mapping[str, Mapping[str, Json]]
+    code: EditedCode,
+    address: str,
+    sibling: str,
+    created: Created,
+    live: Mapping[str, Mapping[str, Json]],
+    *,
+    new: Collection[str] = (),
 ) -> bool:
-    """Whether an instance belongs to what the creation belongs to, where its sibling says that it is known to what that one belongs."""
-    names = [name for name, value in created.attributes.items() if created.parent and value == created.parent]
+    """Whether an instance belongs to what the creation belongs to, where its sibling says that it is known to what that one belongs.
+
+    And whether it refers to what the creation names by an ARN. `new` are the ARNs of what else was created, which the code does not have yet.
+    """
+    arns = frozenset(str(own["arn"]) for own in live.values() if own.get("arn")) | frozenset(new)
+    names = [
+        name
+        for name, value in created.attributes.items()
+        if (created.parent and value == created.parent) or (isinstance(value, str) and value in arns)
+    ]
     known = informed(code.module, live) if names else code.module
     one, other = known.instance(address), known.instance(sibling)
     if one is None or other is None:
@@ -85,10 +99,11 @@ def belongs(
         except Unknown:
             continue
         try:
-            if not equal(declared(one, name), created.parent):
+            if not equal(declared(one, name), created.attributes[name]):
                 return False
         except Unknown:
-            return False
+            if created.attributes[name] not in new:
+                return False
     return True
 
 

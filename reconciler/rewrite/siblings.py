@@ -182,3 +182,12 @@ def _same_part(name: str, key: str, wanted: str) -> str:
     before, found, after = name.partition(key)
     same = found and len(wanted) > len(before) + len(after) and wanted.startswith(before) and wanted.endswith(after)
     return wanted[len(before) : len(wanted) - len(after)] if same else ""
+
+
+def part_of(text: str, old: str, new: str, renamed: tuple[str, str] = ("", "")) -> str:
+    """What is in a new text where a text stands in the old one, the rest of which is the same but for a name; empty if it is not."""
+    before, found, after = old.rpartition(text)
+    if renamed[0]:
+        before, after = (each.replace(*renamed) for each in (before, after))
+    same = found and len(new) > len(before) + len(after) and new.startswith(before) and new.endswith(after)
+    return new[len(before) : len(new) - len(after)] if same else ""

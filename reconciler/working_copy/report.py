@@ -60,7 +60,9 @@ class Report:
     @property
     def diff(self) -> str:
         """The unified diff of all edits."""
-        return "".join(unified_diff(path, self.before.get(path, b""), new) for path, new in sorted(self.edited.files.items()))
+        return "".join(
+            unified_diff(path, self.before.get(path, b""), new) for path, new in sorted(self.edited.files.items())
+        )
 
 
 def write(path: Path, report: Report) -> None:

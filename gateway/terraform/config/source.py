@@ -233,7 +233,9 @@ def sources_after_edit(sources: Mapping[str, Source], files: Mapping[Path, Docum
     None if no source has one of the directories, or if its modules are called from other directories now, or if templates and data files
     change or come. Raises `CodeInvalid`.
     """
-    if any(each.is_data or any(path in source.templates for source in sources.values()) for path, each in files.items()):
+    if any(
+        each.is_data or any(path in source.templates for source in sources.values()) for path, each in files.items()
+    ):
         return None
     by_directory: dict[str, dict[Path, Document]] = {}
     for path, document in files.items():

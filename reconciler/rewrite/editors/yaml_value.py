@@ -26,7 +26,11 @@ def edit_yaml(site: YamlSite, value: Json) -> Splice:
     offset, source, plain = _read(site.document)
     try:
         before = _decoded(plain)
-        start, end, new = _change(YamlText(source), yaml.compose(plain, Loader=yaml.SafeLoader), site.steps, value)
+        top, text = yaml.compose(plain, Loader=yaml.SafeLoader), YamlText(source)
+        more = _more_items(before, site.steps, value)
+        start, end, new = (
+            _further(text, _node(top, site.steps), more) if more else _change(text, top, site.steps, value)
+        )
         if any(site.document.around) and _PUT_IN.search(new) and not _PUT_IN.search(source[start:end]):
             raise CannotEdit(f"{site.document.path} is a template, in which the value would be an interpolation.")
         after = _decoded(_plain(site.document, source[:start] + new + source[end:]))
@@ -101,10 +105,28 @@ def _with(document: Json, steps: Sequence[str], value: Json) -> Json:
     return {**held, key: _with(held.get(key), rest, value)}
 
 
+def _more_items(document: Json, steps: Sequence[str], value: Json) -> list[Json]:
+    """The maps or lists that a list has behind its present items; none if the items change too, or are texts and numbers."""
+    for step in steps:
+        if isinstance(document, list):
+            document = document[_index(step, len(document))]
+        else:
+            document = document.get(step) if isinstance(document, dict) else None
+    if not isinstance(document, list) or not isinstance(value, list) or not document:
+        return []
+    more = value[len(document) :]
+    return (
+        more if equal(value[: len(document)], document) and any(isinstance(each, dict | list) for each in more) else []
+    )
+
+
 def _index(step: str, length: int) -> int:
     if not step.isdecimal() or int(step) >= length:
         raise CannotEdit("The list in the file has no such item.")
     return int(step)
+
+
+_TIGHT = re.compile(r"\{[^\s}]")
 
 
 class YamlText:
@@ -121,6 +143,16 @@ class YamlText:
         """The end of the line of an offset, without its line break."""
         end = self.source.find("\n", at)
         return len(self.source) if end < 0 else end
+
+    def flow(self, value: Json) -> str:
+        """A value on one line, maps with spaces in their braces unless the file writes them without."""
+        if isinstance(value, dict):
+            inside = ", ".join(f"{yaml_scalar(name)}: {self.flow(item)}" for name, item in value.items())
+            gap = " " if inside and ("{ " in self.source or not _TIGHT.search(self.source)) else ""
+            return f"{{{gap}{inside}{gap}}}"
+        if isinstance(value, list):
+            return f"[{', '.join(map(self.flow, value))}]"
+        return yaml_scalar(value)
 
     def last_line_end(self, node: Any) -> int:
         """The end of the last line of a node: where a node of several lines ends, comments and empty lines may have been passed."""
@@ -227,6 +259,22 @@ def _in_brackets(text: YamlText, node: Any, now: Sequence[Json], wanted: Sequenc
     return first, end, source[first : end + len(source) - len(text.source)]
 
 
+def _further(text: YamlText, node: Any, more: Sequence[Json]) -> _Change:
+    """Items behind the last one of a list, each on one line."""
+    last = node.value[-1]
+    written = [text.flow(each) for each in more]
+    if node.flow_style and "\n" in text.source[node.start_mark.index : node.end_mark.index]:
+        return _appended(text, node, len(node.value) - 1, written)
+    if node.flow_style:
+        return last.end_mark.index, last.end_mark.index, "".join(f", {each}" for each in written)
+    start = text.line_start(last.start_mark.index)
+    opening = text.source[start : last.start_mark.index]
+    if opening.strip() != "-":
+        raise CannotEdit("The list in the file begins on the line of something else.")
+    end = text.last_line_end(last)
+    return end, end, "".join(f"\n{opening}{each}" for each in written)
+
+
 def _cut(text: YamlText, node: Any, position: int, kept: Sequence[int]) -> _Change:
     """An item of a list in brackets, with its comma and the comment after it."""
     item = node.value[position]
@@ -300,11 +348,16 @@ def _added(text: YamlText, holder: Any, steps: Sequence[str], value: Json) -> _C
         raise CannotEdit("The value is not there.")
     for step in reversed(steps[1:]):
         value = {step: value}
-    entry = f"{yaml_scalar(steps[0])}: {yaml_scalar(value)}"
     if not holder.value:
-        return holder.start_mark.index, holder.end_mark.index, f"{{{entry}}}"
+        return holder.start_mark.index, holder.end_mark.index, text.flow({steps[0]: value})
     key, held = holder.value[-1]
+    if key.style == '"':
+        entry = f"{json.dumps(steps[0])}: {json.dumps(value, ensure_ascii=False)}"
+    else:
+        entry = f"{yaml_scalar(steps[0])}: {text.flow(value)}"
     if holder.flow_style:
         return held.end_mark.index, held.end_mark.index, f", {entry}"
-    end = text.last_line_end(held)
-    return end, end, f"\n{' ' * key.start_mark.column}{entry}"
+    end, indent = text.last_line_end(held), " " * key.start_mark.column
+    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        entry = f"{yaml_scalar(steps[0])}:" + "".join(f"\n{indent}  - {text.flow(each)}" for each in value)
+    return end, end, f"\n{indent}{entry}"
