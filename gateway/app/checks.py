@@ -27,6 +27,7 @@ from gateway.line.checks.untold_values import BesideCheck, UntoldValuesCheck
 from gateway.line.ground_truth import GroundTruth
 from gateway.line.pipeline import Pipeline
 from gateway.line.read_budget import ReadBudget
+from gateway.line.standing import Standing
 from gateway.line.survey import Survey
 from gateway.plans.beside import effects_beside
 from gateway.plans.carried_calls import carried_calls
@@ -140,7 +141,13 @@ def open_pipeline(parts: Parts) -> Pipeline:
         ground=parts.ground,
         accounts={stack.name: stack.account for stack in parts.settings.stacks if stack.assume_role},
         reads=ReadBudget(FairLimitsOf(parts.engine), is_billed, parts.clock),
+        standing=standing(parts),
     )
+
+
+def standing(parts: Parts) -> Standing:
+    """What looks again at callers whose requests arrive slowly."""
+    return Standing(keys=parts.keys, stops=parts.ledger, clock=parts.clock)
 
 
 def open_plan_check(parts: Parts) -> PlanCheck:

@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from datetime import timedelta
-from functools import partial
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 
-from gateway.app.checks import open_pipeline, open_plan_check, open_plan_opener
+from gateway.app.checks import open_pipeline, open_plan_check, open_plan_opener, standing
 from gateway.app.parts import Parts
 from gateway.aws.client.live_reads import AwsLive
 from gateway.aws.client.own_account import OwnAccount
@@ -56,7 +55,6 @@ from gateway.doors.metrics import MetricsDoor
 from gateway.doors.router import App, DoorRouter
 from gateway.doors.shutdown import Stopping
 from gateway.identity.bearer import Bearer
-from gateway.identity.caller import still_in
 from gateway.identity.sigv4 import SigV4
 from gateway.identity.web_identity import WebIdentities
 from gateway.line.checks.fairness import FairLimitsOf
@@ -126,7 +124,7 @@ def aws_door(parts: Parts, pipeline: Pipeline) -> AwsDoor:
         https=server.public_url.startswith("https://"),
     )
     urls = ReplyUrls(public_url=server.public_url)
-    stands = partial(still_in, parts.keys, parts.clock)
+    again = standing(parts)
     plane = DataPlane(
         resolver=parts.resolver,
         stacks=parts.stacks,
@@ -145,7 +143,7 @@ def aws_door(parts: Parts, pipeline: Pipeline) -> AwsDoor:
         ),
         authenticator=sigv4,
         decoder=decoder,
-        reads=Reads(reads, urls, stands=stands),
+        reads=Reads(reads, urls, stands=again.holds),
         urls=urls,
         data=DataCalls(
             plane,
@@ -153,7 +151,7 @@ def aws_door(parts: Parts, pipeline: Pipeline) -> AwsDoor:
             DataSignatures(parts.clock, skew=timedelta(seconds=server.clock_skew_seconds)),
             AwsData(wire.aws, wire.client),
             urls,
-            stands=stands,
+            standing=again,
             refuse=parts.stops.refuse,
             states=StateWrites(parts.ground, StatesNow(reads).read),
         ),
@@ -217,6 +215,7 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
     task, replays = run_task(parts, stack), _open_replays(parts, stack)
     return ApiPorts(
         pipeline=pipeline,
+        standing=standing(parts),
         authenticator=Bearer(parts.keys, parts.clock),
         decoder=decoder,
         time_boxes=TimeBoxes(

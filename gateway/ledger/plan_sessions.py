@@ -27,6 +27,7 @@ from gateway.ledger.decide.plan_sessions import (
     session_row,
     used_changes,
 )
+from gateway.ledger.decide.revocation import refuse_revoked
 from gateway.ledger.decide.write_set import write_set
 from gateway.ledger.keyring import SqlKeyRing, issue_key, revoke_key
 from gateway.ledger.ledger import SqlLedger
@@ -98,6 +99,7 @@ class SqlPlanSessions:
         """End a session, and its key at once. Raises `errors.NotFound`."""
 
         def end(transaction: Transaction) -> None:
+            refuse_revoked(transaction, by)
             key = end_plan(transaction, plan, by=by.actor, at=at, exit_code=exit_code)
             revoke_key(transaction, key, at, distrust=False)  # its owner needs it no more
 

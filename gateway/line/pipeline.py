@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeVar
 
 import structlog
@@ -35,9 +35,9 @@ from gateway.core.errors import (
 )
 from gateway.core.failpoints import Point, failpoint
 from gateway.core.model.caller import ActorKind, Caller, sender_of
-from gateway.core.model.facts import Facts
+from gateway.core.model.facts import Facts, reach
 from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX, new_id
-from gateway.core.model.inbound import Inbound, Refusal, is_bound
+from gateway.core.model.inbound import Inbound, Refusal, Upload, is_bound
 from gateway.core.model.json import Json
 from gateway.core.model.motive import ceiling_text
 from gateway.core.model.mutation import Call, CallClass, EffectAction, Mutation
@@ -65,6 +65,7 @@ from gateway.line.checks.chain import CheckChain
 from gateway.line.checks.fairness import Admission
 from gateway.line.ground_truth import GroundTruth
 from gateway.line.read_budget import ReadBudget
+from gateway.line.standing import Standing, WatchedUpload
 from gateway.line.survey import Survey, nothing_known
 from gateway.line.withheld import outcome_for_agent
 
@@ -139,11 +140,13 @@ class Pipeline:
         reads: ReadBudget | None = None,
         store_seconds: float = _STORE_SECONDS,
         accounts: Mapping[str, str] | None = None,
+        standing: Standing | None = None,
     ) -> None:
         """`digest_key` keys the digests of calls, which are recorded. `settled` is called with each mutation whose outcome is recorded.
 
         `planned` judges the calls of plans' sessions; without it they are denied. `admission` turns away those who have used up their share. `ground` is what Sentinel
-        itself decides by, which reads and data calls do not reach. `accounts` are those of stacks in other accounts, by stack. `reads` counts the reads for which AWS charges. Without `time_boxes` a change that is wanted for a time only is refused.
+        itself decides by, which reads and data calls do not reach. `accounts` are those of stacks in other accounts, by stack. `reads` counts the reads for which AWS charges.
+        `standing` looks again at callers whose requests arrive slowly. Without `time_boxes` a change that is wanted for a time only is refused.
         """
         self._time_boxes = time_boxes
         self._planned = planned
@@ -160,6 +163,7 @@ class Pipeline:
         self._reads = reads
         self._store_seconds = store_seconds
         self._accounts = accounts or {}
+        self._standing = standing
         self._running: set[asyncio.Future[Any]] = set()
 
     async def admit(
@@ -178,6 +182,8 @@ class Pipeline:
             failpoint(Point.AUTHENTICATED)
             request = await self._in_account_of_plan(caller, await decoder.read(inbound, caller))
             failpoint(Point.PARSED)
+            if self._standing is not None:
+                await self._standing.require_key(caller, inbound.received_at)
             _refuse_own_signatures(request)
             _refuse_sensitive_reads(caller, request)
             _refuse_other_motives(caller, request)
@@ -388,7 +394,7 @@ class Pipeline:
         if decision.carried_out:
             try:
                 reason = _sent_for(mutation, facts, decision)
-                prepared = await self._cloud.prepare(mutation.call, mutation.id, mutation.upload, reason)
+                prepared = await self._cloud.prepare(mutation.call, mutation.id, self._watched(mutation, facts), reason)
                 if prepared.scope:
                     scope = Finding(check="cloud", verdict=Verdict.ALLOW, rule="session.scope", reason=prepared.scope)
                     decision = replace(decision, findings=(*decision.findings, scope))
@@ -413,6 +419,18 @@ class Pipeline:
             message = f"The ledger did not store the decision within {self._store_seconds:g} seconds, so nothing was sent. Try again."
             raise LedgerUnavailable(message) from error
         return mutation, decision, prepared
+
+    def _watched(self, mutation: Mutation, facts: Facts) -> Upload | None:
+        """The upload of the mutation, which goes on only as long as its caller has a key and nobody stops the change."""
+        standing, upload = self._standing, mutation.upload
+        if standing is None or upload is None:
+            return upload
+        about = reach(mutation, facts)
+
+        async def check(since: datetime) -> None:
+            await standing.require(mutation.caller, about, since)
+
+        return WatchedUpload(upload, check, clock=self._clock, since=facts.now)
 
     def _keep(self, work: Awaitable[T]) -> asyncio.Future[T]:
         """Work that runs to its end, also if nobody waits for it any more."""

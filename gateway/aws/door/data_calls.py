@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 import structlog
 
-from gateway.aws.door.reads import KeyStands, ReadResponse, rewritten, send_reply
+from gateway.aws.door.reads import ReadResponse, rewritten, send_reply
 from gateway.aws.door.urls import ReplyUrls
 from gateway.core.errors import BodyTooLarge, LedgerUnavailable, NotSendable, SentinelError
 from gateway.core.http.asgi import Receive, Send
@@ -18,6 +19,7 @@ from gateway.core.model.mutation import Call, Door
 from gateway.core.ports import Request
 from gateway.identity.sigv4 import read_signature
 from gateway.line.data_plane import DataPlane, DataSignature, DataSignatures, PassedCounts
+from gateway.line.standing import Standing, WatchedUpload
 from gateway.line.state_writes import LARGEST, StateWrites
 
 log = structlog.get_logger()
@@ -52,15 +54,15 @@ class DataCalls(Generic[PreparedT]):
         upstream: DataUpstream[PreparedT],
         urls: ReplyUrls | None = None,
         *,
-        stands: KeyStands,
+        standing: Standing,
         refuse: Callable[[Caller], None] = lambda _: None,
         states: StateWrites | None = None,
     ) -> None:
-        """`states` checks what is written to the states of stacks. `refuse` raises for a caller whose calls do not pass now; `stands` is asked while a reply lasts; `urls` makes the URLs in replies lead through the gateway; None: they stay as they are."""
+        """`states` checks what is written to the states of stacks. `refuse` raises for a caller whose calls do not pass now; `standing` looks again at a caller while its object or a reply lasts; `urls` makes the URLs in replies lead through the gateway; None: they stay as they are."""
         self._urls = urls
         self._states = states
         self._refuse = refuse
-        self._stands = stands
+        self._standing = standing
         self._plane = plane
         self._counts = counts
         self._signatures = signatures
@@ -102,6 +104,7 @@ class DataCalls(Generic[PreparedT]):
             return False
         self._refuse(caller)
         request, passage = await self._with_state(request, passage)
+        request = await self._watched(inbound, caller, request)
         try:
             prepared = await self._upstream.prepare(request.call, request.upload)
         except NotSendable:
@@ -127,13 +130,29 @@ class DataCalls(Generic[PreparedT]):
                 reply: ReadResponse = response
                 if self._urls is not None and self._urls.concerns(request.call, inbound):
                     reply = await rewritten(response, self._urls, request.call, inbound)
-                await send_reply(receive, send, reply, partial(self._stands, caller))
+                await send_reply(receive, send, reply, partial(self._standing.holds, caller))
             finally:
                 response.abandon()
         finally:
             if not answered:
                 self._counts.add_error(passage)
         return True
+
+    async def _watched(self, inbound: Inbound, caller: Caller, request: Request) -> Request:
+        """The request, whose object is sent only as long as its caller may send it. Raises `errors.NotAllowed`, `errors.Stopped` if that is over."""
+        upload, standing = request.upload, self._standing
+
+        async def check(since: datetime) -> None:
+            await standing.require_key(caller, since)
+            self._refuse(caller)
+
+        if upload is None:
+            return request
+        if isinstance(upload, KeptUpload):
+            await check(inbound.received_at)
+            return request
+        watched = WatchedUpload(upload, check, clock=standing.clock, since=inbound.received_at)
+        return replace(request, upload=watched)
 
     async def _count(self, passage: Passage) -> None:
         """Count a call that is about to be sent. Raises `errors.LedgerUnavailable`."""

@@ -42,6 +42,7 @@ from gateway.drift.decisions import DriftDecisions
 from gateway.identity.roles import Roles
 from gateway.line.checks.fairness import FairLimitsOf
 from gateway.line.pipeline import Pipeline
+from gateway.line.standing import Standing
 from gateway.line.stop_book import StopBook
 from gateway.line.wakeups import Wakeups
 from gateway.plans.check import PlanCheck
@@ -57,6 +58,8 @@ Answer = TypeVar("Answer")
 
 SEARCHES = 60
 """So many times may each caller look for words in a minute: one look goes through five hundred decisions."""
+_CALLER = "sentinel_caller"
+"""A member of a request's state: its authenticated caller."""
 MAX_INTEGER = 2**63 - 1
 """The largest integer that the ledger's database can store."""
 
@@ -93,6 +96,7 @@ class ApiPorts:
     """The ports that all routes use."""
 
     pipeline: Pipeline
+    standing: Standing
     authenticator: Authenticator
     decoder: ApiDecoder
     queries: LedgerQueries
@@ -127,10 +131,23 @@ class ApiPorts:
     verifier: Verifier = field(default_factory=Verifier)
 
     def inbound(self, request: HttpRequest, limit: int | None = None) -> Inbound:
-        """The request as it arrived, with the body's limit in bytes, else that of the settings. The body is not read yet."""
+        """The request as it arrived, with the body's limit in bytes, else that of the settings. The body is not read yet.
+
+        Once its caller is authenticated, a body counts only if the key still holds when it has arrived: reading raises `errors.NotAllowed`.
+        """
         most = self.max_body_bytes if limit is None else limit
         body = RequestBody(request.receive, most, declared=declared_length(request.scope))
-        return inbound_of(request.scope, body, self.clock)
+        inbound = inbound_of(request.scope, body, self.clock)
+        caller: Caller | None = getattr(request.state, _CALLER, None)
+        if caller is None:
+            return inbound
+
+        async def read_body() -> bytes:
+            content = await inbound.read_body()
+            await self.standing.require_key(caller, inbound.received_at)
+            return content
+
+        return replace(inbound, read_body=read_body)
 
     async def take_signed(
         self, request: HttpRequest, limit: int, take: Callable[[Inbound], Awaitable[Answer]]
@@ -207,7 +224,9 @@ async def authenticated(request: HttpRequest, ports: Ports) -> Caller:
 
     Raises `errors.NotAuthenticated`.
     """
-    return await ports.pipeline.authenticate(ports.inbound(request), ports.authenticator)
+    caller = await ports.pipeline.authenticate(ports.inbound(request), ports.authenticator)
+    setattr(request.state, _CALLER, caller)
+    return caller
 
 
 Authenticated = Annotated[Caller, Depends(authenticated)]

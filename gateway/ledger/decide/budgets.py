@@ -22,6 +22,7 @@ from gateway.core.records.operators import BreakerBody
 from gateway.core.records.record import Record
 from gateway.core.records.settled import SettledBody
 from gateway.ledger.decide.claims import open_claims_of_all
+from gateway.ledger.decide.revocation import refuse_revoked
 from gateway.ledger.decide.stops import require_operator
 from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import AttemptRow
@@ -131,6 +132,7 @@ def account_outcome(transaction: Transaction, attempt: AttemptRow, body: Settled
 def reset_breaker(transaction: Transaction, actor: str, *, by: Caller, reason: str, at: datetime) -> None:
     """Close the breaker of an actor and forget its refusals. Raises `errors.NotAllowed`, and `errors.NotFound` if there is nothing to reset."""
     require_operator(by, "reset a breaker")
+    refuse_revoked(transaction, by)
     if actor in {by.actor, by.on_behalf_of}:
         raise NotAllowed("Another person must reset your own breaker. Nothing was changed.")
     before = used_by(transaction, actor)

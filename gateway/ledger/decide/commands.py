@@ -72,6 +72,7 @@ def reject(
 
 def release(transaction: Transaction, mutation_id: str, *, caller: Caller, at: datetime) -> tuple[Claim, ...]:
     """End a mutation's claims early; the claims ended. While it is in doubt only an approver may, who has looked at the resource."""
+    refuse_revoked(transaction, caller)
     attempt = attempt_of_mutation(transaction, mutation_id)
     taken = attempt or session_of_plan(transaction, mutation_id)
     rows = open_claims_of(transaction, mutation_id)

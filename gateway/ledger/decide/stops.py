@@ -70,6 +70,7 @@ def stop(transaction: Transaction, scope: StopScope, name: str, *, by: Caller, r
     Raises `errors.NotAllowed` unless a person with the role asks, `errors.Overloaded` if too many stops stand.
     """
     require_operator(by, "stop changes")
+    refuse_revoked(transaction, by)
     standing = standing_stops(transaction)
     for known in standing:
         if (known.scope, known.name, known.by, known.reason) == (scope, name, by.actor, reason):

@@ -139,7 +139,6 @@ def _refuse_more_than_approved(
     transaction: Transaction, attempt: AttemptRow, row: TimeBoxRow, until: datetime, caller: Caller
 ) -> None:
     """Raise `errors.NotAllowed` if people approved the change for a shorter time, unless the caller may give the same consent alone."""
-    refuse_revoked(transaction, caller)
     body = decision_of(transaction, attempt.seq)
     if body is None or body.decision.consent is None:
         return
@@ -210,6 +209,7 @@ def leave(
 
 def _of_caller(transaction: Transaction, mutation_id: str, caller: Caller) -> tuple[AttemptRow, Sequence[TimeBoxRow]]:
     """The change and its parts. Raises `errors.NotFound` unless it is the caller's own, or the caller is an approver."""
+    refuse_revoked(transaction, caller)
     attempt = attempt_of_mutation(transaction, mutation_id)
     rows = rows_of_mutation(transaction, mutation_id)
     if attempt is None or not rows or (attempt.actor != caller.actor and not is_approver(caller)):

@@ -93,7 +93,15 @@ def store() -> Store:
 @pytest.fixture
 def ports(store: Store) -> ApiPorts:
     unused: Any = SimpleNamespace()
-    ports: Any = {"queries": store, "keys": store, "blamer": store, "doubts": store, "drift": unused, "intake": unused}
+    ports: Any = {
+        "standing": unused,
+        "queries": store,
+        "keys": store,
+        "blamer": store,
+        "doubts": store,
+        "drift": unused,
+        "intake": unused,
+    }
     return ApiPorts(
         stops=unused,
         budgets=unused,
