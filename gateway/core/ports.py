@@ -3,7 +3,7 @@
 Those of the line come first, then those of people and of the reconciler, then those of one topic each.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -200,7 +200,7 @@ class LedgerView:
     """The last value that Sentinel applied, by (address, attribute). Absent once that value was merged into code."""
     approval: Approval | None = None
     flips: Mapping[str, int] = field(default_factory=dict)
-    """How often each `address.attribute` changed its holder within the flip window; absent where never."""
+    """How often each `address.attribute` that is to be changed changed hands within the flip window, or a part of it, or what it is a part of; absent where never."""
     held_before: frozenset[str] = frozenset()
     """Each such attribute that the actor itself held within that window, now or before."""
     open_claims: int = 0
@@ -225,10 +225,17 @@ class Ledger(Protocol):
     """What the pipeline reads and writes. Every write is one durable transaction: when it returns, it is on disk."""
 
     async def view(
-        self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+        self,
+        *,
+        addresses: Sequence[str],
+        actor: str,
+        call_digest: str,
+        now: datetime,
+        flip_window: timedelta,
+        changing: Collection[tuple[str, str]] = (),
     ) -> LedgerView:
         """What is known about these addresses, and the actor's unused approval for this call. Flips are counted over the
-        `flip_window` before `now`. Raises `errors.LedgerUnavailable`.
+        `flip_window` before `now`, of the (address, attribute) that are `changing`. Raises `errors.LedgerUnavailable`.
         """
         ...
 

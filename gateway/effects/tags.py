@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from gateway.core.model.json import Json
+from gateway.core.model.path import step_of
 from gateway.effects.call_context import Target
 from gateway.effects.operation import Identify, Operation, Translate
 from gateway.effects.values import NotUnderstood
@@ -28,14 +29,16 @@ def _pair(pair: object) -> tuple[str, str]:
 
 def set_tags(target: Target, value: object) -> Mapping[str, Json]:
     """Sets the tags of the call and leaves the others unchanged."""
-    return _changes(target, tag_map(value))
+    del target
+    return _changes(tag_map(value))
 
 
 def drop_tags(target: Target, keys: object) -> Mapping[str, Json]:
     """Removes the tags with these keys; `keys` may also be a list of pairs."""
+    del target
     if not isinstance(keys, (list, tuple)):
         raise NotUnderstood("tag keys that are not a list")
-    return _changes(target, {key if isinstance(key, str) else _pair(key)[0]: None for key in keys})
+    return _changes({key if isinstance(key, str) else _pair(key)[0]: None for key in keys})
 
 
 def tag_rows(
@@ -56,7 +59,7 @@ def tag_rows(
 
 def all_tags(target: Target, value: object) -> Mapping[str, Json]:
     """Replaces all tags: a recorded tag that is not in the call is removed."""
-    return _changes(target, {**dict.fromkeys(_recorded(target)), **tag_map(value)})
+    return _changes({**dict.fromkeys(_recorded(target)), **tag_map(value)})
 
 
 def specified_tags(kind: str, **others: str) -> Translate:
@@ -87,9 +90,6 @@ def _recorded(target: Target) -> Mapping[str, Json]:
     return tags if isinstance(tags, Mapping) else {}
 
 
-def _changes(target: Target, changes: Mapping[str, Json]) -> Mapping[str, Json]:
-    """One attribute per tag. If a key contains a dot, which an attribute path cannot express, the whole map is one attribute."""
-    if not any("." in key for key in changes):
-        return {f"tags.{key}": value for key, value in changes.items()}
-    whole = {**_recorded(target), **changes}
-    return {"tags": {key: value for key, value in whole.items() if value is not None}}
+def _changes(changes: Mapping[str, Json]) -> Mapping[str, Json]:
+    """One attribute per tag."""
+    return {f"tags.{step_of(key)}": value for key, value in changes.items()}

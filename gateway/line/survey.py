@@ -98,6 +98,7 @@ class Survey:
             call_digest=mutation.call.digest,
             now=now,
             flip_window=self._policy.flip_window,
+            changing={(effect.address, effect.attribute) for effect in mutation.effects},
         )
         subjects = _subjects(mutation, stacks, dependants, view)
         declaring = [stack for stack in stacks.values() if stack is not None]

@@ -11,6 +11,7 @@ from gateway.core.errors import Malformed
 from gateway.core.json_reader import JsonRefused, read_json
 from gateway.core.model.json import Json, is_document
 from gateway.core.model.masking import PER_RUN
+from gateway.core.model.path import step_of
 from gateway.core.model.plan import Plan, PlannedAction, PlannedChange
 from gateway.effects.limits import MOST_EFFECTS
 from gateway.effects.schema import TypeSchema, known_schemas
@@ -141,7 +142,7 @@ class _Leaf:
         """One member of it."""
         marks = (_member(self.marks[0], key), _member(self.marks[1], key))
         return _Leaf(
-            path=f"{self.path}.{key}",
+            path=f"{self.path}.{step_of(key)}",
             before=_value(self.before, key),
             after=_value(self.after, key),
             unknown=_member(self.unknown, key),
@@ -322,7 +323,7 @@ def _provider_tags(resource_type: str, after: Mapping[str, Any], sensitive: Any)
         if isinstance(value, str)
         and key not in own
         and not _marks(_member(marks, key))
-        and _shown(value, resource_type, f"tags.{key}") == (value,)
+        and _shown(value, resource_type, f"tags.{step_of(key)}") == (value,)
     }
 
 

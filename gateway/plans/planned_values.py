@@ -147,7 +147,7 @@ class PlannedResource:
     def _fits_tags(self, attribute: str, value: Json) -> bool:
         """Whether the tags are those of the code or of the provider, or stay; none that stays may be taken away."""
         if attribute != _TAGS:
-            key = attribute[len(_TAGS) + 1 :]
+            key = AttributePath(attribute).key
             known = self._known_tags
             return key not in self.kept_tags if value is None else key in known and same(value, known[key])
         given = value if isinstance(value, Mapping) else {}
@@ -155,7 +155,7 @@ class PlannedResource:
 
     def fits_some_tags(self, given: Mapping[str, Json]) -> bool:
         """Whether each of these tags is one of the code or of the provider, or stays; what else is there is not said."""
-        free = {name[len(_TAGS) + 1 :] for name in self.change.free if name.startswith(f"{_TAGS}.")}
+        free = {AttributePath(name).key for name in self.change.free if name.startswith(f"{_TAGS}.")}
         known = self._known_tags
         return _TAGS in self.change.free or all(
             key in free or (key in known and same(each, known[key])) for key, each in given.items()
@@ -180,7 +180,7 @@ class PlannedResource:
     @cached_property
     def _planned_tags(self) -> Mapping[str, Json]:
         told = self.change.values.items()
-        return {name[len(_TAGS) + 1 :]: each for name, each in told if name.startswith(f"{_TAGS}.")}
+        return {AttributePath(name).key: each for name, each in told if name.startswith(f"{_TAGS}.")}
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:

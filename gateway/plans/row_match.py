@@ -9,7 +9,7 @@ from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, O
 from gateway.core.model.json import Json, is_list, to_json
 from gateway.core.model.masking import is_masked
 from gateway.core.model.mutation import EffectAction
-from gateway.core.model.path import AttributePath
+from gateway.core.model.path import AttributePath, step_of
 from gateway.core.model.plan import PlannedAction
 from gateway.core.model.plan_session import PlanUse, SessionChange
 from gateway.effects.attribute_classes import JUDGED, class_of
@@ -553,7 +553,7 @@ class _RowMatch:
             return whole
         around = (match(schema, steps[:-1]) or snake(steps[-2])) if len(steps) > 1 else ""
         is_map = schema.kinds.get(around, "").startswith("map")
-        return f"{around}.{steps[-1]}" if is_map else snake(steps[-1])
+        return f"{around}.{step_of(steps[-1])}" if is_map else snake(steps[-1])
 
 
 def beside_known(row: DerivedRow, schema: TypeSchema, steps: tuple[str, ...]) -> str | None:
@@ -668,7 +668,7 @@ def _gives(resource: PlannedResource, source: AttributeSource, values: Sequence[
     if not is_map or not isinstance(pairs, Mapping):
         return False
     # A call may give some entries of a map: those that change.
-    entries = ((f"{source.attribute}.{key}", each) for key, each in pairs.items())
+    entries = ((f"{source.attribute}.{step_of(str(key))}", each) for key, each in pairs.items())
     return resource.fits(source.attribute, pairs) or all(resource.fits(name, each) for name, each in entries)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gateway.core.model.masking import MEMBER
 from gateway.core.model.mutation import EffectAction
-from gateway.core.model.path import WHOLE
+from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.model.plan import PlannedAction
 from gateway.core.records.decided import DecidedBody, RecordedEffect
 
@@ -95,10 +95,10 @@ def resource_name(address: str) -> str:
 
 def attribute_words(attribute: str) -> str:
     """An attribute's path as words: `desired capacity`, `tag owner`."""
-    top, _, rest = attribute.partition(".")
-    if top in ("tags", "tags_all") and rest:
-        return f"tag {rest}"
-    steps = [step for step in attribute.split(".") if not step.isdecimal()]
+    path = AttributePath(attribute)
+    if path.top in ("tags", "tags_all") and path.key:
+        return f"tag {path.key}"
+    steps = [step for step in path.steps if not step.isdecimal()]
     return " ".join(steps).replace("_", " ")
 
 

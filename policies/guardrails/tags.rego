@@ -9,7 +9,7 @@ import data.sentinel.lib.scopes
 
 # METADATA
 # title: A required tag is missing
-# description: A resource is created without it, or its tags are replaced by others without it.
+# description: A resource is created without it, its tags are replaced by others without it, or it is taken away.
 # custom:
 #   id: SEN-G001
 #   severity: medium
@@ -17,14 +17,12 @@ findings contains {
 	"id": "SEN-G001",
 	"verdict": "deny",
 	"message": concat("", [
-		address, " would be without the required tag ", concat(", ", sort(missing)), ". Add it to the call, or to the code.",
+		address, " would be without the required tag ", concat(", ", sort(names)), ". Add it to the call, or to the code.",
 	]),
 	"address": address,
 	"attribute": "tags",
 } if {
-	some address, tags in tagged
-	missing := {name | some name in required; object.get(tags, name, "") == ""}
-	count(missing) > 0
+	some address, names in missing
 }
 
 # METADATA
@@ -47,6 +45,21 @@ findings contains {
 }
 
 required := {name | some list in scopes.lists(config.required, config.by_stack); some name in list}
+
+# Address → the required tags that it would be without.
+missing[address] contains name if {
+	some address, tags in tagged
+	some name in required
+	object.get(tags, name, "") == ""
+}
+
+missing[effect.address] contains name if {
+	some effect in effects.writes
+	effect.changes
+	some tags in one_of(effect)
+	some name in required
+	tags[name] in {null, ""}
+}
 
 # Address → the tags that it would have: of what is created, and of what gets other tags as a whole.
 tagged[effect.address] := object.get(written, effect.address, {}) if {
@@ -87,7 +100,10 @@ tags_of(effect) := [effect.value.tags] if {
 	is_object(effect.value.tags)
 }
 
-tags_of(effect) := [{trim_prefix(effect.attribute, "tags."): effect.value}] if startswith(effect.attribute, "tags.")
+tags_of(effect) := one_of(effect)
+
+# The tag that an effect sets by itself.
+one_of(effect) := [{effects.key_of(trim_prefix(effect.attribute, "tags.")): effect.value}] if startswith(effect.attribute, "tags.")
 
 concerned contains effect.address if {
 	some effect in effects.wholes

@@ -43,6 +43,23 @@ test_tags_are_not_taken_away if {
 	found("kafka", [fixtures.effect("aws_instance", "set", "instance_type", "t3.micro")]) == set()
 }
 
+test_a_required_tag_is_not_taken_away_by_itself if {
+	fixtures.verdicts(found("kafka", [fixtures.effect("aws_instance", "set", "tags.owner", null)])) == {"SEN-G001 deny"}
+	fixtures.verdicts(found("kafka", [fixtures.effect("aws_instance", "set", "tags.owner", "")])) == {"SEN-G001 deny"}
+	found("kafka", [fixtures.effect("aws_instance", "set", "tags.owner", "you")]) == set()
+	found("kafka", [fixtures.effect("aws_instance", "set", "tags.other", null)]) == set()
+}
+
+test_the_key_of_a_tag_may_have_dots if {
+	dotted := {"tags": {"required": ["app.team"], "by_stack": {}, "values": {"app.team": ["data"], "a%2E": ["b"]}, "untagged": []}}
+	document := fixtures.document("human", [fixtures.effect("aws_instance", "set", "tags.app%2Eteam", "mine")])
+	fixtures.verdicts(tags.findings) == {"SEN-G002 deny"} with input as document with data.data as dotted
+	other := fixtures.document("human", [fixtures.effect("aws_instance", "set", "tags.a%252E", "c")])
+	fixtures.verdicts(tags.findings) == {"SEN-G002 deny"} with input as other with data.data as dotted
+	gone := fixtures.document("human", [fixtures.effect("aws_instance", "set", "tags.app%2Eteam", null)])
+	fixtures.verdicts(tags.findings) == {"SEN-G001 deny", "SEN-G002 deny"} with input as gone with data.data as dotted
+}
+
 test_the_values_of_a_tag_are_listed if {
 	fixtures.verdicts(found("kafka", [fixtures.effect("aws_instance", "set", "tags.cost-centre", "mine")])) == {"SEN-G002 deny"}
 	found("kafka", [fixtures.effect("aws_instance", "set", "tags.cost-centre", "data")]) == set()

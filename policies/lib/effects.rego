@@ -95,6 +95,9 @@ root("*") := []
 
 root(attribute) := [attribute] if attribute != "*"
 
+# The key of a map that a step of a path stands for: a dot in a key is written `%2E`.
+key_of(step) := replace(replace(step, "%2E", "."), "%25", "%")
+
 last(path) := steps[count(steps) - 1] if steps := split(path, ".")
 
 # A set of texts for a message: all of a few, of many the first and how many more.

@@ -121,7 +121,7 @@ def _attributes(parts: list[Effect]) -> Mapping[str, Json]:
         if effect.value is None:
             continue
         if path.top == _TAGS and path != _TAGS:
-            tags[path.removeprefix(f"{_TAGS}.")] = effect.value  # a key may have dots
+            tags[path.key] = effect.value
         else:
             found = path.put(found, _document(effect.value) if path in _DOCUMENTS else effect.value)
     return {**found, _TAGS: tags} if tags else found

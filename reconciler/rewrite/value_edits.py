@@ -162,7 +162,7 @@ def _parts(state: _State, wanted: Wanted) -> Iterator[Wanted]:
     """The wanted value as the smallest parts that the code does not declare."""
     _, here = _located(state, wanted)
     for steps, value in split_value(here, wanted.value, wanted.before):
-        part = replace(wanted, attribute=".".join((wanted.attribute, *steps)), value=value, before=None)
+        part = replace(wanted, attribute=str(AttributePath.of((*wanted.path.steps, *steps))), value=value, before=None)
         if not _holds(state, part):
             yield part
 
@@ -495,7 +495,7 @@ def _document_at(state: _State, address: str, path: tuple[str, ...]) -> dict[str
     if instance is None:
         return None
     try:
-        return document_in(declared_at(instance, AttributePath(".".join(path))))
+        return document_in(declared_at(instance, AttributePath.of(path)))
     except Unknown:
         return None
 
@@ -503,7 +503,7 @@ def _document_at(state: _State, address: str, path: tuple[str, ...]) -> dict[str
 def _covers(footprint: Mapping[str, Footprint], wanted: Wanted, path: tuple[str, ...]) -> bool:
     """Whether a path of a footprint is the wanted attribute or a part of it."""
     steps, _ = locate(dict(footprint), wanted.path)
-    return AttributePath(".".join(steps)).covers(".".join(path))
+    return AttributePath.of(steps).covers(AttributePath.of(path))
 
 
 def _as_edit(path: Path, state: _State, after: bytes, wanted: Wanted, chain: tuple[str, ...]) -> Edit:

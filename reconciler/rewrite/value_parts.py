@@ -359,11 +359,11 @@ def _document_above(
     instance: ResourceInstance, path: AttributePath
 ) -> tuple[dict[str, Json] | list[Json], Sequence[str]] | None:
     """The document that the path leads into, and the steps inside it."""
-    for length in range(len(path.steps) - 1, 0, -1):
+    for above in path.enclosing[1:]:
         try:
-            document = document_in(declared(instance, ".".join(path.steps[:length])))
+            document = document_in(declared(instance, above))
         except EvaluationFailed:
             continue
         if document is not None:
-            return document, path.steps[length:]
+            return document, path.steps[len(above.steps) :]
     return None

@@ -52,7 +52,7 @@ def differences(live: Json, code: Json, path: tuple[str, ...]) -> Iterator[tuple
     """
     if same(live, code):
         return
-    if isinstance(live, Mapping) and isinstance(code, Mapping) and not any("." in key for key in {*live, *code}):
+    if isinstance(live, Mapping) and isinstance(code, Mapping):
         for key in sorted({*live, *code}):
             yield from differences(live.get(key), code.get(key), (*path, key))
     elif (one := _only_block(live)) is not None and (other := _only_block(code)) is not None:

@@ -234,7 +234,7 @@ def _changes(entry: Mapping[str, Any], *, live: str, other: str) -> Iterator[Res
         for path, one, two in differences(live_values.get(name), other_values.get(name), (name,)):
             yield ResourceChange(
                 address=entry["address"],
-                attribute=".".join(path),
+                attribute=str(AttributePath.of(path)),
                 live=one,
                 other=two,
                 sensitive=_is_sensitive(entry, path, (one, two)),
@@ -244,7 +244,7 @@ def _changes(entry: Mapping[str, Any], *, live: str, other: str) -> Iterator[Res
 
 def _is_sensitive(entry: Mapping[str, Any], path: Sequence[str], both: tuple[Json, Json]) -> bool:
     """Whether a value that differs, at a path, may not be shown or written."""
-    change, attribute = entry["change"], ".".join(path)
+    change, attribute = entry["change"], str(AttributePath.of(path))
     marked = any(_marked(_mark_at(change.get(f"{side}_sensitive"), path)) for side in ("before", "after"))
     if not marked and not any(_is_secret(entry["address"], attribute, value) for value in both):
         return False

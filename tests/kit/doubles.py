@@ -1,7 +1,7 @@
 """Doubles of the ports, which record their calls and fail on request, for tests of the pipeline without adapters."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -56,7 +56,14 @@ class LedgerDouble:
     """The window of the last call of `view`."""
 
     async def view(
-        self, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+        self,
+        *,
+        addresses: Sequence[str],
+        actor: str,
+        call_digest: str,
+        now: datetime,
+        flip_window: timedelta,
+        changing: Collection[tuple[str, str]] = (),
     ) -> LedgerView:
         """The value of `known`."""
         self.events.append("view")

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -334,7 +335,14 @@ async def test_flips_are_counted_within_the_given_window(ledger: SqlLedger) -> N
         (4, 4 * HOUR, 2),
     ):
         now = NOW + timedelta(hours=hours)
-        view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=now, flip_window=window)
+        view = await ledger.view(
+            addresses=[GROUP],
+            actor="a",
+            call_digest="",
+            now=now,
+            flip_window=window,
+            changing=[(GROUP, "desired_capacity")],
+        )
         assert view.flips.get(f"{GROUP}.desired_capacity", 0) == flips
 
 
@@ -360,9 +368,33 @@ async def test_flips_are_counted_for_each_attribute_of_each_resource(ledger: Sql
             call_digest="",
             now=NOW + timedelta(hours=3),
             flip_window=DAY,
+            changing=list(product(("aws_x.none", "aws_x.one", "aws_x.two"), ("capacity", "size", "other"))),
         )
         assert dict(view.flips) == {"aws_x.one.capacity": 2, "aws_x.one.size": 1}
         assert view.held_before == held_before
+
+
+async def test_who_sets_the_whole_changes_hands_with_who_sets_a_part(ledger: SqlLedger) -> None:
+    held: Sequence[Claim] = ()
+    taken: list[tuple[str, str, Json]] = [
+        ("a", "tags", {"x": "1"}),
+        ("b", "tags.x", "2"),
+        ("a", "tags", {"x": "3"}),
+        ("b", "tags.x", "4"),
+    ]
+    for hour, (actor, attribute, value) in enumerate(taken):
+        change = mutation(effect(value, attribute), actor=actor)
+        held = await execute(ledger, change, now=NOW + timedelta(hours=hour), supersedes=tuple(one.id for one in held))
+    view = await ledger.view(
+        addresses=[GROUP],
+        actor="a",
+        call_digest="",
+        now=NOW + timedelta(hours=5),
+        flip_window=DAY,
+        changing=[(GROUP, name) for name in ("tags", "tags.x", "tags.y", "*", "size")],
+    )
+    assert dict(view.flips) == {f"{GROUP}.tags": 3, f"{GROUP}.tags.x": 3, f"{GROUP}.*": 3}
+    assert view.held_before == view.flips.keys()
 
 
 async def test_flips_are_counted_among_the_latest_claims(ledger: SqlLedger) -> None:
@@ -373,7 +405,14 @@ async def test_flips_are_counted_among_the_latest_claims(ledger: SqlLedger) -> N
         now = NOW + timedelta(seconds=number)
         held = await execute(ledger, change, now=now, supersedes=tuple(one.id for one in held))
         if number >= FLIP_CLAIMS - 1:
-            view = await ledger.view(addresses=[GROUP], actor="a", call_digest="", now=now, flip_window=DAY)
+            view = await ledger.view(
+                addresses=[GROUP],
+                actor="a",
+                call_digest="",
+                now=now,
+                flip_window=DAY,
+                changing=[(GROUP, "desired_capacity")],
+            )
             seen.append(view.flips.get(f"{GROUP}.desired_capacity", 0))
     assert seen == [2, 1, 0]
 

@@ -1,8 +1,12 @@
-"""Dotted attribute paths, e.g. `tags.owner`, and their overlaps. The index of a nested block is omitted where there is only one."""
+"""Dotted attribute paths, e.g. `tags.owner`, and their overlaps. The index of a nested block is omitted where there is only one.
 
+A dot in the key of a map is written `%2E`, so that `tags.app%2Eteam` is the tag `app.team`.
+"""
+
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from gateway.core.model.json import Json
 
@@ -10,15 +14,47 @@ WHOLE = "*"
 """The attribute of an effect on a whole resource (create, delete, invoke)."""
 
 
+_ESCAPED: Final = re.compile("%(25|2E)")
+_ESCAPES: Final = {"25": "%", "2E": "."}
+_IN_BRACKETS: Final = re.compile(r'\["([^"]*)"\]')
+_TAGS: Final = frozenset({"tags", "tags_all"})
+"""Maps of texts in every type, so that all that follows is one key."""
+
+
+def step_of(key: str) -> str:
+    """A key as one step of a path: without dots. A key with neither a dot nor an escape is the step itself."""
+    return _ESCAPED.sub(r"%25\1", key).replace(".", "%2E") if "." in key or "%" in key else key
+
+
+def key_of(step: str) -> str:
+    """The key that a step stands for. A `%` that begins no escape stands for itself."""
+    return _ESCAPED.sub(lambda found: _ESCAPES[found[1]], step) if "%" in step else step
+
+
+def written_path(text: str) -> str:
+    """The path in a text that a person wrote: a key may stand in brackets, `tags["app.team"]`, and that of a tag as it is, `tags.app.team`."""
+    path = _IN_BRACKETS.sub(lambda found: f".{step_of(found[1])}", text)
+    top, _, rest = path.partition(".")
+    if top not in _TAGS or "." not in rest or rest.partition(".")[0].isdecimal():
+        return path
+    return f"{top}.{step_of(key_of(rest))}"
+
+
 class AttributePath(str):
     """A dotted path. It is a string, so that it is stored, compared and hashed as its text."""
 
     __slots__ = ()
 
+    @classmethod
+    def of(cls, steps: Iterable[str]) -> "AttributePath":
+        """The path of these names, indexes and keys."""
+        return cls(".".join(map(step_of, steps)))
+
     @property
     def steps(self) -> tuple[str, ...]:
-        """The names and indexes between the dots. At least one."""
-        return tuple(self.split("."))
+        """The names, indexes and keys between the dots. At least one."""
+        steps = self.split(".")
+        return tuple(map(key_of, steps)) if "%" in self else tuple(steps)
 
     @property
     def top(self) -> str:
@@ -28,12 +64,17 @@ class AttributePath(str):
     @property
     def last(self) -> str:
         """The last step: `owner` of `tags.owner`."""
-        return self.rpartition(".")[2]
+        return key_of(self.rpartition(".")[2])
+
+    @property
+    def key(self) -> str:
+        """What follows the first step, as the key of a map: `owner` of `tags.owner`. Empty if nothing does."""
+        return key_of(self.partition(".")[2])
 
     @property
     def enclosing(self) -> "tuple[AttributePath, ...]":
         """The path itself and its ancestors, nearest first: `a.b.c`, `a.b`, `a`."""
-        steps = self.steps
+        steps = self.split(".")
         return tuple(AttributePath(".".join(steps[:count])) for count in range(len(steps), 0, -1))
 
     def covers(self, other: str) -> bool:

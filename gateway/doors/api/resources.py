@@ -12,6 +12,7 @@ from gateway.context.lookup import MOST_LISTED, ResourceQuery
 from gateway.context.ports import HistoryQuery
 from gateway.context.stack_map import MARKS, MOST_OPEN
 from gateway.core.model.caller import Caller
+from gateway.core.model.path import written_path
 from gateway.doors.api.ports import MAX_INTEGER, ApiPorts, Authenticated, Ports, told
 from gateway.presentation.changes import addresses_of
 
@@ -76,7 +77,7 @@ async def history(
     limit: Annotated[int, Query(ge=1, le=MOST_CHANGES)] = 50,
 ) -> dict[str, Any]:
     """The changes of the resource, newest first."""
-    query = HistoryQuery(attribute=attribute, after_seq=after_seq, before_seq=before_seq, limit=limit)
+    query = HistoryQuery(attribute=written_path(attribute), after_seq=after_seq, before_seq=before_seq, limit=limit)
     older = {} if after_seq else await ports.archived()
     return told(caller, {**await ports.readers.history(caller, address, query), **older})
 
@@ -84,7 +85,7 @@ async def history(
 @router.get("/blame", summary="Who set an attribute, for what goal, and why at that time")
 async def blame(ports: Ports, caller: Authenticated, address: str, attribute: str) -> dict[str, Any]:
     """The last mutation of the attribute."""
-    return await ports.blame(caller, address, attribute)
+    return await ports.blame(caller, address, written_path(attribute))
 
 
 @router.get(

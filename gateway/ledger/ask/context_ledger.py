@@ -1,10 +1,8 @@
 """Answers questions about resources from the ledger: each answer is one snapshot, and each query is served by an index."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import pairwise
 from typing import Any, Final
 
 from sqlalchemy import Select, and_, bindparam, or_, select, tuple_
@@ -12,7 +10,9 @@ from sqlalchemy import Select, and_, bindparam, or_, select, tuple_
 from gateway.context.ports import AppliedValue, KnownResource, LatestChange
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import canonical_text
+from gateway.core.model.path import AttributePath
 from gateway.ledger.ask.change_history import commits_of
+from gateway.ledger.decide.handovers import Handovers
 from gateway.ledger.decide.ledger_view import LATEST_HOLDERS, OPEN_CLAIMS, claimed_attributes
 from gateway.ledger.store.rows import AppliedValueRow, ClaimRow
 from gateway.ledger.store.serialize import claim_from_row
@@ -59,11 +59,9 @@ def known_about(
     every = canonical_text([*addresses, *others])
     claims = session.rows(OPEN_CLAIMS, {"addresses": every, "now": to_text(now)})
     holders = session.rows(LATEST_HOLDERS, {"addresses": own, "from": to_text(flips_from)})
-    flips = Counter(
-        after.attribute
-        for before, after in pairwise(holders)
-        if before[:2] == after[:2] and before.actor != after.actor
-    )
+    handovers = Handovers(holders)
+    attributes = {around for row in holders for around in AttributePath(row.attribute).enclosing}
+    flips = {str(name): sum(handovers.flips(address, name) for address in addresses) for name in attributes}
     values = {row.attribute: _applied(row) for row in session.rows(_APPLIED, {"addresses": own})}
     return KnownResource(
         claims=tuple(claim_from_row(row) for row in claims), values=values, changes=_changes(session, own), flips=flips

@@ -2,10 +2,9 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import CTE, Select, and_, bindparam, func, literal_column, or_, select
@@ -24,6 +23,7 @@ from gateway.core.records.record import Stage
 from gateway.ledger.ask.change_history import commits_of
 from gateway.ledger.decide.budgets import used_by
 from gateway.ledger.decide.claims import open_claims
+from gateway.ledger.decide.handovers import Handovers
 from gateway.ledger.decide.stops import standing_stops
 from gateway.ledger.store.rows import ApprovalRow, AttemptOutcomeRow, ClaimRow, HolderRow, ValueRow
 from gateway.ledger.store.serialize import claim_from_row
@@ -123,33 +123,48 @@ _BY_KEY: Final = Query.of(
 
 
 def view_of(
-    session: Session, *, addresses: Sequence[str], actor: str, call_digest: str, now: datetime, flip_window: timedelta
+    session: Session,
+    *,
+    addresses: Sequence[str],
+    actor: str,
+    call_digest: str,
+    now: datetime,
+    flip_window: timedelta,
+    changing: Collection[tuple[str, str]] = (),
 ) -> LedgerView:
-    """What the ledger knows about the addresses, and the actor's unused approval for the call."""
+    """What the ledger knows about the addresses, and the actor's unused approval for the call. Flips are those of the attributes `changing`."""
     claims: list[ClaimRow] = []
     values: dict[tuple[str, str], Json] = {}
-    flips: dict[str, int] = defaultdict(int)
+    flips: dict[str, int] = {}
     held: set[str] = set()
+    asked = defaultdict(set)
+    for address, attribute in changing:
+        asked[address].add(attribute)
     moment, flips_from = to_text(now), to_text(now - flip_window)
     for start in range(0, len(addresses), _PAGE):
         page = canonical_text(addresses[start : start + _PAGE])
         claims += session.rows(OPEN_CLAIMS, {"addresses": page, "now": moment})
         for address, attribute, value in session.rows(_VALUES, {"addresses": page}):
             values[address, attribute] = json.loads(value)
+    for start in range(0, len(among := [each for each in addresses if each in asked]), _PAGE):
+        page = canonical_text(among[start : start + _PAGE])
         # Counted here: SQLite's window functions take five times as long.
-        holders = session.rows(LATEST_HOLDERS, {"addresses": page, "from": flips_from})
-        held |= {f"{row.address}.{row.attribute}" for row in holders if row.actor == actor}
-        for before, after in pairwise(holders):
-            if before.actor != after.actor and before[:2] == after[:2]:
-                flips[f"{after.address}.{after.attribute}"] += 1
+        handovers = Handovers(session.rows(LATEST_HOLDERS, {"addresses": page, "from": flips_from}))
+        for address, attribute in (
+            (each, name) for each in among[start : start + _PAGE] for name in sorted(asked[each])
+        ):
+            if count := handovers.flips(address, attribute):
+                flips[f"{address}.{attribute}"] = count
+                if handovers.had(actor, address, attribute):
+                    held.add(f"{address}.{attribute}")
     approval = session.row(_APPROVAL, {"who": actor, "digest": call_digest, "now": moment})
     claims_held = open_claims(session, actor, now)
     return LedgerView(
         claims=_with_commits(session, claims, actor),
         values=values,
         approval=approval_from_row(approval) if approval else None,
-        flips=dict(flips),
-        held_before=frozenset(held & flips.keys()),
+        flips=flips,
+        held_before=frozenset(held),
         open_claims=sum(claims_held.values()),
         used=replace(used_by(session, actor), claims=claims_held),
         stops=standing_stops(session),

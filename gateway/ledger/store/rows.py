@@ -121,11 +121,13 @@ class StateRow(NamedTuple):
 
 
 class HolderRow(NamedTuple):
-    """Who took a claim on an attribute."""
+    """Who took a claim on an attribute, and when."""
 
     address: str
     attribute: str
     actor: str
+    since: str
+    id: str
 
 
 class ValueRow(NamedTuple):

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.equality import number
+from gateway.core.model.path import written_path
 from gateway.terraform.contracts.bounds import NAMES, limit_problem
 from gateway.terraform.contracts.operation_names import operation_problem
 from gateway.terraform.contracts.text import (
@@ -155,7 +156,7 @@ def _bounds(body: ContractBody) -> tuple[BoundRule, ...]:
     bounds: dict[str, list[BoundRule]] = {}
     for block in body.of_kind("attribute"):
         (path,) = _labels(block, "an attribute's path")
-        _must_be_path(path, block.source)
+        path = _path(path, block.source)
         if path in bounds:
             raise _wrong(block.source, f'The attribute "{path}" has two blocks; put all its bounds into one.')
         _check_names(block.body, attributes=NAMES, blocks=(), within="an attribute", noun="bound")
@@ -301,16 +302,18 @@ def _paths(body: ContractBody, name: str) -> tuple[str, ...]:
     value = attribute.literal
     if not isinstance(value, list) or not all(isinstance(path, str) for path in value):
         raise _wrong(attribute.source, f"{name} must be a list of attribute paths in quotes, written out.")
-    for path in value:
-        _must_be_path(path, attribute.source)
-    if len(set(value)) != len(value):
+    paths = tuple(_path(path, attribute.source) for path in value)
+    if len(set(paths)) != len(paths):
         raise _wrong(attribute.source, f"{name} names an attribute twice.")
-    return tuple(value)
+    return paths
 
 
-def _must_be_path(path: str, source: str) -> None:
+def _path(written: str, source: str) -> str:
+    """The path that a contract writes, with each dot of a key escaped. Raises `errors.CodeInvalid`."""
+    path = written_path(written)
     if not _PATH.fullmatch(path):
-        raise _wrong(source, f'"{path}" is not an attribute path such as "desired_capacity" or "tags.owner".')
+        raise _wrong(source, f'"{written}" is not an attribute path such as "desired_capacity" or "tags.owner".')
+    return path
 
 
 def _wrong(source: str, sentence: str) -> CodeInvalid:

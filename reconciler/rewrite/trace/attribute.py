@@ -135,7 +135,7 @@ def _in_block(cursor: Cursor, block: Node, steps: Sequence[str], name: str) -> I
         if len(steps) == 1:
             yield from blocks.missing_block(cursor, block, steps[0], _follow)
         line = f"{document.at(block)} {name} has no {steps[0]}"
-        yield cursor.step(line).new_attribute(block, ".".join(steps))
+        yield cursor.step(line).new_attribute(block, AttributePath.of(steps))
         if len(steps) == 1:
             yield cursor.step(line).blocks(block, steps[0])
             condition = overrides.condition_of(cursor.scope)

@@ -87,7 +87,7 @@ def steps_as_given(now: Value, steps: tuple[str, ...], constraint: Expression | 
         step, rest, inner = _below(kind, held, steps)
         if isinstance(kind, e.FunctionCall) and kind.name == "set" and step.isdecimal():
             step = str(_place(_items(types.convert(held, replace(kind, name="list"))), int(step)))
-        found = (*found, *(step.split(".") if isinstance(held, Mapping) else (step,)))
+        found = (*found, step)
         steps, kind, held = rest, inner, _held(held, step)
     return (*found, *steps)
 

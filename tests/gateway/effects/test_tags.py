@@ -41,8 +41,10 @@ def test_set_drop_and_replace(target: Any) -> None:
     assert all_tags(target, {"team": "b"}) == {"tags.team": "b", "tags.old": None}
 
 
-def test_a_key_with_a_dot_is_given_as_the_whole_map(target: Any) -> None:
-    assert set_tags(target, {"k8s.io/x": "1"}) == {"tags": {"team": "a", "old": "yes", "k8s.io/x": "1"}}
+def test_a_key_with_a_dot_is_one_tag_too_and_leaves_the_others_alone(target: Any) -> None:
+    assert set_tags(target, {"k8s.io/x": "1", "team": "b"}) == {"tags.k8s%2Eio/x": "1", "tags.team": "b"}
+    assert drop_tags(target, ["k8s.io/x"]) == {"tags.k8s%2Eio/x": None}
+    assert all_tags(target, {"app.team": "b"}) == {"tags.app%2Eteam": "b", "tags.team": None, "tags.old": None}
 
 
 def test_tag_specifications_for_another_kind_are_not_understood(target: Any) -> None:

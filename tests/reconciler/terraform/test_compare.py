@@ -54,7 +54,7 @@ def test_differences_are_as_small_as_they_can_be() -> None:
         "dotted": {"k/x.io": "2"},
     }
     assert list(differences(live, code, ())) == [
-        (("dotted",), {"k/x.io": "1"}, {"k/x.io": "2"}),
+        (("dotted", "k/x.io"), "1", "2"),
         (("tags", "b"), "2", None),
         (("tags", "c"), None, "3"),
         (("versioning", "status"), "On", "Off"),

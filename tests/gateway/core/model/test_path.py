@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.core.model.json import Json
-from gateway.core.model.path import AttributePath, Overlaps, put_all
+from gateway.core.model.path import AttributePath, Overlaps, key_of, put_all, step_of, written_path
 from tests.kit.growth import assert_linear
 
 RESOURCE: Json = {"tags": {"owner": "a"}, "vpc": [{"ids": [1, 2]}], "two": [{"a": 1}, {"a": 2}], "none": None}
@@ -51,6 +51,70 @@ def test_the_parts_of_a_path() -> None:
     assert (path.top, path.last, path.steps) == ("a", "c", ("a", "b", "c"))
     assert path.enclosing == ("a.b.c", "a.b", "a")
     assert (AttributePath("a").top, AttributePath("a").last) == ("a", "a")
+    assert (path.key, AttributePath("a").key) == ("b.c", "")
+
+
+def test_the_parts_of_a_path_with_a_key_that_has_dots() -> None:
+    path = AttributePath("a.b%2Ec.d%252E")
+    assert (path.top, path.last, path.steps) == ("a", "d%2E", ("a", "b.c", "d%2E"))
+    assert path.enclosing == ("a.b%2Ec.d%252E", "a.b%2Ec", "a")
+    assert AttributePath.of(("tags", "app.team")) == "tags.app%2Eteam"
+    assert AttributePath("tags.app%2Eteam").key == "app.team"
+
+
+KEYS = st.text(alphabet="ab.%25E2\u00e9 /", max_size=8)
+"""Keys that consist of what escapes are made of."""
+
+
+@given(st.lists(KEYS, min_size=1, max_size=4))
+def test_any_keys_come_back_from_their_path(keys: list[str]) -> None:
+    path = AttributePath.of(keys)
+    assert path.steps == tuple(keys)
+    assert path.last == keys[-1]
+    assert AttributePath(path.enclosing[-1]).steps == (keys[0],)
+    assert all("." not in step_of(key) for key in keys)
+
+
+@given(KEYS, KEYS)
+def test_two_keys_are_never_one_step_and_none_is_a_part_of_the_other(one: str, other: str) -> None:
+    assert (step_of(one) == step_of(other)) == (one == other)
+    assert AttributePath.of(("tags", one)).touches(AttributePath.of(("tags", other))) == (one == other)
+
+
+@given(KEYS, KEYS.filter(bool), st.integers())
+def test_a_value_is_put_at_any_key_and_found_there(top: str, key: str, value: int) -> None:
+    path = AttributePath.of((top, key))
+    assert path.put({top: {"other": 1}}, value)[top] == {"other": 1, key: value}
+    assert put_all({}, [(path, value)]) == {top: {key: value}}
+    assert path.value_at({top: {key: value}}) == value
+
+
+@pytest.mark.parametrize("key", ["50%", "a%b", "%", "%2", "%2f", "%2e", "%zz", "100%25".removesuffix("25")])
+def test_a_percent_sign_that_begins_no_escape_is_itself_as_older_records_have_it(key: str) -> None:
+    assert step_of(key) == key_of(key) == key
+
+
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [
+        ("desired_capacity", "desired_capacity"),
+        ("vpc_config.0.subnet_ids", "vpc_config.0.subnet_ids"),
+        ("tags", "tags"),
+        ("tags.owner", "tags.owner"),
+        ("tags.app.team", "tags.app%2Eteam"),
+        ("tags.kubernetes.io/x", "tags.kubernetes%2Eio/x"),
+        ("tags.app%2Eteam", "tags.app%2Eteam"),
+        ('tags["app.team"]', "tags.app%2Eteam"),
+        ('tags["owner"]', "tags.owner"),
+        ('tags["100%25"]', "tags.100%2525"),
+        ('parameters["projection.enabled"]', "parameters.projection%2Eenabled"),
+        ("tags.0.key", "tags.0.key"),
+        ("tags.50%", "tags.50%"),
+    ],
+)
+def test_people_write_a_key_in_brackets_and_that_of_a_tag_as_it_is(written: str, path: str) -> None:
+    assert written_path(written) == path
+    assert written_path(path) == path
 
 
 @pytest.mark.parametrize(
@@ -78,7 +142,10 @@ def test_a_value_is_put_at_its_path_and_found_there(path: str, before: dict[str,
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["a", "a.b", "a.b.c", "a.d", "e", "e.0", "e.f", "g.h"]), st.integers() | st.none())
+        st.tuples(
+            st.sampled_from(["a", "a.b", "a.b.c", "a.b%2Ec", "a.d", "e", "e.0", "e.f", "g.h"]),
+            st.integers() | st.none(),
+        )
     ),
     st.dictionaries(
         st.sampled_from("aeg"),
