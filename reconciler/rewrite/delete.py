@@ -21,8 +21,11 @@ from reconciler.rewrite.editors.list_items import remove_item
 from reconciler.rewrite.editors.splice import Splice, line_end, newline
 from reconciler.rewrite.editors.top_level_block import remove_block
 from reconciler.rewrite.gone_instances import remove_instance
+from reconciler.rewrite.renumbered_instances import REFRESH, renumber
 from reconciler.rewrite.surroundings import Surroundings
 
+_MOST_NUMBERED = 1_000
+"""Numbers of instances that others may name."""
 _GO_WITH_IT = ("output", "import", "moved", "removed")
 Key = str | int | None
 
@@ -72,13 +75,17 @@ def delete_resources(
         todo = [unit for unit, _ in missed] if made else []
     proposed, left = code, list[Left]()
     for unit, reason in missed:
-        before = proposed
+        before, why = proposed, str(reason)
         with contextlib.suppress(CannotEdit, CodeInvalid, Unknown):
             proposed = _without(before, unit, frozenset(by_address), by_address[min(unit.addresses)], detached=True)
+        if proposed is before and len(unit.addresses) == 1:
+            with contextlib.suppress(CannotEdit, CodeInvalid, Unknown):
+                proposed = _renumbered(before, unit, frozenset(by_address), by_address[min(unit.addresses)])
+                why = REFRESH
         left += [
             Left(
                 wanted=by_address[address],
-                reason=f"{address} is gone in AWS, and its code stays: {reason}",
+                reason=f"{address} is gone in AWS, and its code stays: {why}",
                 diff=proposed.diff_since(before),
             )
             for address in sorted(unit.addresses)
@@ -144,6 +151,19 @@ def _without_keys(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: W
         root, steps = ("module", (name[0],)) if unit.header[0] == "module" else (name[0], (name[1],))
         code = without_references(code, RemovedName(unit.directory, root, steps, key), wanted, detached=detached)
     return code
+
+
+def _renumbered(code: EditedCode, unit: _Unit, gone: frozenset[str], wanted: Wanted) -> EditedCode:
+    """The code without one instance of a `count`, the others moved. Raises `CannotEdit`, also if something names one of them by its number."""
+    kind, *name = unit.header
+    numbered = RemovedName(unit.directory, name[0], tuple(name[1:])) if kind == "resource" else None
+    if numbered is None or any(
+        _refers(each.expression, replace(numbered, key=number))
+        for each in _references(code, numbered)
+        for number in range(_MOST_NUMBERED)
+    ):
+        raise CannotEdit("Something names an instance by its number.")
+    return renumber(code, _module(code, unit), _block(code, unit), gone, wanted)
 
 
 def _module(code: EditedCode, unit: _Unit) -> Module:

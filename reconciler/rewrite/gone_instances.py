@@ -33,7 +33,7 @@ _MOST = 300
 
 
 @dataclass(frozen=True, slots=True)
-class _Removal:
+class Removal:
     """One entry, item or number that may go."""
 
     document: Document
@@ -59,18 +59,18 @@ def remove_instance(
     places = instance_sources(module, *block)
     before = code.addresses()
     why = ""
-    had = frozenset(_plain_texts(wanted.before))
-    for removals in _removal_sets(places, key, had):
+    had = frozenset(plain_texts(wanted.before))
+    for removals in removal_sets(places, key, had):
         try:
             after = code
             for each in removals:
-                after = _remove(after, each, wanted)
-            removed = before - after.addresses()
-            if own <= removed <= gone and after.addresses() <= before:
-                refuse_side_effects(code, after, removed)
+                after = removed(after, each, wanted)
+            lost = before - after.addresses()
+            if own <= lost <= gone and after.addresses() <= before:
+                refuse_side_effects(code, after, lost)
                 return after
-            if own <= removed and after.addresses() <= before and len(removed) < len(before):
-                there = ", ".join(sorted(removed - gone)[:3])
+            if own <= lost and after.addresses() <= before and len(lost) < len(before):
+                there = ", ".join(sorted(lost - gone)[:3])
                 why = why or f"the entry at {_at(removals)} also makes {there}, which is there."
         except AlsoChanges as error:
             why = why or f"{error.referring} still refers to its entry at {_at(removals)}."
@@ -81,11 +81,12 @@ def remove_instance(
     )
 
 
-def _at(removals: Sequence[_Removal]) -> str:
+def _at(removals: Sequence[Removal]) -> str:
     return ", ".join(dict.fromkeys(each.document.at(each.at) for each in removals))
 
 
-def _remove(code: EditedCode, each: _Removal, wanted: Wanted) -> EditedCode:
+def removed(code: EditedCode, each: Removal, wanted: Wanted) -> EditedCode:
+    """The code without an entry. Raises `CannotEdit`, `CodeInvalid`."""
     chain = (f"{wanted.address} is one of several; its entry is at {each.document.at(each.at)}",)
     # An earlier removal of the same candidate stands further down in the file, so the offsets of this one still hold.
     is_code = not each.document.is_data and not any(each.document.around)
@@ -93,9 +94,9 @@ def _remove(code: EditedCode, each: _Removal, wanted: Wanted) -> EditedCode:
     return code.after(document, each.splice(), wanted, chain)
 
 
-def _removal_sets(
+def removal_sets(
     places: Sequence[InstanceSource], key: str | int, had: frozenset[str]
-) -> Iterator[tuple[_Removal, ...]]:
+) -> Iterator[tuple[Removal, ...]]:
     """Single removals, the likeliest first, then the same position of lists that are as long as each other."""
     singles = [each for place in places for each in _removals(*place)]
     singles.sort(key=lambda each: _distance(each, str(key), had))
@@ -113,57 +114,57 @@ def _from_the_end(place: tuple[Document, e.Tuple]) -> int:
     return -place[1].start
 
 
-def _removals(document: Document, node: "e.Object | e.Tuple | e.LiteralValue | DataFile") -> Iterator[_Removal]:
+def _removals(document: Document, node: "e.Object | e.Tuple | e.LiteralValue | DataFile") -> Iterator[Removal]:
     match node:
         case e.Object(elements=elements):
             for element in elements:
                 entry = ObjectEntry(element, node)
                 texts = frozenset(literals(element.value))
                 name = _text(document, element.key)
-                yield _Removal(document, _without_entry(document, entry), name, texts, element.start)
+                yield Removal(document, _without_entry(document, entry), name, texts, element.start)
         case e.Tuple(items=items):
             for position in range(len(items)):
                 yield _item(document, node, position)
         case e.LiteralValue(value=True):
-            yield _Removal(document, lambda: Splice(node.start, node.end, "false"), "", frozenset(), node.start)
+            yield Removal(document, lambda: Splice(node.start, node.end, "false"), "", frozenset(), node.start)
         case e.LiteralValue(value=int() as number) if number is not False and number > 0:
-            yield _Removal(document, lambda: Splice(node.start, node.end, str(number - 1)), "", frozenset(), node.start)
+            yield Removal(document, lambda: Splice(node.start, node.end, str(number - 1)), "", frozenset(), node.start)
         case e.LiteralValue():
             return
         case _:
             for row in node.entries():
-                yield _Removal(document, row.removed, row.key, frozenset(row.texts), row.at)
+                yield Removal(document, row.removed, row.key, frozenset(row.texts), row.at)
 
 
 def _without_entry(document: Document, entry: ObjectEntry) -> Callable[[], Splice]:
     return lambda: remove_entry(document, entry, with_comments=True)
 
 
-def _item(document: Document, node: e.Tuple, position: int) -> _Removal:
+def _item(document: Document, node: e.Tuple, position: int) -> Removal:
     at = node.items[position]
     literal = e.bare(at)
     name = _text(document, at) if isinstance(literal, e.LiteralValue) else ""
     texts = frozenset(literals(at))
-    return _Removal(document, lambda: remove_item(document, node, position), name, texts, at.start)
+    return Removal(document, lambda: remove_item(document, node, position), name, texts, at.start)
 
 
 def _text(document: Document, node: e.Expression) -> str:
     return document.source[node.start : node.end].decode().strip('"')
 
 
-def _plain_texts(value: Json) -> Iterator[str]:
+def plain_texts(value: Json) -> Iterator[str]:
     """The plain values that something had, as text."""
     if isinstance(value, Mapping):
         for each in value.values():
-            yield from _plain_texts(each)
+            yield from plain_texts(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _plain_texts(each)
+            yield from plain_texts(each)
     elif shown := plain_text(value):
         yield shown
 
 
-def _distance(each: _Removal, key: str, had: frozenset[str]) -> tuple[int, int]:
+def _distance(each: Removal, key: str, had: frozenset[str]) -> tuple[int, int]:
     """How unlikely it is that an entry makes an instance: by its key, then by how much of the key its values are, and how many of them it had."""
     if key in (each.key, *(() if each.key else each.texts)):
         return 0, 0
