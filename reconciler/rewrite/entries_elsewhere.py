@@ -5,10 +5,10 @@ belongs into another one than the sibling's if that one's name is in what tells 
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from gateway.core.model.json import Json
@@ -59,19 +59,18 @@ def entries_elsewhere(module: Module, like: NewInstance) -> Iterator[tuple[Docum
     files = _files(module)
     entries = list(_entries(files))
     told = [str(new) for _, new in like.values if isinstance(new, str)] + [like.new]
-    found: list[tuple[int, Callable[[], tuple[Document, Splice]]]] = []
-    for entry in entries:
-        for place in _places(entry, files, module):
-            if not any(place.now in each for each in told):
-                continue
+    names = {key for entry in entries for key in (entry.key, entry.path.stem) if len(key) > 1}
+    named = frozenset(name for name in names if any(name in each for each in told))
+    found: list[tuple[int, _Entry, _Place, _Entry]] = []
+    for entry in entries if named else ():
+        for place in _places(entry, files, module, named):
             value, score = _moved(entry.value, like, place)
             key = _text_moved(entry.key, like, place) if entry.key else ""
             if score and (not entry.key or key != entry.key):
-                value = _without_own(value, entry, entries)
-                found.append((score, partial(_written, module, place, files[place.path], (key, value))))
-    for _, write in sorted(found, key=lambda each: -each[0])[:_MOST]:
+                found.append((score, entry, place, _Entry(place.path, place.steps, key, value)))
+    for _, entry, place, new in sorted(found, key=lambda each: -each[0])[:_MOST]:
         with contextlib.suppress(CannotEdit, Unknown):
-            yield write()
+            yield _written(module, replace(new, value=_without_own(new.value, entry, entries)), files[place.path])
 
 
 def _files(module: Module) -> Mapping[Path, Json]:
@@ -97,11 +96,11 @@ def _entries(files: Mapping[Path, Json]) -> Iterator[_Entry]:
             todo.append((path, (*steps, str(key)), item))
 
 
-def _places(entry: _Entry, files: Mapping[Path, Json], module: Module) -> Iterator[_Place]:
-    """The same collection in other files of a listing, and below other entries of the maps above it."""
+def _places(entry: _Entry, files: Mapping[Path, Json], module: Module, named: frozenset[str]) -> Iterator[_Place]:
+    """The same collection in other files of a listing, and below other entries of the maps above it: of those whose name is among `named`."""
     for (folder, _), listing in module.source.listings.items():
-        beside = [Path(folder, name) for name in listing.names]
-        if entry.path in beside and entry.steps:
+        if entry.steps and posixpath.relpath(entry.path, folder) in listing.names:
+            beside = (Path(folder, name) for name in listing.names if PurePosixPath(name).stem in named)
             yield from (
                 _Place(path, entry.steps, entry.path.stem, path.stem)
                 for path in beside
@@ -112,8 +111,8 @@ def _places(entry: _Entry, files: Mapping[Path, Json], module: Module) -> Iterat
         if not isinstance(above, dict):
             return
         if level + 1 < len(entry.steps):
-            for name, held in above.items():
-                if name != step and isinstance(held, dict):
+            for name in sorted(named & above.keys() - {step}):
+                if isinstance(above[name], dict):
                     steps = (*entry.steps[:level], name, *entry.steps[level + 1 :])
                     yield _Place(entry.path, steps, step, name)
         above = above.get(step)
@@ -160,24 +159,23 @@ def _text_moved(text: str, like: NewInstance, place: _Place) -> str:
     return text
 
 
-def _written(module: Module, place: _Place, whole: Json, entry: tuple[str, Json]) -> tuple[Document, Splice]:
-    """The change of a file that writes the entry into the collection, which is new if it is not there. Raises `CannotEdit`, `Unknown`."""
-    document = data_document(place.path, module.source.templates[place.path])
-    key, value = entry
+def _written(module: Module, new: _Entry, whole: Json) -> tuple[Document, Splice]:
+    """The change of a file that writes the entry into its collection, which is new if it is not there. Raises `CannotEdit`, `Unknown`."""
+    document = data_document(new.path, module.source.templates[new.path])
     try:
-        now = values.to_json(find(whole, place.steps))
+        now = values.to_json(find(whole, new.steps))
     except Unknown:
         now = None
-    if key and isinstance(now, dict) and key in now:
-        raise CannotEdit(f"{place.path} has {key} already.")
-    steps = (*place.steps, key) if key else place.steps
-    wanted = value if key else [*(now if isinstance(now, list) else []), value]
-    if place.path.suffix != ".json":
+    if new.key and isinstance(now, dict) and new.key in now:
+        raise CannotEdit(f"{new.path} has {new.key} already.")
+    steps = (*new.steps, new.key) if new.key else new.steps
+    wanted = new.value if new.key else [*(now if isinstance(now, list) else []), new.value]
+    if new.path.suffix != ".json":
         from reconciler.rewrite.editors.yaml_value import edit_yaml  # noqa: PLC0415  it takes long to import, and few stacks have any
 
         return document, edit_yaml(YamlSite(document=document, steps=steps), wanted)
     from reconciler.rewrite.editors.json_member import edit_member  # noqa: PLC0415  few stacks have any
 
-    listed = None if key else now
+    listed = None if new.key else now
     site = DocumentSite(document=document, start=0, end=len(document.source), steps=steps, now=listed)
     return document, edit_member(site, wanted)

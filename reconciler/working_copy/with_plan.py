@@ -111,7 +111,9 @@ def with_unaccounted(report: Report, plan: TerraformPlan | None) -> Report:
 
 def _unset(plan: TerraformPlan, events: Sequence[Event], root: Path) -> tuple[list[Drift], list[Left]]:
     """What the code leaves unset, or sets to null, and somebody set by the events."""
-    null = written_as_null(root, frozenset(change.top_key for change in plan.drift if plan.sets(change)))
+    shown = {change.top_key for change in plan.changes}
+    asked = {change.top_key for change in plan.drift if change.top_key not in shown and plan.sets(change)}
+    null = written_as_null(root, asked)
     return drift_of_unset_attributes(plan, events, ignored_changes(root), null)
 
 
