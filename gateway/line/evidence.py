@@ -34,13 +34,19 @@ _NAMESPACE: Final = re.compile(
 Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/search-expression-syntax.html"""
 _LOG_RULES: Final = "INSIGHT_RULE_METRIC"
 """The function of metric math that counts in logs: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html"""
-_TELEMETRY: Final[Mapping[str, str]] = {
-    "xray:PutTraceSegments": "AWS/X-Ray",
-    "xray:PutTelemetryRecords": "AWS/X-Ray",
-    "rum:PutRumEvents": "AWS/RUM",
-    "evidently:PutProjectEvents": "AWS/Evidently",
+_TELEMETRY: Final[Mapping[str, tuple[str, ...]]] = {
+    "xray:PutTraceSegments": ("AWS/X-Ray", "ApplicationSignals"),
+    "xray:PutTelemetryRecords": ("AWS/X-Ray",),
+    "rum:PutRumEvents": ("AWS/RUM", "RUM/CustomMetrics"),
+    "evidently:PutProjectEvents": ("AWS/Evidently",),
 }
-"""Calls by which a caller says what AWS then measures in a namespace of its own."""
+"""Calls by which a caller says what AWS then measures in namespaces of its own, or in such that begin like them.
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch-RUM-custom-and-extended-metrics.html"""
+_OF_AWS: Final = frozenset(each for namespaces in _TELEMETRY.values() for each in namespaces)
+_MAKES_ALARMS: Final = frozenset({"cloudwatch:PutMetricAlarm", "cloudwatch:PutCompositeAlarm"})
+_IN_LOGS: Final = "CloudWatchMetrics"
+"""The member of a log event in which its metrics stand, in CloudWatch's embedded format."""
+_ESCAPED: Final = re.compile(r"\\u([0-9A-Fa-f]{4})")
 _ALARM_ARN: Final = ":alarm:"
 _CLOUDWATCH, _STATE_CHANGE = "aws.cloudwatch", "CloudWatch Alarm State Change"
 _DEFAULT_BUS: Final = "default"
@@ -74,13 +80,20 @@ class Evidence:
     rules: frozenset[str] = frozenset()
     buses: Mapping[str, Sequence[Mapping[str, Any]]]
     """Each bus of such a rule, and the patterns of the events that count."""
+    every_alarm: bool = False
+    """Whether a rule passes on what any alarm does, also one that somebody makes now."""
+
+    def makes_alarm(self, call: Call) -> bool:
+        """Whether the call makes or changes an alarm that counts although no state records it."""
+        return self.every_alarm and f"{call.service}:{call.operation}" in _MAKES_ALARMS
 
     def reached_by(self, call: Call) -> str:
         """What of this the call makes up, in words; empty if nothing."""
         parameters = call.parameters
         match f"{call.service}:{call.operation}":
             case name if name in _TELEMETRY:
-                return f"what {_TELEMETRY[name]} measures" if self.metrics.some_of(_TELEMETRY[name]) else ""
+                found = next(filter(self.metrics.some_of, _TELEMETRY[name]), "")
+                return f"what {found} measures" if found else ""
             case "cloudwatch:PutMetricData":
                 namespace = str(parameters.get("Namespace"))
                 data = [*_each(parameters.get("MetricData")), *self._of_entities(parameters)]
@@ -93,7 +106,13 @@ class Evidence:
                 group = group.rpartition(":log-group:")[2].removesuffix(":*")
                 if self.every_log or group in self.logs:
                     return f"the logs {group}, of which a metric is made"
-                return self._metric(_embedded(parameters)) if self.metrics.any else ""
+                if not self.metrics.any:
+                    return ""
+                messages = [str(each.get("message")) for each in _each(parameters.get("logEvents"))]
+                embedded = [_embedded(message) for message in messages]
+                if None in embedded:
+                    return "metrics in logs, in a form that Sentinel cannot read and CloudWatch may"
+                return self._metric(metric for each in embedded for metric in each or ())
             case "events:PutEvents":
                 return next(filter(None, map(self._bus, _each(parameters.get("Entries")))), "")
         return ""
@@ -135,8 +154,9 @@ class Metrics:
         return self.every or metric[0] in self.namespaces or metric in self.named
 
     def some_of(self, namespace: str) -> bool:
-        """Whether a metric of the namespace is watched."""
-        return self.every or namespace in self.namespaces or any(each == namespace for each, _ in self.named)
+        """Whether a metric of the namespace, or of one that begins with its name, is watched."""
+        watched = {*self.namespaces, *(each for each, _ in self.named)}
+        return self.every or any(f"{each}/".startswith(f"{namespace}/") for each in watched)
 
 
 NO_EVIDENCE: Final = Evidence(buses={}, metrics=Metrics())
@@ -179,6 +199,9 @@ def evidence_of(
         queues=passing.queues - queues,
         rules=frozenset(name for name, _ in passing.rules),
         buses=_buses(rules),
+        every_alarm=any(
+            _texts(pattern.get("resources")) is None for pattern in map(_pattern, rules) if _of_alarms(pattern)
+        ),
     )
 
 
@@ -206,22 +229,33 @@ def _passing(recorded: RecordedStates, known: _Passing) -> _Passing:
         rules = {
             (str(each.get("rule")), _bus_name(each.get("event_bus_name")))
             for each in recorded.recorded_of("aws_cloudwatch_event_target")
-            if known.takes(str(each.get("arn")))
+            if any(known.takes(str(at.get("arn"))) for at in (each, *_each(each.get("dead_letter_config"))))
         }
         topics = {
             str(each.get("topic_arn"))
             for each in recorded.recorded_of("aws_sns_topic_subscription")
-            if known.takes(str(each.get("endpoint")))
+            if known.takes(str(each.get("endpoint"))) or known.takes(_dead_letters(each))
         }
         queues = {
             source.rpartition(":")[2]
             for each in recorded.recorded_of("aws_pipes_pipe")
             if ":sqs:" in (source := str(each.get("source"))) and known.takes(str(each.get("target")))
         }
+        queues |= {
+            str(each.get("name") or each.get("queue_url")).rpartition("/")[2]
+            for kind in ("aws_sqs_queue", "aws_sqs_queue_redrive_policy")
+            for each in recorded.recorded_of(kind)
+            if known.takes(_dead_letters(each))
+        }
         more = replace(known, rules=known.rules | rules, topics=known.topics | topics, queues=known.queues | queues)
         if more == known:
             return known
         known = more
+
+
+def _dead_letters(attributes: Mapping[str, Any]) -> str:
+    """The ARN of the queue that gets, as they are, the messages which nobody takes; empty if there is none."""
+    return str(_object(attributes.get("redrive_policy")).get("deadLetterTargetArn") or "")
 
 
 def _alarms(recorded: RecordedStates, topics: frozenset[str], rules: Sequence[Mapping[str, Any]]) -> frozenset[str]:
@@ -239,8 +273,10 @@ def _alarms(recorded: RecordedStates, topics: frozenset[str], rules: Sequence[Ma
     }
     for rule in rules:
         pattern = _pattern(rule)
-        if _takes(pattern.get("source"), _CLOUDWATCH) and _takes(pattern.get("detail-type"), _STATE_CHANGE):
+        if _of_alarms(pattern):
+            resources = _texts(pattern.get("resources")) or frozenset()
             found |= {name for name in every if _takes_alarm(pattern.get("resources"), name)}
+            found |= {_alarm_name(text) for text in resources if _ALARM_ARN in text}
     new: AbstractSet[str] = found
     while new:
         rules_of_new = [str(every[name].get("alarm_rule") or "") for name in new if name in every]
@@ -250,6 +286,11 @@ def _alarms(recorded: RecordedStates, topics: frozenset[str], rules: Sequence[Ma
         new = named - found
         found = found | new
     return frozenset(found)
+
+
+def _of_alarms(pattern: Mapping[str, Any]) -> bool:
+    """Whether a rule with this pattern passes on what alarms do."""
+    return _takes(pattern.get("source"), _CLOUDWATCH) and _takes(pattern.get("detail-type"), _STATE_CHANGE)
 
 
 def _named_alarms(rule: str) -> Iterator[str]:
@@ -294,7 +335,7 @@ def _namespaces(expression: str) -> frozenset[str] | None:
 
 
 def _is_writable(namespace: str) -> bool:
-    return not namespace.startswith("AWS/") or namespace in _TELEMETRY.values()
+    return not namespace.startswith("AWS/") or namespace in _OF_AWS
 
 
 def _buses(rules: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -305,8 +346,13 @@ def _buses(rules: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[Mapping[
 
 
 def _pattern(rule: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _object(rule.get("event_pattern"))
+
+
+def _object(text: object) -> Mapping[str, Any]:
+    """The object of a JSON text; an empty one if it holds none."""
     try:
-        found = json.loads(str(rule.get("event_pattern") or "{}"))
+        found = json.loads(str(text or "{}"))
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -343,20 +389,37 @@ def _each(given: object) -> Iterator[Mapping[str, Any]]:
     return (each for each in items if isinstance(each, Mapping))
 
 
-def _embedded(parameters: Mapping[str, Any]) -> Iterator[Metric]:
-    """The metrics that log events hold in CloudWatch's embedded format, which it reads in every log group.
+def _embedded(message: str) -> Sequence[Metric] | None:
+    """The metrics that a log event holds in CloudWatch's embedded format, which it reads in every log group; None if it holds some that cannot
+    be read here. CloudWatch may read more than this program: a number of any length, any depth, a name that stands twice.
 
     Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
     """
-    for event in _each(parameters.get("logEvents")):
-        message = str(event.get("message"))
-        if not message.lstrip().startswith("{"):
-            continue
-        try:
-            document = json.loads(message)
-        except (ValueError, RecursionError):
-            continue
-        about = document.get("_aws") if isinstance(document, dict) else None
-        for block in _each(about.get("CloudWatchMetrics") if isinstance(about, dict) else None):
-            for metric in _each(block.get("Metrics")):
-                yield str(block.get("Namespace")), str(metric.get("Name"))
+    if not message.lstrip().lstrip("\ufeff").lstrip().startswith("{"):
+        return ()
+    if _IN_LOGS not in _ESCAPED.sub(lambda found: chr(int(found[1], 16)), message):
+        return ()
+    try:
+        document = json.loads(
+            message, object_pairs_hook=_with_every_value, parse_int=str, parse_float=str, strict=False
+        )
+    except (ValueError, RecursionError):
+        return None
+    return [
+        (str(namespace), str(name))
+        for about in document.get("_aws", ())
+        for blocks in (about.get(_IN_LOGS, ()) if isinstance(about, Mapping) else ())
+        for block in _each(blocks)
+        for namespace in block.get("Namespace", (None,))
+        for metrics in block.get("Metrics", ())
+        for metric in _each(metrics)
+        for name in metric.get("Name", (None,))
+    ]
+
+
+def _with_every_value(pairs: Sequence[tuple[str, Any]]) -> Mapping[str, list[Any]]:
+    """An object of JSON with each value of a name that stands in it more than once."""
+    found: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found

@@ -360,6 +360,8 @@ class _Asked:
                 f"{unknown} {self.call.service}:{self.call.operation} on it is sent only by a pipeline or the apply of a plan. "
                 "Nothing was sent; declare it in a stack, or name what is meant by its own name."
             )
+        if self.index.evidence.makes_alarm(self.call) and not planned and self.caller.kind is not ActorKind.HUMAN:
+            return self._made_up("an alarm, and a rule passes on what every alarm does")
         for place in self.index.named_in(self.call):
             if place.kind in _OPEN_TO_NOBODY:
                 return self._refused(place, "It is changed past Sentinel only.")

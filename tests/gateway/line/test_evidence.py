@@ -248,3 +248,41 @@ def test_reading_a_rule_and_an_expression_costs_linear_time() -> None:
         return lambda: evidence_of(States(recorded), topics=frozenset({TOPIC}), queues=frozenset(), endpoints=[])
 
     assert_linear(make, 1_000)
+
+
+def test_a_queue_whose_undelivered_messages_arrive_here_passes_on() -> None:
+    recorded = {
+        "aws_sqs_queue": [
+            {"name": "jobs", "redrive_policy": json.dumps({"deadLetterTargetArn": f"arn:aws:sqs:{HERE}:trail"})},
+            {"name": "other", "redrive_policy": json.dumps({"deadLetterTargetArn": f"arn:aws:sqs:{HERE}:dead"})},
+        ],
+        "aws_sns_topic_subscription": [
+            {
+                "topic_arn": f"arn:aws:sns:{HERE}:news",
+                "endpoint": "https://elsewhere.example",
+                "redrive_policy": json.dumps({"deadLetterTargetArn": f"arn:aws:sqs:{HERE}:jobs"}),
+            }
+        ],
+    }
+    found = evidence_of(States(recorded), topics=frozenset(), queues=frozenset({"trail"}), endpoints=[])
+    assert found.queues == {"jobs"}
+    assert found.topics == {f"arn:aws:sns:{HERE}:news"}
+
+
+def test_a_rule_that_names_alarms_counts_for_those_that_no_state_records() -> None:
+    rule = {"name": "r", "event_pattern": json.dumps({**STATE_CHANGE, "resources": [f"arn:x:{HERE}:alarm:unrecorded"]})}
+    recorded = {"aws_cloudwatch_event_rule": [rule], "aws_cloudwatch_event_target": [{"rule": "r", "arn": TOPIC}]}
+    found = evidence_of(States(recorded), topics=frozenset({TOPIC}), queues=frozenset(), endpoints=[])
+    assert (found.alarms, found.every_alarm) == ({"unrecorded"}, False)
+
+
+@pytest.mark.parametrize(
+    ("call", "namespace"),
+    [("rum:PutRumEvents", "RUM/CustomMetrics/Shop"), ("xray:PutTraceSegments", "ApplicationSignals")],
+)
+def test_what_telemetry_measures_in_other_namespaces_counts(call: str, namespace: str) -> None:
+    alarm = {"alarm_name": "a", "alarm_actions": [TOPIC], "namespace": namespace, "metric_name": "m"}
+    recorded = {"aws_cloudwatch_metric_alarm": [alarm]}
+    found = evidence_of(States(recorded), topics=frozenset({TOPIC}), queues=frozenset(), endpoints=[])
+    service, _, operation = call.partition(":")
+    assert found.reached_by(Call(service=service, operation=operation, parameters={}, account="1", region="us-east-1"))
