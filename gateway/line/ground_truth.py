@@ -622,7 +622,7 @@ def _access_points(stacks: Known) -> Iterator[tuple[str, str]]:
 
 
 def places_of(settings: Settings) -> tuple[Ground, ...]:
-    """What the settings name: exports, the trail of events, topics of signals, the gateway's own identity and the database of the ledger."""
+    """What the settings name: exports, pulled policies, the trail of events, topics of signals, the gateway's own identity and the database of the ledger."""
     found = []
     for export in settings.exports:
         if export.to.startswith(_BUCKET_URL):
@@ -635,6 +635,9 @@ def places_of(settings: Settings) -> tuple[Ground, ...]:
                     prefix=f"{prefix.strip('/')}/" if prefix.strip("/") else "",
                 )
             )
+    if (pulled := settings.policy.control_plane.bucket) is not None:
+        what = "the policies that this gateway pulls"
+        found.append(Ground(kind=GroundKind.BUCKET, name=pulled[0], what=what, prefix=pulled[1]))
     for source in settings.reconcile.events:
         what = "the trail of who changed what"
         if source.kind is EventSourceKind.BUCKET:

@@ -1,6 +1,7 @@
 """The embedded engine with policies that are pulled from an OPA bundle server or from S3: only a signed bundle that answers comes into force."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -120,15 +121,22 @@ class PulledEngine(RunningEngine):
             found = await self._fetch(self._etag)
             self.state.downloaded = datetime.now(UTC)
             if found is not None:
-                await self._take(found.archive, found.etag)
-                await asyncio.to_thread(self._save, found.archive)
+                await self._take(found.archive, found.etag, new=True)
             self.state.problem = ""
         except SentinelError as error:
             self.state.problem = str(error)
             log.error("policy_not_pulled", problem=str(error), revision=self.state.revision)  # noqa: TRY400  the message says enough
 
-    async def _take(self, archive: bytes, etag: str) -> None:
-        engine, signed = await asyncio.to_thread(self._engine_of, archive)
+    async def _take(self, archive: bytes, etag: str, *, new: bool = False) -> None:
+        """Bring an archive into force, once it is on disk: a gateway that starts again must know which one was the newest."""
+        try:
+            engine, signed = await asyncio.to_thread(self._engine_of, archive)
+            if new:
+                await asyncio.to_thread(self._save, archive)
+        except OSError as error:
+            raise PolicyInvalid(
+                f"The bundle was not taken: {self._directory} could not be written ({error.strerror or type(error).__name__})."
+            ) from error
         self._issued = signed.issued
         before, self._engine = self._engine, engine  # a running evaluation ends on the old engine
         self._etag = etag
@@ -165,7 +173,10 @@ class PulledEngine(RunningEngine):
 
     def _save(self, archive: bytes) -> None:
         temporary = self._directory / f".{SAVED}"
-        temporary.write_bytes(archive)
+        with temporary.open("wb") as file:
+            file.write(archive)
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(self._directory / SAVED)
 
     def _running(self) -> Embedded:

@@ -26,7 +26,9 @@ from gateway.policy.sources import PREFIX, read_sources
 LARGEST: Final = 32 * 1024 * 1024
 """Bytes of an archive."""
 _LARGEST_CONTENT: Final = 128 * 1024 * 1024
+"""Bytes of an archive that is unpacked, with all its headers: who serves bundles could pack gigabytes of them into a megabyte."""
 _MOST_FILES: Final = 5000
+"""Files, directories and whatever else is in an archive."""
 _SIGNATURES: Final = ".signatures.json"
 _HASHES: Final = {"SHA-256": "sha256", "SHA-384": "sha384", "SHA-512": "sha512", "SHA-512-256": "sha512_256"}
 """Those that are still safe; OPA has MD5 and SHA-1 too."""
@@ -65,23 +67,37 @@ def opened(archive: bytes, *, key: bytes, algorithm: str, scope: str) -> SignedB
 def _unpacked(archive: bytes) -> Mapping[str, bytes]:
     """The files of the archive in memory, by their names without a leading slash."""
     found: dict[str, bytes] = {}
-    size = 0
     try:
-        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as content:
-            for member in content:
+        with tarfile.open(fileobj=io.BytesIO(_decompressed(archive)), mode="r:") as content:
+            for number, member in enumerate(content):
+                if number >= _MOST_FILES:
+                    raise PolicyInvalid(_TOO_LARGE)
                 if not member.isfile():
                     continue
-                size += member.size
-                if len(found) >= _MOST_FILES or size > _LARGEST_CONTENT:
-                    raise PolicyInvalid("The bundle was not taken: it unpacks to more than a bundle may hold.")
                 name = member.name.removeprefix("./").lstrip("/")
                 file = content.extractfile(member)
-                if name in found or file is None or ".." in name.split("/"):
+                if name in found or file is None or ".." in name.split("/") or "\0" in name:
                     raise PolicyInvalid(f"The bundle was not taken: it has a file {name[:200]} twice, or outside.")
-                found[name] = file.read(member.size)
-    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+                if member.issparse():
+                    raise PolicyInvalid(f"The bundle was not taken: its file {name[:200]} has holes.")
+                found[name] = file.read()
+    except (tarfile.TarError, OSError, EOFError, ValueError, zlib.error) as error:
         raise PolicyInvalid(f"The bundle was not taken: it is not a tar.gz archive ({type(error).__name__}).") from None
     return found
+
+
+_TOO_LARGE: Final = "The bundle was not taken: it unpacks to more than a bundle may hold."
+
+
+def _decompressed(archive: bytes) -> bytes:
+    """The archive without its compression. Raises `errors.PolicyInvalid` if it is larger than it may be, EOFError, and `zlib.error`."""
+    unpacking = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+    content = unpacking.decompress(archive, _LARGEST_CONTENT)
+    if unpacking.unconsumed_tail:
+        raise PolicyInvalid(_TOO_LARGE)
+    if not unpacking.eof:
+        raise EOFError
+    return content
 
 
 def _signed_files(

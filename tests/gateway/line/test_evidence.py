@@ -251,7 +251,7 @@ def test_reading_a_rule_and_an_expression_costs_linear_time() -> None:
 
 
 def test_a_queue_whose_undelivered_messages_arrive_here_passes_on() -> None:
-    recorded = {
+    recorded: dict[str, list[Mapping[str, Any]]] = {
         "aws_sqs_queue": [
             {"name": "jobs", "redrive_policy": json.dumps({"deadLetterTargetArn": f"arn:aws:sqs:{HERE}:trail"})},
             {"name": "other", "redrive_policy": json.dumps({"deadLetterTargetArn": f"arn:aws:sqs:{HERE}:dead"})},
@@ -271,9 +271,13 @@ def test_a_queue_whose_undelivered_messages_arrive_here_passes_on() -> None:
 
 def test_a_rule_that_names_alarms_counts_for_those_that_no_state_records() -> None:
     rule = {"name": "r", "event_pattern": json.dumps({**STATE_CHANGE, "resources": [f"arn:x:{HERE}:alarm:unrecorded"]})}
-    recorded = {"aws_cloudwatch_event_rule": [rule], "aws_cloudwatch_event_target": [{"rule": "r", "arn": TOPIC}]}
+    recorded: dict[str, list[Mapping[str, Any]]] = {
+        "aws_cloudwatch_event_rule": [rule],
+        "aws_cloudwatch_event_target": [{"rule": "r", "arn": TOPIC}],
+    }
     found = evidence_of(States(recorded), topics=frozenset({TOPIC}), queues=frozenset(), endpoints=[])
-    assert (found.alarms, found.every_alarm) == ({"unrecorded"}, False)
+    assert found.alarms == {"unrecorded"}
+    assert not found.every_alarm
 
 
 @pytest.mark.parametrize(
@@ -282,7 +286,7 @@ def test_a_rule_that_names_alarms_counts_for_those_that_no_state_records() -> No
 )
 def test_what_telemetry_measures_in_other_namespaces_counts(call: str, namespace: str) -> None:
     alarm = {"alarm_name": "a", "alarm_actions": [TOPIC], "namespace": namespace, "metric_name": "m"}
-    recorded = {"aws_cloudwatch_metric_alarm": [alarm]}
+    recorded: dict[str, list[Mapping[str, Any]]] = {"aws_cloudwatch_metric_alarm": [alarm]}
     found = evidence_of(States(recorded), topics=frozenset({TOPIC}), queues=frozenset(), endpoints=[])
     service, _, operation = call.partition(":")
     assert found.reached_by(Call(service=service, operation=operation, parameters={}, account="1", region="us-east-1"))
