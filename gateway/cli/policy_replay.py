@@ -219,6 +219,7 @@ async def _through_gateway(actor: str | None, bundle: "Bundle | None") -> AsyncI
 @asynccontextmanager
 async def _from_ledger(settings: "Settings", bundle: "Bundle | None") -> AsyncIterator[Page]:
     """Pages from the ledger of the settings."""
+    from gateway.core.garbage import collect_seldom
     from gateway.core.off_loop import hand_over_soon
     from gateway.ledger.sealed_ledger import open_sealed_ledger
     from gateway.policy.embedded import Embedded
@@ -234,12 +235,14 @@ async def _from_ledger(settings: "Settings", bundle: "Bundle | None") -> AsyncIt
     try:
         with replay_threads() as threads:
             async with open_sealed_ledger(settings) as ledger:
+                collect_seldom()
 
                 async def page_of(wanted: Mapping[str, Any]) -> dict[str, Any]:
                     given = dict(wanted)
                     contracts = given.pop("contracts", None)
                     if contracts is not None and not judges:
                         judges.append(await asyncio.to_thread(_judge, settings, contracts))
+                        collect_seldom()
                     since = {"since": datetime.fromisoformat(wanted["since"])} if "since" in wanted else {}
                     return await replay_page(
                         ledger, engine, threads, ReplayRange(**{**given, **since}), judges[0] if judges else None

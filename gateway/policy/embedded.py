@@ -1,6 +1,5 @@
 """The embedded policy engine: OPA's Wasm in wasmtime, in this process, with a deadline and a memory limit."""
 
-import json
 import threading
 import time
 import weakref
@@ -11,7 +10,7 @@ import structlog
 import wasmtime
 
 from gateway.core.errors import PolicyInvalid, PolicyUnavailable
-from gateway.core.model.json import Json, canonical
+from gateway.core.model.json import Json, canonical, strict_json
 from gateway.policy.builtins.evaluation import Evaluation, OutOfTime, TooMuch
 from gateway.policy.bundle import ENTRYPOINTS, Bundle, RunningEngine
 from gateway.policy.kept_code import KeptCode, code_of
@@ -90,8 +89,6 @@ _EVALUATION_ERRORS = (
     MemoryError,
 )
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
 log = structlog.get_logger()
 
 
@@ -164,7 +161,7 @@ class Embedded(RunningEngine):
         if last is not None and last[0] is document:
             return last[1]
         try:
-            text = _ENCODER.encode(document).encode()
+            text = strict_json(document)
         except (TypeError, ValueError, RecursionError) as error:
             raise PolicyUnavailable(
                 "The policies cannot evaluate this change: its description is not valid JSON."
@@ -258,8 +255,8 @@ def _defined_result(entrypoint: str, results: Any) -> Json:
 
 def sort_lists(value: Json) -> Json:
     """The value with every list sorted by its members' canonical JSON, because each engine returns sets in a different order."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):  # not `Mapping`: JSON was read, and to ask for that takes longer than all else
         return {key: sort_lists(item) for key, item in value.items()}
     if isinstance(value, list):
-        return sorted((sort_lists(item) for item in value), key=canonical)
+        return sorted((sort_lists(item) for item in value), key=canonical) if value else value
     return value

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import wasmtime
 
 from gateway.core.errors import PolicyInvalid
@@ -110,7 +111,7 @@ class WasmInstance:
         content = struct.pack("<II", entrypoint, len(document)) + document
         self._check_room(self._base, len(content) + 8)
         ctypes.memmove(self._address() + self._base, content, len(content))
-        return json.loads(self._read_text(_integer("opa_eval", self._eval(self._store))))
+        return msgspec.json.decode(self._read_text(_integer("opa_eval", self._eval(self._store))))
 
     @property
     def grown(self) -> bool:

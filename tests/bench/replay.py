@@ -1,19 +1,20 @@
-"""How fast recorded decisions are replayed, and in how much memory: `python -m tests.bench.replay [decisions]`. One JSON object per figure.
+"""How fast recorded decisions are replayed, and in how much memory: `python -m tests.bench.replay [decisions] [--only CASE]`. One JSON object per figure.
 
 The records are 64 decisions with eight claims each about a resource of the case `kafka`, over and over, read by a generator as a ledger's pages are: all that
 differs between changes differs (value, claims, time), so nothing is known from the record before. `peak` is what the process gained. `replay.contracts`
 judges by contracts too, which tell the policies what they were told then; `replay.contracts_asked` asks the policies all the same. `.cpu` is what one second of the process's own time does: it says the same on a busy machine.
 """
 
+import argparse
 import asyncio
 import resource
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from gateway.core.garbage import collect_seldom
 from gateway.core.model.verdict import Asked, Decision, Finding, Verdict
 from gateway.core.off_loop import hand_over_soon
 from gateway.core.ports import RecordQuery
@@ -110,16 +111,21 @@ async def replay_every(ledger: Any, engine: Embedded, name: str, contracts: Cont
     threads.shutdown()
 
 
-async def main(count: int) -> None:
+CASES = ("policies", "contracts", "contracts_asked")
+
+
+async def main(count: int, cases: Sequence[str] = CASES) -> None:
+    """Measure and print."""
     hand_over_soon()  # as the command does
     engine = Embedded(read_bundle(shipped() / SHIPPED), deadline_ms=1000, memory_mb=64)
     stacks = load(Source(path=KAFKA))
     contracts = ContractReplay(stacks=stacks)
-    for name, judge, bundle in (
-        ("replay", None, engine.revision),
-        ("replay.contracts", contracts, engine.revision),
-        ("replay.contracts_asked", contracts, "of before"),
-    ):
+    collect_seldom()  # as the command does
+    kinds: list[Record] = []
+    for case in cases:
+        judge = None if case == "policies" else contracts
+        bundle = "of before" if case == "contracts_asked" else engine.revision
+        name = "replay" if case == "policies" else f"replay.{case}"
         kinds = [await recorded(engine, stacks, number, bundle) for number in range(KINDS)]
         ledger: Any = Copies(kinds, count)
         await replay_every(ledger, engine, name, judge)
@@ -129,4 +135,8 @@ async def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("decisions", type=int, nargs="?", default=20_000)
+    parser.add_argument("--only", choices=CASES)
+    given = parser.parse_args()
+    asyncio.run(main(given.decisions, (given.only,) if given.only else CASES))

@@ -4,9 +4,7 @@ The form is JSON, deflated with a dictionary of the texts that every input has, 
 """
 
 import base64
-import binascii
 import functools
-import json
 import zlib
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -14,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from gateway.core.base85 import b85decode
 from gateway.core.model.json import Json, canonical
 from gateway.core.model.verdict import Asked
 
@@ -99,14 +98,14 @@ def _unpacked(packed: str) -> Any:
     """What is packed, which nobody may change. Of one record both the questions and what was judged are asked for."""
     try:
         inflate = zlib.decompressobj(zdict=_DICTIONARY)
-        text = inflate.decompress(base64.b85decode(packed), _LARGEST_TEXT)
-    except (ValueError, binascii.Error, zlib.error) as error:
+        text = inflate.decompress(b85decode(packed), _LARGEST_TEXT)
+    except (ValueError, zlib.error) as error:
         message = f"The recorded questions cannot be unpacked: {error}."
         raise ValueError(message) from error
     if not inflate.eof:
         message = "The recorded questions are larger than any that Sentinel records."
         raise ValueError(message)
-    return json.loads(text)
+    return msgspec.json.decode(text)
 
 
 # A change of one byte here makes every record of this version unreadable: a new dictionary is a new version.

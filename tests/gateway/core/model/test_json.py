@@ -15,6 +15,7 @@ from gateway.core.model.json import (
     is_ambiguous,
     is_document,
     looks_like_document,
+    strict_json,
     to_json,
     with_strings,
 )
@@ -143,3 +144,36 @@ def test_whatever_replaces_a_string_the_structure_stays() -> None:
     found = with_strings(text, lambda _, string: string if string in ("a", "b", "n") else '"}],\\')
     assert json.loads(found) == {"a": ['"}],\\', {"b": '"}],\\'}], "n": 1500.0}
     assert "1.50e3" in found
+
+
+@given(
+    st.recursive(
+        JSON | st.floats(allow_nan=False, allow_infinity=False), lambda inner: st.lists(inner, max_size=4), max_leaves=8
+    )
+)
+def test_strict_json_is_written_as_python_does(value: object) -> None:
+    try:
+        written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        with pytest.raises(UnicodeEncodeError):
+            strict_json(value)
+    else:
+        assert strict_json(value) == written
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        float("-inf"),
+        [{"x": float("nan")}],
+        b"bytes",
+        datetime(2026, 1, 2, tzinfo=UTC),
+        {"x": {1, 2}},
+        Decimal(1),
+        "\ud800",
+    ],
+)
+def test_strict_json_refuses_what_is_no_json(value: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        strict_json(value)
