@@ -97,6 +97,19 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def empty_environment() -> Iterator[None]:
+    """No test sees the machine's own settings or credentials. The paths lead nowhere: most tests need no directory of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in set(os.environ) - _KEPT:
+            if not name.startswith(("PYTEST", "COV", "SENTINEL_TEST_")):
+                patch.delenv(name)
+        patch.setenv("AWS_CONFIG_FILE", "/nonexistent/aws-config")
+        patch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent/aws-credentials")
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def new_ledgers() -> Iterator[None]:
     """A new ledger is a copy of a migrated one. Only where tests use the ledger, which takes long to import."""
     with pytest.MonkeyPatch.context() as patch:
@@ -119,14 +132,3 @@ def slim_terraform(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def slim_environment(slim_terraform: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands of Terraform that have the environment of the test are `slim_terraform`."""
     monkeypatch.setenv("TF_CLI_CONFIG_FILE", str(slim_terraform))
-
-
-@pytest.fixture(autouse=True)
-def empty_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test sees the machine's own settings or credentials. The paths lead nowhere: most tests need no directory of their own."""
-    for name in set(os.environ) - _KEPT:
-        if not name.startswith(("PYTEST", "COV", "SENTINEL_TEST_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent/aws-config")
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent/aws-credentials")
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

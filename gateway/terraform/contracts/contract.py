@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.equality import number
@@ -80,6 +81,7 @@ class ResourceRule:
     """The `enforce` blocks of its contract. Each applies to the resources that have the attributes it refers to."""
 
 
+@lru_cache(maxsize=16)  # code is read again until its version is known, and whenever a file beside it changes
 def parse_contracts(text: str, file: str) -> tuple[ResourceRule, ...]:
     """The resource blocks of every contract in `text`, in order. `file` is the name in messages and sources.
 

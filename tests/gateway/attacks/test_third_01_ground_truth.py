@@ -151,7 +151,7 @@ READS = [
 def test_nobody_else_reads_a_state_or_an_export(
     guarded: Gate, actor: str, method: str, parameters: dict[str, Any]
 ) -> None:
-    client = guarded.client("s3", actor, motive=None)
+    client = guarded.new_client("s3", actor, motive=None)
     client.meta.events.unregister("before-parameter-build.s3")
     refused(getattr(client, method), **parameters)
 

@@ -366,7 +366,7 @@ def test_a_presigned_url_gives_nobody_a_key(gate: Gate) -> None:
 
 def test_a_request_that_was_seen_gives_nobody_a_key(gate: Gate) -> None:
     sent: list[Any] = []
-    sts = _sts(gate, "agent")
+    sts = gate.new_client("sts", "agent", motive=None)
     sts.meta.events.register("before-send.sts.AssumeRole", lambda request, **_: sent.append(request))
     sts.assume_role(RoleArn=ARN + "plain", RoleSessionName="replayed")
     request = sent[0]
