@@ -106,6 +106,10 @@ MOST_SESSIONS: Final[Mapping[ActorKind, int]] = {
 """How many sessions of one standing key may be open at once: each is a key that somebody has to find when the standing one is lost."""
 SHARE: Final = 5
 """Into so many parts the sessions of a role are divided, of which one web identity has one at most: others that the role trusts get theirs."""
+RESERVED: Final = 20
+"""Into so many parts the sessions of a role are divided, of which a web identity has one even when others have used them all up."""
+CROWD: Final = 4
+"""How many times its sessions a role has at most, with what is reserved."""
 OF_ROLE: Final = "role:"
 """Begins what a session key is of that a web identity got: the role, and no standing key."""
 AGAIN: Final = 0.9
@@ -121,7 +125,7 @@ def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetim
     """Store a new key, all columns but `revoked_at`, with its KEY_ISSUED record.
 
     Raises `errors.NotFound` for a session key whose standing key was revoked, by whichever process, and `errors.Overloaded` if that has too
-    many sessions open.
+    many sessions open, or if a web identity has its share of those of its role.
     """
     stored = StoredKeyRow(**{"assumed": None, **row, "revoked_at": None})  # type: ignore[arg-type]  # the columns of the table
     of_key = stored.session_of and not stored.session_of.startswith(OF_ROLE)
@@ -131,21 +135,30 @@ def issue_key(transaction: Transaction, row: Mapping[str, SqlValue], at: datetim
         most = MOST_SESSIONS[ActorKind(stored.kind)]
         counted = {"key": stored.session_of, "now": to_text(at)}
         lately = {**counted, "since": to_text(at - _COUNTS_FOR)}
-        if transaction.scalar(_OPEN_SESSIONS, counted) + transaction.scalar(_MADE_LATELY, lately) >= most:
+        there = transaction.scalar(_OPEN_SESSIONS, counted) + transaction.scalar(_MADE_LATELY, lately)
+        if not of_key:
+            _refuse_more_than_share(transaction, stored, lately, most, there)
+        elif there >= most:
             raise Overloaded(
-                f"{'The key ' if of_key else ''}{stored.session_of} has {most} sessions open or made within ten minutes, and no more may be. No key was made; use one "
+                f"The key {stored.session_of} has {most} sessions open or made within ten minutes, and no more may be. No key was made; use one "
                 "of them, or let them end."
             )
-        if not of_key:
-            _refuse_more_than_share(transaction, stored, lately, most // SHARE)
     transaction.change(_INSERT, stored._asdict())
     transaction.append(_issued(stored, at))
 
 
 def _refuse_more_than_share(
-    transaction: Transaction, wanted: StoredKeyRow, lately: Mapping[str, SqlValue], most: int
+    transaction: Transaction, wanted: StoredKeyRow, lately: Mapping[str, SqlValue], most: int, there: int
 ) -> None:
-    """Raise `errors.Overloaded` if the web identity behind a session of a role has its share of them, with what those assumed in turn."""
+    """Raise `errors.Overloaded` if the web identity behind a session of a role has its share of them, with what those assumed in turn.
+
+    Of a role with `most` sessions its share is a fifth. Several may use a role up: then each other one still has what is reserved for it.
+    """
+    if there >= most * CROWD:
+        raise Overloaded(
+            f"{wanted.session_of} has {there} sessions open or made within ten minutes, of very many workloads, and no more may be. No key was "
+            "made; let some end, revoke those of workloads that need none, or trust fewer in the role's `subjects`."
+        )
     rows = {row.id: _assumption(row) for row in transaction.rows(_OF_SUBJECT, lately)}
 
     def subject_of(assumed: Assumed) -> str:
@@ -154,9 +167,16 @@ def _refuse_more_than_share(
         return assumed.subject
 
     subject = subject_of(_assumption(wanted))
-    if sum(subject_of(each) == subject for each in rows.values()) >= most:
+    own = sum(subject_of(each) == subject for each in rows.values())
+    share, reserved = max(1, most // SHARE), max(1, most // RESERVED)
+    if there >= most and reserved <= own < share:
         raise Overloaded(
-            f"{subject or 'You'} has {most} sessions of {wanted.session_of} open or made within ten minutes, and one workload may have no more: the "
+            f"{wanted.session_of} has {there} sessions open or made within ten minutes, and you have the {own} that one workload gets when others "
+            "use up a role. No key was made; use one of them, or let them end."
+        )
+    if own >= share:
+        raise Overloaded(
+            f"{subject or 'You'} has {own} sessions of {wanted.session_of} open or made within ten minutes, and one workload may have no more: the "
             "others that the role trusts need theirs. No key was made; use one of them, or let them end."
         )
 

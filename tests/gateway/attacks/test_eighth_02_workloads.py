@@ -1,10 +1,12 @@
 """A workload that a role trusts opens sessions under ever new names until the role has no more, and so shuts out the others that it trusts.
 
-What must hold: one web identity has its share of a role's sessions, with those that its sessions assume in turn.
+Five of them, each with its share, do so together. What must hold: one web identity has its share of a role's sessions, with those that its sessions
+assume in turn, and each other one some that nobody can take from it.
 """
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import boto3
 import pytest
@@ -77,3 +79,23 @@ def test_one_workload_leaves_the_others_their_sessions(
         _key(gate, provider, "evil", "four")
     assert _key(gate, provider, "evil", "one")["AccessKeyId"] == keys[0]["AccessKeyId"], "what it has is given again"
     assert _key(gate, provider, "good", "one")["AccessKeyId"]
+
+
+def test_several_together_leave_each_other_one_what_is_reserved_for_it(
+    gate: Gate, provider: OidcStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten a role, so two a workload, and one when it is used up."""
+    monkeypatch.setattr(keyring, "MOST_SESSIONS", dict.fromkeys(ActorKind, 2 * keyring.SHARE))
+    monkeypatch.setattr(keyring, "CROWD", 2)
+    for one in range(keyring.SHARE):
+        for name in ("first", "second"):
+            with suppress(ClientError):  # the test before has opened some
+                _key(gate, provider, f"evil-{one}", name)
+    assert _key(gate, provider, "late", "one")["AccessKeyId"]
+    with pytest.raises(ClientError, match="that one workload gets when others use up a role"):
+        _key(gate, provider, "late", "two")
+    made = 0
+    with pytest.raises(ClientError, match="of very many workloads"):
+        for made in range(3 * keyring.SHARE):
+            _key(gate, provider, f"crowd-{made}", "one")
+    assert made > 1, "there is an end, or what each leaves would be without one"
