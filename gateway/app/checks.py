@@ -21,6 +21,7 @@ from gateway.line.checks.planned_parameters import PlannedParametersCheck
 from gateway.line.checks.policy import GuardrailsCheck
 from gateway.line.checks.policy_input import PolicyInputs
 from gateway.line.checks.quarantine import QuarantineCheck
+from gateway.line.checks.set_off import SetOffCheck
 from gateway.line.checks.stops import StopsCheck
 from gateway.line.checks.time_box import TimeBoxCheck
 from gateway.line.checks.untold_values import BesideCheck, UntoldValuesCheck
@@ -57,6 +58,7 @@ def checks(
             DerivedRowsCheck(),
             DependenciesCheck(),
             QuarantineCheck(quarantined),
+            SetOffCheck(ground),
             TimeBoxCheck(),
             GuardrailsCheck(engine, engine.packages, inputs),
             FairnessCheck(FairLimitsOf(engine)),

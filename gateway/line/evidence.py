@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from gateway.core.model.mutation import Call
+from gateway.effects.proxies.alarms import does_more_than_notify
 
 ALARMS: Final = "aws_cloudwatch_metric_alarm"
 _COMPOSITES: Final = "aws_cloudwatch_composite_alarm"
@@ -179,7 +180,32 @@ def evidence_of(
         for each in recorded.recorded_of("aws_cloudwatch_event_rule")
         if (str(each.get("name")), _bus_name(each.get("event_bus_name"))) in passing.rules
     ]
-    alarms = _alarms(recorded, passing.topics, rules)
+    found = _watched(recorded, _alarms(recorded, passing.topics, rules))
+    return replace(
+        found,
+        topics=passing.topics - topics,
+        queues=passing.queues - queues,
+        rules=frozenset(name for name, _ in passing.rules),
+        buses=_buses(rules),
+        every_alarm=any(
+            _texts(pattern.get("resources")) is None for pattern in map(_pattern, rules) if _of_alarms(pattern)
+        ),
+    )
+
+
+def acted_on(recorded: RecordedStates) -> Evidence:
+    """What alarms are measured from whose actions do more than notify: who makes that up has AWS stop, scale or run something."""
+    every = _every_alarm(recorded)
+    acting = {
+        name
+        for name, each in every.items()
+        if any(does_more_than_notify(action) for member in _ACTIONS for action in each.get(member) or ())
+    }
+    return _watched(recorded, _with_children(every, acting)) if acting else NO_EVIDENCE
+
+
+def _watched(recorded: RecordedStates, alarms: frozenset[str]) -> Evidence:
+    """The alarms, with the metrics and logs that they watch."""
     watching = [each for each in recorded.recorded_of(ALARMS) if each.get("alarm_name") in alarms]
     metrics = _metrics(watching)
     logs = frozenset(
@@ -195,13 +221,7 @@ def evidence_of(
         metrics=metrics,
         logs=logs,
         every_log=any(_LOG_RULES in text.upper() for text in _expressions(watching)),
-        topics=passing.topics - topics,
-        queues=passing.queues - queues,
-        rules=frozenset(name for name, _ in passing.rules),
-        buses=_buses(rules),
-        every_alarm=any(
-            _texts(pattern.get("resources")) is None for pattern in map(_pattern, rules) if _of_alarms(pattern)
-        ),
+        buses={},
     )
 
 
@@ -260,12 +280,7 @@ def _dead_letters(attributes: Mapping[str, Any]) -> str:
 
 def _alarms(recorded: RecordedStates, topics: frozenset[str], rules: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     """The alarms that act on a topic or whose changes a rule passes on, and those on which they depend."""
-    every = {
-        str(name): each
-        for kind in (ALARMS, _COMPOSITES)
-        for each in recorded.recorded_of(kind)
-        if (name := each.get("alarm_name"))
-    }
+    every = _every_alarm(recorded)
     found = {
         name
         for name, each in every.items()
@@ -277,7 +292,21 @@ def _alarms(recorded: RecordedStates, topics: frozenset[str], rules: Sequence[Ma
             resources = _texts(pattern.get("resources")) or frozenset()
             found |= {name for name in every if _takes_alarm(pattern.get("resources"), name)}
             found |= {_alarm_name(text) for text in resources if _ALARM_ARN in text}
-    new: AbstractSet[str] = found
+    return _with_children(every, found)
+
+
+def _every_alarm(recorded: RecordedStates) -> Mapping[str, Mapping[str, Any]]:
+    return {
+        str(name): each
+        for kind in (ALARMS, _COMPOSITES)
+        for each in recorded.recorded_of(kind)
+        if (name := each.get("alarm_name"))
+    }
+
+
+def _with_children(every: Mapping[str, Mapping[str, Any]], found: AbstractSet[str]) -> frozenset[str]:
+    """The alarms with those on which they depend."""
+    new = found
     while new:
         rules_of_new = [str(every[name].get("alarm_rule") or "") for name in new if name in every]
         named = {name for rule in rules_of_new for name in _named_alarms(rule)}

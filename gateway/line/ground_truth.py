@@ -18,7 +18,7 @@ from gateway.core.model.mutation import Call, CallClass
 from gateway.core.settings import Settings
 from gateway.core.settings.publish import EventSourceKind
 from gateway.core.settings.signals import SignalForm
-from gateway.line.evidence import NO_EVIDENCE, Evidence, evidence_of
+from gateway.line.evidence import NO_EVIDENCE, Evidence, acted_on, evidence_of
 from gateway.line.own_handles import NO_HANDLES, OwnHandles, databases_of, handles_of
 from gateway.terraform.config.backend import StatePlace
 from gateway.terraform.state_calls import LOCK_SUFFIX, lock_id_of, locked_state
@@ -128,6 +128,10 @@ class GroundTruth:
         """Whether there is any such place."""
         return self._current().any
 
+    def sets_off(self, call: Call) -> str:
+        """What an acting alarm is measured from and this call makes up, in words; empty if nothing."""
+        return self._current().acted_on.reached_by(call)
+
     def state_of(self, call: Call) -> StatePlace | None:
         """The state that the call writes or locks in one of Terraform's ways; None for every other call."""
         index = self._current()
@@ -176,6 +180,7 @@ class GroundTruth:
             handles = self._handles(self._stacks)
             places = (*self._settings, *_places_of(evidence), *_own_places(handles))
             self._index = _Index(places, self._stacks.state_places, points, evidence, handles)
+            self._index.acted_on = acted_on(self._stacks)
             self._generation = generation
         return self._index
 
@@ -203,6 +208,8 @@ class _Index:
         handles: OwnHandles = NO_HANDLES,
     ) -> None:
         self.evidence = evidence
+        self.acted_on = NO_EVIDENCE
+        """What alarms are measured from whose actions do more than notify."""
         self.handles = handles
         self.states = tuple(states)
         self.points = points or {}

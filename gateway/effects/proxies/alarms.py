@@ -1,8 +1,8 @@
 """Unpacks the actions of alarms (CloudWatch): the call that AWS makes when the alarm goes off.
 
 A notification does nothing to a resource. What a scaling policy does is judged where the policy is put, and with the alarm where the policy is
-recorded (`gateway.effects.implied_effects`). The actions count while they are switched off too: nobody looks at them again when they are
-switched on.
+recorded (`gateway.effects.implied_effects`). The actions count while they are switched off too. Who sets the state of an alarm, or switches its actions on, sets off
+what the alarm does by the states: that is judged again, since others may have put it there.
 """
 
 import re
@@ -12,9 +12,15 @@ from gateway.core.model.mutation import Call
 from gateway.effects.call_context import CallContext
 from gateway.effects.proxies.carried import Carried, Carrier, Parcel, Runtime, Unread, inner_call, shown
 
-_GIVEN = ("AlarmActions", "OKActions", "InsufficientDataActions")
-ACTIONS = frozenset({"alarm_actions", "insufficient_data_actions", "ok_actions"})
+_GIVEN = {
+    "AlarmActions": "alarm_actions",
+    "OKActions": "ok_actions",
+    "InsufficientDataActions": "insufficient_data_actions",
+}
+ACTIONS = frozenset(_GIVEN.values())
 """The attributes of an alarm that have its actions."""
+_IN_STATE = {"ALARM": "AlarmActions", "OK": "OKActions", "INSUFFICIENT_DATA": "InsufficientDataActions"}
+_TYPES = ("aws_cloudwatch_metric_alarm", "aws_cloudwatch_composite_alarm")
 _HARMLESS = re.compile(
     r"arn:[a-z-]+:(?:sns:[a-z0-9-]+:\d{12}:[^:/]+|autoscaling:[a-z0-9-]+:\d{12}:scalingPolicy:.+)", re.DOTALL
 )
@@ -44,6 +50,41 @@ def of_alarm(context: CallContext) -> Iterator[Parcel]:
         else:
             role = _OWN_RIGHTS if request[0] == "ec2" else ""
             yield Carried(call=inner_call(context, *_parameters(*request)), role=role)
+
+
+def of_trigger(context: CallContext) -> Iterator[Parcel]:
+    """The calls of the actions of recorded alarms that a call sets off or switches on, each once."""
+    for request in dict.fromkeys(_triggered(context)):
+        if isinstance(request, Unread):
+            yield request
+        else:
+            role = _OWN_RIGHTS if request[0] == "ec2" else ""
+            yield Carried(call=inner_call(context, *_parameters(*request)), role=role)
+
+
+def _triggered(context: CallContext) -> Iterator[Request | Unread]:
+    given = context.call.parameters
+    names = given.get("AlarmNames") or given.get("AlarmName") or ()
+    members = [_IN_STATE[state]] if (state := given.get("StateValue")) in _IN_STATE else [*_GIVEN]
+    for name in names if isinstance(names, (list, tuple)) else (names,):
+        recorded = _recorded(context, str(name))
+        if not recorded:
+            yield Unread(f"no state records the alarm {shown(name)}, so what it does is not known")
+            continue
+        dimensions = recorded.get("dimensions")
+        pairs = dimensions.items() if isinstance(dimensions, Mapping) else ()
+        parameters: dict[str, object] = {member: recorded.get(_GIVEN[member]) for member in members}
+        parameters["Dimensions"] = [{"Name": key, "Value": value} for key, value in pairs]
+        yield from _requests(inner_call(context, "cloudwatch", "PutMetricAlarm", parameters))
+
+
+def _recorded(context: CallContext, name: str) -> Mapping[str, object]:
+    """What the states say of the alarm, a metric's or a composite one; empty if none records it."""
+    for kind in _TYPES:
+        address = context.inventory.locate(kind, {"alarm_name": name}, context.account, context.call.region)
+        if address is not None and (recorded := context.inventory.recorded(address)):
+            return recorded
+    return {}
 
 
 def acts(call: Call) -> bool:
@@ -87,9 +128,20 @@ def _instance(dimensions: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def does_more_than_notify(action: object) -> bool:
+    """Whether an action of an alarm does anything but send a notification. A scaling policy does."""
+    return not isinstance(action, str) or ":sns:" not in action or not _HARMLESS.fullmatch(action)
+
+
 ALARM = Carrier(unpack=of_alarm)
 ALARMS: Mapping[tuple[str, str], Carrier] = {
     ("cloudwatch", "PutCompositeAlarm"): ALARM,
+    ("cloudwatch", "PutLogAlarm"): ALARM,
     ("cloudwatch", "PutMetricAlarm"): ALARM,
 }
 """botocore's service and operation → how its calls are unpacked."""
+TRIGGERS: Mapping[tuple[str, str], Carrier] = {
+    ("cloudwatch", "EnableAlarmActions"): Carrier(unpack=of_trigger),
+    ("cloudwatch", "SetAlarmState"): Carrier(unpack=of_trigger),
+}
+"""The same for what sets off alarms, or switches their actions on."""

@@ -6,7 +6,7 @@ A row does not explain such a call, however certain it is: what matters is what 
 from collections.abc import Mapping
 
 from gateway.effects.proxies import cloud_control, templates
-from gateway.effects.proxies.alarms import ALARMS
+from gateway.effects.proxies.alarms import ALARMS, TRIGGERS
 from gateway.effects.proxies.automation import STARTED, WRITTEN
 from gateway.effects.proxies.carried import Carrier
 from gateway.effects.proxies.integrations import INTEGRATION, SECOND_VERSION
@@ -16,6 +16,7 @@ from gateway.effects.proxies.tagging import TAGS
 
 CARRIERS: Mapping[tuple[str, str], Carrier] = {
     **ALARMS,
+    **TRIGGERS,
     ("apigateway", "PutIntegration"): INTEGRATION,
     ("apigatewayv2", "CreateIntegration"): SECOND_VERSION,
     ("apigatewayv2", "UpdateIntegration"): SECOND_VERSION,

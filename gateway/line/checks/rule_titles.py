@@ -6,6 +6,7 @@ from dataclasses import replace
 from gateway.core.model.verdict import Finding, RuleText
 
 _BUILT_IN: Mapping[str, str] = {
+    "alarms.set_off": "What sets off an alarm that acts",
     "approval.outdated": "An approval that no longer fits",
     "approval.rejected": "A call that a human has rejected",
     "bounds.cidr_within": "An address outside the permitted ranges",

@@ -390,6 +390,36 @@ async def test_in_the_session_of_a_plan_only_calls_on_states_pass() -> None:
     assert not await passes("dynamodb", "PutItem", {"TableName": "orders", "Item": {"id": {"S": "1"}}})
 
 
+@pytest.mark.parametrize(
+    ("kind", "metric", "passes"),
+    [
+        (ActorKind.AGENT, "armed", False),
+        (ActorKind.AGENT, "child", False),
+        (ActorKind.AGENT, "told", True),
+        (ActorKind.SERVICE, "armed", True),
+    ],
+)
+async def test_what_sets_off_an_alarm_that_acts_is_decided_for_agents(kind: ActorKind, metric: str, passes: bool) -> None:
+    scales = "arn:aws:autoscaling:us-east-1:123456789012:scalingPolicy:1"
+    alarms = [
+        {"alarm_name": "armed", "namespace": "Own", "metric_name": "armed", "alarm_actions": [scales]},
+        {"alarm_name": "child", "namespace": "Own", "metric_name": "child"},
+        {"alarm_name": "told", "namespace": "Own", "metric_name": "told", "ok_actions": ["arn:aws:sns:us-east-1:123456789012:n"]},
+    ]
+    composites = [{"alarm_name": "both", "alarm_rule": "ALARM(child)", "alarm_actions": ["arn:aws:ssm:us-east-1:123456789012:opsitem:1"]}]
+    recorded = {"aws_cloudwatch_metric_alarm": alarms, "aws_cloudwatch_composite_alarm": composites}
+    world: Any = World()
+    world.state_places, world.generation, world.recorded_of = (), world, lambda kind: iter(recorded.get(kind, ()))
+    treatments = dict.fromkeys(ActorKind, DataTreatment.RECORD)
+    plane = DataPlane(
+        resolver=EffectResolver(world), stacks=world, treatments=treatments, by_stack={}, ground=GroundTruth((), world)
+    )
+    parameters = {"Namespace": "Own", "MetricData": [{"MetricName": metric, "Value": 1.0}]}
+    call = Call(service="cloudwatch", operation="PutMetricData", parameters=parameters, region="us-east-1")
+    request = Request(call=call, call_class=CallClass.DATA)
+    assert (await plane.passage(_caller(kind), request) is not None) == passes
+
+
 # Signatures ------------------------------------------------------------------------------------------------------------
 
 
