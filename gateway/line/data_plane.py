@@ -71,12 +71,12 @@ class DataPlane:
             )
         if caller.kind not in self._passing or caller.plan:
             return None  # in the session of a plan its plan explains it, or nothing does
-        if caller.kind is ActorKind.AGENT and self._ground.sets_off(call):
-            return None  # what it makes up has AWS stop, scale or run something, which a person decides about
         passage = await off_loop(size_of(call.parameters), lambda: self._passage(caller, call))
         return None if passage is None else replace(passage, door=request.door)
 
     def _passage(self, caller: Caller, call: Call) -> Passage | None:
+        if caller.kind is ActorKind.AGENT and self._ground.sets_off(call):
+            return None  # what it makes up has AWS stop, scale or run something, which a person decides about
         try:
             addresses = self._addresses(call)
             declaring = [self._stacks.declaring(address) for address in addresses]

@@ -106,7 +106,13 @@ def armed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
     for name, actions in ARMED.items():
         given = {"alarm_name": name, "arn": f"arn:aws:cloudwatch:us-east-1:123456789012:alarm:{name}", "id": name}
         measured = {"namespace": "Own", "metric_name": name, "dimensions": {"InstanceId": INSTANCE}}
-        recorded = {**like["instances"][0]["attributes"], **given, **measured, "alarm_actions": actions, "ok_actions": []}
+        recorded = {
+            **like["instances"][0]["attributes"],
+            **given,
+            **measured,
+            "alarm_actions": actions,
+            "ok_actions": [],
+        }
         instance = {**like["instances"][0], "attributes": recorded}
         state["resources"].append({**like, "name": name, "instances": [instance]})
     file.write_text(json.dumps(state))
@@ -118,7 +124,9 @@ def armed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
 def test_nobody_ends_an_instance_by_an_alarm_that_is_there(armed: Gate, actor: str) -> None:
     armed.upstream.asked.clear()
     client = armed.client("cloudwatch", actor, ("cost", "experiment") if actor == "agent" else None)
-    for name in ("ends", "opaque", "of_no_state")[actor == "pipeline" :]:  # one that the code declares passes for a pipeline
+    for name in ("ends", "opaque", "of_no_state")[
+        actor == "pipeline" :
+    ]:  # one that the code declares passes for a pipeline
         refused(client.set_alarm_state, AlarmName=name, StateValue="ALARM", StateReason="x")
         refused(client.enable_alarm_actions, AlarmNames=["tells", name])
     assert list(armed.upstream.asked) == []

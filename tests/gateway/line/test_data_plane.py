@@ -399,15 +399,28 @@ async def test_in_the_session_of_a_plan_only_calls_on_states_pass() -> None:
         (ActorKind.SERVICE, "armed", True),
     ],
 )
-async def test_what_sets_off_an_alarm_that_acts_is_decided_for_agents(kind: ActorKind, metric: str, passes: bool) -> None:
+async def test_what_sets_off_an_alarm_that_acts_is_decided_for_agents(
+    kind: ActorKind, metric: str, passes: bool
+) -> None:
     scales = "arn:aws:autoscaling:us-east-1:123456789012:scalingPolicy:1"
     alarms = [
         {"alarm_name": "armed", "namespace": "Own", "metric_name": "armed", "alarm_actions": [scales]},
         {"alarm_name": "child", "namespace": "Own", "metric_name": "child"},
-        {"alarm_name": "told", "namespace": "Own", "metric_name": "told", "ok_actions": ["arn:aws:sns:us-east-1:123456789012:n"]},
+        {
+            "alarm_name": "told",
+            "namespace": "Own",
+            "metric_name": "told",
+            "ok_actions": ["arn:aws:sns:us-east-1:123456789012:n"],
+        },
     ]
-    composites = [{"alarm_name": "both", "alarm_rule": "ALARM(child)", "alarm_actions": ["arn:aws:ssm:us-east-1:123456789012:opsitem:1"]}]
-    recorded = {"aws_cloudwatch_metric_alarm": alarms, "aws_cloudwatch_composite_alarm": composites}
+    composites = [
+        {
+            "alarm_name": "both",
+            "alarm_rule": "ALARM(child)",
+            "alarm_actions": ["arn:aws:ssm:us-east-1:123456789012:opsitem:1"],
+        }
+    ]
+    recorded: dict[str, Any] = {"aws_cloudwatch_metric_alarm": alarms, "aws_cloudwatch_composite_alarm": composites}
     world: Any = World()
     world.state_places, world.generation, world.recorded_of = (), world, lambda kind: iter(recorded.get(kind, ()))
     treatments = dict.fromkeys(ActorKind, DataTreatment.RECORD)
