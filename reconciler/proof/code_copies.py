@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gateway.terraform import file_tree as selected
 from gateway.terraform.config.source import DIRECTORY
+from reconciler.proof.remote_states import read_states
 from reconciler.rewrite.surroundings import Surroundings, reached_directories, repository_of, surroundings
 
 _NOT_COPIED = (".git", ".terraform", "*.tfstate", "*.tfstate.*", "node_modules", ".venv")
@@ -18,14 +19,29 @@ def copy_with_surroundings(
 ) -> tuple[Path, Path, Surroundings]:
     """Copy the stack and all roots that use its modules: the root module of the copy, what was copied, and the surroundings there.
 
-    `data` is the plug-in data of the stack (`.terraform`), whose downloaded modules are shown in the copy and whose workspace is selected there.
+    State files of other stacks that the code reads are copied too. `data` is the plug-in data of the stack (`.terraform`), whose downloaded
+    modules are shown in the copy and whose workspace is selected there.
     """
     own = surroundings(path, repository_of(path), frozen)
-    root = copy_code(path, target, own.roots)
+    top = common_directory(path, own.roots)
+    read = {each for root in (path, *own.roots) for each in read_states(root)}
+    states = sorted(each for each in read if each.parent != path.resolve())
+    # Above the code there is room for the states, which code names by their way from the root module.
+    above = Path(commonpath([top, *(each.parent for each in states)]))
+    code = target / top.relative_to(above)
+    root = copy_code(path, code, own.roots)
+    for state in states:
+        _copy_state(state, target / state.relative_to(above))
     link_downloaded(root, data)
     select_workspace(root, data, "")
-    top = common_directory(path, own.roots)
-    return root, top, own.copied(top, target)
+    return root, top, own.copied(top, code)
+
+
+def _copy_state(state: Path, target: Path) -> None:
+    """A copy of a state file that only its owner can read."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.touch(mode=0o600)
+    shutil.copyfile(state, target)
 
 
 def copy_code(path: Path, target: Path, others: Sequence[Path] = ()) -> Path:
