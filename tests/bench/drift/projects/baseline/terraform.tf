@@ -1,0 +1,28 @@
+terraform {
+  required_version = ">= 1.5"
+
+  required_providers {
+    aws = {
+      source  = "hashicorp/aws"
+      version = "5.100.0"
+    }
+  }
+}
+
+# The security account, where identities and the trail are
+provider "aws" {
+  region            = "eu-west-1"
+  s3_use_path_style = true
+}
+
+provider "aws" {
+  alias             = "workloads"
+  region            = "eu-west-1"
+  s3_use_path_style = true
+}
+
+provider "aws" {
+  alias             = "sandbox"
+  region            = "eu-west-1"
+  s3_use_path_style = true
+}
