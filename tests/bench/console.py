@@ -5,6 +5,7 @@ real browser at 1,000 records a second: how busy its main thread is, how its hea
 """
 
 import argparse
+import gc
 import logging
 import re
 import subprocess
@@ -211,6 +212,9 @@ def _hold(number: int, at: datetime, summary: str) -> Values:
 def _pages(gate: Gate, records: int, mutation: str) -> None:
     """The time from a request to the end of its answer within the gateway; the floor is the page that says there is no such page."""
     cookie = "; ".join(f"{each.name}={each.value}" for each in visitor(gate, "ana").cookies.jar)
+    # As `sentinel serve` does when it is ready: else a page would pay for looking at everything that was imported.
+    gc.collect()
+    gc.freeze()
 
     def p50(path: str) -> tuple[float, float]:
         """Passed and processor time. The gateway is this process, and does nothing else meanwhile but what the page began."""
