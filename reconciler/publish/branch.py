@@ -22,6 +22,7 @@ from reconciler.publish.git import (
     git,
     protected_head,
     read_trailers,
+    refuse_programs,
     write_back_keys,
 )
 from reconciler.rewrite.surroundings import reached_directories
@@ -284,6 +285,7 @@ def _others_on(branch: Branch, listed: str) -> list[str]:
 
 async def _check_out(branch: Branch, top: Path, commit: str) -> None:
     """Put a commit into our worktree without a branch, so that nobody can move what is planned; changes there are discarded."""
+    await refuse_programs(top)
     if not await _is_worktree(branch, top):
         await _add_worktree(branch, top, commit)
     await _unlock(branch)

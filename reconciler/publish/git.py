@@ -68,6 +68,30 @@ async def git(
     return out.decode(errors="replace")
 
 
+_ON_FILES = r"merge\..*\.driver|filter\..*\.(clean|smudge|process)|trailer\..*\.(command|cmd)"
+"""Keys of a configuration that make git run a program where files are checked out, committed or merged."""
+_AT_REMOTES = (
+    r"credential\..*|core\.(sshcommand|askpass|gitproxy|alternaterefscommand)|remote\..*\.(vcs|receivepack|uploadpack)"
+)
+"""Those that make a fetch or a push run one."""
+
+
+async def refuse_programs(source: Path, *, remote: bool = False) -> None:
+    """Raise `errors.GitFailed` if the repository's own configuration would have git run a program with our rights: on files, or also at a `remote`."""
+    keys = f"^({_ON_FILES}|{_AT_REMOTES})$" if remote else f"^({_ON_FILES})$"
+    try:
+        found = await git(source, "config", "--show-scope", "--includes", "--name-only", "--get-regexp", keys)
+    except GitFailed:
+        return  # git ends with 1 if no key matches
+    rows: Sequence[list[str]] = [row.split() for row in found.splitlines()]
+    if local := [name for scope, name in rows if scope in {"local", "worktree"}]:
+        message = (
+            f"The configuration of the repository at {source} sets {', '.join(local)}, which would run a program with Sentinel's rights, so "
+            "nothing was checked out, written or pushed. Set it in the configuration of the user that runs Sentinel instead."
+        )
+        raise GitFailed(message)
+
+
 async def protected_head(source: Path, protected: str = "HEAD") -> str:
     """The protected branch's commit. Raises `errors.GitFailed`."""
     return (await git(source, "rev-parse", "--verify", f"{protected}^{{commit}}")).strip()

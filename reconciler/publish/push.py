@@ -1,13 +1,13 @@
 """Pushes the stack's branch to a remote, behind the commits that others pushed to it."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from reconciler.errors import GitFailed
 from reconciler.publish.branch import OwnCommits, checked_tip
-from reconciler.publish.git import all_merged, git, protected_head, trailer_keys
+from reconciler.publish.git import all_merged, git, protected_head, refuse_programs, trailer_keys
 
 _OPTIONS = (
     "protocol.ext.allow=never",  # a URL of this protocol is a program
@@ -25,10 +25,6 @@ _PASSED = (
     "no_proxy",
 )
 """Variables that a push gets besides those of every git command: how to reach and authenticate at the remote."""
-_RUNS = (
-    r"^(credential\..*|core\.(sshcommand|askpass|gitproxy)|remote\..*\.(vcs|receivepack|uploadpack)|merge\..*\.driver)$"
-)
-"""Keys of a configuration that make a push, or a merge before it, run a program."""
 _SECONDS = 120.0
 
 
@@ -56,7 +52,7 @@ class Remote:
         )
         if not tip:
             return ""
-        await self._refuse_programs()
+        await refuse_programs(self.source, remote=True)
         on_disk = await self._is_on_disk()
         there = await self._there(on_disk=on_disk)
         if there == tip:
@@ -77,7 +73,7 @@ class Remote:
         """Bring the protected branch up to date if it is one of this remote, so that merges are seen. Raises `errors.GitFailed`."""
         prefix = f"refs/remotes/{self.name}/"
         if self.protected.startswith(prefix):
-            await self._refuse_programs()
+            await refuse_programs(self.source, remote=True)
             branch = self.protected.removeprefix(prefix)
             await self._fetch(f"+refs/heads/{branch}:{self.protected}", on_disk=await self._is_on_disk())
 
@@ -136,20 +132,6 @@ class Remote:
         receive = "git -c core.hooksPath=/dev/null receive-pack" if on_disk else "git-receive-pack"
         options = ["--quiet", "--no-verify", f"--receive-pack={receive}", *leased]
         await self._git("push", *options, "--", self.name, f"{tip}:{self._ref}", on_disk=on_disk)
-
-    async def _refuse_programs(self) -> None:
-        """Raise `GitFailed` if the repository's own configuration would make a push run a program with our rights."""
-        try:
-            found = await git(self.source, "config", "--show-scope", "--includes", "--name-only", "--get-regexp", _RUNS)
-        except GitFailed:
-            return  # git ends with 1 if no key matches
-        rows: Sequence[list[str]] = [row.split() for row in found.splitlines()]
-        if local := [name for scope, name in rows if scope in {"local", "worktree"}]:
-            message = (
-                f"The configuration of the repository at {self.source} sets {', '.join(local)}, which would run a program when "
-                f"{self.branch} is pushed, so it was not pushed. Set it in the configuration of the user that runs Sentinel instead."
-            )
-            raise GitFailed(message)
 
     async def _git(self, *argv: str, on_disk: bool) -> str:
         settings = (*_OPTIONS, "protocol.file.allow=always") if on_disk else _OPTIONS

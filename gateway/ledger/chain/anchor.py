@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import closing
+from time import monotonic
 from typing import Final
 
 import structlog
@@ -22,6 +23,8 @@ APART_SECONDS: Final = 1.0
 """Shortest time between two checkpoints, so about the longest that a record waits for one: the first after a pause is signed at once."""
 EVERY_RECORDS: Final = 1_000
 """Most records that wait for a checkpoint that cannot be written. No more than these are accepted."""
+HUNG_SECONDS: Final = 60.0
+"""So long may one checkpoint take. On a disk that hangs it would take for ever, and be no failure."""
 
 _RETRY_SECONDS: Final = 5.0
 _HASH_OF: Final = Statement(select(RECORDS.c.hash).where(RECORDS.c.seq == bindparam("seq")))
@@ -44,6 +47,8 @@ class Anchor:
         self._wake = threading.Event()
         self._closed = threading.Event()
         self._broken = False
+        self._signs_since: float | None = None
+        """Since when a checkpoint is being signed (monotonic seconds); None if none is."""
         self.problem = ""
         """Why the last checkpoint could not be signed, as a sentence; empty if it was."""
         self._thread = threading.Thread(target=self._run, name="ledger-anchor", daemon=True)
@@ -58,9 +63,14 @@ class Anchor:
             self._wake.set()
 
     def guard(self) -> None:
-        """Raise `errors.LedgerUnavailable` once the ledger was found broken, or too many records wait for a checkpoint that cannot be written."""
-        if self.problem and (self._broken or self._committed.seq - self._signed >= EVERY_RECORDS):
+        """Raise `errors.LedgerUnavailable` once the ledger was found broken, or too many records wait for a checkpoint that is not written."""
+        waiting = self._committed.seq - self._signed >= EVERY_RECORDS
+        if self.problem and (self._broken or waiting):
             raise LedgerUnavailable(f"{self.problem} Nothing was stored.")
+        if waiting and self._signs_since is not None and monotonic() - self._signs_since >= HUNG_SECONDS:
+            raise LedgerUnavailable(
+                f"The checkpoint {self._file.path} has not been written for {HUNG_SECONDS:g} seconds: its disk does not answer. Nothing was stored."
+            )
 
     def close(self) -> None:
         """Sign the last checkpoint, and stop. Blocks until then."""
@@ -100,6 +110,7 @@ class Anchor:
             self._closed.wait(APART_SECONDS)
 
     def _try_to_sign(self) -> None:
+        self._signs_since = monotonic()
         try:
             self.sign()
         except SentinelError as error:
@@ -112,6 +123,8 @@ class Anchor:
             log.exception("checkpoint_not_signed")
         else:
             self._broken, self.problem = False, ""
+        finally:
+            self._signs_since = None
 
     def _verified_end(self, checkpoint: Checkpoint | None, known: ChainEndRow) -> ChainEndRow:
         with self._store.connect() as connection, unavailable():

@@ -6,13 +6,17 @@ check its signature. Our root is the hash of the last record of a chain, not of 
 
 import base64
 import binascii
+import errno
 import fcntl
 import hashlib
 import os
+import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Final
 
 from cryptography.exceptions import InvalidSignature
@@ -94,6 +98,9 @@ def _key_id(key: Ed25519PublicKey) -> bytes:
     return hashlib.sha256(f"{ORIGIN}\n".encode() + _ED25519 + key.public_bytes_raw()).digest()[:_ID_LENGTH]
 
 
+LOCK_SECONDS: Final = 30.0
+"""How long a process waits for another one that writes the checkpoint; one takes some milliseconds, and reading back many records some seconds."""
+_AGAIN_SECONDS: Final = 0.01
 FILE_NAME: Final = "ledger.checkpoint"
 """Its name in the data directory."""
 
@@ -108,7 +115,7 @@ class CheckpointFile:
     def read(self) -> Checkpoint | None:
         """The checkpoint; None if there is no file yet. Raises `errors.LedgerBroken` if its signature is not ours, `errors.LedgerUnavailable`."""
         try:
-            with self.path.open("rb") as file:
+            with open(self.path, "rb", opener=_open_file) as file:
                 note = file.read(_LARGEST).decode()
         except FileNotFoundError:
             return None
@@ -125,16 +132,19 @@ class CheckpointFile:
 
     def write(self, checkpoint: Checkpoint) -> None:
         """Replace the checkpoint, on disk when this returns. Raises `errors.LedgerUnavailable`."""
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        # In containers, two processes may have the same id; nobody else can have made a file of this name, or a link.
+        temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}")
         try:
             self._make_directory()
-            with temporary.open("w", encoding="utf-8") as file:
+            with temporary.open("x", encoding="utf-8") as file:
                 file.write(sign(checkpoint, self._key))
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(self.path)
             _sync(self.path.parent)
         except OSError as error:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
             message = f"The checkpoint {self.path} cannot be written ({error.strerror}). Make the gateway's user the owner of its directory."
             raise LedgerUnavailable(message) from error
 
@@ -148,13 +158,37 @@ class CheckpointFile:
             message = f"The checkpoint {self.path} cannot be locked ({error.strerror}). Make the gateway's user the owner of its directory."
             raise LedgerUnavailable(message) from error
         try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            _lock(file, self.path)
             yield
         finally:
             os.close(file)
 
     def _make_directory(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def _lock(file: int, path: Path) -> None:
+    """Take the lock. Raises `errors.LedgerUnavailable` if another process has it for longer than a checkpoint takes."""
+    until = monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if monotonic() >= until or error.errno not in (errno.EAGAIN, errno.EACCES, errno.EINTR):
+                message = f"The checkpoint {path} cannot be locked: {error.strerror}. Another process holds its lock, or its disk has no locks."
+                raise LedgerUnavailable(message) from error
+        else:
+            return
+        sleep(_AGAIN_SECONDS)
+
+
+def _open_file(path: str, flags: int) -> int:
+    """Open a file, and nothing else: a pipe in its place would have its reader wait for ever. Raises OSError."""
+    opened = os.open(path, flags | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        raise OSError(errno.EINVAL, "it is no file")
+    return opened
 
 
 def _sync(directory: Path) -> None:

@@ -1,13 +1,15 @@
-"""Checks that the ledger's tables are tables, with their own triggers and indexes: a trigger or a view would change or hide rows by itself.
+"""Checks that the ledger's tables are tables, with their own columns, triggers, constraints and indexes, and that statements mean what they say.
 
-What is beside these tables (those of the reconciler's workflows, an index more) is not looked at.
+A trigger or a view would change or hide rows by itself; so would whatever runs a function with each row (a generated column, a default, a check,
+an index of a function), an operator or a function that PostgreSQL takes for its own, and another schema before that of the ledger. What is
+beside these tables (those of the reconciler's workflows, an index more) is not looked at.
 """
 
 import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Column, Connection, inspect, text
 
 from gateway.core.errors import LedgerBroken
 from gateway.ledger.store.tables import METADATA
@@ -65,11 +67,43 @@ _TRIGGERS: Final = text(
     "WHERE NOT t.tgisinternal AND pg_table_is_visible(c.oid) ORDER BY t.tgname"
 )
 _TABLES: Final = text(
-    "SELECT c.relname FROM pg_class c WHERE c.relkind = 'r' AND NOT c.relrowsecurity AND pg_table_is_visible(c.oid) "
+    "SELECT c.relname FROM pg_class c WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relrowsecurity "
+    "AND pg_table_is_visible(c.oid) "
     "AND NOT EXISTS (SELECT 1 FROM pg_rewrite r WHERE r.ev_class = c.oid) "
     "AND NOT EXISTS (SELECT 1 FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)) ORDER BY c.relname"
 )
-"""Plain tables: without rules, row security, parents and children, each of which changes what a statement reads or writes."""
+"""Plain tables: kept over a crash, and without rules, row security, parents and children, each of which changes what a statement reads or writes."""
+_OTHER_CONSTRAINTS: Final = text(
+    "SELECT c.relname, k.conname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid "
+    "WHERE k.contype NOT IN ('p', 'n') AND pg_table_is_visible(c.oid) ORDER BY k.conname"
+)
+"""All but primary keys and NOT NULL."""
+_OF_FUNCTIONS: Final = text(
+    "SELECT c.relname, x.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid "
+    "WHERE pg_table_is_visible(c.oid) AND EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = i.indexrelid AND d.refobjid >= 16384 "
+    "AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)) ORDER BY x.relname"
+)
+"""Indexes that run somebody's function, in their expression or condition."""
+_SCHEMAS: Final = text(
+    "SELECT DISTINCT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+    "WHERE pg_table_is_visible(c.oid) AND c.relname = ANY(:tables) ORDER BY n.nspname"
+)
+_FOREIGN: Final = text(
+    "SELECT 'the operator ' || o.oprname FROM pg_operator o WHERE o.oid >= 16384 AND o.oprnamespace::regnamespace::text = ANY(current_schemas(false)) "
+    "AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = o.oid AND d.deptype = 'e') "
+    "UNION ALL SELECT 'the function ' || p.proname FROM pg_proc p WHERE p.oid >= 16384 AND p.pronamespace::regnamespace::text = ANY(current_schemas(false)) "
+    "AND EXISTS (SELECT 1 FROM pg_proc own WHERE own.oid < 16384 AND own.proname = p.proname) "
+    "AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e') "
+    "UNION ALL SELECT 'a cast to ' || t.typname FROM pg_cast k JOIN pg_type t ON t.oid = k.casttarget WHERE k.oid >= 16384 "
+    "AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = k.oid AND d.deptype = 'e') LIMIT 1"
+)
+"""What PostgreSQL takes instead of its own where the types fit better, wherever it stands in the search path. Extensions bring some of these.
+Source: https://www.postgresql.org/docs/current/typeconv-func.html"""
+_RESTRICTED: Final = re.compile(r"\b(CHECK|GENERATED|AS|COLLATE|REFERENCES|UNIQUE)\b", re.IGNORECASE)
+"""What the migrations give no table of SQLite."""
+_SQLITE_TEXTS: Final = text("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name")
+_LITERAL: Final = re.compile(r"NULL|-?[0-9]+|'(?:[^']|'')*'(?:::[a-z ]+)?")
+"""A default that runs nothing, as a later version may give one to a column of its own."""
 
 
 def check_schema(connection: Connection) -> None:
@@ -80,7 +114,62 @@ def check_schema(connection: Connection) -> None:
         if table.name not in plain:
             raise _changed(f"{table.name} is no plain table any more")
     _check_triggers(connection, sqlite=sqlite)
+    _check_columns(connection)
     _check_indexes(connection)
+    if sqlite:
+        _check_texts(connection)
+    else:
+        _check_meaning(connection)
+
+
+def _check_columns(connection: Connection) -> None:
+    there = inspect(connection)
+    for table in METADATA.sorted_tables:
+        if there.get_pk_constraint(table.name)["constrained_columns"] != [each.name for each in table.primary_key]:
+            raise _changed(f"{table.name} has no primary key any more, or another one")
+        found = {each["name"]: each for each in there.get_columns(table.name)}
+        for column in table.columns:
+            said = found.pop(column.name, None)
+            if said is None or _told(said, connection) != _meant(column, connection):
+                raise _changed(f"the column {column.name} of {table.name} is missing, or is another one")
+        for name, said in found.items():
+            if "computed" in said or "identity" in said or not _LITERAL.fullmatch(str(said["default"] or "NULL")):
+                raise _changed(f"{table.name} has the column {name}, which works out its values")
+
+
+def _told(said: Any, connection: Connection) -> tuple[object, ...]:
+    worked_out = "computed" in said or "identity" in said
+    return said["type"].compile(connection.dialect), said["nullable"], said["default"], worked_out
+
+
+def _meant(column: Column[Any], connection: Connection) -> tuple[object, ...]:
+    default: Any = column.server_default
+    return (
+        column.type.compile(connection.dialect),
+        column.nullable,
+        str(default.arg) if default is not None else None,
+        False,
+    )
+
+
+def _check_texts(connection: Connection) -> None:
+    """What SQLite keeps of its tables as text only."""
+    for table, told in connection.execute(_SQLITE_TEXTS):
+        if table in METADATA.tables and (found := _RESTRICTED.search(told)):
+            raise _changed(f"{table} has {found[0].upper()} in its definition")
+
+
+def _check_meaning(connection: Connection) -> None:
+    """What PostgreSQL runs with each row or statement, and where it looks for names."""
+    tables = METADATA.tables.keys()
+    for what, query in (("constraint", _OTHER_CONSTRAINTS), ("index of a function", _OF_FUNCTIONS)):
+        for table, name in connection.execute(query):
+            if table in tables:
+                raise _changed(f"{table} has the {what} {name}")
+    if len(connection.execute(_SCHEMAS, {"tables": list(tables)}).scalars().all()) != 1:
+        raise _changed("its tables are in several schemas")
+    if foreign := connection.execute(_FOREIGN).scalar():
+        raise _changed(f"it has {foreign}, which PostgreSQL takes for its own")
 
 
 def _check_triggers(connection: Connection, *, sqlite: bool) -> None:

@@ -132,6 +132,7 @@ def _engine(url: URL) -> Engine:
 
 
 _REACHABLE: Final = {
+    "client_encoding": "utf8",  # a role may set another one, in which texts come as bytes
     "connect_timeout": 5,
     "keepalives_idle": 5,
     "keepalives_interval": 5,
@@ -190,8 +191,12 @@ _GOOD: Final[Mapping[str, Sequence[str]]] = {
     "default_transaction_isolation": ("read committed",),
     "default_transaction_read_only": ("off",),
     "in_hot_standby": ("off",),
+    "session_replication_role": ("origin",),
+    "standard_conforming_strings": ("on",),
 }
-"""By setting of PostgreSQL: the values with which a commit is on disk when it is confirmed, and a writer that waited for the lock sees what others committed."""
+"""By setting of PostgreSQL: the values with which a commit is on disk when it is confirmed, a writer that waited for the lock sees what others committed,
+triggers fire, and texts mean what they say."""
+_CATALOG: Final = "pg_catalog"
 
 
 def _assert_postgresql_durable(connection: Any, _record: object) -> None:
@@ -199,7 +204,15 @@ def _assert_postgresql_durable(connection: Any, _record: object) -> None:
     writer a view from before it had the write lock. What the server says counts: nothing is set for this connection alone.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [list(_GOOD)])
+        cursor.execute("SELECT pg_catalog.current_setting('search_path')")
+        path = [each.strip().strip('"') for each in str(cursor.fetchone()[0]).split(",")]
+        if _CATALOG in path[1:]:
+            message = (
+                "PostgreSQL would look for names in other schemas before its own catalog (search_path), so Sentinel refuses to use it; nothing was "
+                "stored. Leave pg_catalog out of the search_path of the server, the database and the role: then it comes first."
+            )
+            raise LedgerUnavailable(message)
+        cursor.execute("SELECT name, setting FROM pg_catalog.pg_settings WHERE name = ANY(%s)", [list(_GOOD)])
         found = dict(cursor.fetchall())
     connection.commit()
     wrong = {name: found[name] for name in _GOOD if name in found and found[name] not in _GOOD[name]}

@@ -23,6 +23,8 @@ AT_TIMES = (
     "DROP INDEX claims_open",
     "CREATE UNIQUE INDEX claims_open ON claims (address, attribute) WHERE ended_at = 'x'",
 )
+SPY = "CREATE FUNCTION spy(varchar) RETURNS bool LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END'"
+"""Could do anything with each row that is written."""
 CHANGED: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
     "a trigger": (
         "it has the trigger helper",
@@ -63,6 +65,69 @@ CHANGED: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
         {"postgresql": ("CREATE RULE none AS ON INSERT TO stops DO INSTEAD NOTHING",)},
     ),
     "rows for some": ("stops is no plain table", {"postgresql": ("ALTER TABLE stops ENABLE ROW LEVEL SECURITY",)}),
+    "an unlogged table": ("stops is no plain table", {"postgresql": ("ALTER TABLE stops SET UNLOGGED",)}),
+    "no primary key": (
+        "spent_signatures has no primary key",
+        {"postgresql": ("ALTER TABLE spent_signatures DROP CONSTRAINT spent_signatures_pkey",)},
+    ),
+    "an operator": (
+        "it has the operator =",
+        {
+            "postgresql": (
+                "CREATE FUNCTION other(varchar, varchar) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT false'",
+                "CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = other)",
+            )
+        },
+    ),
+    "a function": (
+        "it has the function length",
+        {"postgresql": ("CREATE FUNCTION length(varchar) RETURNS int LANGUAGE sql AS 'SELECT 1'",)},
+    ),
+    "a check": (
+        "claims has the constraint seen",
+        {"postgresql": (SPY, "ALTER TABLE claims ADD CONSTRAINT seen CHECK (spy(id))")},
+    ),
+    "an index of a function": (
+        "claims has the index of a function seen",
+        {"postgresql": (SPY, "CREATE INDEX seen ON claims (spy(id))")},
+    ),
+    "an index of some rows": (
+        "claims has the index of a function seen",
+        {"postgresql": (SPY, "CREATE INDEX seen ON claims (id) WHERE spy(id)")},
+    ),
+    "a default": (
+        "the column ended_at of stops",
+        {"postgresql": ("ALTER TABLE stops ALTER COLUMN ended_at SET DEFAULT 'now'",)},
+    ),
+    "a column that works out its values": (
+        "stops has the column more",
+        {
+            "postgresql": ("ALTER TABLE stops ADD COLUMN more text GENERATED ALWAYS AS (upper(id)) STORED",),
+            "sqlite": ("ALTER TABLE stops ADD COLUMN more TEXT GENERATED ALWAYS AS (upper(id)) VIRTUAL",),
+        },
+    ),
+    "another order of texts": (
+        "the column name of stops",
+        {"postgresql": ('ALTER TABLE stops ALTER COLUMN name TYPE varchar COLLATE "POSIX"',)},
+    ),
+    "a nullable column": (
+        "the column actor of claims",
+        {"postgresql": ("ALTER TABLE claims ALTER COLUMN actor DROP NOT NULL",)},
+    ),
+    "another schema before it": (
+        "its tables are in several schemas",
+        {
+            "postgresql": (
+                "CREATE SCHEMA evil",
+                "CREATE TABLE evil.stops (LIKE public.stops INCLUDING ALL)",
+                "SET LOCAL search_path = evil, public",
+            )
+        },
+    ),
+    "a column with a condition": (
+        "stops has CHECK in its definition",
+        {"sqlite": ("ALTER TABLE stops ADD COLUMN more TEXT CHECK (name <> 'x')",)},
+    ),
     "a child": ("stops is no plain table", {"postgresql": ("CREATE TABLE more_stops () INHERITS (stops)",)}),
 }
 CASES = [
@@ -109,6 +174,8 @@ def test_what_stands_beside_the_tables_is_no_matter(connection: Connection) -> N
         "CREATE TABLE of_others (a INTEGER)",
         "CREATE VIEW their_view AS SELECT actor FROM records",
         "CREATE INDEX of_an_administrator ON records (at)",
+        "CREATE INDEX of_some_rows ON records (actor) WHERE actor <> ''",
+        "ALTER TABLE stops ADD COLUMN of_a_later_version VARCHAR NOT NULL DEFAULT 'none'",
     )
     _run(connection, beside)
     check_schema(connection)
