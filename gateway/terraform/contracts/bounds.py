@@ -68,6 +68,9 @@ CONDITION = "condition"
 _NUMERIC = ("min", "max", "max_step")
 _HIGHEST_PORT = 65535
 _MAX_LISTED = 5
+_MOST_COMPARED = 100
+_COMPARED = 64
+"""Characters of two texts that are compared to find the nearest one."""
 
 
 def limit_problem(name: str, limit: Json) -> str:
@@ -101,9 +104,11 @@ def nearest(bounds: Sequence[Bound], wanted: Json, before: Json, *, created: boo
 
     choices = [choice for bound in bounds if bound.name == "one_of" for choice in _items(bound.limit)]
     if choices:
-        return min(
-            (choice for choice in choices if legal(choice)), key=lambda choice: _distance(choice, wanted), default=None
-        )
+        fits = [choice for choice in choices if legal(choice)]
+        if number(wanted) is None:
+            # A distance of texts costs the product of their lengths, so only those are compared that are about as long.
+            fits = sorted(fits, key=lambda choice: abs(len(str(choice)) - len(str(wanted))))[:_MOST_COMPARED]
+        return min(fits, key=lambda choice: _distance(choice, wanted), default=None)
     return next((value for value in _clamped(bounds, wanted, before, created) if legal(value)), None)
 
 
@@ -135,7 +140,7 @@ def _distance(choice: Json, wanted: Json) -> tuple[Fraction, str]:
     one, other = number(choice), number(wanted)
     if one is not None and other is not None:
         return abs(one - other), repr(choice)
-    return Fraction(_edits(str(choice)[:200], str(wanted)[:200])), repr(choice)
+    return Fraction(_edits(str(choice)[:_COMPARED], str(wanted)[:_COMPARED])), repr(choice)
 
 
 def _edits(one: str, other: str) -> int:
@@ -177,9 +182,27 @@ def _not_listed(limit: Json, wanted: Json, _before: Json) -> str:
     if any(equal(wanted, choice) for choice in allowed):
         return ""
     several = isinstance(wanted, Sequence) and not isinstance(wanted, str) and bool(wanted)
-    if several and all(any(equal(item, choice) for choice in allowed) for item in _items(wanted)):
+    if several and all(map(_membership(allowed), _items(wanted))):
         return ""
     return f"is not one of {shown(limit)}"
+
+
+def _membership(allowed: Sequence[Json]) -> Callable[[Json], bool]:
+    """Whether an item equals one of the choices. Texts and numbers, of which a call may hold many, cost one look each."""
+    texts = frozenset(choice for choice in allowed if isinstance(choice, str))
+    plain = [choice for choice in allowed if not isinstance(choice, str)]
+    numbers = frozenset(number(choice) for choice in plain) - {None}
+    every_number = frozenset(number(choice) for choice in allowed) - {None}
+    bools = [choice for choice in plain if isinstance(choice, bool)]
+
+    def is_one(item: Json) -> bool:
+        if isinstance(item, str):
+            return item in texts or number(item) in numbers or any(equal(item, choice) for choice in bools)
+        if isinstance(item, int | float) and not isinstance(item, bool):
+            return number(item) in every_number
+        return any(equal(item, choice) for choice in allowed)
+
+    return is_one
 
 
 def _mismatch(limit: Json, wanted: Json, _before: Json) -> str:

@@ -1,12 +1,15 @@
 """Bounds: the values that break each, malformed values, and that the offered value is legal."""
 
+import ipaddress
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.core.model.contract import Bound
+from gateway.core.model.equality import equal
 from gateway.core.model.json import Json
 from gateway.terraform.contracts import bounds
 from gateway.terraform.contracts.bounds import (
@@ -311,3 +314,58 @@ def test_a_pattern_that_backtracks_elsewhere_is_a_small_program_without_groups(w
     assert compiled.programsize <= bounds._LARGEST_PROGRAM
     assert compiled.options.never_capture
     assert matches_whole(written, "a" * (LONGEST_VALUE - 1) + "\n") is False
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("one_of", lambda size: [f"subnet-{each}" for each in range(size)]),
+        ("one_of", lambda size: list(range(size))),
+        ("cidr_within", lambda size: [f"10.{each // 256}.{each % 256}.0/24" for each in range(size)]),
+    ],
+    ids=["texts", "numbers", "networks"],
+)
+def test_a_long_list_in_a_contract_is_not_gone_through_for_each_item(
+    name: str, limit: Callable[[int], list[Json]]
+) -> None:
+    def judged(size: int) -> Callable[[], object]:
+        items = limit(size)
+        return lambda: breach(bound(name, items), items[::-1], None)
+
+    assert judged(400)() == ""
+    assert_linear(judged, 100)
+
+
+def test_texts_are_compared_with_so_many_choices_only() -> None:
+    choices: list[Json] = [f"{each:05d}" + "a" * 400 for each in range(2_000)]
+    assert nearest([bound("one_of", choices)], "b" * 405, None) in choices
+    assert nearest([bound("one_of", ["micro", *choices])], "mikro", None) == "micro"
+
+
+SCALARS = st.one_of(
+    st.integers(-3, 3),
+    st.booleans(),
+    st.none(),
+    st.sampled_from([0.5, 1.0]),
+    st.sampled_from(["1", "1.0", "true", "a"]),
+)
+
+
+@given(st.lists(SCALARS, min_size=1, max_size=4), st.lists(SCALARS, min_size=1, max_size=4))
+def test_the_items_of_a_list_are_compared_as_values_are(allowed: list[Json], wanted: list[Json]) -> None:
+    each = all(any(equal(item, choice) for choice in allowed) for item in wanted)
+    whole = any(equal(wanted, choice) for choice in allowed)
+    assert (breach(bound("one_of", allowed), wanted, None) == "") is (each or whole)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 32)), min_size=1, max_size=5),
+    st.integers(0, 2**32 - 1),
+)
+def test_a_network_lies_in_another_as_the_library_says(allowed: list[tuple[int, int]], address: int) -> None:
+    wider = [ipaddress.ip_network((start, length), strict=False) for start, length in allowed]
+    for length in (0, 8, 24, 32):
+        inner = ipaddress.ip_network((address, length), strict=False)
+        inside = any(inner.subnet_of(each) for each in wider)  # type: ignore[arg-type]  # both are of version 4
+        limit: list[Json] = [str(each) for each in wider]
+        assert (breach(bound("cidr_within", limit), str(inner), None) == "") is inside
