@@ -165,13 +165,23 @@ def _made_of(expression: Expression, module: Module, seen: set[_Name]) -> Iterat
 
 
 def without_texts(text: str, secrets: frozenset[str]) -> str:
-    """The text without these secrets. One of a few characters is taken out where it stands in quotes, or as a whole value after `=`."""
-    for secret in sorted(secrets, key=len, reverse=True):
+    """The text without these secrets. One of a few characters is taken out where it stands in quotes, or as a whole value after `=`.
+
+    Empty if there are so many secrets, and so much text, that looking for each of them would take minutes.
+    """
+    if len(secrets) * len(text) > MOST_COMPARED:
+        return ""
+    longest_first = sorted(secrets, key=lambda each: (-len(each), each))
+    for secret in longest_first:
         if len(secret) >= _PLAIN:
             text = text.replace(secret, f"({IN_WORDS})")
-        else:
-            text = re.sub(rf'(=\s*"?|"){re.escape(secret)}(?="|\s*$)', rf"\1({IN_WORDS})", text, flags=re.MULTILINE)
+    if few := "|".join(re.escape(secret) for secret in longest_first if len(secret) < _PLAIN):
+        text = re.sub(rf'(=\s*"?|")(?:{few})(?="|\s*$)', rf"\1({IN_WORDS})", text, flags=re.MULTILINE)
     return text
+
+
+MOST_COMPARED: Final = 500_000_000
+"""Characters of a text that are looked at for secrets, once for each of these: 1 MB for 500 secrets."""
 
 
 class _Veil:

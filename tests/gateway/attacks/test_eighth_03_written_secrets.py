@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.terraform.config import sensitive
 from gateway.terraform.config.module import load_module
 from gateway.terraform.config.sensitive import secret_texts, without_texts
 from reconciler.model import Wanted
@@ -109,3 +110,19 @@ def test_locals_that_double_each_other_are_looked_at_once(tmp_path: Path, link: 
     chain = "".join(f"  l{n} = {link % (n - 1, n - 1)}\n" for n in range(1, 3_000))
     (tmp_path / "main.tf").write_text(f'locals {{\n  l0 = "{SECRET}"\n{chain}  made = sensitive(local.l2999)\n}}\n')
     assert secret_texts(load_module(tmp_path)) == {SECRET}
+
+
+def test_nothing_is_shown_if_looking_for_the_secrets_would_take_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets = frozenset(f"secret-{number:04}" for number in range(100))
+    text = 'a = "secret-0042"'
+    assert without_texts(text, secrets) == 'a = "(a secret, not shown)"'
+    monkeypatch.setattr(sensitive, "MOST_COMPARED", len(secrets) * len(text) - 1)
+    assert without_texts(text, secrets) == ""
+
+
+def test_short_secrets_are_taken_out_together() -> None:
+    text = 'a = "x"\nb = y\nc = "xy"\nd = "x-y"\n'
+    shown = without_texts(text, frozenset({"x", "y", "xy", ""} - {""}))
+    assert shown == text.replace('"x"', '"(a secret, not shown)"').replace("= y", "= (a secret, not shown)").replace(
+        '"xy"', '"(a secret, not shown)"'
+    )

@@ -3,7 +3,8 @@
 An agent that was signed in to the console became an approver: the secret of its session key covers its roles, but the console makes the secret
 anew of the row. An approval that nobody gave let a call pass, and was removed. A trigger, or a view in place of a table, would do both
 unseen. What must hold: a session of the console ends when its key is another one; what was decided by an approval or a key that no record
-made is named afterwards; so is what changes or hides rows by itself (`tests/gateway/ledger/chain/test_schema.py`).
+made is named afterwards, and what was sent while a stop or a claim was away; so is what changes or hides rows by itself
+(`tests/gateway/ledger/chain/test_schema.py`).
 """
 
 import sqlite3
@@ -16,9 +17,10 @@ import httpx
 import pytest
 
 from gateway.core.errors import LedgerBroken
+from gateway.core.model.caller import ActorKind
 from gateway.ledger import keyring
 from tests.kit.console import PROPOSAL, Person, visitor
-from tests.kit.gate import Gate
+from tests.kit.gate import ASG, Gate
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
@@ -97,4 +99,58 @@ def test_a_trigger_is_named(gate: Gate) -> None:
             "CREATE TRIGGER helper AFTER INSERT ON holds BEGIN UPDATE keys SET kind = 'human' WHERE actor = 'rival'; END"
         )
     with pytest.raises(LedgerBroken, match="it has the trigger helper, which Sentinel did not make"):
+        gate.run(gate.ledger.verify())
+
+
+def _capacity(gate: Gate, actor: str, capacity: int, motivation: str = "incident") -> str:
+    """Set the capacity; the id of the mutation, empty if it was refused."""
+    body = {
+        "service": "autoscaling",
+        "operation": "SetDesiredCapacity",
+        "parameters": {"AutoScalingGroupName": ASG, "DesiredCapacity": capacity},
+        "motive": {"intent": "availability", "motivation": motivation, "evidence": ["A-1"]},
+    }
+    found = httpx.post(f"{gate.url}/v1/mutations", headers=gate.bearer(actor), json=body, timeout=300)
+    return str(found.json()["mutation"]["id"]) if found.status_code == 200 else ""
+
+
+@contextmanager
+def _away(gate: Gate, table: str, where: str) -> Iterator[None]:
+    """Rows are taken away, and put back as they were."""
+    with _database(gate) as database:
+        rows = database.execute(f"SELECT * FROM {table} WHERE {where}").fetchall()  # noqa: S608  texts of this file
+        database.execute(f"DELETE FROM {table} WHERE {where}")  # noqa: S608  as above
+    assert rows
+    yield
+    with _database(gate) as database:
+        for row in rows:
+            marks = ", ".join("?" * len(row))
+            database.execute(f"INSERT INTO {table} VALUES ({marks})", row)  # noqa: S608  as above
+
+
+@pytest.mark.parametrize(("scope", "name"), [("actor", "agent"), ("service", "autoscaling"), ("all", "")])
+def test_a_stop_that_was_away_for_a_moment_is_named(gate: Gate, scope: str, name: str) -> None:
+    assert _capacity(gate, "agent", 7)
+    body = {"scope": scope, "name": name, "reason": "it goes wrong"}
+    gate.issue("operator", kind=ActorKind.HUMAN, roles=("operator",))
+    told = httpx.post(f"{gate.url}/v1/stops", headers=gate.bearer("operator"), json=body, timeout=300)
+    assert told.status_code in (200, 201), told.text
+    assert not _capacity(gate, "agent", 8)
+    assert gate.run(gate.ledger.verify()) > 0
+    with _away(gate, "stops", "ended_at IS NULL"):
+        assert _capacity(gate, "agent", 8)
+    with pytest.raises(LedgerBroken, match=r"sent while the stop stp_\w+ stood"):
+        gate.run(gate.ledger.verify())
+
+
+def test_a_claim_that_was_away_for_a_moment_is_named(gate: Gate) -> None:
+    assert _capacity(gate, "agent", 7)
+    assert not _capacity(gate, "rival", 6, "routine")
+    assert gate.run(gate.ledger.verify()) > 0
+    with _away(gate, "claims", "actor = 'agent'"):
+        made = _capacity(gate, "rival", 6, "routine")
+        assert made
+        released = httpx.post(f"{gate.url}/v1/mutations/{made}/release", headers=gate.bearer("rival"), timeout=300)
+        assert released.status_code == 200
+    with pytest.raises(LedgerBroken, match=r"was changed while the claim clm_\w+ of agent stood"):
         gate.run(gate.ledger.verify())

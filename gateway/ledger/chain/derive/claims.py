@@ -4,10 +4,11 @@ from collections.abc import Iterable
 
 from msgspec import Raw
 
+from gateway.core.errors import LedgerBroken
 from gateway.core.model.claim import ClaimEnd
 from gateway.core.model.json import canonical_text
 from gateway.core.model.mutation import EffectAction
-from gateway.core.model.path import WHOLE
+from gateway.core.model.path import WHOLE, overlaps
 from gateway.core.records.claims import DowngradedBody, ExpiredBody, ReleasedBody, UndoneBody, UnneededBody
 from gateway.core.records.decided import DecidedBody, RecordedEffect
 from gateway.core.records.plans import PlanEndedBody
@@ -23,6 +24,7 @@ from gateway.ledger.chain.derive.expected_table import (
     raw_text,
     sorted_text,
 )
+from gateway.ledger.decide.decided_body import MOST_NAMED
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import CLAIMS
@@ -32,7 +34,7 @@ class ExpectedClaims:
     """Follows every stage that takes, ends or reopens claims.
 
     A row is final once it has ended and is settled. One that was superseded can be reopened until the mutation that superseded
-    it is settled.
+    it is settled. A decision that neither saw nor ended a claim in its way is named: the row was away for a moment.
     """
 
     def __init__(self, session: Session) -> None:
@@ -53,15 +55,19 @@ class ExpectedClaims:
         """The claims of each mutation whose outcome is not known."""
         self._superseded: dict[str, tuple[str, ...]] = {}
         """The claims that such a mutation superseded."""
+        self._open: dict[str, dict[str, tuple[str, str]]] = {}
+        """Of each address the claims that nothing has ended, with their attribute and actor."""
 
     def _decided(self, record: DecodedRecord) -> None:
         body: DecidedBody[Raw] = record.body
         if not body.decision.carried_out:
             return
         for claim in body.decision.supersedes:
+            self._close(claim)
             self.table.change(
                 (claim,), record.seq, ended_at=record.at, end=ClaimEnd.SUPERSEDED.value, ended_by=record.mutation_id
             )
+        self._require_seen(record, body)
         if body.decision.supersedes:
             self._superseded[record.mutation_id] = body.decision.supersedes
         if not body.claims:
@@ -89,6 +95,7 @@ class ExpectedClaims:
                 "motivation": body.motive.motivation.value if body.motive is not None else "",
             }
             self.table.insert((taken.id,), record.seq, row)
+            self._open.setdefault(taken.address, {})[taken.id] = taken.attribute, record.actor
         if body.plan is None:
             self._unsettled[record.mutation_id] = [taken.id for taken in body.claims]
 
@@ -99,7 +106,7 @@ class ExpectedClaims:
         failed = body.outcome == AttemptState.FAILED
         self._end(record, body.claims_ended or (), ClaimEnd.FAILED if failed else ClaimEnd.RESTATED)
         for claim in body.claims_reopened or ():
-            self.table.change((claim,), record.seq, ended_at=None, end=None, ended_by=None)
+            self._reopen(record, claim)
         self._settle(record)
         self._finish(self._superseded.pop(record.mutation_id, ()))
 
@@ -123,7 +130,7 @@ class ExpectedClaims:
         body: PlanEndedBody = record.body
         self._end(record, body.claims_released, ClaimEnd.RELEASED)
         for claim in body.claims_reopened:
-            self.table.change((claim,), record.seq, ended_at=None, end=None, ended_by=None)
+            self._reopen(record, claim)
         self._finish(body.claims_released)
         self._finish(self._superseded.pop(record.mutation_id, ()))
 
@@ -148,7 +155,41 @@ class ExpectedClaims:
 
     def _end(self, record: DecodedRecord, claims: Iterable[str], how: ClaimEnd) -> None:
         for claim in claims:
+            self._close(claim)
             self.table.change((claim,), record.seq, ended_at=record.at, end=how.value)
+
+    def _reopen(self, record: DecodedRecord, claim: str) -> None:
+        row = self.table.change((claim,), record.seq, ended_at=None, end=None, ended_by=None)
+        if row is not None:
+            self._open.setdefault(row["address"], {})[claim] = row["attribute"], row["actor"]
+
+    def _close(self, claim: str) -> None:
+        row = self.table.rows.get((claim,))
+        if row is not None and (there := self._open.get(row["address"])) is not None:
+            there.pop(claim, None)
+            if not there:
+                del self._open[row["address"]]
+
+    def _require_seen(self, record: DecodedRecord, body: DecidedBody[Raw]) -> None:
+        """Raise `errors.LedgerBroken` if a claim stood in the way that the decision neither saw nor ended: its own transaction refuses that
+        (`decide.decision`). A record names only some of the claims that were seen; of one that may have seen more, only the claim on the very
+        attribute counts.
+        """
+        taken = {(claim.address, claim.attribute) for claim in body.claims}
+        seen = body.facts.claims
+        for effect in body.effects:
+            there = self._open.get(effect.address)
+            if there is None or (effect.action == EffectAction.INVOKE and effect.attribute == WHOLE):
+                continue
+            for claim, (attribute, actor) in there.items():
+                same = (effect.address, attribute) in taken
+                unseen = actor != record.actor and claim not in seen and len(seen) < MOST_NAMED
+                if (same or unseen) and overlaps(attribute, effect.attribute):
+                    raise LedgerBroken(
+                        f"Record {record.seq} says that {attribute} of {effect.address} was changed while the claim {claim} of {actor} stood, "
+                        "which the decision did not see: the row of the claim was away or another one for a moment. Look at who can write to "
+                        "the database, and at what this change did."
+                    )
 
     def _settle(self, record: DecodedRecord) -> None:
         """The mutation's outcome is known, or a human has released its claims: none of them is unsettled any more."""

@@ -7,6 +7,7 @@ from msgspec import Raw
 from gateway.core.errors import LedgerBroken
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import canonical_text
+from gateway.core.model.stop import StopScope
 from gateway.core.records.approvals import ConsentBody
 from gateway.core.records.decided import DecidedBody
 from gateway.core.records.keys import KeyIssuedBody, KeyRevokedBody
@@ -84,11 +85,18 @@ class ExpectedKeys:
 
 
 class ExpectedStops:
-    """Follows STOPPED and RESUMED. A row is final once the stop has ended."""
+    """Follows STOPPED and RESUMED. A row is final once the stop has ended.
+
+    What was sent while a stop stood is held against it: the row may have been away for a moment.
+    """
 
     def __init__(self, session: Session) -> None:
         self.table = ExpectedTable(session, STOPS)
-        self.handlers: Handlers = {Stage.STOPPED: self._stopped, Stage.RESUMED: self._resumed}
+        self.handlers: Handlers = {
+            Stage.STOPPED: self._stopped,
+            Stage.RESUMED: self._resumed,
+            Stage.DECIDED: self._decided,
+        }
 
     def _stopped(self, record: DecodedRecord) -> None:
         body: StoppedBody = record.body
@@ -103,6 +111,25 @@ class ExpectedStops:
             "ended_by": "",
         }
         self.table.insert((record.mutation_id,), record.seq, row)
+
+    def _decided(self, record: DecodedRecord) -> None:
+        """Raise `errors.LedgerBroken` if the change was sent although a stop was about it, as `refuse_stopped` tells in the same transaction."""
+        body: DecidedBody[Raw] = record.body
+        if not self.table.rows or not body.decision.carried_out:
+            return
+        # A record does not say each of several stacks, nor that the effects were not known: about these it tells nothing.
+        stopped = {
+            StopScope.ALL: {""},
+            StopScope.ACTOR: {record.actor, body.caller.on_behalf_of} - {""},
+            StopScope.STACK: {record.stack} - {""},
+            StopScope.SERVICE: {body.call.service},
+        }
+        for (stop,), row in self.table.rows.items():
+            if row["ended_at"] is None and row["name"] in stopped[StopScope(row["scope"])]:
+                raise LedgerBroken(
+                    f"Record {record.seq} says that a change was sent while the stop {stop} stood, which was about it: the row of the stop was "
+                    "away or another one for a moment. Look at who can write to the database, and at what this change did."
+                )
 
     def _resumed(self, record: DecodedRecord) -> None:
         key = (record.mutation_id,)

@@ -12,6 +12,7 @@ from gateway.core.records.decided import (
     RecordedCaller,
     RecordedDecision,
     RecordedEffect,
+    RecordedFacts,
     RecordedSession,
 )
 from gateway.core.records.record import Stage
@@ -61,6 +62,7 @@ _DECIDED: Final = narrowed(
     ),
     time_box=narrowed(RecordedTimeBox[msgspec.Raw], "until", "attributes") | None,
     plan=narrowed(RecordedSession, "key", "until") | None,
+    facts=narrowed(RecordedFacts, "claims"),
 )
 """Who follows DECIDED reads it as `DecidedBody[msgspec.Raw]`; the members that are not here are not there."""
 

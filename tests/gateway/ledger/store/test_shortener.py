@@ -77,6 +77,16 @@ def test_a_form_that_is_stored_is_known_at_the_next_start() -> None:
     assert again.short("decided", _body(99)) == _body(99)
 
 
+def test_forms_on_a_base_grow_no_faster_than_what_is_stored_whoever_writes() -> None:
+    """A caller that has each form learned as soon as it can, and makes it useless then: all of it stood in the bodies, several times."""
+    for length in (48, 1_000, 12_000):
+        forms: dict[str, Form] = {}
+        stored = _stored([_body(number, code=f"{number // 24:06}" * (length // 6)) for number in range(480)], forms)
+        fixing = [form for form in forms.values() if form.base]
+        assert 0 < len(fixing) <= len(stored) / 24 + 1
+        assert sum(len(form.text) for form in fixing) <= sum(map(len, stored)) / 12
+
+
 def test_there_is_an_end_to_the_forms() -> None:
     forms: dict[str, Form] = {}
     _stored(
