@@ -120,6 +120,17 @@ def new_ledgers() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def known_policy_code() -> Iterator[None]:
+    """Policies are compiled once on a machine. Only where tests use the engine, as above."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "gateway.policy.embedded" in sys.modules:
+            from tests.kit.policy_code import compiled_once  # noqa: PLC0415
+
+            patch.setattr("gateway.policy.embedded.compiled", compiled_once)
+        yield
+
+
 @pytest.fixture(scope="session")
 def slim_terraform(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file for `TF_CLI_CONFIG_FILE`: Terraform's commands take a fraction of the time, and plan the same."""

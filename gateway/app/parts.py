@@ -116,8 +116,9 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
         objects=_states(settings, clock),
     )
     ledger = await stack.enter_async_context(open_sealed_ledger(settings))
-    kept = KeptCode(path=settings.data / KEPT_CODE, key=derived_key(master, "machine code of policies"))
-    engine = await open_engine(settings.policy, settings.data, bundle_in_s3(settings, clock), kept)
+    engine = await open_engine(
+        settings.policy, settings.data, bundle_in_s3(settings, clock), kept_code(settings, master)
+    )
     stack.push_async_callback(engine.close)
     aws = _aws_parts(settings, clock)
     stack.push_async_callback(aws.client.close)
@@ -157,6 +158,11 @@ async def open_parts(settings: Settings, clock: Clock, stack: AsyncExitStack) ->
     await parts.stops.refresh()
     await parts.drift.book.read(ledger)
     return parts
+
+
+def kept_code(settings: Settings, master: bytes) -> KeptCode:
+    """Where a gateway with these settings keeps the machine code of its policies."""
+    return KeptCode(path=settings.data / KEPT_CODE, key=derived_key(master, "machine code of policies"))
 
 
 def _class_of(call: Call) -> CallClass:

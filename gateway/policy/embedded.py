@@ -52,9 +52,10 @@ def native_code(wasm: bytes, kept: KeptCode | None = None) -> bytes:
     code = _known_code.get(wasm)
     if code is None:
         code = code_of(wasm, kept, compiled, _runs)
-        _known_code[wasm] = code
-        for oldest in list(_known_code)[:-_KNOWN_CODE]:
-            _known_code.pop(oldest, None)
+    _known_code.pop(wasm, None)
+    _known_code[wasm] = code  # as the latest one: drafts that come and go do not drive out what is in force
+    for oldest in list(_known_code)[:-_KNOWN_CODE]:
+        _known_code.pop(oldest, None)
     return code
 
 

@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 import boto3
 import httpx
 
+from gateway.app.parts import kept_code
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import Key, RecordQuery
 from gateway.core.records.record import Record, Stage
@@ -26,6 +27,9 @@ from gateway.identity.master_key import master_key
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import open_sealed_ledger
+from gateway.policy.bundle import SHIPPED, read_bundle
+from gateway.policy.embedded import native_code
+from gateway.policy.sources import shipped
 from tests.kit.gate import KEYS, STACK
 from tests.kit.up import ROOT, free_port
 
@@ -66,6 +70,8 @@ class GateProcess(AbstractContextManager["GateProcess"]):
     def __enter__(self) -> Self:
         self.data.mkdir(exist_ok=True)
         self.ledger(self._issue)
+        wasm = read_bundle(shipped() / SHIPPED).wasm
+        kept_code(self.settings, master_key("", self.data)).write(wasm, native_code(wasm))
         return self.start()
 
     def __exit__(self, *_: object) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import httpx
 import pytest
 
 from gateway.core.model.caller import ActorKind
@@ -107,6 +108,52 @@ def _simulated_aws() -> Iterator[str]:
         process.wait(300)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """A simulated AWS, and a provider that keeps running for it: to start the two takes longer than to apply a stack."""
+
+    endpoint: str
+    environment: dict[str, str]
+    running: dict[str, str]
+    """The variable that names the provider."""
+
+    def applied(self, name: str, tmp_path_factory: pytest.TempPathFactory) -> Live:
+        """A stack of the cases, applied."""
+        path = tmp_path_factory.mktemp("repo") / "infra" / name
+        shutil.copytree(CASES / name, path)
+        workdir = tmp_path_factory.mktemp("work")
+        environment = dict(self.environment)
+        live = Live(path=path, endpoint=self.endpoint, environment=environment, workdir=workdir)
+        live.run("init", "-no-color")  # installs a provider, for plans that have their own
+        environment.update(self.running)
+        live.run("apply", "-auto-approve", "-no-color")
+        live.run("apply", "-refresh-only", "-auto-approve", "-no-color")
+        return live
+
+    def emptied(self) -> "World":
+        """The same without any resource."""
+        httpx.post(f"{self.endpoint}/moto-api/reset", timeout=300).raise_for_status()
+        return self
+
+
+@contextmanager
+def _world(workdir: Path, config: Path) -> Iterator[World]:
+    """`config` is `slim_terraform`."""
+    base = {each: os.environ[each] for each in ("PATH", "HOME", "GOGC") if each in os.environ}
+    with _simulated_aws() as endpoint:
+        base |= {**_CREDENTIALS, "AWS_ENDPOINT_URL": endpoint, "TF_CLI_CONFIG_FILE": str(config)}
+        environment = terraform_environment(mirror=None, workdir=workdir, base=base)
+        with warm_provider(environment, workdir) as attached, slim(attached) as known:
+            yield World(endpoint=endpoint, environment=environment, running=dict(known))
+
+
+@pytest.fixture(scope="session")
+def other_world(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Iterator[World]:
+    """For stacks of one file of tests each, one after another; each empties it first (`emptied`)."""
+    with _world(tmp_path_factory.mktemp("world"), slim_terraform) as world:
+        yield world
+
+
 @pytest.fixture(scope="session")
 def fleet(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Iterator[Live]:
     """The stack `fleet`, applied; a test that changes it uses `calm`, which resets the live values.
@@ -114,30 +161,8 @@ def fleet(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Ite
     One provider serves the plans of all tests: with one of its own, a plan costs twice as much. What Sentinel itself passes on to
     terraform never names a running provider, so plans of its commands have their own.
     """
-    with applied_stack("fleet", tmp_path_factory, slim_terraform) as live:
-        yield live
-
-
-@contextmanager
-def applied_stack(name: str, tmp_path_factory: pytest.TempPathFactory, config: Path) -> Iterator[Live]:
-    """A stack of the cases, applied with a provider that keeps running, in a simulated AWS of its own: two tests may apply the same stack.
-
-    `config` is `slim_terraform`.
-    """
-    path = tmp_path_factory.mktemp("repo") / "infra" / name
-    shutil.copytree(CASES / name, path)
-    workdir = tmp_path_factory.mktemp("work")
-    base = {each: os.environ[each] for each in ("PATH", "HOME", "GOGC") if each in os.environ}
-    with _simulated_aws() as endpoint:
-        base |= {**_CREDENTIALS, "AWS_ENDPOINT_URL": endpoint, "TF_CLI_CONFIG_FILE": str(config)}
-        environment = terraform_environment(mirror=None, workdir=workdir, base=base)
-        live = Live(path=path, endpoint=endpoint, environment=environment, workdir=workdir)
-        live.run("init", "-no-color")
-        with warm_provider(environment, workdir) as attached, slim(attached) as known:
-            environment.update(known)
-            live.run("apply", "-auto-approve", "-no-color")
-            live.run("apply", "-refresh-only", "-auto-approve", "-no-color")
-            yield live
+    with _world(tmp_path_factory.mktemp("world"), slim_terraform) as world:
+        yield world.applied("fleet", tmp_path_factory)
 
 
 @pytest.fixture

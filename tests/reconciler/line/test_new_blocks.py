@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from reconciler.line.loop import Line
 from reconciler.proof.proved_edit import DeclaredCache
 from tests.kit import nouns
 from tests.reconciler.adoption.conftest import event
-from tests.reconciler.conftest import Live, applied_stack
+from tests.reconciler.conftest import Live, World
 
 pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
 
@@ -151,9 +151,8 @@ async def test_what_is_gone_meanwhile_is_accounted_for_and_no_block_is_written(l
 
 
 @pytest.fixture(scope="module")
-def orders(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Iterator[Live]:
-    with applied_stack("adoption", tmp_path_factory, slim_terraform) as live:
-        yield live
+def orders(tmp_path_factory: pytest.TempPathFactory, other_world: World) -> Live:
+    return other_world.emptied().applied("adoption", tmp_path_factory)
 
 
 @pytest.mark.long

@@ -1,7 +1,7 @@
 """Mutations of one session that are one change are written back in one commit, or not at all: real Terraform, and a simulated AWS."""
 
 import subprocess
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from reconciler.changes.backlog import Backlog
 from reconciler.line.loop import Line
 from reconciler.proof.proved_edit import DeclaredCache
 from tests.kit import nouns
-from tests.reconciler.conftest import Live, applied_stack
+from tests.reconciler.conftest import Live, World
 
 pytestmark = [pytest.mark.terraform, pytest.mark.allow_hosts(["127.0.0.1"])]
 
@@ -29,23 +29,23 @@ CLOSED = dict.fromkeys(("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcl
 
 
 @pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Iterator[Live]:
+def live(tmp_path_factory: pytest.TempPathFactory, other_world: World) -> Live:
     """The stack after an alarm got a topic, and more periods than its rule allows, and a bucket was locked down."""
-    with applied_stack("composite", tmp_path_factory, slim_terraform) as live:
-        live.client("sns").create_topic(Name="pager")
-        (alarm,) = live.client("cloudwatch").describe_alarms()["MetricAlarms"]
-        kept = ("AlarmName", "Namespace", "MetricName", "Statistic", "ComparisonOperator", "Period", "Threshold")
-        own = {name: alarm[name] for name in kept}
-        live.client("cloudwatch").put_metric_alarm(**own, EvaluationPeriods=50, AlarmActions=[TOPIC])
-        s3 = live.client("s3")
-        s3.put_public_access_block(Bucket="reports-prod", PublicAccessBlockConfiguration=CLOSED)
-        s3.put_bucket_versioning(Bucket="reports-prod", VersioningConfiguration={"Status": "Enabled"})
-        top = live.path.parent.parent
-        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-        add = ["add", "infra/composite/main.tf", "infra/composite/.terraform.lock.hcl"]
-        for argv in (["init", "-q", "-b", "main"], add, [*identity, "commit", "-qm", "first"]):
-            subprocess.run(["git", *argv], cwd=top, check=True, capture_output=True)
-        yield live
+    live = other_world.emptied().applied("composite", tmp_path_factory)
+    live.client("sns").create_topic(Name="pager")
+    (alarm,) = live.client("cloudwatch").describe_alarms()["MetricAlarms"]
+    kept = ("AlarmName", "Namespace", "MetricName", "Statistic", "ComparisonOperator", "Period", "Threshold")
+    own = {name: alarm[name] for name in kept}
+    live.client("cloudwatch").put_metric_alarm(**own, EvaluationPeriods=50, AlarmActions=[TOPIC])
+    s3 = live.client("s3")
+    s3.put_public_access_block(Bucket="reports-prod", PublicAccessBlockConfiguration=CLOSED)
+    s3.put_bucket_versioning(Bucket="reports-prod", VersioningConfiguration={"Status": "Enabled"})
+    top = live.path.parent.parent
+    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    add = ["add", "infra/composite/main.tf", "infra/composite/.terraform.lock.hcl"]
+    for argv in (["init", "-q", "-b", "main"], add, [*identity, "commit", "-qm", "first"]):
+        subprocess.run(["git", *argv], cwd=top, check=True, capture_output=True)
+    return live
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ def _check_bytes(root: Path, result: Edited) -> None:
     assert files == dict(result.files)
 
 
-@pytest.mark.parametrize("edits", [250, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("edits", [100, pytest.param(1000, marks=pytest.mark.long)])
 def test_no_byte_outside_an_edit_changes(edits: int) -> None:
     made = {root: _edits_of(root, edits // len(ROOTS) + 1) for root in ROOTS}
     assert sum(tried for tried, _ in made.values()) >= edits
@@ -81,11 +81,12 @@ def _edits_of(root: Path, count: int) -> tuple[int, int]:
 
 
 @pytest.mark.terraform
-def test_what_was_formatted_stays_formatted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("edits", [5, pytest.param(20, marks=pytest.mark.long)])
+def test_what_was_formatted_stays_formatted(edits: int, tmp_path: Path) -> None:
     """All edits of a root beside each other in one folder, so that terraform is started once."""
     for number, root in enumerate(ROOTS):
         chance = random.Random(f"{SEED} fmt {number}")  # noqa: S311  as above
-        for index, each in zip(range(20), _wanted(list(load_module(root).instances()), chance), strict=False):
+        for index, each in zip(range(edits), _wanted(list(load_module(root).instances()), chance), strict=False):
             try:
                 files = edit_values(root, [each]).files
             except CodeInvalid:

@@ -2,21 +2,19 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from reconciler.__main__ import app
-from tests.reconciler.conftest import Live, applied_stack
+from tests.reconciler.conftest import Live, World
 from tests.reconciler.working_copy.trail import Trail
 
 
 @pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Iterator[Live]:
-    with applied_stack("composite", tmp_path_factory, slim_terraform) as live:
-        yield live
+def live(tmp_path_factory: pytest.TempPathFactory, other_world: World) -> Live:
+    return other_world.emptied().applied("composite", tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import asyncio
 import json
 import shutil
 import subprocess
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from gateway.exports.one_file import export_once
 from reconciler.__main__ import app
 from tests.kit.exports import opened
 from tests.kit.stores import KEYS
-from tests.reconciler.conftest import Live, applied_stack
+from tests.reconciler.conftest import Live, World
 from tests.reconciler.working_copy.trail import Trail
 
 _READS = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
@@ -25,9 +25,8 @@ _POLICY = json.dumps({"Version": "2012-10-17", "Statement": [_READS]})
 
 
 @pytest.fixture(scope="module")
-def orders(tmp_path_factory: pytest.TempPathFactory, slim_terraform: Path) -> Iterator[Live]:
-    with applied_stack("adoption", tmp_path_factory, slim_terraform) as live:
-        yield live
+def orders(tmp_path_factory: pytest.TempPathFactory, other_world: World) -> Live:
+    return other_world.emptied().applied("adoption", tmp_path_factory)
 
 
 def _of_state(live: Live, address: str, name: str) -> str:
