@@ -4,6 +4,7 @@ A call passes only if it does nothing but invoke resources as a whole: every par
 declares itself (an `aws_s3_object`). Any other call, and every call that the settings treat as `policy`, is a mutation.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -230,6 +231,10 @@ MOST_COUNTERS = 10_000
 """The most counters between two flushes. Keys are issued and operations are few, so only a mistake comes near it."""
 
 
+ANSWER_SECONDS: Final = 20.0
+"""How long the ledger may take to store counts, as long as it may take to store a decision."""
+
+
 class PassedLedger(Protocol):
     """Records calls that passed without a decision."""
 
@@ -241,9 +246,14 @@ class PassedLedger(Protocol):
 class PassedCounts:
     """The counts since the last flush. A crash loses them; an orderly shutdown flushes them."""
 
-    def __init__(self, ledger: PassedLedger, clock: Clock) -> None:
+    def __init__(self, ledger: PassedLedger, clock: Clock, *, seconds: float = ANSWER_SECONDS) -> None:
+        """`seconds` is how long the ledger may take to store the counts."""
         self._ledger = ledger
         self._clock = clock
+        self._seconds = seconds
+        self._turn = asyncio.Lock()
+        self._recording: tuple[dict[tuple[str, ...], _Counter], asyncio.Future[None]] | None = None
+        """The counts that the ledger was given and has not confirmed."""
         self._counters: dict[tuple[str, ...], _Counter] = {}
         self.problem = ""
         """Why the last counts could not be recorded, as a sentence; empty if they were. Then no call passes."""
@@ -270,20 +280,37 @@ class PassedCounts:
             raise LedgerUnavailable(f"The call cannot be recorded, so nothing was sent. {self.problem}")
 
     async def flush(self) -> None:
-        """Record the counts. If that fails they are kept, and nothing passes until a later flush succeeds. Raises nothing.
+        """Record the counts. If that fails they are kept, and nothing passes until a later flush succeeds, or the ledger has answered one that it
+        let wait. Raises nothing.
 
         A cancelled flush loses nothing either: what the ledger was given it stores.
         """
-        taken, self._counters = self._counters, {}
+        async with self._turn:
+            if self._recording is not None:
+                await self._confirmed(*self._recording)
+            if self._recording is None:
+                taken, self._counters = self._counters, {}
+                passed = [counter.passed() for counter in taken.values()]
+                stored = self._ledger.record_passed(passed, self._clock.now()) if passed else _nothing()
+                self._recording = taken, asyncio.ensure_future(stored)
+                await self._confirmed(*self._recording)
+
+    async def _confirmed(self, taken: "dict[tuple[str, ...], _Counter]", recording: asyncio.Future[None]) -> None:
+        """Wait until the ledger confirms the counts that it was given, and tell of it."""
         try:
-            if taken:
-                await self._ledger.record_passed([counter.passed() for counter in taken.values()], self._clock.now())
+            await asyncio.wait_for(asyncio.shield(recording), self._seconds)
+        except TimeoutError:
+            # Given again, they would be counted twice once the ledger goes on.
+            self.problem = f"The ledger has not answered for {self._seconds:g} seconds."
+            log.error("passed_calls_not_recorded", reason=self.problem)  # noqa: TRY400  a traceback says no more
+            return
         except Exception as error:
             self._put_back(taken)
             self.problem = str(error) if isinstance(error, SentinelError) else "The ledger failed; the log says how."
             log.exception("passed_calls_not_recorded")
         else:
             self.problem = ""
+        self._recording = None
 
     def _put_back(self, taken: "dict[tuple[str, ...], _Counter]") -> None:
         for key, counter in taken.items():
@@ -305,6 +332,10 @@ class PassedCounts:
             now = self._clock.now()
             counter = self._counters[key] = _Counter(passage, since=now, until=now)
         return counter
+
+
+async def _nothing() -> None:
+    """Store nothing."""
 
 
 @dataclass(slots=True)

@@ -1,5 +1,6 @@
 """Which calls of the data plane pass without a decision, and how those that pass are counted."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -526,3 +527,26 @@ def test_too_many_signatures_are_not_forgotten_but_refused() -> None:
         spent.spend(made(clock, "c"))
     clock.later(400)
     spent.spend(made(clock, "c"))
+
+
+async def test_nothing_passes_while_the_ledger_does_not_answer_and_nothing_is_counted_twice() -> None:
+    goes_on = asyncio.Event()
+
+    class Waiting(Recorder):
+        async def record_passed(self, passed: Sequence[PassedCalls], at: datetime) -> None:
+            await goes_on.wait()
+            await super().record_passed(passed, at)
+
+    waiting = Waiting()
+    counts = PassedCounts(waiting, Ticking(), seconds=0.01)
+    counts.add(RECORDED)
+    await counts.flush()
+    with pytest.raises(LedgerUnavailable, match="has not answered"):
+        counts.add(RECORDED)
+    await counts.flush()
+    assert (waiting.passed, counts.problem != "") == ([], True)
+    goes_on.set()
+    await counts.flush()
+    counts.add(RECORDED)
+    await counts.add_durably(RECORDED)
+    assert [each.count for each in waiting.passed] == [1, 2]
