@@ -49,6 +49,11 @@ class Process:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
+    @property
+    def waited_seconds(self) -> float:
+        """How long its first thread was ready to run and had no core so far: what other programs on the machine cost it."""
+        return int(Path(f"/proc/{self.pid}/schedstat").read_text().split()[1]) / 1e9
+
 
 @contextmanager
 def stub() -> Iterator[Process]:

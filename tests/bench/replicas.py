@@ -1,4 +1,4 @@
-"""Several gateways on one ledger: `python -m tests.bench replicas [--records N]`, one JSON object a figure.
+"""Several gateways on one ledger: `python -m tests.bench replicas [--records N] [--filled DATA]`, one JSON object a figure.
 
 How late the other gateway knows what ended at one; what two gateways on PostgreSQL, and two workers on one port, do beside one; the room that a mutation
 takes; and how long a gateway needs to be ready after kill -9 with N records, and its processor time.
@@ -8,14 +8,16 @@ import argparse
 import asyncio
 import logging
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -38,6 +40,7 @@ from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from gateway.ledger.store.database import sqlite_file
+from gateway.ledger.store.tables import METADATA
 from tests.bench.cores import can_limit, limited
 from tests.bench.figure import quantile, show
 from tests.bench.keepalive import ask_all
@@ -67,6 +70,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--only", choices=("late", "scale", "room", "recovery"))
+    parser.add_argument("--filled", type=Path, help="a data directory with the records of the recovery, which is kept")
     arguments = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     with running_cluster() as cluster, tempfile.TemporaryDirectory() as directory, stub() as aws:
@@ -78,8 +82,7 @@ def main() -> None:
         if arguments.only in (None, "room"):
             _room(here / "room", cluster, aws)
         if arguments.only in (None, "recovery"):
-            for name, url in (("sqlite", ""), ("postgresql", cluster.new_ledger())):
-                _recovery(name, here / f"recovery-{name}", url, aws, arguments.records)
+            _recovery(here / "recovery", cluster, aws, arguments.records, arguments.filled)
 
 
 # How late the other gateway knows ------------------------------------------------------------------------------------
@@ -416,17 +419,26 @@ print(c.execute(f"SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name IN ({of
 # After kill -9 -------------------------------------------------------------------------------------------------------
 
 
-def _recovery(name: str, directory: Path, url: str, aws: Process, records: int) -> None:
-    """From exec until ready, with so many records and one mutation in flight, beside a small ledger; and the processor time until then."""
+def _recovery(directory: Path, cluster: Cluster, aws: Process, records: int, filled: Path | None) -> None:
+    """From exec until ready, with so many records and mutations in flight, beside a small ledger; and the processor time until then.
+
+    The records are written once, to SQLite, and copied to PostgreSQL. `filled` keeps the data directory with them: it is made if it is not there,
+    and used again else.
+    """
     stack = directory / "stack"
     write_stack(stack, CALLERS)
-    settings = Settings(data=directory / "data", ledger=url)
-    agent = asyncio.run(_issued(settings))
-    small, small_cost = _after_kill(directory, stack, url, aws, agent)
-    asyncio.run(_fill(settings, records))
-    large, cost = _after_kill(directory, stack, url, aws, agent)
-    show(f"replicas.{name}.recovery", large, "s", floor=small, n=records)
-    show(f"replicas.{name}.recovery.cpu", cost, "s", floor=small_cost, n=records)
+    data = filled or directory / "filled"
+    if not data.is_dir():
+        asyncio.run(_fill(Settings(data=data), records))
+    for name, new in (("sqlite", str), ("postgresql", cluster.new_ledger)):
+        small = _after_kill(directory / f"{name}-small", stack, new(), aws)
+        large = directory / f"{name}-large"
+        url = new()
+        _copy_ledger(data, large / "data", url)
+        for figure, value, floor in zip(
+            ("", ".with_a_core", ".cpu"), _after_kill(large, stack, url, aws), small, strict=True
+        ):
+            show(f"replicas.{name}.recovery{figure}", value, "s", floor=floor, n=records)
 
 
 async def _fill(settings: Settings, records: int) -> None:
@@ -435,9 +447,36 @@ async def _fill(settings: Settings, records: int) -> None:
             await ledger.write(partial(append_records, start=start, count=min(_BATCH, records - start)))
 
 
-def _after_kill(directory: Path, stack: Path, url: str, aws: Process, agent: Key) -> tuple[float, float]:
-    """The medians of three kills under load: seconds until the next gateway is ready, and its processor seconds."""
-    seconds, costs = [], []
+def _copy_ledger(data: Path, to: Path, url: str) -> None:
+    """Copy a data directory with its ledger in SQLite; with a URL the ledger's rows to there, where a row by itself takes a round trip for each."""
+    shutil.copytree(data, to, ignore=shutil.ignore_patterns("ledger.db*") if url else None)
+    if not url:
+        return
+    path = sqlite_file(Settings(data=data).ledger_url)
+    assert path is not None
+    with (
+        closing(sqlite3.connect(path)) as read,
+        psycopg.connect(url.replace("postgresql+psycopg", "postgresql")) as write,
+    ):
+        for table in METADATA.sorted_tables:
+            names = ", ".join(f'"{column.name}"' for column in table.columns)
+            copied = f"CREATE TEMPORARY TABLE copied ON COMMIT DROP AS SELECT {names} FROM {table.name} LIMIT 0"  # noqa: S608  the tables are ours
+            write.execute(copied.encode())
+            with write.cursor().copy(f"COPY copied ({names}) FROM STDIN".encode()) as rows:
+                for row in read.execute(f"SELECT {names} FROM {table.name}"):  # noqa: S608  the same
+                    rows.write_row(row)
+            # A new ledger has a row already that says how bodies may be stored.
+            added = f"INSERT INTO {table.name} ({names}) SELECT {names} FROM copied ON CONFLICT DO NOTHING"  # noqa: S608  the same
+            write.execute(added.encode())
+            write.commit()
+
+
+def _after_kill(directory: Path, stack: Path, url: str, aws: Process) -> tuple[float, float, float]:
+    """The medians of three kills under load: seconds until the next gateway is ready, these without those in which it waited for a core, and its
+    processor seconds.
+    """
+    agent = asyncio.run(_issued(Settings(data=directory / "data", ledger=url)))
+    seconds, running_seconds, costs = [], [], []
     for _ in range(3):
         port = free_port()
         config = _config(directory, stack, url, aws, port, lease=2)
@@ -451,8 +490,9 @@ def _after_kill(directory: Path, stack: Path, url: str, aws: Process, agent: Key
             first.wait()
         with server(argv, port, "/readyz") as again:
             seconds.append(again.ready_seconds)
+            running_seconds.append(again.ready_seconds - again.waited_seconds)
             costs.append(again.cpu_seconds)
-    return quantile(seconds, 0.5), quantile(costs, 0.5)
+    return quantile(seconds, 0.5), quantile(running_seconds, 0.5), quantile(costs, 0.5)
 
 
 async def _killed_under_load(process: subprocess.Popen[bytes], port: int, agent: Key) -> None:
