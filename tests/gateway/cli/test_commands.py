@@ -134,6 +134,11 @@ def test_the_gateway_imports_only_what_it_needs() -> None:
     assert len(modules) < MOST_MODULES_OF_A_GATEWAY
 
 
+def test_a_reconciler_without_a_model_does_not_import_its_client() -> None:
+    code = "import sys, reconciler.app; sys.exit('anthropic' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=300, check=True)
+
+
 def test_a_reconcile_without_a_plan_imports_only_what_it_needs(tmp_path: Path) -> None:
     """It is meant to take a second, with the start of a provider."""
     (tmp_path / ".terraform").mkdir()

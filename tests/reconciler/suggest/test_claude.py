@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from anthropic import AsyncAnthropic
 
 from gateway.core.model.masking import PER_RUN
 from gateway.core.times import SystemClock
@@ -23,6 +22,8 @@ GIVEN = {"path": "main.tf", "find": "= 30\n}", "replace": "= 60\n}"}
 async def _suggest(
     api: MessagesApi, tmp_path: Path, question: Question, a_day: int = 100_000
 ) -> tuple[Suggestion | None, int]:
+    from anthropic import AsyncAnthropic  # noqa: PLC0415  a second, which each process that only collects the tests would take
+
     budget = TokenBudget(file=tmp_path / "tokens.json", a_day=a_day, clock=SystemClock())
     model = BoundedModel(
         client=lambda: AsyncAnthropic(api_key="sk-test", base_url=api.url, max_retries=0),

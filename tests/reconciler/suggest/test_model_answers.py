@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from anthropic import AsyncAnthropic
 from pydantic import BaseModel
 
 from gateway.core.times import SystemClock
@@ -19,6 +18,8 @@ class _Word(BaseModel):
 
 
 def _model(api: MessagesApi, tmp_path: Path, a_day: int = 10_000) -> BoundedModel:
+    from anthropic import AsyncAnthropic  # noqa: PLC0415  a second, which each process that only collects the tests would take
+
     def client() -> AsyncAnthropic:
         return AsyncAnthropic(api_key="sk-test", base_url=api.url, max_retries=0)
 
