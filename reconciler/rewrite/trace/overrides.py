@@ -14,7 +14,7 @@ from gateway.terraform.lang.evaluate import EvaluationScope, value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.editors.hcl_text import CannotEdit, quoted, to_hcl
-from reconciler.rewrite.trace.inverse import Inverse, then, unchanged
+from reconciler.rewrite.trace.inverse import Inverse, then
 from reconciler.rewrite.trace.sites import Cursor, Only, TracedSite
 
 
@@ -171,8 +171,6 @@ def argument_overrides(
 
     `cursor` is at the argument, in the module that calls `module`.
     """
-    if cursor.convert is not unchanged and rest:
-        return
     document, written = cursor.document, e.bare(given)
     if isinstance(written, e.LiteralValue | e.Object | e.Tuple) and not condition_of(module.call_scope):
         return

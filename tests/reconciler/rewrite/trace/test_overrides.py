@@ -211,3 +211,35 @@ module "queue" {
     wanted = Wanted(address='module.queue["one"].aws_x.y', attribute="delay", value=5)
     result = edit_values(tmp_path, [wanted], sources)
     assert [each.new.decode() for each in result.edits] == [", settings = { delay = 5 }"]
+
+
+def test_a_member_in_another_unit_is_set_beside_what_two_calls_share(tmp_path: Path) -> None:
+    (tmp_path / "watch").mkdir()
+    module = """variable "settings" {
+  type = object({ days = number, about = optional(string) })
+}
+
+resource "r" "a" {
+  seconds = var.settings.days * 86400
+}
+"""
+    (tmp_path / "watch/main.tf").write_text(module)
+    code = """locals {
+  watched = { days = 7 }
+}
+
+module "one" {
+  source   = "./watch"
+  settings = local.watched
+}
+
+module "two" {
+  source   = "./watch"
+  settings = local.watched
+}
+"""
+    (tmp_path / "main.tf").write_text(code)
+    result = edit_values(tmp_path, [Wanted(address="module.one.r.a", attribute="seconds", value=1209600)])
+    assert not result.left
+    written = code.replace("settings = local.watched", "settings = merge(local.watched, { days = 14 })", 1)
+    assert {path: content.decode() for path, content in result.files.items()} == {Path("main.tf"): written}
