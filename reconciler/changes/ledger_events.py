@@ -45,10 +45,20 @@ def answered(event: Event, made: str) -> Event:
 
 
 def _spelled(value: Any) -> Any:
-    """Names of members begin with a small letter in CloudTrail."""
+    """Names of members begin with a small letter in CloudTrail. The keys of tags are no members, and stay as they are."""
     match value:
         case Mapping():
-            return {str(name)[:1].lower() + str(name)[1:]: _spelled(each) for name, each in value.items()}
+            return {
+                _small(str(name)): each if _are_tags(name, each) else _spelled(each) for name, each in value.items()
+            }
         case list() | tuple():
             return [_spelled(each) for each in value]
     return value
+
+
+def _are_tags(name: Any, value: Any) -> bool:
+    return _small(str(name)) == "tags" and isinstance(value, Mapping)
+
+
+def _small(name: str) -> str:
+    return name[:1].lower() + name[1:]

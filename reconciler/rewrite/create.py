@@ -14,14 +14,16 @@ from pathlib import Path
 from tree_sitter import Node
 
 from gateway.core.errors import CodeInvalid
+from gateway.core.model.equality import equal
 from gateway.core.model.json import Json
 from gateway.core.model.path import WHOLE
 from gateway.terraform.address import Address, parse_address, resource_type_of
-from gateway.terraform.config.module import Module, attributes
+from gateway.terraform.config.module import Module, ResourceInstance, attributes, declared
 from gateway.terraform.config.source import Source
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
+from gateway.terraform.lang.values import Unknown
 from gateway.terraform.secrets import is_secret, may_hold_secret, shows_secret
 from reconciler.adoption.adoption import left_creation, without_naming_left
 from reconciler.adoption.links import Texts, means, named_addresses, naming_attribute
@@ -229,6 +231,19 @@ def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> 
     return code
 
 
+def _declares_alike(instance: ResourceInstance, tags: Json) -> bool:
+    """Whether an instance declares these tags but for how their keys begin: events may write them with a small first letter, as names of members."""
+    try:
+        said = declared(instance, _TAGS)
+    except Unknown:
+        return False
+    small = [
+        {key[:1].lower() + key[1:]: value for key, value in each.items()} if isinstance(each, Mapping) else None
+        for each in (said, tags)
+    ]
+    return small[0] is not None and equal(small[0], small[1])
+
+
 def _secret_in(created: Created) -> str:
     """The first attribute that may hold a secret, and whose value is no evident setting; empty if there is none."""
     kind, attributes = created.resource_type, created.attributes
@@ -422,6 +437,8 @@ class _Planner:
         asked = {name: created.attributes[name] for name in known if name in created.attributes}
         if known.get(_TAGS):
             asked.setdefault(_TAGS, {})
+            if instance is not None and _declares_alike(instance, asked[_TAGS]):
+                del asked[_TAGS]
         wanted = [Wanted(address=address, attribute=name, value=value) for name, value in asked.items()]
         return not edit_values(code.root, wanted, code.sources, code.around, self.live).left
 

@@ -44,6 +44,14 @@ async def test_a_call_without_effects_that_may_create_something_waits_to_be_look
     assert classify_mutation(applied, superseded={}).concerns_code
 
 
+async def test_the_keys_of_tags_are_told_as_they_are(ledger: SqlLedger, carried_out: Apply) -> None:
+    parameters: dict[str, Json] = {"QueueName": "jobs", "Tags": {"ManagedBy": "platform"}}
+    await carried_out(call=Call(service="sqs", operation="CreateQueue", parameters=parameters), made="made-1")
+    (applied,) = (await _backlog(ledger)).pending()
+    assert applied.call is not None
+    assert applied.call.call["requestParameters"] == {"queueName": "jobs", "tags": {"ManagedBy": "platform"}}
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -87,6 +87,20 @@ def test_two_of_the_same_name_get_two_labels(tmp_path: Path) -> None:
     assert '"read_2" {' in after
 
 
+@pytest.mark.parametrize("key", ["ManagedBy", "managedBy"])
+def test_tags_that_an_event_spells_small_are_those_that_all_instances_share(tmp_path: Path, key: str) -> None:
+    code = 'resource "aws_sqs_queue" "q" {\n  for_each = toset(["jobs", "import"])\n\n  name = "shop-${each.key}"\n  tags = { ManagedBy = "platform" }\n}\n'
+    live = {
+        f'aws_sqs_queue.q["{name}"]': {"name": f"shop-{name}", "id": f"https://q/shop-{name}"}
+        for name in ("jobs", "import")
+    }
+    queue = _queue("shop-mail")
+    queue = replace(queue, attributes={**queue.attributes, "tags": {key: "platform"}})
+    after = _created(tmp_path, code, queue, live=live)["main.tf"]
+    assert 'toset(["jobs", "import", "mail"])' in after
+    assert after.count("tags") == 1
+
+
 def test_an_instance_more_is_an_entry_more(tmp_path: Path) -> None:
     code = 'resource "aws_sqs_queue" "q" {\n  for_each = {\n    jobs   = 1\n    import = 2\n  }\n\n  name          = "shop-${each.key}"\n  delay_seconds = each.value\n}\n'
     live = {
