@@ -102,8 +102,8 @@ REGIONAL: dict[str, Attack] = {
     "a group": lambda gate, actor: _elsewhere(gate, "autoscaling", actor).set_desired_capacity(
         AutoScalingGroupName=ASG, DesiredCapacity=5
     ),
-    "an alarm": lambda gate, actor: _elsewhere(gate, "cloudwatch", actor).set_alarm_state(
-        AlarmName="HighConsumerLagAlarm", StateValue="OK", StateReason="x"
+    "an alarm": lambda gate, actor: _elsewhere(gate, "cloudwatch", actor).disable_alarm_actions(
+        AlarmNames=["HighConsumerLagAlarm"]
     ),
     "a log group": lambda gate, actor: _elsewhere(gate, "logs", actor).put_retention_policy(
         logGroupName="/kafka/consumer/commit", retentionInDays=7

@@ -1,6 +1,7 @@
 """What a change for a time is put back to; what cannot be put back is refused with the reason."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -134,9 +135,12 @@ def test_a_change_inside_or_around_another_one_goes_back_to_what_was_before_both
     assert _box(inside, [_part("tags", {"owner": "b"}, {"owner": "a"})]).bases == {
         ("aws_sqs_queue.q", "tags.owner"): "a"
     }
-    around = _mutation("sqs", "TagQueue", {"QueueUrl": QUEUE, "Tags": {"a.b": "c"}})
+    (part,) = inside.effects
+    around = replace(inside, effects=(replace(part, attribute="tags", value={"owner": "c"}),))
     box = _box(around, [_part("tags.owner", "a", "before")])
     assert box.bases == {("aws_sqs_queue.q", "tags"): {"owner": "before"}} or box.refusal
+    beside = _mutation("sqs", "TagQueue", {"QueueUrl": QUEUE, "Tags": {"a.b": "c"}})
+    assert _box(beside, [_part("tags.owner", "a", "before")]).bases == {("aws_sqs_queue.q", "tags.a%2Eb"): None}
 
 
 @pytest.mark.parametrize(
