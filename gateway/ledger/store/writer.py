@@ -29,6 +29,8 @@ T = TypeVar("T")
 _Job: TypeAlias = Job[Transaction, Any]
 
 _BATCH: Final = 256
+MOST_WAITING: Final = 10_000
+"""Jobs that may wait: some forty batches. More come together only while the database does not answer, and each holds what its caller sent."""
 _SAVEPOINT: Final = "SAVEPOINT job"
 _RELEASE: Final = "RELEASE SAVEPOINT job"
 _ROLLBACK_TO: Final = "ROLLBACK TO SAVEPOINT job"
@@ -84,6 +86,11 @@ class Writer:
         with self._closing:
             if self._closed:
                 raise LedgerUnavailable("The ledger is closed, so nothing was stored.")
+            if self._queue.qsize() >= MOST_WAITING:
+                raise LedgerUnavailable(
+                    f"{MOST_WAITING:,} changes wait to be stored already, because the ledger's database does not answer in time. Nothing of this one was "
+                    "stored, and what waits still does. Ask again in a moment; see `sentinel doctor` if it stays so."
+                )
             self._queue.put(job)
         return await job.future
 

@@ -15,6 +15,7 @@ from sqlalchemy import event
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.records.record import Stage
 from gateway.ledger.store import database as store_module
+from gateway.ledger.store import writer as writer_module
 from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.transaction import Transaction
 from gateway.ledger.store.writer import Writer
@@ -72,6 +73,28 @@ async def test_a_caller_that_fails_stores_nothing_and_the_others_succeed(writer:
     with pytest.raises(ValueError, match="mine"):
         await writer.submit(broken)
     assert count(tmp_path / "ledger.db") == 20
+
+
+async def test_what_waits_has_a_cap_while_the_database_does_not_answer(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(writer_module, "MOST_WAITING", 3)
+    began, answers = threading.Event(), threading.Event()
+
+    def hang(transaction: Transaction) -> int:
+        began.set()
+        answers.wait(60)
+        return append(transaction)
+
+    tasks = [asyncio.ensure_future(writer.submit(hang))]
+    await asyncio.to_thread(began.wait, 60)
+    tasks += [asyncio.ensure_future(writer.submit(append)) for _ in range(3)]
+    await asyncio.sleep(0)
+    with pytest.raises(LedgerUnavailable, match="Nothing of this one was stored"):
+        await writer.submit(append)
+    answers.set()
+    assert sorted(await asyncio.gather(*tasks)) == [1, 2, 3, 4]
+    assert count(tmp_path / "ledger.db") == 4
 
 
 async def test_a_caller_who_stops_waiting_does_not_stop_the_work(writer: Writer, tmp_path: Path) -> None:
@@ -136,9 +159,9 @@ async def test_what_is_given_in_while_it_closes_is_done_or_refused(
             closing.join(0.2)  # as far as it gets
         put(item)
 
-    monkeypatch.setattr(
-        writer, "_queue", SimpleNamespace(put=put_late, get=writer._queue.get, get_nowait=writer._queue.get_nowait)
-    )
+    queue = writer._queue
+    late = SimpleNamespace(put=put_late, get=queue.get, get_nowait=queue.get_nowait, qsize=queue.qsize)
+    monkeypatch.setattr(writer, "_queue", late)
     assert await asyncio.wait_for(writer.submit(append), 300) > 0
     closing.join(300)
     with pytest.raises(LedgerUnavailable):
