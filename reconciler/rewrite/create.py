@@ -15,7 +15,7 @@ from tree_sitter import Node
 
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.equality import equal
-from gateway.core.model.json import Json
+from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.path import WHOLE
 from gateway.terraform.address import Address, parse_address, resource_type_of
 from gateway.terraform.config.module import Module, ResourceInstance, attributes, declared
@@ -231,6 +231,12 @@ def _with_block(code: EditedCode, wanted: Wanted, value: Mapping[str, Json]) -> 
     return code
 
 
+def _as_live(value: Json) -> Json:
+    """A value that a block is written with, as the resource has it: a document is text there."""
+    document = value.get("json") if isinstance(value, Mapping) and value.keys() == {"json"} else None
+    return value if document is None else canonical_text(document)
+
+
 def _declares_alike(instance: ResourceInstance, tags: Json) -> bool:
     """Whether an instance declares these tags but for how their keys begin: events may write them with a small first letter, as names of members."""
     try:
@@ -434,7 +440,7 @@ class _Planner:
         """Whether an instance of a block says of the resource what it is, or can be made to: what the block gives all its instances alike may say otherwise."""
         instance = code.module.instance(address)
         known = {} if instance is None else attributes(instance)
-        asked = {name: created.attributes[name] for name in known if name in created.attributes}
+        asked = {name: _as_live(created.attributes[name]) for name in known if name in created.attributes}
         if known.get(_TAGS):
             asked.setdefault(_TAGS, {})
             if instance is not None and _declares_alike(instance, asked[_TAGS]):

@@ -111,3 +111,35 @@ def test_a_file_that_makes_more_than_what_was_created_is_not_written_once_more(t
     (root / "topics.tf").write_text(topic)
     for wanted in wanted_creations(root, [_created()], _LIVE):
         assert not [path for path in edit_code(root, [wanted]).files if path.parent == Path("queues")]
+
+
+def test_a_new_document_is_a_further_file_whatever_it_says(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(
+        'locals {\n  policies = { for file in fileset("${path.module}/policies", "*.json") : trimsuffix(file, ".json") => file("${path.module}/policies/${file}") }\n}\n'
+        'resource "aws_iam_policy" "this" {\n  for_each = local.policies\n\n  name   = each.key\n  policy = each.value\n}\n'
+    )
+    (tmp_path / "policies").mkdir()
+    live = {}
+    for name in ("read-logs", "operate"):
+        policy = (
+            f'{{\n  "Statement": [\n    {{ "Action": ["ec2:{name}"], "Effect": "Allow", "Resource": "*" }}\n  ]\n}}\n'
+        )
+        (tmp_path / f"policies/{name}.json").write_text(policy)
+        live[f'aws_iam_policy.this["{name}"]'] = {
+            "id": f"arn:{name}",
+            "arn": f"arn:{name}",
+            "name": name,
+            "policy": policy,
+        }
+    created = Created(
+        resource_type="aws_iam_policy",
+        import_id="arn:read-buckets",
+        attributes={
+            "name": "read-buckets",
+            "policy": {"json": {"Statement": [{"Action": "s3:ListAllMyBuckets", "Effect": "Allow", "Resource": "*"}]}},
+        },
+        name="read-buckets",
+    )
+    (wanted,) = wanted_creations(tmp_path, [created], live)
+    assert wanted.address == 'aws_iam_policy.this["read-buckets"]'
+    assert Path("policies/read-buckets.json") in edit_code(tmp_path, [wanted]).files
