@@ -6,7 +6,7 @@ what the alarm does by the states: that is judged again, since others may have p
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gateway.core.model.mutation import Call
 from gateway.effects.call_context import CallContext
@@ -44,17 +44,16 @@ _OPERATIONS = {
 
 def of_alarm(context: CallContext) -> Iterator[Parcel]:
     """The calls of an alarm's actions, each once. Those on an instance are of the one that the metric is about."""
-    for request in dict.fromkeys(_requests(context.call)):
-        if isinstance(request, Unread):
-            yield request
-        else:
-            role = _OWN_RIGHTS if request[0] == "ec2" else ""
-            yield Carried(call=inner_call(context, *_parameters(*request)), role=role)
+    return _carried(context, _requests(context.call))
 
 
 def of_trigger(context: CallContext) -> Iterator[Parcel]:
     """The calls of the actions of recorded alarms that a call sets off or switches on, each once."""
-    for request in dict.fromkeys(_triggered(context)):
+    return _carried(context, _triggered(context))
+
+
+def _carried(context: CallContext, requests: Iterable[Request | Unread]) -> Iterator[Parcel]:
+    for request in dict.fromkeys(requests):
         if isinstance(request, Unread):
             yield request
         else:
