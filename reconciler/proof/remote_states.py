@@ -24,13 +24,20 @@ from reconciler.rewrite.surroundings import reached_directories
 _DATA: Final = b"terraform_remote_state"
 _STATE: Final = "terraform.tfstate"
 _WORKSPACES: Final = "terraform.tfstate.d"
+LARGEST: Final = 64 * 2**20
+"""Bytes of a file that is taken for a state: it is copied for each plan, and code may name any file."""
 
 
 def read_states(root: Path) -> frozenset[Path]:
-    """The state files that the code of the root module at `root` reads by a relative path, without that of `root` itself, as absolute paths."""
+    """The state files that the code of the root module at `root` reads by a relative path, without that of `root` itself, as absolute paths.
+
+    What is larger than `LARGEST` is none of them: a plan of a copy then says that it is not there.
+    """
     named = (path for path in _paths(root) if not posixpath.isabs(path))
     found = (Path(posixpath.normpath(root.resolve() / path)) for path in named)
-    return frozenset(path for path in found if path.parent != root.resolve() and path.is_file())
+    return frozenset(
+        path for path in found if path.parent != root.resolve() and path.is_file() and path.stat().st_size <= LARGEST
+    )
 
 
 def _paths(root: Path) -> Iterator[str]:

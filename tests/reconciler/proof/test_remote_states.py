@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.proof.code_copies import copy_with_surroundings
-from reconciler.proof.remote_states import read_states
+from reconciler.proof.remote_states import LARGEST, read_states
 
 _DATA = 'data "terraform_remote_state" "network" {\n  backend = "%s"\n%s}\n'
 _PATH = '  config = {\n    path = "%s"\n  }\n'
@@ -46,6 +46,15 @@ def _layers(tmp_path: Path, code: str) -> Path:
 def test_the_states_that_code_reads(tmp_path: Path, code: str, found: list[str]) -> None:
     root = _layers(tmp_path, code)
     assert read_states(root) == {tmp_path / "repo" / each for each in found}
+
+
+def test_a_file_that_is_too_large_for_a_state_is_not_copied(tmp_path: Path) -> None:
+    root = _layers(tmp_path, _DATA % ("local", _PATH % "../network/terraform.tfstate"))
+    with (root.parent / "network/terraform.tfstate").open("r+b") as file:
+        file.truncate(LARGEST)
+        assert read_states(root)
+        file.truncate(LARGEST + 1)
+    assert not read_states(root)
 
 
 def test_the_copy_has_them_where_the_code_looks(tmp_path: Path) -> None:
