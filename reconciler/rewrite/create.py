@@ -37,9 +37,10 @@ from reconciler.rewrite.editors.top_level_block import append_block
 from reconciler.rewrite.imports import adopt_resource
 from reconciler.rewrite.names import label_of, names_of, shared_beginning
 from reconciler.rewrite.new_instances import add_instance, new_addresses
-from reconciler.rewrite.resource_identity import belongs, is_declared, is_in_code, is_known
-from reconciler.rewrite.siblings import NewInstance, likes_of, siblings_of
+from reconciler.rewrite.resource_identity import belongs, is_declared, is_in_code, is_known, is_told
+from reconciler.rewrite.siblings import NewInstance, likes_of, other_values, siblings_of, with_others
 from reconciler.rewrite.surroundings import Surroundings
+from reconciler.rewrite.switches import absent_instances, entries_like, switch_on
 from reconciler.rewrite.value_edits import edit_values
 from reconciler.terraform.plain_settings import is_plain_setting
 
@@ -50,6 +51,8 @@ _IDENTIFYING = ("arn", "id", "name", "bucket", "key_id", "url")
 _PLAIN = frozenset(["name", "type", "value", "description", "protocol", "ip_protocol", "status", "instance_type"])
 """Attributes that never refer to another resource."""
 _NO_PLACE = "No place for its block was found in the code."
+SWITCHED = "switched"
+"""The member of a new resource's wanted value that says that the code leaves it out now, with the entry that a map gets for it; null if none does."""
 _TAGS = "tags"
 """Without an entry among the attributes of a resource it has none."""
 _MOST_LIKES = 50
@@ -152,9 +155,15 @@ def create_resources(
     new: Sequence[Wanted],
     sources: Mapping[Path, bytes] | None = None,
     around: Surroundings | None = None,
+    *,
+    expected: Live | None = None,
+    known: Live | None = None,
 ) -> Edited:
-    """The files with the new blocks and their imports, the edits, and what could not be added. Raises `CodeInvalid`."""
-    first = code = read_code(root, sources or {}, around)
+    """The files with the new blocks and their imports, the edits, and what could not be added. Raises `CodeInvalid`.
+
+    `expected` and `known` as in `EditedCode`.
+    """
+    first = code = read_code(root, sources or {}, around, expected=expected, known=known)
     left: list[Left] = []
     addresses = frozenset(each.address for each in new)
     for wanted in sorted(new, key=_comes_with_another):
@@ -195,6 +204,8 @@ def _added(code: EditedCode, wanted: Wanted, new: frozenset[str]) -> EditedCode:
     if COMES_WITH in value:
         if wanted.address not in code.addresses():
             raise CannotEdit(f"{value[COMES_WITH]}, whose entry makes it too, is not written.")
+    elif SWITCHED in value:
+        code = switch_on(code, wanted, frozenset({wanted.address}) | new, value[SWITCHED])
     elif "like" in value:
         like = NewInstance(
             sibling=str(value["like"]),
@@ -293,7 +304,7 @@ class _Planner:
             return []
         if owner is not None and self._is_inline(created, owner):
             return []
-        if found := self._keyed(created):
+        if found := self._keyed(created) or self._switched(created):
             return found
         block = self._with_block(created, owner)
         if why := self._other_form(created):
@@ -423,6 +434,54 @@ class _Planner:
             return [(wanted, created), *self._beside(address, made)]
         return []
 
+    def _switched(self, created: Created) -> list[tuple[Wanted, Created]]:
+        """The creation as an instance that a condition of the code leaves out now, with those that come with it; empty if there is none that it can be."""
+        names = {address: dict(other.named_by) for address, other in self.new.items()}
+        keys = [created.name[at.end() :] for at in re.finditer(r"[-_/.]", created.name)][::-1]
+        absent = absent_instances(self.code, created.resource_type, keys[:_MOST_OTHER_LIKES])
+        for address in islice(absent, _MOST_LIKES):
+            if address in self.new or address in self.live:
+                continue
+            known = {**self.live, **names, address: dict(created.named_by)}
+            code = replace(self.code, expected=self.live, known=known)
+            for entry in (None, *self._entries(address, created)):
+                if found := self._at_switch(code, address, created, entry):
+                    return found
+        return []
+
+    def _entries(self, address: str, created: Created) -> Iterator[Json]:
+        """The entries that a map would get for an instance: those of its siblings, with the values of the creation."""
+        for sibling, entry in islice(entries_like(self.code, address), _MOST_OTHER_LIKES):
+            yield with_others(entry, other_values(self.live.get(sibling, {}), created))
+
+    def _at_switch(self, code: EditedCode, address: str, created: Created, entry: Json) -> list[tuple[Wanted, Created]]:
+        value: dict[str, Json] = {
+            "import_id": created.import_id,
+            SWITCHED: entry,
+            "import": import_text(address, created.import_id),
+            "import_file": str(self._file_in_root(address)),
+            NAMES: dict(created.named_by),
+        }
+        wanted = Wanted(address=address, attribute=WHOLE, value=value)
+        try:
+            after = switch_on(code, wanted, entry=entry)
+        except (CannotEdit, CodeInvalid):
+            return []
+        added = after.addresses() - code.addresses()
+        made = {address: created, **dict(self._made_beside(added - {address}))}
+        if made.keys() == added and all(
+            is_told(after, each, one) and self._holds(after, each, one) for each, one in made.items()
+        ):
+            return [(wanted, created), *self._beside(address, made)]
+        return []
+
+    def _file_in_root(self, address: str) -> Path:
+        """The file of the root module that has the block of an address, or the call that it comes from."""
+        parsed = parse_address(address)
+        if parsed is None or parsed.modules:
+            return Path("main.tf") if parsed is None else self._root_file(parsed)
+        return self.code.module.source.resources[f"{parsed.resource_type}.{parsed.name}"][0].path
+
     def _beside(self, address: str, made: Mapping[str, Created]) -> Iterator[tuple[Wanted, Created]]:
         """What the entry of one creation makes besides, each with its own import."""
         for other, created in made.items():
@@ -431,7 +490,7 @@ class _Planner:
                     "import_id": created.import_id,
                     COMES_WITH: address,
                     "import": import_text(other, created.import_id),
-                    "import_file": str(self._file_of(address)),
+                    "import_file": str(self._file_in_root(other)),
                     NAMES: dict(created.named_by),
                 }
                 yield Wanted(address=other, attribute=WHOLE, value=value), created

@@ -9,13 +9,15 @@ from tree_sitter import Node
 
 from gateway.core.errors import CodeInvalid
 from gateway.terraform.address import parse_address
-from gateway.terraform.config.module import Module
+from gateway.terraform.config.module import Module, informed
 from gateway.terraform.lang import expression as e
+from gateway.terraform.lang import values
+from gateway.terraform.lang.evaluate import EvaluationScope, value_of
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.model import Edited, Left, Wanted
-from reconciler.rewrite.edited_code import EditedCode, read_code, refuse_side_effects
+from reconciler.rewrite.edited_code import EditedCode, Live, read_code, refuse_side_effects
 from reconciler.rewrite.editors.hcl_text import CannotEdit, inline
 from reconciler.rewrite.editors.list_items import remove_item
 from reconciler.rewrite.editors.splice import Splice, line_end, newline
@@ -55,12 +57,17 @@ def delete_resources(
     gone: Sequence[Wanted],
     sources: Mapping[Path, bytes] | None = None,
     around: Surroundings | None = None,
+    *,
+    expected: Live | None = None,
+    known: Live | None = None,
+    giving: bool = False,
 ) -> Edited:
     """The files without the resources at the addresses of `gone`, the edits, and what is left because something else needs it.
 
+    `expected` and `known` as in `EditedCode`; `giving`: only what gives one of the expected values with it is removed.
     Nothing is written to disk. Raises `CodeInvalid` if the code cannot be read.
     """
-    first = code = read_code(root, sources or {}, around)
+    first = code = read_code(root, sources or {}, around, expected=expected, known=known)
     by_address = {each.address: each for each in gone}
     todo = list(_units(first.module, frozenset(by_address)))
     missed: list[tuple[_Unit, Exception]] = []
@@ -68,11 +75,18 @@ def delete_resources(
         missed, made = [], False
         for unit in todo:
             try:
-                code, made = _without(code, unit, frozenset(by_address), by_address[min(unit.addresses)]), True
+                after = _without(code, unit, frozenset(by_address), by_address[min(unit.addresses)])
             except (CannotEdit, CodeInvalid, Unknown) as error:
                 missed.append((unit, error))
+            else:
+                if giving and not after.gives_more_than(code):
+                    missed.append((unit, CannotEdit("nothing that is wanted comes with it.")))
+                else:
+                    code, made = after, True
         # What one needs may be gone with another that needed it.
         todo = [unit for unit, _ in missed] if made else []
+    if giving:
+        return _with_rest(code, first, gone)
     proposed, left = code, list[Left]()
     for unit, reason in missed:
         before, why = proposed, str(reason)
@@ -90,14 +104,21 @@ def delete_resources(
             )
             for address in sorted(unit.addresses)
         ]
-    known = first.addresses()
+    declared_before = first.addresses()
     left += [
         Left(wanted=each, reason=f"No block in the code declares {each.address}, or not with a key that is known.")
         for each in gone
-        if each.address not in known
+        if each.address not in declared_before
     ]
     edited = code.edited_since(first, left)
     return edited if proposed is code else replace(edited, proposed=proposed.changed_since(first))
+
+
+def _with_rest(code: EditedCode, first: EditedCode, gone: Sequence[Wanted]) -> Edited:
+    """The edits so far, and what is to be removed yet."""
+    there, before = code.addresses(), first.addresses()
+    rest = (each for each in gone if each.address in there or each.address not in before)
+    return code.edited_since(first, [Left(wanted=each, reason="It goes alone.") for each in rest])
 
 
 def _without(
@@ -250,7 +271,9 @@ def without_references(code: EditedCode, removed: RemovedName, wanted: Wanted, *
 
     `detached`: what needs an attribute of it gets the value that it had, as far as `wanted.before` says it.
     """
-    while (found := next(_references(code, removed), None)) is not None:
+    while (
+        found := next((each for each in _references(code, removed) if _is_needed(code, each, removed)), None)
+    ) is not None:
         kind, *labels = found.document.header(found.block)
         chain = (f"{found.document.at(found.expression.start)} refers to what is gone",)
         if kind in _GO_WITH_IT:
@@ -267,6 +290,54 @@ def without_references(code: EditedCode, removed: RemovedName, wanted: Wanted, *
                 f"{'.'.join((kind, *labels))} still refers to it ({found.document.at(found.expression.start)})."
             )
     return code
+
+
+def _is_needed(code: EditedCode, found: _Reference, removed: RemovedName) -> bool:
+    """Whether a reference to one instance is evaluated where that instance is gone: not in the branch that does not hold, nor in one of several tries."""
+    if removed.key is None or removed.root == "module":
+        return True
+    kind, *labels = found.document.header(found.block)
+    block, written = f"{removed.root}.{removed.steps[0]}", read_attribute(found.document, found.attribute)
+    known = informed(code.module, code.known)
+    for module in known.modules():
+        if module.source.directory != removed.directory:
+            continue
+        if block not in module.source.resources:
+            return True
+        if any(_key(each.address) == removed.key for each in module.instances_of(block)):
+            continue
+        if kind != "resource":
+            if _is_reached(written, found.expression, module.scope):
+                return True
+            continue
+        name = ".".join(labels)
+        instances = module.instances_of(name) if name in module.source.resources else ()
+        if any(_is_reached(written, found.expression, each.scope) for each in instances):
+            return True
+    return False
+
+
+def _is_reached(expression: e.Expression, part: e.Expression, scope: EvaluationScope) -> bool:
+    """Whether a part of an expression is evaluated with it. What is not known counts as evaluated."""
+    written = e.bare(expression)
+    if not any(each is part or each == part for each in e.walk(written)):
+        return False
+    match written:
+        case e.Conditional():
+            with contextlib.suppress(Unknown):
+                holds = values.truth(value_of(written.condition, scope))
+                chosen = written.then if holds else written.otherwise
+                return _is_reached(written.condition, part, scope) or _is_reached(chosen, part, scope)
+            return True
+        case e.FunctionCall(name="try" | "can", arguments=arguments):
+            return written.name == "try" and _is_reached(arguments[-1], part, scope)
+        case e.FunctionCall(arguments=arguments):
+            return any(_is_reached(each, part, scope) for each in arguments)
+        case e.Object(elements=elements):
+            return any(_is_reached(each.key, part, scope) or _is_reached(each.value, part, scope) for each in elements)
+        case e.Tuple(items=items):
+            return any(_is_reached(each, part, scope) for each in items)
+    return True
 
 
 def _had(expression: e.Expression, removed: RemovedName, wanted: Wanted) -> str:

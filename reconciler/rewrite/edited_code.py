@@ -6,12 +6,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
+from gateway.core.model.json import Json
+from gateway.core.model.path import AttributePath
 from gateway.terraform.config.earlier_version import EarlierVersion
 from gateway.terraform.config.edit_reach import AllDefinitions, all_definitions, module_after_edit
-from gateway.terraform.config.module import Module, load_module
+from gateway.terraform.config.module import Module, informed, load_module
+from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
 from gateway.terraform.json_syntax.view import parse_json
 from gateway.terraform.lang.hcl import Document, data_document, file_bytes, parse, parse_template
-from gateway.terraform.lang.values import Unknown
+from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted, unified_diff
 from reconciler.rewrite.editors.alignment import realign
 from reconciler.rewrite.editors.hcl_text import CannotEdit
@@ -20,10 +23,14 @@ from reconciler.rewrite.footprint.changes import footprint_changes
 from reconciler.rewrite.footprint.values import Footprint, differences
 from reconciler.rewrite.json_syntax.write import write_as_json
 from reconciler.rewrite.surroundings import Surroundings
+from reconciler.rewrite.value_parts import declared_at, declares
 
 _SHOWN = 5
 """How many changes that nobody asked for are named."""
+_UNSET: tuple[Json, ...] = (None, "", [], {})
+"""What an attribute is that nobody set."""
 _NONE: tuple[Footprint, ...] = (None, [])
+Live = Mapping[str, Mapping[str, Json]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +47,10 @@ class EditedCode:
     """What each of the edits carried over; None if that is not known."""
     around: Surroundings = field(default_factory=Surroundings)
     """Which code outside of the stack's own directory may be edited."""
+    expected: Live = field(default_factory=dict)
+    """Values by address and attribute that the code shall declare too: an edit may give them."""
+    known: Live = field(default_factory=dict)
+    """Attributes by address, as they are live, of what the code refers to."""
 
     def document(self, path: Path) -> Document:
         """A file of the code as it is now."""
@@ -83,6 +94,29 @@ class EditedCode:
             unified_diff(path, first.original(path) or b"", source) for path, source in sorted(changed.items())
         )
 
+    def gives_more_than(self, other: "EditedCode") -> bool:
+        """Whether it declares an expected value that another version of it does not."""
+        addresses = self.addresses()
+        return any(
+            address in addresses and self.gives(address, path) and not other.gives(address, path)
+            for address, own in self.expected.items()
+            for path in own
+        )
+
+    def gives(self, address: str, path: str) -> bool:
+        """Whether the code declares an expected value. What nobody set is as good as an empty one."""
+        value = self.expected[address][path]
+        instance = informed(self.module, self.known).instance(address)
+        if instance is None:
+            return False
+        try:
+            now = declared_at(instance, AttributePath(path))
+            return (now in _UNSET and value in _UNSET) or declares(instance, AttributePath(path), value)
+        except EvaluationFailed:
+            return value in _UNSET
+        except Unknown:
+            return False
+
     def original(self, path: Path) -> bytes | None:
         """The bytes of a file as it is now; None if it does not exist."""
         if path in self.sources:
@@ -91,10 +125,19 @@ class EditedCode:
         return file.read_bytes() if file.is_file() else None
 
 
-def read_code(root: Path, sources: Mapping[Path, bytes], around: Surroundings | None = None) -> EditedCode:
-    """The code at a directory; `sources` replace files on disk. Raises `gateway.core.errors.CodeInvalid`."""
+def read_code(
+    root: Path,
+    sources: Mapping[Path, bytes],
+    around: Surroundings | None = None,
+    *,
+    expected: Live | None = None,
+    known: Live | None = None,
+) -> EditedCode:
+    """The code at a directory; `sources` replace files on disk. The others as in `EditedCode`. Raises `gateway.core.errors.CodeInvalid`."""
     module = load_module(root, sources)
     return EditedCode(
+        expected=expected or {},
+        known=known or {},
         root=root,
         sources=dict(sources),
         module=module,
@@ -139,9 +182,13 @@ def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: froze
         shown = change.address.removeprefix("?")
         if change.address in may_change or change.before is None or change.after is None:
             continue
+        if is_policy_block(change.address):
+            continue
         for path in differences(dict(change.before), dict(change.after)):
             if len(path) == 1 and change.before.get(path[0]) in _NONE and change.after.get(path[0]) in _NONE:
                 continue  # a dynamic block that generates nothing, where there was no block
+            if _is_expected(after, change.address, path):
+                continue
             also.append((shown, ".".join(path)))
     if also:
         raise AlsoChanges([(address, path, _place(before.module, address, path)) for address, path in also[:_SHOWN]])
@@ -149,6 +196,18 @@ def refuse_side_effects(before: EditedCode, after: EditedCode, may_change: froze
         if carried is not None:
             carried.release()
     after.around.refuse_changes(after.root, before.sources, after.sources)
+
+
+def is_policy_block(address: str) -> bool:
+    """Whether a changed block, by its address in a footprint, only makes a policy document: what refers to it has all that it says in its own footprint."""
+    return address.startswith("?") and f".data.{POLICY_DOCUMENT}." in f".{address.removeprefix('?')}."
+
+
+def _is_expected(code: EditedCode, address: str, path: tuple[str, ...]) -> bool:
+    """Whether the code declares a value that it shall declare too, and the path leads into that."""
+    wanted = code.expected.get(address, {})
+    above = next((str(each) for each in AttributePath.of(path).enclosing if str(each) in wanted), None)
+    return above is not None and code.gives(address, above)
 
 
 def refuse_unknown_calls(module: Module, path: Path) -> None:

@@ -23,6 +23,7 @@ from reconciler.rewrite.editors.list_items import remove_item
 from reconciler.rewrite.editors.map_entry import remove_entry
 from reconciler.rewrite.editors.splice import Splice
 from reconciler.rewrite.instance_sources import InstanceSource, instance_sources, literals, plain_text
+from reconciler.rewrite.switches import is_in_module, place_of, sites_of_instance
 from reconciler.rewrite.trace.sites import ObjectEntry
 
 if TYPE_CHECKING:
@@ -59,8 +60,7 @@ def remove_instance(
     places = instance_sources(module, *block)
     before = code.addresses()
     why = ""
-    had = frozenset(plain_texts(wanted.before))
-    for removals in removal_sets(places, key, had):
+    for removals in _candidates(code, module, block, key, wanted):
         try:
             after = code
             for each in removals:
@@ -79,6 +79,29 @@ def remove_instance(
     raise CannotEdit(
         f"No single entry of the code makes exactly the instance {key!r} go: {why or f'{_shown(places)}.'}"
     )
+
+
+def _candidates(
+    code: EditedCode, module: Module, block: tuple[Document, Node], key: str | int, wanted: Wanted
+) -> Iterator[tuple[Removal, ...]]:
+    """What may go or be switched off for an instance to go: first what the root says, since all callers share what a module says by itself."""
+    sets = list(removal_sets(instance_sources(module, *block), key, frozenset(plain_texts(wanted.before))))
+    inside = [each for each in sets if any(is_in_module(code.module, removal.document.path) for removal in each)]
+    outside = [each for each in sets if each not in inside]
+    # A value that stands alone, such as a default, decides about more than what an entry says of this instance.
+    alone = [each for each in outside if not any(removal.key or removal.texts for removal in each)]
+    yield from (each for each in outside if each not in alone)
+    decided = list(_decided(code, module, block, key))
+    yield from ((each,) for each in decided if not is_in_module(code.module, each.document.path))
+    yield from alone
+    yield from inside
+    yield from ((each,) for each in decided if is_in_module(code.module, each.document.path))
+
+
+def _decided(code: EditedCode, module: Module, block: tuple[Document, Node], key: str | int) -> Iterator[Removal]:
+    """What decides that there is the instance, and may say that there is none: a switch, a condition, a map without its entry."""
+    for site, splice in sites_of_instance(code, module, *block, key, made=False):
+        yield Removal(site.document, splice, "", frozenset(), place_of(site))
 
 
 def _at(removals: Sequence[Removal]) -> str:

@@ -70,6 +70,23 @@ def is_declared(code: EditedCode, address: str, created: Created) -> bool:
     return instance is not None and all(_may_be(instance, name, value) for name, value in own.items())
 
 
+def is_told(code: EditedCode, address: str, created: Created) -> bool:
+    """Whether the code says of an instance what tells the resource from others, or what it belongs to, and nothing else of it; it must say one."""
+    instance = informed(code.module, code.known).instance(address)
+    if instance is None:
+        return False
+    told = False
+    for name, value in created.attributes.items():
+        if name in _SAME or (created.parent and value == created.parent):
+            try:
+                if not equal(declared(instance, name), value):
+                    return False
+                told = True
+            except Unknown:
+                continue
+    return told
+
+
 def belongs(
     code: EditedCode,
     address: str,

@@ -48,7 +48,7 @@ def siblings_of(created: Created, live: Live, taken: Collection[str] = ()) -> It
             if created.parent in values.values() and isinstance(parsed.key, str):
                 for rank, each in enumerate(_own_keys(values, parsed.key, created.name)):
                     new, like = _named(parsed, parsed.key, each)
-                    found.append((-rank, address, (new, replace(like, values=_other_values(values, created)))))
+                    found.append((-rank, address, (new, replace(like, values=other_values(values, created)))))
             continue
         for name in names_of(values):
             for new, like in _by_name(parsed, name, created.name, live):
@@ -80,7 +80,7 @@ def likes_of(created: Created, live: Live, taken: Collection[str] = ()) -> Itera
         )
         if key is None:
             continue
-        pairs = _other_values(values, created)
+        pairs = other_values(values, created)
         name = label_of(created.name) or str(key)
         like = NewInstance(
             sibling=address,
@@ -127,7 +127,7 @@ _SAID = ("description", "comment")
 """What a creation need not say although its sibling does."""
 
 
-def _other_values(sibling: Mapping[str, Json], created: Created) -> tuple[tuple[Json, Json], ...]:
+def other_values(sibling: Mapping[str, Json], created: Created) -> tuple[tuple[Json, Json], ...]:
     """The plain values by which two resources differ, each once."""
     pairs = [
         pair for name, value in created.attributes.items() for pair in _beside_each_other(sibling.get(name), value)
@@ -138,6 +138,16 @@ def _other_values(sibling: Mapping[str, Json], created: Created) -> tuple[tuple[
     different = dict.fromkeys((old, new) for old, new in plain if old != new and not isinstance(old, bool))
     unset = ((old, None) for name in _SAID if (old := sibling.get(name)) and not created.attributes.get(name))
     return (*different, *unset)
+
+
+def with_others(entry: Json, pairs: Sequence[tuple[Json, Json]]) -> Json:
+    """An entry of a sibling with the values of a new instance, by the pairs of `other_values`."""
+    if isinstance(entry, Mapping):
+        return {name: with_others(value, pairs) for name, value in entry.items()}
+    if isinstance(entry, list):
+        return [with_others(each, pairs) for each in entry]
+    same = (new for old, new in pairs if new is not None and type(old) is type(entry) and old == entry)
+    return next(same, entry)
 
 
 def _beside_each_other(old: Json, new: Json) -> Iterator[tuple[Json, Json]]:

@@ -12,12 +12,11 @@ from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
 from gateway.terraform.config.edit_reach import all_definitions
 from gateway.terraform.config.module import Module, ResourceInstance, informed, load_module
-from gateway.terraform.config.policy_document import TYPE as POLICY_DOCUMENT
 from gateway.terraform.config.sensitive import tells_secret
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
 from reconciler.model import Edit, Edited, Left, Wanted
-from reconciler.rewrite.edited_code import EditedCode, document_after, refuse_unknown_calls
+from reconciler.rewrite.edited_code import EditedCode, document_after, is_policy_block, refuse_unknown_calls
 from reconciler.rewrite.editors.attribute import set_attribute
 from reconciler.rewrite.editors.file_text import replace_text
 from reconciler.rewrite.editors.hcl_text import CannotEdit, RefusedByRule
@@ -396,10 +395,10 @@ def _files_after(state: _State, site: EditSite | ModuleVariable, wanted: Wanted)
     if isinstance(site, ModuleVariable):
         return {document.path: _spliced(document, *splices) for document, splices in site.splices(wanted.value)}
     value = site.convert(wanted.value)
-    return {site.document.path: _spliced(site.document, _splice(site, value))}
+    return {site.document.path: _spliced(site.document, splice_of(site, value))}
 
 
-def _splice(site: EditSite, value: Json) -> Splice:  # noqa: C901, PLR0912  one case for each kind of site
+def splice_of(site: EditSite, value: Json) -> Splice:  # noqa: C901, PLR0912  one case for each kind of site
     """The change that gives the site a value (already converted by the inverse): one editor per kind of site."""
     match site:
         case LiteralSite(entry=ObjectEntry() as own_entry) if value is None:
@@ -465,17 +464,14 @@ def _refuse_invalid(before: _State, after: _State) -> None:
 def _check_difference(before: _State, after: _State, change: FootprintChange, allowed: Sequence[Wanted]) -> None:
     """Raise `CannotEdit` unless everything that changed in one block is a wanted value."""
     shown = change.address.removeprefix("?")
-    if shown != change.address and _POLICY in f".{shown}.":
-        return  # What it changes is what refers to it, and the footprint of each of those has all of it.
+    if is_policy_block(change.address):
+        return
     if change.before is None or change.after is None:
         raise _ChangesOthers(f"The edit would also add or remove {shown}.")
     same_resource = [each for each in allowed if each.address == change.address]
     for path in _paths(before, after, change):
         if not any(_covers(change.after, each, path) and _holds(after, each) for each in same_resource):
             raise _ChangesOthers(f"The edit would also change {shown}.{'.'.join(path)}, which is not wanted.")
-
-
-_POLICY = f".data.{POLICY_DOCUMENT}."
 
 
 def _paths(before: _State, after: _State, change: FootprintChange) -> Iterator[tuple[str, ...]]:

@@ -170,6 +170,9 @@ def _follow(  # noqa: C901, PLR0912  one case per type of expression
         yield cursor.refuse("The definition is nested too deeply, or refers to itself.", expression)
         return
     cursor = replace(cursor, depth=cursor.depth + 1)
+    if path and path[-1] in _EXISTENCE:
+        yield from _in_existence(cursor, expression, path)
+        return
     match expression:
         case e.Group(inner=inner):
             yield from _follow(cursor, inner, path)
@@ -270,19 +273,9 @@ def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterato
         yield cursor.refuse("A collection made by `for` is not edited as a whole.", expression)
         return
     source = values.known(value_of(expression.source, cursor.scope))
-    if isinstance(source, Mapping):
-        pairs: list[tuple[Value, Value]] = [(key, source[key]) for key in sorted(source)]
-    elif isinstance(source, values.SetOf):
-        pairs = [(item, item) for item in source]
-    else:
-        pairs = list(enumerate(values.items(source, "for")))
     position = 0
-    for key, item in pairs:
-        names = (key, item) if len(expression.names) > 1 else (item,)
-        scope = replace(cursor.scope, bound={**cursor.scope.bound, **dict(zip(expression.names, names, strict=True))})
-        held = conversions.place_in_set(() if isinstance(source, Mapping) else values.items(source, "for"), key)
-        alias = Alias(cursor.document, expression.source, replace(cursor, chain=()), held, whole=True)
-        inner = replace(cursor, scope=scope, aliases={**cursor.aliases, expression.names[-1]: alias})
+    for inner, _ in _rounds(cursor, expression):
+        scope = inner.scope
         if expression.condition is not None and not values.truth(value_of(expression.condition, scope)):
             # With another value it may be made, as `{ for name, value in var.given : name => value if value != null }`.
             if expression.key is not None and _names(expression.key, scope, path[0]):
@@ -292,12 +285,30 @@ def _in_for(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterato
         position += 1
         if values.text(result_key) == path[0]:
             yield from _follow(inner, expression.value, path[1:])
-            condition = overrides.condition_on(expression.names[0], names[0])
+            condition = overrides.condition_on(expression.names[0], scope.bound[expression.names[0]])
             yield from overrides.override(inner, expression.value, path[1:], condition)
             return
     if _keeps_names(expression) and isinstance(source, Mapping) and path[0] not in source:
         yield from _follow(cursor, expression.source, path)
     yield cursor.refuse(f"The `for` makes no {path[0]}.", expression)
+
+
+def _rounds(cursor: Cursor, expression: e.For) -> Iterator[tuple[Cursor, Alias]]:
+    """The cursor in each round of a `for`, and the item of its source. Raises `Unknown` if that is not known."""
+    source = values.known(value_of(expression.source, cursor.scope))
+    listed = () if isinstance(source, Mapping) else values.items(source, "for")
+    if isinstance(source, Mapping):
+        pairs: list[tuple[Value, Value]] = [(key, source[key]) for key in sorted(source)]
+    elif isinstance(source, values.SetOf):
+        pairs = [(item, item) for item in source]
+    else:
+        pairs = list(enumerate(listed))
+    for key, item in pairs:
+        names = (key, item) if len(expression.names) > 1 else (item,)
+        scope = replace(cursor.scope, bound={**cursor.scope.bound, **dict(zip(expression.names, names, strict=True))})
+        held = conversions.place_in_set(listed, key)
+        alias = Alias(cursor.document, expression.source, replace(cursor, chain=()), held, whole=True)
+        yield replace(cursor, scope=scope, aliases={**cursor.aliases, expression.names[-1]: alias}), alias
 
 
 def _names(key: Expression, scope: EvaluationScope, name: str) -> bool:
@@ -312,6 +323,89 @@ def _keeps_names(expression: e.For) -> bool:
     written = [each if each is None else e.bare(each) for each in (expression.key, expression.value)]
     names = [each.name if isinstance(each, e.Name) else "" for each in written]
     return len(expression.names) > 1 and names == list(expression.names)
+
+
+# ------------------------------------------------------------------------------------------- which instances
+
+_MADE, _NOT_MADE = "\0made", "\0not made"
+_EXISTENCE = frozenset({_MADE, _NOT_MADE})
+"""Last steps of a path: not the value there is asked for, but what decides whether there is one."""
+_MOST_ROUNDS = 50
+"""Rounds of a `for` that makes a list, in which conditions are looked at."""
+
+
+def trace_instance(
+    module: Module, document: Document, block: Node, key: str | int, *, made: bool, entry: Json = None
+) -> Iterator[tuple[TracedSite, Json]]:
+    """The sites that decide whether a block has the instance of a key, each with the value that is wanted there: it shall be made, or not.
+
+    `module` is the instance of the module whose block it is. `entry` is what a map of which one is made would get for it, if that is known.
+    The likeliest come first.
+    """
+    attributes = document.attributes(block)
+    cursor = Cursor(document=document, scope=module.scope, module=module)
+    with contextlib.suppress(Unknown, RecursionError):
+        if "count" in attributes and isinstance(key, int):
+            expression = read_attribute(document, attributes["count"])
+            number = key + 1 if made else key
+            for site in islice(_follow(cursor, expression, ()), _MOST_SITES):
+                yield site, number
+        elif "for_each" in attributes and isinstance(key, str):
+            expression = read_attribute(document, attributes["for_each"])
+            for site in islice(_follow(cursor, expression, (key, _MADE if made else _NOT_MADE)), _MOST_SITES):
+                yield site, made
+            if made and entry is not None:
+                for site in islice(_follow(cursor, expression, (key,)), _MOST_SITES):
+                    yield site, entry
+            held = values.to_json(value_of(expression, cursor.scope))
+            if isinstance(held, Mapping) and not made and key in held:
+                rest = {name: value for name, value in held.items() if name != key}
+                for site in islice(_follow(cursor, expression, ()), _MOST_SITES):
+                    yield site, rest
+
+
+def _in_existence(cursor: Cursor, expression: Expression, path: tuple[str, ...]) -> Iterator[TracedSite]:
+    """Sites of the conditions that decide whether a collection has the key that the path begins with."""
+    match expression:
+        case e.Group(inner=inner):
+            yield from _follow(cursor, inner, path)
+        case e.Name() | e.AttributeAccess() | e.IndexAccess():
+            yield from _in_traversal(cursor, expression, path)
+        case e.Conditional(condition=condition, then=one, otherwise=other):
+            truth = values.truth(value_of(condition, cursor.scope))
+            yield from _conditions(cursor, condition, made=not truth)
+            yield from _follow(cursor, one if truth else other, path)
+        case e.FunctionCall(arguments=arguments):
+            for argument in arguments:
+                with contextlib.suppress(Unknown):
+                    yield from _follow(cursor, argument, path)
+        case e.For():
+            yield from _in_rounds(cursor, expression, path)
+
+
+def _in_rounds(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iterator[TracedSite]:
+    """Sites of what decides about a round of a `for`: its condition, what its source has, and for a list also what its item is made by."""
+    made = path[-1] == _MADE
+    for inner, alias in islice(_rounds(cursor, expression), _MOST_ROUNDS):
+        if expression.key is not None and not _names(expression.key, inner.scope, path[0]):
+            continue
+        if (condition := expression.condition) is not None and values.truth(value_of(condition, inner.scope)) != made:
+            yield from _conditions(inner, condition, made=made)
+        if expression.key is None:
+            yield from _follow(inner, expression.value, path)
+        else:
+            there = replace(alias.cursor, chain=cursor.chain, convert=cursor.convert, depth=cursor.depth)
+            yield from _follow(there, alias.source, (alias.key, path[-1]))
+
+
+def _conditions(cursor: Cursor, condition: Expression, *, made: bool) -> Iterator[TracedSite]:
+    """Sites that make a condition true or false, as `made`."""
+    line = f"{cursor.document.at(condition.start)} decided by {source_of(cursor.document, condition)}"
+    for compared in (False, True):
+        for decided, convert in functions.deciding(condition, cursor.scope, made, compared=compared):
+            there = replace(cursor.step(line), convert=convert, entry=None)
+            with contextlib.suppress(Unknown):
+                yield from _follow(there, decided, ())
 
 
 # ------------------------------------------------------------------------------------------------ traversals
@@ -415,7 +509,12 @@ def _in_variable(cursor: Cursor, expression: Expression, name: str, rest: tuple[
         return
     document = definition.document
     given = read_attribute(document, definition.attribute)
+    exists = bool(rest) and rest[-1] in _EXISTENCE
+    if exists and definition.kind == "default" and module.parent is not None:
+        return
     with contextlib.suppress(Unknown):
+        if exists:
+            raise Unknown("nothing is converted")
         now, constraint = value_of(given, definition.scope), module.constraint(name)
         rest = conversions.steps_as_given(now, rest, constraint)
         cursor = replace(cursor, convert=then(conversions.as_given(now, constraint, rest), cursor.convert))
@@ -430,7 +529,8 @@ def _in_variable(cursor: Cursor, expression: Expression, name: str, rest: tuple[
         there = replace(cursor, document=document, scope=module.call_scope, module=parent, aliases=aliases, entry=None)
         line = f"{document.at(definition.attribute)} {module.address}: {name} = {source_of(document, given)}"
         yield from _follow(there.step(line), given, rest)
-        yield from overrides.argument_overrides(there.step(line), module, given, rest)
+        if not exists:
+            yield from overrides.argument_overrides(there.step(line), module, given, rest)
         return
     there = replace(cursor, document=document, scope=EvaluationScope(), aliases={}, entry=None)
     yield from _follow(there.step(line), given, rest)

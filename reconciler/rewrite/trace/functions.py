@@ -4,7 +4,7 @@
 """
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gateway.core.model.equality import equal
@@ -161,33 +161,50 @@ def condition(
 
     line = f"{cursor.document.at(expression.start)} switched: {source_of(cursor.document, expression.condition)}"
     there = replace(cursor.step(line), convert=then(switched, cursor.convert), entry=None)
-    for decided, convert in _deciding(expression.condition, cursor.scope, other is expression.then, compared=compared):
+    for decided, convert in deciding(expression.condition, cursor.scope, other is expression.then, compared=compared):
         yield from follow(replace(there, convert=then(convert, there.convert)), decided, ())
 
 
 _GIVE_BOOLS = frozenset({"coalesce", "lookup", "nonsensitive", "tobool", "try"})
 
 
-def _deciding(
+def deciding(  # noqa: C901, PLR0912  one case for each form of a condition
     expression: Expression, scope: EvaluationScope, wanted: bool, *, compared: bool
 ) -> Iterator[tuple[Expression, Inverse]]:
-    """What one condition consists of that can make it true or false, as `wanted`, each with the value that does."""
+    """What one condition consists of that can make it true or false, as `wanted`, each with the value that does.
+
+    `compared`: what is compared with something or counted; else what is a bool itself.
+    """
     switch = e.bare(expression)
     match switch:
         case e.Unary(operator="!", operand=operand):
-            yield from _deciding(operand, scope, not wanted, compared=compared)
+            yield from deciding(operand, scope, not wanted, compared=compared)
         case e.Binary(operator="&&" | "||", left=left, right=right):
             for side in (left, right):
                 with contextlib.suppress(Unknown):
                     if values.truth(value_of(side, scope)) != wanted:
-                        yield from _deciding(side, scope, wanted, compared=compared)
+                        yield from deciding(side, scope, wanted, compared=compared)
+        case e.Binary(operator=">" | "!=", left=e.FunctionCall(name="length", arguments=(counted,)), right=right) if (
+            compared and not wanted
+        ):
+            with contextlib.suppress(Unknown):
+                if equal(values.to_json(value_of(right, scope)), 0):
+                    held = values.known(value_of(counted, scope))
+                    yield counted, _always({} if isinstance(held, Mapping) else "" if isinstance(held, str) else [])
+        case e.Binary(operator="!=", left=side, right=e.LiteralValue(value=None)) if compared and not wanted:
+            yield side, _always(None)
         case e.Binary(operator="==" | "!=", left=left, right=right) if compared and (switch.operator == "==") == wanted:
             for side, constant in ((left, right), (right, left)):
                 with contextlib.suppress(Unknown):
                     given = values.to_json(value_of(constant, scope))
                     if given is not None and not isinstance(e.bare(side), e.LiteralValue):
                         yield side, _always(given)
-        case e.AttributeAccess() | e.IndexAccess() if not compared:
+        case e.FunctionCall(name="contains", arguments=(listed, item)) if compared:
+            with contextlib.suppress(Unknown):
+                rows, one = values.to_json(value_of(listed, scope)), values.to_json(value_of(item, scope))
+                rest = [each for each in rows if not equal(each, one)] if isinstance(rows, list) else []
+                yield listed, _always([*rest, one] if wanted else rest)
+        case e.Name() | e.AttributeAccess() | e.IndexAccess() if not compared:
             yield switch, _always(wanted)
         case e.FunctionCall(name=name) if not compared and name in _GIVE_BOOLS:
             yield switch, _always(wanted)

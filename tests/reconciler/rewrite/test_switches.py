@@ -1,0 +1,246 @@
+"""An instance goes and comes by what decides about it: a switch of the call, a condition of a `for`, a list that is counted; others may get values with it."""
+
+from pathlib import Path
+
+import pytest
+
+from gateway.core.model.json import Json
+from reconciler.changes.event_creations import Created
+from reconciler.model import Wanted
+from reconciler.rewrite.create import wanted_creations
+from reconciler.rewrite.edits import edit_code
+
+_MODULE = """variable "name" {
+  type = string
+}
+
+variable "dlq" {
+  type    = bool
+  default = false
+}
+
+variable "board" {
+  type    = bool
+  default = true
+}
+
+variable "senders" {
+  type    = list(string)
+  default = []
+}
+
+variable "alarms" {
+  type    = map(object({ threshold = number, periods = optional(number, 1) }))
+  default = {}
+}
+
+resource "aws_sqs_queue" "this" {
+  name = var.name
+
+  redrive_policy = var.dlq ? jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead[0].arn, maxReceiveCount = 5 }) : null
+}
+
+resource "aws_sqs_queue" "dead" {
+  count = var.dlq ? 1 : 0
+
+  name = "${var.name}-dead"
+}
+
+resource "aws_cloudwatch_dashboard" "this" {
+  count = var.board ? 1 : 0
+
+  dashboard_name = var.name
+}
+
+data "aws_iam_policy_document" "this" {
+  count = length(var.senders) > 0 ? 1 : 0
+
+  statement {
+    actions   = ["sqs:SendMessage"]
+    resources = [aws_sqs_queue.this.arn]
+
+    principals {
+      type        = "Service"
+      identifiers = var.senders
+    }
+  }
+}
+
+resource "aws_sqs_queue_policy" "this" {
+  count = length(var.senders) > 0 ? 1 : 0
+
+  queue_url = aws_sqs_queue.this.url
+  policy    = data.aws_iam_policy_document.this[0].json
+}
+
+resource "aws_cloudwatch_metric_alarm" "this" {
+  for_each = var.alarms
+
+  alarm_name         = "${var.name}-${each.key}"
+  threshold          = each.value.threshold
+  evaluation_periods = each.value.periods
+  dimensions         = { QueueName = aws_sqs_queue.this.name }
+}
+"""
+_ROOT = """module "orders" {
+  source = "./queue"
+
+  name    = "shop-orders"
+  dlq     = true
+  senders = ["events.amazonaws.com"]
+  alarms  = { depth = { threshold = 100 }, age = { threshold = 600 } }
+}
+
+module "mail" {
+  source = "./queue"
+
+  name = "shop-mail"
+}
+
+module "bulk" {
+  source   = "./queue"
+  for_each = toset(["eu", "us"])
+
+  name   = "shop-${each.key}"
+  alarms = { depth = { threshold = 10 } }
+}
+"""
+_ARN = "arn:aws:sqs:eu-west-1:123456789012:"
+_REDRIVEN = '{"deadLetterTargetArn":"' + _ARN + 'shop-mail-dead","maxReceiveCount":5}'
+_LIVE: dict[str, dict[str, Json]] = {
+    "module.orders.aws_sqs_queue.this": {"name": "shop-orders", "arn": f"{_ARN}shop-orders"},
+    "module.orders.aws_sqs_queue.dead[0]": {"name": "shop-orders-dead", "arn": f"{_ARN}shop-orders-dead"},
+    "module.mail.aws_sqs_queue.this": {
+        "name": "shop-mail",
+        "arn": f"{_ARN}shop-mail",
+        "redrive_policy": _REDRIVEN,
+    },
+    'module.orders.aws_cloudwatch_metric_alarm.this["depth"]': {"alarm_name": "shop-orders-depth", "threshold": 100},
+    'module.bulk["eu"].aws_cloudwatch_metric_alarm.this["depth"]': {"alarm_name": "shop-eu-depth", "threshold": 10},
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "queue").mkdir()
+    (tmp_path / "queue/main.tf").write_text(_MODULE)
+    (tmp_path / "main.tf").write_text(_ROOT)
+    return tmp_path
+
+
+def _gone(*addresses: str) -> list[Wanted]:
+    return [Wanted(address=each, attribute="*", value=None) for each in addresses]
+
+
+def _main(root: Path, *wanted: Wanted) -> str:
+    """The main file after edits that change no other file and leave nothing."""
+    edited = edit_code(root, wanted, live=_LIVE)
+    assert (edited.left, list(edited.files)) == ((), [Path("main.tf")])
+    return edited.files[Path("main.tf")].decode()
+
+
+def test_a_switch_that_the_call_does_not_give_is_given(root: Path) -> None:
+    after = _main(root, *_gone("module.mail.aws_cloudwatch_dashboard.this[0]"))
+    assert after == _ROOT.replace('  name = "shop-mail"\n', '  name  = "shop-mail"\n  board = false\n')
+
+
+def test_for_one_of_several_calls_only(root: Path) -> None:
+    after = _main(root, *_gone('module.bulk["eu"].aws_cloudwatch_dashboard.this[0]'))
+    assert 'board  = each.key == "eu" ? false : true' in after
+
+
+def test_the_values_that_others_have_without_it_come_with_it(root: Path) -> None:
+    unset = Wanted(address="module.orders.aws_sqs_queue.this", attribute="redrive_policy", value="")
+    after = _main(root, unset, *_gone("module.orders.aws_sqs_queue.dead[0]"))
+    assert after == _ROOT.replace("dlq     = true", "dlq     = false")
+
+
+def test_alone_it_is_left_since_the_redrive_policy_names_it(root: Path) -> None:
+    (left,) = edit_code(root, _gone("module.orders.aws_sqs_queue.dead[0]"), live=_LIVE).left
+    assert "aws_sqs_queue.this still refers to it" in left.reason
+
+
+def test_a_list_that_is_counted_loses_its_items_in_the_call(root: Path) -> None:
+    after = _main(root, *_gone("module.orders.aws_sqs_queue_policy.this[0]"))
+    assert after == _ROOT.replace('["events.amazonaws.com"]', "[]")
+
+
+def test_a_map_that_instances_of_a_module_share_is_without_the_entry_for_one(root: Path) -> None:
+    after = _main(root, *_gone('module.bulk["us"].aws_cloudwatch_metric_alarm.this["depth"]'))
+    assert 'alarms = each.key == "us" ? {} : { depth = { threshold = 10 } }' in after
+
+
+def test_a_condition_of_a_for_is_made_false(tmp_path: Path) -> None:
+    code = """locals {
+  queues = {
+    jobs = { delay = 1 }
+    mail = { delay = 2, board = true }
+  }
+}
+
+resource "aws_sqs_queue" "this" {
+  for_each = local.queues
+
+  name = each.key
+}
+
+resource "aws_cloudwatch_dashboard" "this" {
+  for_each = { for name, queue in local.queues : name => queue if try(queue.board, true) }
+
+  dashboard_name = aws_sqs_queue.this[each.key].name
+}
+"""
+    (tmp_path / "main.tf").write_text(code)
+    assert _main(tmp_path, *_gone('aws_cloudwatch_dashboard.this["mail"]')) == code.replace("true }", "false }")
+    assert _main(tmp_path, *_gone('aws_cloudwatch_dashboard.this["jobs"]')) == code.replace(
+        "delay = 1 }", "delay = 1, board = false }"
+    )
+
+
+def _queue(name: str) -> Created:
+    arn = f"{_ARN}{name}"
+    return Created(
+        resource_type="aws_sqs_queue",
+        import_id=f"https://q/{name}",
+        attributes={"name": name},
+        name=name,
+        arn=arn,
+        named_by={"arn": arn, "name": name},
+    )
+
+
+def _alarm(name: str, threshold: int) -> Created:
+    return Created(
+        resource_type="aws_cloudwatch_metric_alarm",
+        import_id=name,
+        attributes={"alarm_name": name, "threshold": threshold, "evaluation_periods": 1},
+        name=name,
+    )
+
+
+def test_a_switch_makes_what_was_created_with_the_value_that_refers_to_it(root: Path) -> None:
+    (new,) = wanted_creations(root, [_queue("shop-mail-dead")], _LIVE, identified=True)
+    assert new.address == "module.mail.aws_sqs_queue.dead[0]"
+    redriven = Wanted(address="module.mail.aws_sqs_queue.this", attribute="redrive_policy", value=_REDRIVEN)
+    assert '  name = "shop-mail"\n  dlq  = true\n}\n' in _main(root, new, redriven)
+
+
+def test_a_switch_is_none_for_what_it_would_give_others_against_their_live_values(root: Path) -> None:
+    live: dict[str, dict[str, Json]] = {
+        **_LIVE,
+        "module.mail.aws_sqs_queue.this": {"name": "shop-mail", "redrive_policy": ""},
+    }
+    (new,) = wanted_creations(root, [_queue("shop-mail-dead")], live, identified=True)
+    assert not new.address.startswith("module.mail.")
+
+
+def test_a_switch_is_none_for_another_name(root: Path) -> None:
+    (new,) = wanted_creations(root, [_queue("shop-mail-late")], _LIVE, identified=True)
+    assert not new.address.startswith("module.mail.")
+
+
+@pytest.mark.parametrize("key", ["depth", "size"])
+def test_a_call_without_such_a_map_gets_one_like_that_of_another_call(root: Path, key: str) -> None:
+    (new,) = wanted_creations(root, [_alarm(f"shop-mail-{key}", 50)], _LIVE, identified=True)
+    assert new.address == f'module.mail.aws_cloudwatch_metric_alarm.this["{key}"]'
+    assert f"  alarms = {{\n    {key} = {{ threshold = 50 }}\n  }}\n" in _main(root, new)
