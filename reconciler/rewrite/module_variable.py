@@ -121,10 +121,24 @@ def uses_of_attribute(instance: ResourceInstance, wanted: Wanted, about: str) ->
     """The variable before the whole expression of an attribute: it counts where it is set."""
     document, steps = instance.document, wanted.path.steps
     node = document.attributes(instance.block).get(steps[0])
-    if node is None or len(steps) != 1:
+    if node is None or len(steps) > 2:  # noqa: PLR2004  an entry of a map
         return
     written = read_attribute(document, node)
     if isinstance(e.bare(written), e.LiteralValue):
+        return
+    if len(steps) > 1:
+        if isinstance(wanted.value, str) and not isinstance(e.bare(written), e.Tuple):
+            yield VariableUse(
+                document=document,
+                splices=lambda ref: (
+                    Splice(written.start, written.start, "merge("),
+                    Splice(written.end, written.end, f", {ref})"),
+                ),
+                default="{}",
+                given=lambda value: {steps[1]: value},
+                name=steps[0],
+                about=about.removesuffix(f".{steps[1]}"),
+            )
         return
     source = document.source[written.start : written.end].decode()
     keyed = _key(instance.scope)

@@ -10,8 +10,9 @@ from typing import assert_never
 from gateway.core.errors import CodeInvalid
 from gateway.core.model.json import Json
 from gateway.core.model.path import AttributePath
+from gateway.terraform.address import parse_address
 from gateway.terraform.config.edit_reach import all_definitions
-from gateway.terraform.config.module import Module, ResourceInstance, informed, load_module
+from gateway.terraform.config.module import Module, ResourceInstance, bracket, informed, load_module
 from gateway.terraform.config.sensitive import tells_secret
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import EvaluationFailed, Unknown
@@ -175,32 +176,49 @@ def _located(state: _State, wanted: Wanted) -> tuple[tuple[str, ...], Footprint]
 def _edit_together(state: _State, wanted: Sequence[Wanted], allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]]:
     """The state after the edits that give one attribute, or one entry of it, of several resources their wanted values at once."""
     parts = [(each, part) for each in wanted for part in _parts(state, each)]
-    groups: dict[tuple[str, str], list[tuple[Wanted, Wanted]]] = {}
+    groups: dict[tuple[str, str, str], list[tuple[Wanted, Wanted]]] = {}
     for whole, part in parts:
-        # Those with one value first: a text or a calculation may give different ones too.
-        for key in ((part.attribute, json.dumps(part.value, sort_keys=True)), (part.attribute, "")):
+        # Those with one value first: a text or a calculation may give different ones too. Then those of one module or one call of it.
+        text = json.dumps(part.value, sort_keys=True)
+        places = ("", *_modules_around(part.address))
+        for key in ((part.attribute, value, place) for value in (text, "") for place in places):
             groups.setdefault(key, []).append((whole, part))
     edits: list[Edit] = []
-    tried = set[frozenset[tuple[str, str]]]()
-    for _, group in sorted(groups.items(), key=lambda each: each[0][1] == ""):
+    tried = set[frozenset[tuple[str, str, str]]]()
+    for (_, _, place), group in sorted(groups.items(), key=lambda each: (each[0][1] == "", len(each[0][2]))):
         members = [(whole, part) for whole, part in group if not _holds(state, part)]
-        keys = frozenset(part.key for _, part in members)
+        keys = frozenset((*part.key, place) for _, part in members)
         if len({part.address for _, part in members}) < 2 or keys in tried:  # noqa: PLR2004  several
             continue
         tried.add(keys)
-        state, made = _at_once(state, members, allowed)
+        state, made = _at_once(state, members, allowed, split=bool(place))
         edits += made
     return state, edits
 
 
+def _modules_around(address: str) -> Iterator[str]:
+    """The modules around an instance: each as a block, and the instance of it."""
+    parsed = parse_address(address)
+    steps = () if parsed is None else parsed.modules
+    for count in range(1, len(steps) + 1):
+        above = "".join(f".{name}{bracket(key)}" for name, key in steps[: count - 1])
+        name, key = steps[count - 1]
+        yield f"{above}.{name}"
+        if key is not None:
+            yield f"{above}.{name}{bracket(key)}"
+
+
 def _at_once(
-    state: _State, members: Sequence[tuple[Wanted, Wanted]], allowed: Sequence[Wanted]
+    state: _State, members: Sequence[tuple[Wanted, Wanted]], allowed: Sequence[Wanted], *, split: bool
 ) -> tuple[_State, list[Edit]]:
-    """The state after the one edit that gives all of some values, each with the wanted value that it is a part of; as it is if there is none."""
+    """The state after the one edit that gives all of some values, each with the wanted value that it is a part of; as it is if there is none.
+
+    `split`: whether they may be given the value apart from others that share what gives it now.
+    """
     whole, first = members[0]
     sites = iter(list(islice(_sites(state, first), _MOST_TOGETHER)))
     for site in sites:
-        if isinstance(site, NoSite) or _is_split(site):
+        if isinstance(site, NoSite | ModuleVariable | ConditionalSite) or (not split and _is_split(site)):
             continue
         try:
             after, made = _try(state, site, first, allowed)

@@ -63,7 +63,8 @@ def _found(site: ListSite, wanted: Sequence[Json]) -> list[e.Expression | None]:
     for value in wanted:
         position = next((index for index, (_, now) in enumerate(items) if _typed_alike(now, value)), None)
         found.append(None if position is None else items.pop(position)[0])
-    if any(
+    # Where nothing is new, those that are too many go, however they are written.
+    if None in found and any(
         not isinstance(e.bare(item), e.LiteralValue | e.Object) and not names_object(e.bare(item)) for item, _ in items
     ):
         raise CannotEdit("The list holds items that are calculated; which of them to replace is not certain.")

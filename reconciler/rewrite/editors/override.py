@@ -21,8 +21,13 @@ def set_beside(site: OverrideSite, value: Json) -> Splice:
             node.start, node.end, conditional(site.only, hcl_text.to_hcl(value, indent_at(document, node.start)))
         )
     if value is None:
+        if site.inside:
+            raise CannotEdit("An entry inside of a map that others share is not taken away.")
         return Splice(node.start, node.end, _without(site, source))
-    entry = f"{{ {key(site.key)} = {hcl_text.to_hcl(value)} }}"
+    entry = hcl_text.to_hcl(value)
+    for name, held in reversed(site.inside):
+        entry = f"merge({held}, {{ {key(name)} = {entry} }})" if held else f"{{ {key(name)} = {entry} }}"
+    entry = f"{{ {key(site.key)} = {entry} }}"
     return _merged(document, node, source, entry if site.only is None else f"{site.only.condition} ? {entry} : {{}}")
 
 

@@ -219,7 +219,8 @@ def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, 
     if not path:
         # Where the other branch has the value already, the condition is what changed.
         yield from functions.condition(cursor, expression, other, _follow)
-    if isinstance(e.bare(chosen), e.LiteralValue) and _shares_names(expression.condition, other):
+    is_default = isinstance(e.bare(chosen), e.LiteralValue) or _asks_for_null(expression.condition)
+    if is_default and _shares_names(expression.condition, other):
         # `row.size != "" ? tonumber(row.size) : 30`: with a value of its own the other branch holds.
         there = cursor.step(f"{line}, and would not be with another value")
         with contextlib.suppress(Unknown):
@@ -229,6 +230,19 @@ def _in_conditional(cursor: Cursor, expression: e.Conditional, path: tuple[str, 
     yield from _follow(cursor.step(line), chosen, path)
     if not path:
         yield from functions.condition(cursor, expression, other, _follow, compared=True)
+
+
+def _asks_for_null(condition: Expression) -> bool:
+    """Whether a condition is `x == null` or `x != null`."""
+    written = e.bare(condition)
+    return (
+        isinstance(written, e.Binary)
+        and written.operator in ("==", "!=")
+        and any(
+            isinstance(each, e.LiteralValue) and each.value is None
+            for each in map(e.bare, (written.left, written.right))
+        )
+    )
 
 
 def _in_members(cursor: Cursor, condition: Expression, other: Expression) -> Iterator[TracedSite]:

@@ -10,7 +10,7 @@ from gateway.core.model.json import Json
 from gateway.terraform.config.module import Module
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import values
-from gateway.terraform.lang.evaluate import EvaluationScope, value_of
+from gateway.terraform.lang.evaluate import EvaluationScope, find, value_of
 from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.editors.hcl_text import CannotEdit, quoted, to_hcl
@@ -182,8 +182,48 @@ def argument_overrides(
     site = cursor.beside(given, only)
     if not rest:
         yield site
-    elif len(rest) == 1 and _is_map(given, cursor.scope):
-        yield replace(site, key=rest[0])
+    elif _is_map(given, cursor.scope) and (inside := _inside(cursor, given, rest)) is not None:
+        yield replace(site, key=rest[0], inside=inside)
+
+
+_DEEPEST = 4
+"""How many maps in each other are merged."""
+
+
+def _inside(cursor: Cursor, given: Expression, path: tuple[str, ...]) -> tuple[tuple[str, str], ...] | None:
+    """The keys below the first one of a path into a map, each with HCL of the map that has it now; None if that cannot be said.
+
+    It can if the map is a reference, or a merge() in which one has the key.
+    """
+    if len(path) == 1:
+        return ()
+    written = e.bare(given)
+    if isinstance(written, e.FunctionCall) and is_merge(written):
+        holding = (each for each in reversed(written.arguments) if _at(cursor, each, path[:1]) is not None)
+        written = e.bare(next(holding, written.arguments[0]))
+    if len(path) > _DEEPEST or e.steps_of(written) is None:
+        return None
+    source = cursor.document.source[written.start : written.end].decode()
+    found = []
+    for depth in range(1, len(path)):
+        held = _at(cursor, written, path[:depth])
+        if held is not None and not isinstance(held, Mapping):
+            return None
+        source += _step(path[depth - 1])
+        found.append((path[depth], "" if held is None else source))
+    return tuple(found)
+
+
+def _at(cursor: Cursor, expression: Expression, path: tuple[str, ...]) -> Json:
+    """What an expression has at a path; None if nothing, or if it is not known."""
+    try:
+        return values.to_json(find(value_of(expression, cursor.scope), path))
+    except Unknown:
+        return None
+
+
+def _step(name: str) -> str:
+    return f".{name}" if name.isidentifier() else f"[{quoted(name)}]"
 
 
 def is_merge(expression: Expression) -> bool:

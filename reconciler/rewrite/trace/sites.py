@@ -179,6 +179,8 @@ class OverrideSite(_Site):
     only: Only | None = None
     key: str = ""
     """The key to set if the expression gives a map; empty for the whole value."""
+    inside: tuple[tuple[str, str], ...] = ()
+    """The keys below that one, each with the HCL of the map that has it now; empty HCL if there is no such map."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -243,3 +243,91 @@ module "two" {
     assert not result.left
     written = code.replace("settings = local.watched", "settings = merge(local.watched, { days = 14 })", 1)
     assert {path: content.decode() for path, content in result.files.items()} == {Path("main.tf"): written}
+
+
+_CALLED = """variable "context" {
+  type = object({ id = string, tags = map(string) })
+}
+
+variable "alarms" {
+  type    = map(object({ threshold = number, periods = optional(number) }))
+  default = {}
+}
+
+variable "actions" {
+  type    = list(string)
+  default = null
+}
+
+locals {
+  periods = 2
+}
+
+resource "aws_sqs_queue" "this" {
+  name = var.context.id
+  tags = var.context.tags
+}
+
+resource "aws_cloudwatch_metric_alarm" "this" {
+  for_each = var.alarms
+
+  alarm_name         = "${var.context.id}-${each.key}"
+  threshold          = each.value.threshold
+  evaluation_periods = each.value.periods != null ? each.value.periods : local.periods
+  alarm_actions      = var.actions
+  tags               = var.context.tags
+}
+"""
+_CALLS = """locals {
+  context = { id = "shop", tags = { owner = "core" } }
+  topic   = "arn:aws:sns:eu-west-1:123456789012:ops"
+}
+
+module "mail" {
+  source = "./queue"
+
+  context = local.context
+  alarms  = { depth = { threshold = 1 }, age = { threshold = 2 } }
+  actions = [local.topic]
+}
+
+module "bulk" {
+  source   = "./queue"
+  for_each = toset(["eu", "us"])
+
+  context = merge(local.context, { id = each.key })
+}
+"""
+
+
+def _called(tmp_path: Path, *wanted: tuple[str, str, Json]) -> str:
+    (tmp_path / "queue").mkdir()
+    (tmp_path / "queue/main.tf").write_text(_CALLED)
+    (tmp_path / "main.tf").write_text(_CALLS)
+    edited = edit_values(tmp_path, [Wanted(address=a, attribute=name, value=value) for a, name, value in wanted])
+    assert (edited.left, list(edited.files)) == ((), [Path("main.tf")])
+    return edited.files[Path("main.tf")].decode()
+
+
+def test_what_all_of_one_call_want_is_merged_into_the_object_that_it_shares(tmp_path: Path) -> None:
+    addresses = ["aws_sqs_queue.this", *(f'aws_cloudwatch_metric_alarm.this["{key}"]' for key in ("depth", "age"))]
+    after = _called(tmp_path, *((f"module.mail.{each}", "tags.cost", "9") for each in addresses))
+    merged = 'merge(local.context, { tags = merge(local.context.tags, { cost = "9" }) })'
+    assert after == _CALLS.replace("  context = local.context\n", f"  context = {merged}\n")
+
+
+def test_and_for_one_of_several_calls_with_a_condition(tmp_path: Path) -> None:
+    after = _called(tmp_path, ('module.bulk["eu"].aws_sqs_queue.this', "tags.cost", "9"))
+    entry = 'each.key == "eu" ? { tags = merge(local.context.tags, { cost = "9" }) } : {}'
+    assert after == _CALLS.replace("{ id = each.key })", f"{{ id = each.key }}, {entry})")
+
+
+def test_what_is_asked_for_null_gets_a_value_before_its_default_does(tmp_path: Path) -> None:
+    after = _called(tmp_path, ('module.mail.aws_cloudwatch_metric_alarm.this["age"]', "evaluation_periods", 5))
+    assert after == _CALLS.replace("{ threshold = 2 }", "{ threshold = 2, periods = 5 }")
+
+
+def test_a_list_of_references_may_lose_all_of_them(tmp_path: Path) -> None:
+    alarms = [f'module.mail.aws_cloudwatch_metric_alarm.this["{key}"]' for key in ("depth", "age")]
+    after = _called(tmp_path, *((each, "alarm_actions", []) for each in alarms))
+    assert after == _CALLS.replace("[local.topic]", "[]")
