@@ -27,7 +27,7 @@ def migrate(*, finish: _Finish = False, config: Config = None, as_json: Json = F
 
     It waits for transactions that run, and migrates all or nothing. A ledger of a newer version is left as it is, with exit code 1.
 
-    With --finish, records take a third of the room from the next start of each gateway on. A ledger that this version made needs no such step. It is
+    With --finish, records and attempts take less room from the next start of each gateway on, and indexes that only earlier versions use are removed. A ledger that this version made needs no such step. It is
     refused, with exit code 1, while a gateway of an earlier version lives.
     """
     from gateway.core.settings import without_password
@@ -70,17 +70,17 @@ def _migrate(settings: "Settings") -> tuple[str, str]:
 
 
 def _finish(settings: "Settings") -> bool:
-    """Let gateways store short bodies; False if they may already. Raises `errors.LedgerUnavailable`."""
+    """Let gateways store what this version reads; False if they may already. Raises `errors.LedgerUnavailable`."""
     from gateway.core.times import SystemClock
     from gateway.ledger.store.database import open_store, unavailable
-    from gateway.ledger.store.shortener import allow_short_bodies
+    from gateway.ledger.store.generations import allow_all
     from gateway.ledger.store.statements import Session
 
     store = open_store(settings.ledger_url)
     try:
         with store.connect(writes=True) as connection, unavailable():
             store.lock(connection)
-            changed = allow_short_bodies(Session(connection), SystemClock().now())
+            changed = allow_all(Session(connection), SystemClock().now())
             connection.commit()
     finally:
         store.close()

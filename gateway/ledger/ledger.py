@@ -20,6 +20,7 @@ from gateway.core.model.outcome import Sent
 from gateway.core.model.verdict import Decision
 from gateway.core.off_loop import mutation_size, off_loop
 from gateway.core.ports import Activity
+from gateway.core.records.asked import VERSION
 from gateway.core.records.record import Record
 from gateway.ledger.ask import context_ledger, lists, mutation_lives, record_search, time_box_queries
 from gateway.ledger.ask.actor_keys import keys_of
@@ -121,6 +122,8 @@ class SqlLedger:
         self._checkpoint = checkpoint
         self._anchor = Anchor(store, keys.chain, checkpoint, end=end) if checkpoint is not None else None
         self._writer = Writer(store, keys.chain, self._anchor, seen=end, shortener=shortener)
+        self.asked_version = VERSION if shortener is not None and shortener.leaves_out else 1
+        """That of packed questions which every program on this ledger reads."""
         self._hot_reader = Reader(store, "hot-reader")
         self._query_reader = Reader(store, "query-reader")
         self._activity = mutation_lives.ActivityCounts()
@@ -199,7 +202,9 @@ class SqlLedger:
         Raises what `decide` raises, and `errors.PolicyInvalid` for an invalid obligation; nothing was then stored.
         """
         size = mutation_size(mutation)
-        write = await off_loop(size, lambda: write_set(mutation, facts, decision, owner=self._owner))
+        write = await off_loop(
+            size, lambda: write_set(mutation, facts, decision, owner=self._owner, asked_version=self.asked_version)
+        )
         return await self.write(lambda transaction: decide(transaction, write))
 
     async def record_outcome(self, mutation: Mutation, outcome: Sent, at: datetime) -> None:

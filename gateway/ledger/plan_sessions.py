@@ -58,7 +58,9 @@ class SqlPlanSessions:
         row = await self._keys.session_row(mutation.caller, motive=mutation.motive, lasts=lasts)
         opening = PlanOpening(key_id=str(row["id"]), until=from_text(str(row["expires_at"])), changes=changes)
         opened = replace(mutation, opens=opening)
-        write = await off_loop(mutation_size(opened), lambda: write_set(opened, facts, decision))
+        write = await off_loop(
+            mutation_size(opened), lambda: write_set(opened, facts, decision, asked_version=self._ledger.asked_version)
+        )
 
         def store(transaction: Transaction) -> None:
             decide(transaction, write)

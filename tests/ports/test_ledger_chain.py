@@ -6,15 +6,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.store.tables import METADATA
 from gateway.ledger.store.transaction import Transaction
 from tests.kit.bodies import sample_record
 from tests.kit.stores import KEYS
@@ -145,14 +142,6 @@ async def test_a_tail_cut_off_is_found_where_an_attempt_names_it(store_url: str)
             )
         with pytest.raises(LedgerBroken, match=r"^Record 16 "):
             await ledger.verify()
-
-
-async def test_the_schema_is_the_sum_of_its_steps(store_url: str) -> None:
-    async with open_ledger(store_url, KEYS):
-        pass
-    with raw(store_url) as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, METADATA) == []
 
 
 async def test_a_store_of_a_newer_sentinel_is_left_alone(store_url: str) -> None:

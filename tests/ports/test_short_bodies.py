@@ -1,5 +1,6 @@
 """Bodies that are stored short: every reader sees whole ones, a change shows, and programs of earlier versions never meet them."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -7,14 +8,19 @@ import pytest
 from sqlalchemy import text
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable
+from gateway.core.model.outcome import Applied, Reply
 from gateway.core.ports import RecordQuery
+from gateway.core.records.asked import VERSION
 from gateway.core.records.record import Record, Stage
 from gateway.ledger.ask.view_query import ask_views
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.store.shortener import allow_short_bodies
+from gateway.ledger.store.generations import allow_all
+from gateway.ledger.store.tables import FIRST_PREVIOUS
 from gateway.ledger.store.transaction import Transaction
+from tests.kit import nouns
 from tests.kit.bodies import sample_record
 from tests.kit.stores import KEYS
+from tests.ports.test_ledger import effect, facts, mutation
 from tests.ports.test_ledger_chain import raw
 
 COUNT = 60
@@ -106,9 +112,59 @@ def _as_used_before(url: str) -> None:
             connection.execute(text("ALTER TABLE forms ENABLE TRIGGER USER"))
 
 
+async def _applied(ledger: SqlLedger, number: int, reply: Reply) -> None:
+    change = mutation(effect(number, address=f"aws_autoscaling_group.g{number}"), actor="ann", key=f"k{number}")
+    await ledger.record_decision(change, facts(change), nouns.decision())
+    await ledger.record_outcome(change, Applied(reply=reply, request_id=f"request-{number}"), NOW)
+
+
+REPLIES: dict[str, Callable[[int], bytes]] = {
+    "XML": lambda n: f'<R xmlns="http://a"><Id>request-{n:030}</Id><S>é %</S></R>'.encode(),
+    "JSON": lambda n: f'{{"Id":"request-{n:030}","Size":{n},"Name":"é %1$s"}}'.encode(),
+    "lines": lambda n: f"a\n{n}\n".encode(),
+    "empty": lambda _: b"",
+    "bytes": lambda n: b"\xff" + str(n).encode(),
+    "with a null": lambda n: b"\0" + str(n).encode(),
+    "with the mark": lambda n: b"\x01" + str(n).encode(),
+}
+
+
+@pytest.mark.parametrize("kind", REPLIES)
+async def test_a_repeat_gets_the_reply_as_it_was(store_url: str, kind: str) -> None:
+    made = REPLIES[kind]
+    async with open_ledger(store_url, KEYS) as ledger:
+        for number in range(COUNT):
+            body = made(number)
+            headers = (("Content-Type", "text/xml"), ("x-amzn-RequestId", f"request-{number:030}"))
+            await _applied(ledger, number, Reply(status=200, headers=headers, body=body))
+        for number in (0, COUNT - 1):
+            found = await ledger.attempt("ann", f"k{number}")
+            assert found is not None
+            assert isinstance(found.outcome, Applied)
+            assert found.outcome.reply.body == made(number)
+            assert dict(found.outcome.reply.headers)["x-amzn-RequestId"] == f"request-{number:030}"
+        assert await ledger.verify() == 2 * COUNT
+    with raw(store_url) as connection:
+        short = connection.execute(text("SELECT count(*) FROM attempts WHERE substr(reply_headers, 1, 1) = :m"), {"m": "\x01"})  # fmt: skip
+        assert (short.scalar_one() > COUNT / 2) == (kind in ("XML", "JSON", "empty"))
+        assert connection.execute(text("SELECT count(*) FROM attempts WHERE owner <> ''")).scalar_one() == 0
+        assert connection.execute(text("SELECT count(*) FROM records WHERE previous <> ''")).scalar_one() == 0
+        connection.execute(text("UPDATE attempts SET reply_headers = replace(reply_headers, '200', '201') || ' '"))
+    async with open_ledger(store_url, KEYS) as ledger:
+        with pytest.raises(LedgerBroken, match="`reply` is not what record"):
+            await ledger.verify()
+
+
+async def test_each_record_is_read_with_the_hash_of_the_one_before(store_url: str) -> None:
+    async with open_ledger(store_url, KEYS) as ledger:
+        await write(ledger, 3)
+        read = await ledger.records(RecordQuery(newest_first=False, limit=3))
+    assert [each.previous for each in read] == [FIRST_PREVIOUS, *(each.hash for each in read[:2])]
+
+
 async def _allow(ledger: SqlLedger) -> bool:
     def work(transaction: Transaction) -> bool:
-        return allow_short_bodies(transaction, NOW)
+        return allow_all(transaction, NOW)
 
     return await ledger.write(work)
 
@@ -124,6 +180,8 @@ async def test_bodies_are_whole_until_no_earlier_gateway_lives(store_url: str) -
             )
         await ledger.renew_lease(NOW, timedelta(seconds=10))
         await write(ledger)
+        await _applied(ledger, 1, Reply(status=200, headers=(), body=b"x"))
+        assert ledger.asked_version == 1
         with pytest.raises(LedgerUnavailable, match="A gateway of an earlier version holds"):
             await _allow(ledger)
         assert count_short(store_url) == 0
@@ -132,7 +190,12 @@ async def test_bodies_are_whole_until_no_earlier_gateway_lives(store_url: str) -
         assert await _allow(ledger)
         assert not await _allow(ledger)
     assert count_short(store_url) == 0
+    with raw(store_url) as connection:
+        assert connection.execute(text("SELECT count(*) FROM records WHERE previous = ''")).scalar_one() == 0
+        stored = connection.execute(text("SELECT reply_headers, reply_body, owner <> '' FROM attempts")).one()
+        assert (stored[0], bytes(stored[1]), bool(stored[2])) == ("[]", b"x", True)
     async with open_ledger(store_url, KEYS) as ledger:
         await write(ledger)
         assert count_short(store_url) > COUNT / 2
-        assert await ledger.verify() == 2 * COUNT
+        assert ledger.asked_version == VERSION
+        assert await ledger.verify() == 2 * COUNT + 2

@@ -16,8 +16,10 @@ from gateway.core.base85 import b85decode
 from gateway.core.model.json import Json, canonical
 from gateway.core.model.verdict import Asked
 
-VERSION: Final = 1
-"""Of the form, of the dictionary, and of the input document in it (`sentinel policy schema`)."""
+VERSION: Final = 2
+"""Of the form and of the dictionary, in what is written."""
+INPUT_VERSION: Final = 1
+"""Of the input document in every version (`sentinel policy schema`)."""
 LARGEST: Final = 4096 - 128
 """Characters of one decision's questions; more are left out of its record, and the rest of the member needs some too."""
 _LARGEST_TEXT: Final = 256 * 1024
@@ -38,26 +40,27 @@ class LeftOutFor(StrEnum):
 class RecordedAsked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The questions, or why they are left out."""
 
-    version: int = VERSION
+    version: int = 1
+    """The one that is not named in records, as it was the first."""
     packed: str = ""
     left_out: LeftOutFor | None = None
 
     @classmethod
-    def of(cls, asked: Sequence[Asked], judged: Json = None) -> "RecordedAsked | None":
+    def of(cls, asked: Sequence[Asked], judged: Json = None, version: int = VERSION) -> "RecordedAsked | None":
         """The form of these questions and of what contracts were judged on; None if nothing was asked.
 
-        If there is no room for both, it has the questions alone.
+        If there is no room for both, it has the questions alone. `version` is one that every reader knows.
         """
         if not asked:
             return None
         if not all(each.exact for each in asked):
             return cls(left_out=LeftOutFor.SECRET)
-        packed = _packed(asked, judged) or (_packed(asked, None) if judged is not None else None)
-        return cls(packed=packed) if packed is not None else cls(left_out=LeftOutFor.SIZE)
+        packed = _packed(asked, judged, version) or (_packed(asked, None, version) if judged is not None else None)
+        return cls(version=version, packed=packed) if packed is not None else cls(left_out=LeftOutFor.SIZE)
 
     def questions(self) -> tuple[Asked, ...]:
         """The questions. Raises ValueError for a text that no Sentinel of this version wrote."""
-        document = _unpacked(self.packed)
+        document = _unpacked(self.packed, self.version)
         documents = document["documents"]
         return tuple(
             Asked(
@@ -72,11 +75,11 @@ class RecordedAsked(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     def judged(self) -> Json:
         """What contracts were judged on; None if it is left out. Raises ValueError, and KeyError for a record from before that was kept."""
-        found: Json = _unpacked(self.packed)["judged"]
+        found: Json = _unpacked(self.packed, self.version)["judged"]
         return found
 
 
-def _packed(asked: Sequence[Asked], judged: Json) -> str | None:
+def _packed(asked: Sequence[Asked], judged: Json, version: int) -> str | None:
     """The packed questions, with what contracts were judged on; None if they are too large."""
     numbers: dict[int, int] = {}
     documents: list[Mapping[str, Json]] = []
@@ -88,16 +91,19 @@ def _packed(asked: Sequence[Asked], judged: Json) -> str | None:
     text = canonical({"asked": questions, "documents": documents, "judged": judged})
     if len(text) > _LARGEST_TEXT:  # never fits; deflating it would take longer than the decision
         return None
-    deflate = zlib.compressobj(level=6, zdict=_DICTIONARY)
+    deflate = zlib.compressobj(level=6, wbits=_wbits(version), zdict=DICTIONARIES[version])
     packed = base64.b85encode(deflate.compress(text) + deflate.flush()).decode()
     return packed if len(packed) <= LARGEST else None
 
 
 @functools.lru_cache(maxsize=_WORKING_ON)
-def _unpacked(packed: str) -> Any:
+def _unpacked(packed: str, version: int) -> Any:
     """What is packed, which nobody may change. Of one record both the questions and what was judged are asked for."""
+    if version not in DICTIONARIES:
+        message = f"The recorded questions have version {version}, which this Sentinel does not know."
+        raise ValueError(message)
     try:
-        inflate = zlib.decompressobj(zdict=_DICTIONARY)
+        inflate = zlib.decompressobj(wbits=_wbits(version), zdict=DICTIONARIES[version])
         text = inflate.decompress(b85decode(packed), _LARGEST_TEXT)
     except (ValueError, zlib.error) as error:
         message = f"The recorded questions cannot be unpacked: {error}."
@@ -108,8 +114,13 @@ def _unpacked(packed: str) -> Any:
     return msgspec.json.decode(text)
 
 
-# A change of one byte here makes every record of this version unreadable: a new dictionary is a new version.
-_DICTIONARY: Final = (
+def _wbits(version: int) -> int:
+    """Of zlib: from the second version on without a checksum, as the hash of the record is one."""
+    return zlib.MAX_WBITS if version == 1 else -zlib.MAX_WBITS
+
+
+# A change of one byte here makes every record of its version unreadable: a new dictionary is a new version.
+_FIRST: Final = (
     b'["arbitration","sentinel/arbitration/result",0,[],null]hmac_sha256"clm_01"cidr_blocks":["10.0.0.0/8"]"from_port":443,"to_port":"protocol":"tcp"'
     b'"aws_security_group."aws_iam_role."aws_iam_policy."aws_s3_bucket."aws_db_instance."aws_lambda_function."aws_sqs_queue.module."tags.'
     b'{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["Resource":"arn:aws:"Principal":{"AWS":"Service":"Condition":{"StringEquals":'
@@ -127,3 +138,21 @@ _DICTIONARY: Final = (
     b'"declared":true,"declared_value":null,"exists":true,"identity":{"name":"},"implied":false,"may_be":[],"may_change":[],"parts":[],"resource_type":"aws_autoscaling_group","upserted":false,"value":'
     b'}],"id":"mut_01","inner":[],"operation":"Put","parameters":{},"service":"ec2","understood":true},"now_ns":17,"security_groups":{"of":{},"rules":{}},"signals":[],"stack":"prod","stacks":["prod"]}]}'
 )
+# The document that most calls have, in the order of its members: what stands in the dictionary as a whole is one match.
+_SECOND: Final = _FIRST + (
+    b'{"asked":[["policy","sentinel/guardrails/result",0,[],null],["arbitration","sentinel/arbitration/result",0,[],null]],'
+    b'"documents":[{"caller":{"actor":"agent-","held_before":[],"kind":"agent","on_behalf_of":"","open_claims":0,"roles":[]},"claims":[{"actor":"agent-",'
+    b'"address":"aws_","attribute":"desired_capacity","evidence":["INC-"],"id":"clm_01m","intent":"availability","kind":"agent","motivation":"incident",'
+    b'"proven":null,"relation":"same","resource_type":"aws_","since_ns":17","unsettled":false,"until":"2026-1-T:00.000000Z","until_ns":17,"value":1}],'
+    b'"cost":{"dated":"2026-0","known_cents":0,"monthly_cents":null,"unknown":["aws_"],"unknown_count":1},"dependants":[],"flips":{},"mode":"enforce",'
+    b'"motive":{"evidence":["INC-"],"intent":"availability","motivation":"incident","proven":null,"text":"","wanted_seconds":null},"mutation":{"account":"",'
+    b'"accounts":[],"class":"mutation","controls":[],"effects":[{"action":"set","address":"aws_","attribute":"desired_capacity","basis":"hand","before":1,'
+    b'"by":"","changes":true,"contract":{"critical":false,"managed_by_agent":true,"owner":"team-","prevent_delete":false},"declared":true,'
+    b'"declared_value":1,"exists":true,"identity":{"name":""},"implied":false,"may_be":[],"may_change":[],"parts":[],'
+    b'"resource_type":"aws_autoscaling_group","upserted":false,"value":1}],"id":"mut_01m","inner":[],"operation":"Set","parameters":{},"region":"us-east-1",'
+    b'"regions":{},"service":"autoscaling","understood":true},"now_ns":17,"security_groups":{"of":{},"rules":{}},"signals":[],"stack":"","stacks":[""]}],'
+    b'"judged":{"effects":[{"disputed":true}],"resources":{"aws_":{"before":{"arn":"arn:aws:autoscaling:us-east-1:autoScalingGroup:autoScalingGroupName/",'
+    b'"desired_capacity":1,"id":"","max_size":1,"min_size":1,"name":"","tag":[]},"dependants":[],"exists":true}}}}'
+)
+DICTIONARIES: Final = {1: _FIRST, 2: _SECOND}
+"""By version."""

@@ -7,7 +7,7 @@ that are still there are removed by it.
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import bindparam, delete, func, insert, literal_column, select
 
 from gateway.core.errors import LedgerBroken, LedgerUnavailable, SentinelError, SettingsInvalid
 from gateway.core.failpoints import Point, failpoint
@@ -33,7 +33,7 @@ from gateway.ledger.signed_directory import check_files, sync_directory
 from gateway.ledger.store.database import Store, unavailable
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Session, Statement
-from gateway.ledger.store.tables import RECORDS, RESOURCES
+from gateway.ledger.store.tables import PREVIOUS, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import to_text
 
 _FIRST_SINCE: Final = Statement(
@@ -47,6 +47,19 @@ _SEQS: Final = Statement(
     .order_by(RECORDS.c.seq)
     .limit(bindparam("most"))
 )
+_SAYING_LESS: Final = Statement(
+    select(RECORDS.c.seq).where(
+        RECORDS.c.seq > bindparam("after"),
+        RECORDS.c.seq <= bindparam("last"),
+        RECORDS.c.previous == literal_column("''"),
+    )
+)
+_WITH_PREVIOUS: Final = Statement(
+    select(*(PREVIOUS if column is RECORDS.c.previous else column for column in RECORDS.columns)).where(
+        RECORDS.c.seq == bindparam("seq")
+    )
+)
+_KEEP: Final = Statement(insert(RECORDS))
 _REMOVE_RECORDS: Final = Statement(
     delete(RECORDS).where(RECORDS.c.seq >= bindparam("first"), RECORDS.c.seq <= bindparam("last"))
 )
@@ -273,9 +286,10 @@ def _remove(store: Store, keys: LedgerKeys) -> int:
             if not seqs:
                 connection.rollback()
                 return removed
+            said = _say_previous(session, position, seqs[-1] + 1, stays)
             position = seqs[-1]
             runs = _runs([seq for seq in seqs if seq not in stays])
-            if not runs:
+            if not runs and not said:
                 connection.rollback()
                 continue
             for first, last in runs:
@@ -283,6 +297,16 @@ def _remove(store: Store, keys: LedgerKeys) -> int:
                 removed += session.change(_REMOVE_RECORDS, {"first": first, "last": last})
             connection.commit()
             failpoint(Point.RECORDS_REMOVED)
+
+
+def _say_previous(session: Session, after: int, last: int, stays: Collection[int]) -> int:
+    """Let the records that stay between these numbers have the hash of the one before, which may leave; how many had not."""
+    seqs = [seq for seq in session.column(_SAYING_LESS, {"after": after, "last": last}) if seq in stays]
+    for seq in seqs:
+        for row in session.fetch(_WITH_PREVIOUS, {"seq": seq}):
+            session.change(_REMOVE_RECORDS, {"first": seq, "last": seq})
+            session.change(_KEEP, dict(zip(RECORDS.columns.keys(), row, strict=True)))
+    return len(seqs)
 
 
 def _runs(seqs: list[int]) -> list[tuple[int, int]]:

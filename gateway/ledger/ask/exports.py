@@ -22,7 +22,7 @@ from gateway.ledger.chain.archived import archives
 from gateway.ledger.chain.hashes import START, ChainRow, verified_records
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Among, Query, Session, Statement, Values, unindexed
-from gateway.ledger.store.tables import BODY, EXPORTS, RECORDS, RESOURCES
+from gateway.ledger.store.tables import BODY, EXPORTS, PREVIOUS, RECORDS, RESOURCES
 
 
 class ExportPosition(NamedTuple):
@@ -61,7 +61,7 @@ _SIZES: Final = Statement(
     .limit(bindparam("most"))
 )
 _SINCE: Final = Query(
-    select(RECORDS.c.seq, RECORDS.c.previous.label("hash"))
+    select(RECORDS.c.seq, PREVIOUS.label("hash"))
     .where(RECORDS.c.at >= bindparam("since"))
     .order_by(RECORDS.c.seq)
     .limit(1),

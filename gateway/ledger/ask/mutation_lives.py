@@ -147,9 +147,10 @@ def _counted(
     values |= {"last": last, **({"actor": actor} if actor else {})}
     later = " ".join(f"WHEN seq >= :first_{place} THEN {place:d}" for place in reversed(range(len(firsts))))
     selects = []
+    postgresql = session.connection.dialect.name == "postgresql"
     for number, kind in enumerate(kinds):
-        values |= {f"{name}_{number}": value for name, value in kind._asdict().items()}
-        same = " AND ".join([*(["actor = :actor"] if actor else []), *(f"{name} = :{name}_{number}" for name in kind._fields)])  # fmt: skip
+        same = kind.condition(number, values, postgresql=postgresql)
+        same = f"actor = :actor AND {same}" if actor else same
         counted = f"SELECT verdict, CASE {later} END AS span, count(*) FROM records"  # noqa: S608  the names are ours
         selects.append(f"{counted} WHERE {same} AND seq >= :first_0 AND seq <= :last GROUP BY verdict, span")
     statement = text(" UNION ALL ".join(selects))

@@ -1,7 +1,8 @@
 """Finds records for people and for the reconciler. The cost of a question follows the size of its answer, not of the ledger.
 
 Records of one kind agree in stage, verdict, intent and motivation, and in whether they have evidence or leave something to a human. There are
-few kinds, however many records there are. An index holds the records of one kind one after the other: of all actors, of one actor, or of one key.
+few kinds, however many records there are. An index holds the records of one kind one after the other: of all actors, of one actor, or of one key. On
+PostgreSQL one number stands for the kind there.
 A search merges the lists of the kinds that its filter allows, and reads each list only as far as needed. It then reads those records, and
 tests each for the conditions that the lists do not cover.
 """
@@ -12,7 +13,20 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, bindparam, exists, func, or_, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+    text,
+)
 
 from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
@@ -20,7 +34,7 @@ from gateway.core.records.record import Record, Stage
 from gateway.ledger.store.rows import RecordRow
 from gateway.ledger.store.serialize import record_from_row
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement, Values, columns, unindexed
-from gateway.ledger.store.tables import KIND, RECORDS, RESOURCES
+from gateway.ledger.store.tables import KIND, KIND_NUMBER, RECORDS, RESOURCES
 from gateway.ledger.store.timestamps import to_text
 
 LAST: Final = 2**63 - 1
@@ -37,13 +51,18 @@ class SortedList:
 
     table: str
     equal: Values = field(default_factory=dict)
+    kind: "RecordKind | None" = None
+    """Records of this kind."""
     tested: Values = field(default_factory=dict)
     """Values of columns of the record. No index is chosen by them: each row of the list is tested."""
 
-    def select(self, number: int, values: dict[str, SqlValue]) -> str:
+    def select(self, number: int, values: dict[str, SqlValue], *, postgresql: bool) -> str:
         """The numbers as a SELECT. Its parameters have the number of the list in their names, and are added to `values`."""
         values |= {f"{column}_{number}": value for column, value in {**self.equal, **self.tested}.items()}
         conditions = [f"{column} = :{column}_{number}" for column in self.equal]
+        conditions += ["key_id <> ''"] if "key_id" in self.equal else []  # what the index is of
+        if self.kind is not None:
+            conditions.append(self.kind.condition(number, values, postgresql=postgresql))
         conditions += ["seq > :after", "seq < :before", *self._test(number)]
         return f"SELECT seq FROM {self.table} WHERE {' AND '.join(conditions)}"  # noqa: S608  the names are ours
 
@@ -71,8 +90,9 @@ def merge_lists(connection: Connection, lists: Sequence[SortedList], query: Reco
 def _merge_some(connection: Connection, lists: Sequence[SortedList], query: RecordQuery, most: int) -> list[int]:
     values: dict[str, SqlValue] = {"after": query.after_seq, "before": query.before_seq or LAST}
     order = f"ORDER BY seq {'DESC' if query.newest_first else 'ASC'} LIMIT {most:d}"
-    selects = [each.select(number, values) for number, each in enumerate(lists)]
-    if connection.dialect.name != "sqlite":
+    postgresql = connection.dialect.name == "postgresql"
+    selects = [each.select(number, values, postgresql=postgresql) for number, each in enumerate(lists)]
+    if postgresql:
         # SQLite merges the lists row by row. PostgreSQL would read them whole, so each has a limit of its own.
         selects = [f"({select} {order})" for select in selects]
     statement = text(f"SELECT seq FROM ({' UNION ALL '.join(selects)}) AS lists {order}")  # noqa: S608  the lists' own SQL
@@ -118,7 +138,8 @@ def _completed(connection: Connection, query: RecordQuery) -> RecordQuery | None
         query = replace(query, stage=stage) if asked else query
     if query.key_id and query.actor:
         # A key is one actor's, so any record of it tells whose: of another's, all of its records would be read for nothing.
-        owner = connection.execute(select(RECORDS.c.actor).where(RECORDS.c.key_id == query.key_id).limit(1)).scalar()
+        keyed = and_(RECORDS.c.key_id == query.key_id, RECORDS.c.key_id != literal_column("''"))
+        owner = connection.execute(select(RECORDS.c.actor).where(keyed).limit(1)).scalar()
         return query if owner == query.actor else None
     return query
 
@@ -214,7 +235,7 @@ def lists_of(session: Session, query: RecordQuery) -> list[SortedList] | None:
     if query.resource and len(addresses) <= FEW_ADDRESSES:
         return [SortedList(table="record_resources", equal={"address": each}, tested=asked) for each in addresses]
     owner = {own: asked[own]} if own else {}
-    return [SortedList(table="records", equal={**owner, **kind._asdict()}) for kind in kinds] or None
+    return [SortedList(table="records", equal=owner, kind=kind) for kind in kinds] or None
 
 
 def _in_time(connection: Connection, query: RecordQuery) -> list[int] | None:
@@ -273,10 +294,34 @@ class RecordKind(NamedTuple):
         own: dict[str, SqlValue] = self._asdict()
         return all(own.get(name, value) == value for name, value in asked_values(query).items())
 
+    def condition(self, number: int, values: dict[str, SqlValue], *, postgresql: bool) -> str:
+        """The condition for records of this kind. Its parameters have `number` in their names, and are added to `values`."""
+        if not postgresql:
+            values |= {f"{name}_{number}": value for name, value in self._asdict().items()}
+            return " AND ".join(f"{name} = :{name}_{number}" for name in self._fields)
+        values[f"kind_{number}"] = " ".join(map(str, self))
+        return f"{KIND_NUMBER} = hashtextextended(CAST(:kind_{number} AS text), 0)"
+
 
 def record_kinds(session: Session, own: str = "", value: SqlValue = "") -> Sequence[RecordKind]:
     """The kinds that there are, each found by a few steps in an index; with `own` those of the records with this `value` in that column."""
-    return session.rows(KINDS_BY[own], {"who": value} if own else {})
+    values: Values = {"who": value} if own else {}
+    if session.connection.dialect.name == "postgresql":
+        return [RecordKind._make(row) for row in session.fetch(KINDS_BY_NUMBER[own], values)]
+    return session.rows(KINDS_BY[own], values)
+
+
+def _kinds_by_number(own: str) -> Statement:
+    """From the number of each kind to the next one, on PostgreSQL."""
+    owned = {"": "true", "key_id": "key_id = :who AND key_id <> ''"}.get(own, f"{own} = :who")
+    read = f"SELECT {KIND_NUMBER} AS number, {', '.join(KIND)} FROM records WHERE {owned}"  # noqa: S608  the names are ours
+    following = f"{read} AND {KIND_NUMBER} > kinds.number ORDER BY 1 LIMIT 1"
+    found = f"({read} ORDER BY 1 LIMIT 1) UNION ALL SELECT later.* FROM kinds CROSS JOIN LATERAL ({following}) AS later"  # noqa: S608  the same
+    return Statement(text(f"WITH RECURSIVE kinds AS ({found}) SELECT {', '.join(KIND)} FROM kinds"))  # noqa: S608  the same
+
+
+KINDS_BY_NUMBER: Final = {own: _kinds_by_number(own) for own in ("", "actor", "key_id")}
+"""`KINDS_BY` on PostgreSQL."""
 
 
 def _kinds(own: str) -> Select[Any]:

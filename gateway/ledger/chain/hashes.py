@@ -11,9 +11,8 @@ from gateway.core.errors import LedgerBroken
 from gateway.core.hmac_sha256 import hmac_sha256
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Session, Statement, columns
-from gateway.ledger.store.tables import RECORDS, RESOURCES
+from gateway.ledger.store.tables import FIRST_PREVIOUS, PREVIOUS, RECORDS, RESOURCES
 
-FIRST_PREVIOUS: Final = "0" * 64
 VERSION: Final = 1
 """The version of the records. Their hashes are keyed, and cover their rows in `record_resources`."""
 HASHED: Final = (
@@ -59,7 +58,10 @@ START: Final = ChainEndRow(0, FIRST_PREVIOUS)
 """The end of an empty chain."""
 
 _RECORDS_AFTER: Final = Statement(
-    select(*columns(RECORDS, ChainRow)).where(RECORDS.c.seq > bindparam("after")).order_by(RECORDS.c.seq)
+    # `previous` as it is stored: who reads one record after the other knows the hash of the one before.
+    select(*(RECORDS.c.previous if each is PREVIOUS else each for each in columns(RECORDS, ChainRow)))
+    .where(RECORDS.c.seq > bindparam("after"))
+    .order_by(RECORDS.c.seq)
 )
 _RESOURCES_AFTER: Final = Statement(
     select(RESOURCES.c.address, RESOURCES.c.attribute, RESOURCES.c.seq)
@@ -162,6 +164,8 @@ def _verified(
         while resource[_RESOURCE_SEQ] == seq:
             pairs.append(resource[:_RESOURCE_SEQ])
             resource = next(resources, _NO_RESOURCE)
+        if not row[_PREVIOUS]:
+            row = (*row[:_PREVIOUS], previous, row[_HASH])  # noqa: PLW2901  it is the same row
         said = keyed_hash(key, row[_PREVIOUS], row[:_BODY], pairs, row[_BODY])
         if seq != expected or row[_PREVIOUS] != previous or said != row[_HASH] or version != VERSION:
             raise LedgerBroken(_fault(ChainRow._make(row), expected, previous))

@@ -13,7 +13,7 @@ from gateway.core.model.facts import Facts, Subject
 from gateway.core.model.json import Json, canonical_text
 from gateway.core.model.mutation import CallClass, Effect, EffectAction, InnerCall, Mutation
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
-from gateway.core.records.asked import RecordedAsked
+from gateway.core.records.asked import VERSION, RecordedAsked
 from gateway.core.records.decided import (
     DecidedBody,
     RecordedAttempt,
@@ -60,10 +60,11 @@ def decided_body(
     claims: Sequence[Claim],
     *,
     owner: str = "",
+    asked_version: int = VERSION,
 ) -> DecidedBody[Any]:
     """The body: who asked, for what call and why, what it does, what was decided on which facts, and which claims it takes.
 
-    `owner` is the gateway that will send the call.
+    `owner` is the gateway that will send the call; `asked_version` that of the packed questions.
     """
     caller, sender = mutation.caller, mutation.sender
     sent = decision.carried_out and mutation.opens is None
@@ -99,7 +100,7 @@ def decided_body(
         plan=_plan(mutation) if decision.carried_out else None,
         part=_part(mutation),
         inner=_inner(mutation.inner, MAX_DENIED_PARAMETERS if _is_refused(decision) else MAX_INNER_PARAMETERS),
-        asked=RecordedAsked.of(decision.asked, judged_on(mutation, facts) if decision.asked else None),
+        asked=RecordedAsked.of(decision.asked, judged_on(mutation, facts) if decision.asked else None, asked_version),
     )
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, exists, insert, select, update
 from gateway.core.errors import LedgerBroken
 from gateway.core.failpoints import Point, failpoint
 from gateway.ledger.decide.settlement import STOPPED, doubt
+from gateway.ledger.store.generations import READS
 from gateway.ledger.store.rows import AttemptRow
 from gateway.ledger.store.statements import Query, Statement
 from gateway.ledger.store.tables import ATTEMPTS, IN_FLIGHT, LEASES
@@ -23,8 +24,6 @@ _BEGIN: Final = Statement(insert(LEASES))
 _END: Final = Statement(delete(LEASES).where(LEASES.c.owner == bindparam("who")))
 _END_EXPIRED: Final = Statement(delete(LEASES).where(LEASES.c.until <= bindparam("now")))
 _STANDING: Final = Statement(select(LEASES.c.owner).where(LEASES.c.until > bindparam("now")))
-READS: Final = 1
-"""This version reads short bodies (`store/forms.py`)."""
 _MARK: Final = "."
 """Between the id of a gateway and the mark of its master key."""
 _ABANDONED: Final = Query.of(
@@ -45,7 +44,7 @@ def renew(transaction: Transaction, owner: str, at: datetime, until: datetime) -
     """Begin or extend the lease of a gateway. Raises `errors.LedgerBroken` if a gateway with another master key has one."""
     if transaction.change(_RENEW, {"who": owner, "new_until": to_text(until)}) == 0:
         _require_same_key(transaction, owner, at)
-        transaction.change(_BEGIN, {"owner": owner, "until": to_text(until), "reads": READS})
+        transaction.change(_BEGIN, {"owner": owner, "until": to_text(until), "reads": READS.value})
 
 
 def _require_same_key(transaction: Transaction, owner: str, at: datetime) -> None:

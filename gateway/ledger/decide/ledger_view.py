@@ -26,7 +26,7 @@ from gateway.ledger.decide.claims import open_claims
 from gateway.ledger.decide.handovers import Handovers
 from gateway.ledger.decide.stops import standing_stops
 from gateway.ledger.store.rows import ApprovalRow, AttemptOutcomeRow, ClaimRow, HolderRow, ValueRow
-from gateway.ledger.store.serialize import claim_from_row
+from gateway.ledger.store.serialize import claim_from_row, reply_parts
 from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import (
@@ -253,8 +253,9 @@ def _outcome(row: AttemptOutcomeRow) -> Outcome | None:
             reason=f"This attempt was applied before (AWS request {row.request_id}), but its reply was not kept because it is "
             "large or may hold a secret. Read the resource itself.",
         )
-    headers = tuple((name, value) for name, value in json.loads(row.reply_headers))
-    reply = Reply(status=row.reply_status, headers=headers, body=bytes(row.reply_body or b""))
+    told, body = reply_parts(row.reply_headers, row.reply_body)
+    headers = tuple((name, value) for name, value in json.loads(told))
+    reply = Reply(status=row.reply_status, headers=headers, body=body)
     return Applied(reply=reply, request_id=row.request_id)
 
 

@@ -153,7 +153,9 @@ _CLOSING: Final = (
     "reply_status",
     "reply_headers",
     "reply_body",
+    "owner",
 )
+_FINAL: Final = (AttemptState.APPLIED, AttemptState.FAILED)
 _ATTEMPT: Final = Query.of(ATTEMPTS, AttemptRow, ATTEMPTS.c.mutation_id == bindparam("mutation"))
 _CLOSE_ATTEMPT: Final = Statement(
     update(ATTEMPTS)
@@ -382,6 +384,9 @@ def _close(
     key: str | None = None,
 ) -> None:
     """Store the attempt's state. `key` is the idempotency key that it keeps; None frees it for a new attempt."""
+    headers, body = (
+        (None, None) if reply is None else transaction.stored_reply(canonical_text(reply.headers), reply.body)
+    )
     values = {
         "mutation": attempt.mutation_id,
         "new_state": state.value,
@@ -389,8 +394,9 @@ def _close(
         "new_reason": reason,
         "new_idempotency_key": key,
         "new_reply_status": reply.status if reply else None,
-        "new_reply_headers": canonical_text(reply.headers) if reply else None,
-        "new_reply_body": reply.body if reply else None,
+        "new_reply_headers": headers,
+        "new_reply_body": body,
+        "new_owner": "" if state in _FINAL and transaction.forgets_owners else attempt.owner,
     }
     transaction.change(_CLOSE_ATTEMPT, values)
 

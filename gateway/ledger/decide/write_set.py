@@ -25,6 +25,7 @@ from gateway.core.model.mutation import Effect, EffectAction, Mutation
 from gateway.core.model.path import WHOLE
 from gateway.core.model.stop import Reach
 from gateway.core.model.verdict import Decision, Verdict
+from gateway.core.records.asked import VERSION
 from gateway.core.records.codec import encode
 from gateway.core.records.decided import DecidedBody, LeftOut, RecordedInnerCalls
 from gateway.core.records.record import Record, to_members
@@ -152,8 +153,10 @@ class WriteSet:
         )
 
 
-def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "") -> WriteSet:
-    """Everything that a decision stores; `owner` is the gateway that will send the call.
+def write_set(
+    mutation: Mutation, facts: Facts, decision: Decision, *, owner: str = "", asked_version: int = VERSION
+) -> WriteSet:
+    """Everything that a decision stores; `owner` is the gateway that will send the call, `asked_version` that of the packed questions.
 
     Raises `errors.PolicyInvalid` for an invalid obligation, `errors.CallTooLarge` for a name that no index can hold.
     """
@@ -162,7 +165,7 @@ def write_set(mutation: Mutation, facts: Facts, decision: Decision, *, owner: st
     if len(subjects) != len(mutation.effects):
         subjects = [None] * len(mutation.effects)
     claims = _claims(mutation, facts, decision, subjects) if decision.carried_out else ()
-    body = decided_body(mutation, facts, decision, subjects, claims, owner=owner)
+    body = decided_body(mutation, facts, decision, subjects, claims, owner=owner, asked_version=asked_version)
     return WriteSet(
         mutation=mutation,
         facts=facts,

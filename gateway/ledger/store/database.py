@@ -244,6 +244,7 @@ def _sentence(error: BaseException | None) -> str:
     reason = str(error).strip().partition("\n")[0]
     known = {
         "locked": "another process is writing to it for too long. Try again",
+        "lock timeout": "another process uses it for too long. Try again",
         "full": "the disk is full. Free some space and try again",
         "readonly": "it is read-only. Give the gateway's user write permission",
         "unable to open": "it cannot be opened. Check its path and permissions",

@@ -10,7 +10,7 @@ from gateway.core.errors import LedgerUnavailable
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "v0007"
+HEAD = "v0008"
 """The newest revision, so that opening a current database loads no migration."""
 
 

@@ -147,6 +147,7 @@ class AttemptRow(NamedTuple):
     stack: str
     idempotency_key: str | None
     state: str
+    owner: str
 
 
 class DoubtRow(NamedTuple):

@@ -82,10 +82,19 @@ def _undone(text: str) -> Undone | None:
 
 
 def reply_digest(status: object, headers: object, body: bytes | None) -> str:
-    """The SHA-256 of a stored reply, 64 hex digits; empty if none was stored. Headers are canonical JSON text, so no newline is in them."""
+    """The SHA-256 of a stored reply, 64 hex digits; empty if none was stored."""
     if status is headers is body is None:
         return ""
-    return hashlib.sha256(f"{status}\n{headers}\n".encode() + bytes(body or b"")).hexdigest()
+    told, content = reply_parts(str(headers), body)
+    return hashlib.sha256(f"{status}\n{told}\n".encode() + content).hexdigest()
+
+
+def reply_parts(headers: str, body: bytes | None) -> tuple[str, bytes]:
+    """The headers of a stored reply as JSON text, and its body, which may be in a line below them. Canonical JSON has no newline in it."""
+    if body is not None:
+        return headers, bytes(body)
+    told, _, below = headers.partition("\n")
+    return told, below.encode()
 
 
 def record_from_row(row: RecordRow) -> Record:

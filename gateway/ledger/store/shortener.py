@@ -1,14 +1,12 @@
-"""Learns the forms of bodies from those that are written, and gives bodies their short form."""
+"""Learns the forms of bodies and replies from those that are written, and gives them their short form."""
 
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, insert, select
 
-from gateway.core.errors import LedgerUnavailable
 from gateway.ledger.store.forms import (
     LARGEST,
     MARK,
@@ -19,9 +17,9 @@ from gateway.ledger.store.forms import (
     whole,
     written_form,
 )
+from gateway.ledger.store.generations import Generation, allowed
 from gateway.ledger.store.statements import Query, Session, Statement
-from gateway.ledger.store.tables import FORMS, LEASES
-from gateway.ledger.store.timestamps import to_text
+from gateway.ledger.store.tables import FORMS
 
 MOST_FORMS: Final = 500
 """Most forms of a ledger that give whole bodies. Bodies that none of them fits are stored whole."""
@@ -49,18 +47,26 @@ _VALUE: Final = re.compile(
     r'|"([^"\\]*(?:\\.[^"\\]*)*)"|(?<=[:,\[])(-?\d[-+.\deE]*)'
 )
 
+_REPLY: Final = "reply"
+"""In the place of a stage: replies have forms of their own."""
+_MOST_OF_REPLIES: Final = 200
+"""Most forms that give whole replies, so that bodies are left some."""
+_REPLY_VALUE: Final = re.compile(
+    # As in bodies, and the texts between the tags of XML.
+    r'"[^"\\]*":|""|"([^"\\]*(?:\\.[^"\\]*)*)"|(?<=[:,\[])(-?\d[-+.\deE]*)|(?<=>)([^<>"]+)(?=<)'
+)
+
 _IS_STORED: Final = Statement(select(FORMS.c.text).where(FORMS.c.key == bindparam("which")))
 _STORE: Final = Statement(insert(FORMS))
 _BASES: Final = Query.of(FORMS, Form, FORMS.c.base == "", FORMS.c.key != "", order_by=(FORMS.c.key,))
-_OLDER: Final = Statement(select(LEASES.c.owner).where(LEASES.c.until > bindparam("now"), LEASES.c.reads == 0))
-_ALLOWED: Final = Form("", "", 0, "")
-"""What says that bodies may be short; its key is empty."""
 
 
 def shortener_of(session: Session) -> "Shortener | None":
     """What shortens the bodies of this ledger; None as long as programs that cannot read them may use it."""
-    allowed = session.scalar(_IS_STORED, {"which": ""}) is not None
-    return Shortener(session.rows(_BASES, {})) if allowed else None
+    generation = allowed(session)
+    if generation < Generation.SHORT_BODIES:
+        return None
+    return Shortener(session.rows(_BASES, {}), generation)
 
 
 def store_forms(session: Session, forms: Mapping[str, Form]) -> Sequence[str]:
@@ -73,28 +79,6 @@ def store_forms(session: Session, forms: Mapping[str, Form]) -> Sequence[str]:
         if found in (None, form.text):
             stored.append(key)
     return stored
-
-
-def allow_short_bodies(session: Session, now: datetime) -> bool:
-    """Let every program write short bodies from its next start on; False if they may already. The write lock is held.
-
-    Raises `errors.LedgerUnavailable` while a gateway lives that cannot read them.
-    """
-    if session.scalar(_IS_STORED, {"which": ""}) is not None:
-        return False
-    if older := session.column(_OLDER, {"now": to_text(now)}):
-        count = (
-            "A gateway of an earlier version holds"
-            if len(older) == 1
-            else f"{len(older)} gateways of an earlier version hold"
-        )
-        message = (
-            f"{count} a lease of this ledger still, and could not read what this version would write. Nothing was changed. "
-            "End what is of an earlier version, wait until its leases have run out, and try again."
-        )
-        raise LedgerUnavailable(message)
-    session.change(_STORE, {"key": "", **_ALLOWED._asdict()})
-    return True
 
 
 class _Fixed(NamedTuple):
@@ -185,10 +169,15 @@ class _Learned(NamedTuple):
 
 
 class Shortener:
-    """Gives bodies their short form, and learns forms. For one thread."""
+    """Gives bodies and replies their short form, and learns forms. For one thread."""
 
-    def __init__(self, stored: Iterable[Form]) -> None:
-        """Knows the stored forms that give whole bodies. Those on a base are learned again: they are many, and only the latest are of use."""
+    def __init__(self, stored: Iterable[Form], generation: Generation = Generation.COMPACT) -> None:
+        """Knows the stored forms that give whole bodies. Those on a base are learned again: they are many, and only the latest are of use.
+
+        `generation` is what programs on this ledger read.
+        """
+        self.leaves_out = generation >= Generation.COMPACT
+        """Whether what other rows say is left out too: the hash of the record before, who sent an attempt that has ended."""
         self._bases: defaultdict[str, list[_Base]] = defaultdict(list)
         self._known: dict[str, _Base] = {}
         self._seen: Counter[Form] = Counter()
@@ -237,6 +226,16 @@ class Shortener:
             self._look_at(form_of(stage, body), body)
         return body
 
+    def short_reply(self, headers: str, body: bytes) -> tuple[str, bytes | None]:
+        """What is stored of a reply: its headers, JSON text without a newline, and its body; None if that is in a line below the headers."""
+        try:
+            text = body.decode() if self.leaves_out else "\0"
+        except UnicodeDecodeError:
+            return headers, body
+        if "\0" in text or MARK in text:
+            return headers, body
+        return self.short(_REPLY, f"{headers}\n{text}"), None
+
     def _look_at(self, form: Form, body: str) -> None:
         """Count the form of a body that was stored whole."""
         key = form.key
@@ -245,6 +244,8 @@ class Shortener:
             known, bases = self._known[key], self._bases[form.stage]
             bases.remove(known)
             bases.insert(0, known)
+            return
+        if form.stage == _REPLY and len(self._bases[_REPLY]) >= _MOST_OF_REPLIES:
             return
         if len(self._known) + len(self._learned) >= MOST_FORMS or not 0 < form.text.count("%") <= MOST_PLACES:
             return
@@ -266,7 +267,7 @@ def form_of(stage: str, body: str) -> Form:
     order: list[int] = []
     numbers: dict[str, int] = {}
     holes = begun = 0
-    for found in _VALUE.finditer(body):
+    for found in (_REPLY_VALUE if stage == _REPLY else _VALUE).finditer(body):
         if found.lastindex is None:
             continue
         start, end = found.span(found.lastindex)

@@ -17,7 +17,10 @@ from sqlalchemy import (
     String,
     Table,
     TextClause,
+    case,
+    func,
     literal_column,
+    select,
     text,
 )
 from sqlalchemy.types import TypeEngine
@@ -34,6 +37,16 @@ TIME_BOX_LISTED = "state IN ('standing', 'putting_back', 'changed_outside', 'lef
 """The states of time-boxed changes in which they are listed: still to be put back, or left to a human."""
 KIND: Final = ("stage", "verdict", "intent", "motivation", "has_evidence", "left_over")
 """The columns in which records of one kind agree; see `record_search.py`."""
+KIND_NUMBER: Final = (
+    "hashtextextended(stage || ' ' || verdict || ' ' || intent || ' ' || motivation || ' ' || "
+    "CAST(has_evidence AS text) || ' ' || CAST(left_over AS text), 0)"
+)
+"""SQL of PostgreSQL for one number in place of `KIND`: an entry of an index takes a third of the room, and those of one kind are equally long, so that
+pages fill before they are split."""
+FIRST_PREVIOUS: Final = "0" * 64
+"""In the place of the hash of a record before the first one."""
+ONLY: Final = "only"
+"""In the `info` of an index that only one of the databases has: which."""
 _OPEN = text("ended_at IS NULL")
 _UNUSED = text(f"state = '{ApprovalState.UNUSED}'")
 _PARTIAL = text(f"state = '{ApprovalState.PARTIAL}'")
@@ -67,9 +80,10 @@ class RecordTable(LedgerTable, table=True):
     __table_args__ = (
         Index("records_by_mutation", "mutation_id", "seq"),
         Index("records_by_time", "at", "seq"),
-        Index("records_by_kind", *KIND, "seq"),
-        Index("records_by_actor", "actor", *KIND, "seq"),
-        Index("records_by_key", "key_id", *KIND, "seq"),
+        # PostgreSQL has `BY_KIND_NUMBER` in their place.
+        Index("records_by_kind", *KIND, "seq", info={ONLY: "sqlite"}),
+        Index("records_by_actor", "actor", *KIND, "seq", info={ONLY: "sqlite"}),
+        Index("records_by_key", "key_id", *KIND, "seq", info={ONLY: "sqlite"}),
     )
 
     seq: int = Field(primary_key=True, sa_type=SEQ, sa_column_kwargs={"autoincrement": False})
@@ -91,13 +105,22 @@ class RecordTable(LedgerTable, table=True):
     body: str = Field(sa_type=TEXT)
     """As it is stored: whole, or short (`forms.py`). Read `BODY`."""
     previous: str = Field(sa_type=TEXT)
+    """As it is stored: empty if it is the hash of the record before, as far as that one is in the ledger or ended an archive. Read `PREVIOUS`."""
     hash: str = Field(sa_type=TEXT)
+
+
+BY_KIND_NUMBER: Final = {
+    "records_of_kind": f"({KIND_NUMBER}), seq",
+    "records_of_actor": f"actor, ({KIND_NUMBER}), seq",
+    "records_of_key": f"key_id, ({KIND_NUMBER}), seq) WHERE (key_id <> ''",
+}
+"""The indexes of records that only PostgreSQL has, as they stand between the brackets of their definitions."""
 
 
 class FormTable(LedgerTable, table=True):
     """The texts that bodies share. Triggers refuse to change or delete one.
 
-    Its row without a key says that every program on this ledger reads short bodies, so that they may be written.
+    Rows that are no forms say what every program on this ledger reads, so that it may be written; see `generations.py`.
     """
 
     __tablename__ = "forms"
@@ -189,9 +212,10 @@ class AttemptTable(LedgerTable, table=True):
     reason: str = Field(sa_type=TEXT)
     reply_status: int | None
     reply_headers: str | None = Field(sa_type=TEXT)
+    """As it is stored: whole or short, and with the body in a line below if `reply_body` is null. Read `REPLY`."""
     reply_body: bytes | None = Field(sa_type=LargeBinary)
     owner: str = Field(sa_type=TEXT)
-    """The gateway that sends it; see `LeaseTable`."""
+    """The gateway that sends it; see `LeaseTable`. Empty once it has ended, unless an earlier version ended it."""
     left_at: str = Field(sa_type=TEXT)
     """When it was left to a human, because nothing showed the outcome; empty before that."""
 
@@ -206,7 +230,7 @@ class LeaseTable(LedgerTable, table=True):
     until: str = Field(sa_type=TEXT)
     """Renewed while the gateway lives."""
     reads: int = Field(sa_column_kwargs={"server_default": text("0")})
-    """1 if it reads short bodies; 0 for a gateway of an earlier version, which does not name it."""
+    """The `Generation` up to which it reads; 0 for a gateway of an earlier version, which does not name it."""
 
 
 class SignatureTable(LedgerTable, table=True):
@@ -531,3 +555,25 @@ BUDGETS = _table(BudgetTable)
 EXPORTS = _table(ExportTable)
 ARCHIVES = _table(ArchiveTable)
 ARCHIVE_PARTS = _table(ArchivePartTable)
+
+
+def _previous() -> ColumnElement[str]:
+    before = RECORDS.alias("before")
+    empty: ColumnElement[str] = literal_column("''")
+    number = RECORDS.c.seq - literal_column("1")
+    return case(
+        (RECORDS.c.previous != empty, RECORDS.c.previous),
+        else_=func.coalesce(
+            select(before.c.hash).where(before.c.seq == number).scalar_subquery(),
+            select(ARCHIVES.c.hash).where(ARCHIVES.c.last == number).scalar_subquery(),
+            literal_column(f"'{FIRST_PREVIOUS}'"),
+        ),
+    )
+
+
+PREVIOUS: ColumnElement[str] = _previous().label("previous")
+"""The hash of the record before a record."""
+RECORDS.c.previous.info[READ_AS] = PREVIOUS
+REPLY: ColumnElement[str] = WholeBody(ATTEMPTS.c.reply_headers).label("reply_headers")
+"""The headers of an attempt's reply as JSON text, with its body in a line below if that is not in a column of its own."""
+ATTEMPTS.c.reply_headers.info[READ_AS] = REPLY

@@ -54,7 +54,7 @@ class Transaction(Session):
     def __init__(
         self, connection: Connection, key: bytes, *, seen: ChainEndRow = START, shortener: Shortener | None = None
     ) -> None:
-        """`key` keys the hashes. `seen` is the last record that this process knows to be in the ledger. `shortener` shortens the stored bodies."""
+        """`key` keys the hashes. `seen` is the last record that this process knows to be in the ledger. `shortener` shortens what is stored."""
         super().__init__(connection)
         self._key = key
         self._seen = seen
@@ -91,8 +91,11 @@ class Transaction(Session):
             **queried(record.body),
         }
         digest = keyed_hash(self._key, previous, [fields[name] for name in HASHED], pairs, body)
-        stored = body if self._shortener is None else self._shortener.short(record.stage.value, body)
-        self.change(_INSERT, {**fields, "body": stored, "previous": previous, "hash": digest})
+        stored, named = body, previous
+        if self._shortener is not None:
+            stored = self._shortener.short(record.stage.value, body)
+            named = "" if self._shortener.leaves_out else previous
+        self.change(_INSERT, {**fields, "body": stored, "previous": named, "hash": digest})
         if pairs:
             rows: list[dict[str, SqlValue]] = [
                 {"seq": seq + 1, "address": address, "attribute": attribute} for address, attribute in pairs
@@ -100,6 +103,15 @@ class Transaction(Session):
             self.change_each(_INSERT_RESOURCE, rows)
         self.end = ChainEndRow(seq + 1, digest)
         return seq + 1
+
+    @property
+    def forgets_owners(self) -> bool:
+        """Whether an attempt that has ended is stored without who sent it: the record of its decision says so."""
+        return self._shortener is not None and self._shortener.leaves_out
+
+    def stored_reply(self, headers: str, body: bytes) -> tuple[str, bytes | None]:
+        """What is stored of an attempt's reply in the columns of its headers, which are JSON text, and of its body."""
+        return (headers, body) if self._shortener is None else self._shortener.short_reply(headers, body)
 
     def _end(self) -> ChainEndRow:
         if self.end is None:

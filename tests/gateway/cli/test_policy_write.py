@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gateway.cli import policy
-from gateway.core.records.asked import VERSION as ASKED
+from gateway.core.records.asked import INPUT_VERSION as ASKED
 from gateway.line.checks.policy_input import policy_input
 from gateway.policy import policy_diff
 from gateway.policy.builtins import REFUSED

@@ -11,7 +11,7 @@ from gateway.core.records.decided import DecidedBody
 from gateway.core.records.operators import BreakerBody
 from gateway.core.records.record import Stage
 from gateway.core.records.settled import SettledBody
-from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers
+from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers, OneOf
 from gateway.ledger.decide.budgets import levels_text
 from gateway.ledger.decide.signatures import KEPT
 from gateway.ledger.store.serialize import reply_digest
@@ -73,6 +73,7 @@ class ExpectedAttempts:
         elif failed:
             row["idempotency_key"] = None
         if body.outcome != AttemptState.IN_DOUBT:
+            row["owner"] = OneOf((row["owner"], ""))  # where every program knows it, none is kept of what has ended
             self.table.finish(key)
 
 

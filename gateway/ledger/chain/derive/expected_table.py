@@ -11,7 +11,7 @@ from sqlalchemy import Table, func, select
 
 from gateway.core.errors import LedgerBroken
 from gateway.core.model.json import canonical_text
-from gateway.ledger.store.statements import Among, Session, Statement
+from gateway.ledger.store.statements import READ_AS, Among, Session, Statement
 
 
 class DecodedRecord(NamedTuple):
@@ -86,7 +86,8 @@ class ExpectedTable:
             itemgetter(*positions) if len(positions) > 1 else lambda row: (row[positions[0]],)
         )
         first = table.c[self._key_names[0]]
-        self._read = Statement(select(*table.columns).where(Among(first, "keys")))
+        read = [column.info.get(READ_AS, column) for column in table.columns]
+        self._read = Statement(select(*read).where(Among(first, "keys")))
         self._keys = Statement(select(*(table.c[name] for name in self._key_names)))
         self._count = Statement(select(func.count()).select_from(table))
         self.rows: dict[RowKey, dict[str, Any]] = {}
@@ -95,7 +96,7 @@ class ExpectedTable:
         self.compared = 0
         self.seen: set[RowKey] | None = None
         """Every key, if set before the first row: to name a row that no record made."""
-        self._every = Statement(select(*table.columns))
+        self._every = Statement(select(*read))
         self._sum_key: bytes | None = None
         self._before = 0
         self.sum = 0

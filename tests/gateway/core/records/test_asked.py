@@ -1,10 +1,13 @@
 """The questions of a decision in their compact form: small, the same again, and never with a secret."""
 
 import json
+from hashlib import sha256
 from typing import Any
 
+import pytest
+
 from gateway.core.model.verdict import Asked
-from gateway.core.records.asked import LARGEST, VERSION, LeftOutFor, RecordedAsked
+from gateway.core.records.asked import DICTIONARIES, LARGEST, VERSION, LeftOutFor, RecordedAsked
 from gateway.line.checks.policy_input import policy_input
 from tests.kit.nouns import effect, facts, mutation, subject
 
@@ -33,7 +36,7 @@ def test_questions_come_back_as_they_were() -> None:
 
 def test_a_usual_decision_takes_a_few_hundred_characters_however_many_checks_ask_about_it() -> None:
     one = len(recorded(QUESTION).packed)
-    assert one < 500
+    assert one < 350
     both = recorded(QUESTION, Asked(check="arbitration", entrypoint="sentinel/arbitration/result", document=DOCUMENT))
     assert len(both.packed) < one + 60
 
@@ -47,6 +50,26 @@ def test_what_is_too_large_or_decided_by_a_secret_is_left_out_with_its_reason() 
     assert recorded(QUESTION, inexact) == RecordedAsked(left_out=LeftOutFor.SECRET)
     assert RecordedAsked.of(()) is None
     assert LARGEST < 4096
+
+
+def test_the_first_version_can_be_written_for_programs_that_know_no_other() -> None:
+    first = RecordedAsked.of([QUESTION], version=1)
+    assert first is not None
+    assert (first.version, first.questions()) == (1, recorded(QUESTION).questions())
+    assert len(first.packed) > 1.3 * len(recorded(QUESTION).packed)
+
+
+def test_a_version_that_nobody_knows_is_no_question() -> None:
+    with pytest.raises(ValueError, match="version 9"):
+        RecordedAsked(version=9, packed=OLD).questions()
+
+
+def test_each_dictionary_is_what_it_was() -> None:
+    """Of one that changes by a byte, no record can be read any more: write another version."""
+    assert {version: sha256(text).hexdigest()[:16] for version, text in DICTIONARIES.items()} == PINNED
+
+
+PINNED = {1: "b347db545e619917", 2: "acbc99a66b92af61"}
 
 
 def test_the_first_version_stays_readable() -> None:

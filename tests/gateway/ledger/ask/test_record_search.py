@@ -133,7 +133,7 @@ async def test_there_is_a_list_for_each_kind_that_fits(ledger: SqlLedger) -> Non
     assert found is not None
     assert len(found) == 5
     assert {each.equal["actor"] for each in found} == {"ana"}
-    assert {each.equal["verdict"] for each in found} == {"deny"}
+    assert {each.kind.verdict for each in found if each.kind} == {"deny"}
 
 
 async def test_there_is_a_list_for_each_of_few_resources(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch) -> None:

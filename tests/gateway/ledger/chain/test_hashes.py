@@ -15,12 +15,12 @@ from sqlalchemy import insert
 from gateway.core.errors import LedgerBroken
 from gateway.core.model.json import canonical
 from gateway.core.records.record import Stage, UnreadableBody
-from gateway.ledger.chain.hashes import FIRST_PREVIOUS, HASHED, keyed_hash, verified_records
+from gateway.ledger.chain.hashes import HASHED, keyed_hash, verified_records
 from gateway.ledger.store.database import Store
 from gateway.ledger.store.rows import ChainEndRow, RecordRow
 from gateway.ledger.store.serialize import record_from_row
 from gateway.ledger.store.statements import Session
-from gateway.ledger.store.tables import RECORDS, RESOURCES
+from gateway.ledger.store.tables import FIRST_PREVIOUS, RECORDS, RESOURCES
 
 CASES = Path(__file__).parents[3] / "cases" / "records"
 GOLDEN: list[dict[str, Any]] = json.loads((CASES / "v1.json").read_text(encoding="utf-8"))

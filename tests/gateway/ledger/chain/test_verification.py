@@ -9,8 +9,8 @@ from gateway.core.errors import LedgerBroken
 from gateway.core.ports import RecordQuery
 from gateway.ledger.chain.checkpoint import Checkpoint, CheckpointFile
 from gateway.ledger.chain.derive.derivation import Derivation
-from gateway.ledger.chain.hashes import FIRST_PREVIOUS
 from gateway.ledger.chain.verification import verify_ledger
+from gateway.ledger.store.tables import FIRST_PREVIOUS
 from tests.kit.history import History
 from tests.kit.stores import KEYS
 
