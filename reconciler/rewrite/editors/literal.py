@@ -19,7 +19,7 @@ def replace_literal(site: LiteralSite, value: Json) -> Splice:
         named = "" if site.module is None else text_of(site.module, site.node, value)
         return Splice(site.node.start, site.node.end, named or to_hcl(value))
     if isinstance(site.node, e.Binary):
-        return _number(site.node, value)
+        return _calculated(site.node, value)
     if isinstance(site.node, e.LiteralValue):
         if site.document.source[site.node.start : site.node.start + 2] == b"<<":
             raise CannotEdit("A heredoc is not replaced as a whole.")
@@ -32,12 +32,14 @@ def replace_literal(site: LiteralSite, value: Json) -> Splice:
     raise CannotEdit("No editor writes a value of this kind at this place.")
 
 
-def _number(node: e.Binary, value: Json) -> Splice:
-    """A number in place of a calculation, which is lost. Only for what its operands cannot give."""
-    number = like(0, value)
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        raise CannotEdit("A number is calculated here, and the wanted value is none.")
-    return Splice(node.start, node.end, to_hcl(number))
+def _calculated(node: e.Binary, value: Json) -> Splice:
+    """A number in place of a calculation, or a bool in place of a comparison, which is lost. Only for what its operands cannot give."""
+    is_number = node.operator in "+-*/"
+    new = like(0 if is_number else False, value)
+    if isinstance(new, bool) == is_number or not isinstance(new, int | float):
+        kind = "number" if is_number else "bool"
+        raise CannotEdit(f"A {kind} is calculated here, and the wanted value is none.")
+    return Splice(node.start, node.end, to_hcl(new))
 
 
 def _entries(site: LiteralSite, node: e.Object, value: Mapping[str, Json]) -> Splice:

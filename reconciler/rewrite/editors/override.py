@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from gateway.core.model.equality import equal
 from gateway.core.model.json import Json
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang.hcl import Document
@@ -67,11 +68,22 @@ def make_conditional(site: ConditionalSite, value: Json) -> Splice:
     if value is None:
         raise CannotEdit("A value is not taken from one instance only.")
     if not site.key:
-        if isinstance(value, Mapping) or "\n" in written:
+        if "\n" in written and (more := _more_items(site, value)):
+            return Splice(node.start, node.end, f"concat({written}, {site.condition} ? {inline(more)} : [])")
+        closed = isinstance(e.bare(node), e.Tuple) or written.startswith("<<")
+        if (isinstance(value, Mapping) and value) or ("\n" in written and not closed):
             raise CannotEdit("A map, or a value of several lines, is not given to one instance only.")
         return Splice(node.start, node.end, f"{site.condition} ? {inline(value)} : {written}")
     extra = f"{site.condition} ? {{ {key(site.key)} = {inline(value)} }} : {{}}"
     return _merged(site.document, node, _on_one_line(site, e.bare(node)), extra)
+
+
+def _more_items(site: ConditionalSite, value: Json) -> list[Json]:
+    """The items that a wanted list has behind those of the list as it is; empty if it is not that list with more items."""
+    now = site.now
+    if not isinstance(now, list) or not isinstance(value, list):
+        return []
+    return value[len(now) :] if equal(value[: len(now)], now) else []
 
 
 def _on_one_line(site: ConditionalSite, node: e.Expression) -> str:

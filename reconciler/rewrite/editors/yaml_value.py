@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
@@ -13,7 +13,7 @@ from gateway.terraform.lang import functions, values
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.editors.hcl_text import CannotEdit
-from reconciler.rewrite.editors.splice import Splice
+from reconciler.rewrite.editors.splice import Splice, common_start
 from reconciler.rewrite.trace.interpolations import NotPlain, without_interpolations
 from reconciler.rewrite.trace.sites import YamlSite
 
@@ -22,25 +22,63 @@ _Change = tuple[int, int, str]
 
 
 def edit_yaml(site: YamlSite, value: Json) -> Splice:
-    """The value replaced, added, or (for null) removed; of a list of texts and numbers only the items that differ. Raises `CannotEdit`."""
+    """The value replaced, added, or (for null) removed; of a map only the entries, and of a list of texts and numbers only the items that differ.
+
+    Raises `CannotEdit`.
+    """
     offset, source, plain = _read(site.document)
     try:
         before = _decoded(plain)
-        top, text = yaml.compose(plain, Loader=yaml.SafeLoader), YamlText(source)
-        more = _more_items(before, site.steps, value)
-        start, end, new = (
-            _further(text, _node(top, site.steps), more) if more else _change(text, top, site.steps, value)
-        )
-        if any(site.document.around) and _PUT_IN.search(new) and not _PUT_IN.search(source[start:end]):
-            raise CannotEdit(f"{site.document.path} is a template, in which the value would be an interpolation.")
-        after = _decoded(_plain(site.document, source[:start] + new + source[end:]))
+        written = source
+        for steps, part in _differences(_held(before, site.steps), value, tuple(site.steps)):
+            written = _edited(site.document, written, steps, part)
+        after = _decoded(_plain(site.document, written))
     except (yaml.YAMLError, RecursionError, Unknown, NotPlain) as error:
         raise CannotEdit(f"{site.document.path} is not edited: it cannot be read with certainty ({error}).") from None
     if not equal(after, _with(before, site.steps, value)):
         raise CannotEdit(
             f"In {site.document.path} the edit would change another value too, or not give the wanted one."
         )
-    return Splice(offset + len(source[:start].encode()), offset + len(source[:end].encode()), new)
+    old, new = source.encode(), written.encode()
+    start = common_start(old, new)
+    same = common_start(old[start:][::-1], new[start:][::-1])
+    return Splice(offset + start, offset + len(old) - same, new[start : len(new) - same].decode())
+
+
+def _edited(document: Document, source: str, steps: Sequence[str], value: Json) -> str:
+    """The text of the file with one more value. Raises `CannotEdit`, `yaml.YAMLError`, `Unknown`, `NotPlain`."""
+    plain = _plain(document, source)
+    top, text = yaml.compose(plain, Loader=yaml.SafeLoader), YamlText(source)
+    more = _more_items(_decoded(plain), steps, value)
+    start, end, new = _further(text, _node(top, steps), more) if more else _change(text, top, steps, value)
+    if any(document.around) and _PUT_IN.search(new) and not _PUT_IN.search(source[start:end]):
+        raise CannotEdit(f"{document.path} is a template, in which the value would be an interpolation.")
+    return source[:start] + new + source[end:]
+
+
+def _differences(now: Json, wanted: Json, steps: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Json]]:
+    """The entries of a map that differ, each with its steps; the value itself if it is no map, or one that is not there yet."""
+    if not isinstance(now, dict) or not isinstance(wanted, dict) or not now or not wanted:
+        yield steps, wanted
+        return
+    for key in [each for each in now if each not in wanted]:
+        yield (*steps, key), None
+    for key, value in wanted.items():
+        if key not in now:
+            yield (*steps, key), value
+        elif not equal(now[key], value):
+            yield from _differences(now[key], value, (*steps, key))
+
+
+def _held(document: Json, steps: Sequence[str]) -> Json:
+    """What a document has at the steps of a path; None if nothing."""
+    if not steps:
+        return document
+    if isinstance(document, list):
+        return _held(document[_index(steps[0], len(document))], steps[1:])
+    held = document if isinstance(document, dict) else {}
+    key = next((key for length in range(len(steps), 0, -1) if (key := ".".join(steps[:length])) in held), None)
+    return None if key is None else _held(held[key], steps[key.count(".") + 1 :])
 
 
 _PUT_IN = re.compile(r"[$%]\{")
@@ -107,11 +145,7 @@ def _with(document: Json, steps: Sequence[str], value: Json) -> Json:
 
 def _more_items(document: Json, steps: Sequence[str], value: Json) -> list[Json]:
     """The maps or lists that a list has behind its present items; none if the items change too, or are texts and numbers."""
-    for step in steps:
-        if isinstance(document, list):
-            document = document[_index(step, len(document))]
-        else:
-            document = document.get(step) if isinstance(document, dict) else None
+    document = _held(document, steps)
     if not isinstance(document, list) or not isinstance(value, list) or not document:
         return []
     more = value[len(document) :]

@@ -530,6 +530,10 @@ def _in_variable(cursor: Cursor, expression: Expression, name: str, rest: tuple[
         if exists:
             raise Unknown("nothing is converted")
         now, constraint = value_of(given, definition.scope), module.constraint(name)
+        if (filled := conversions.filled_in(now, constraint, rest)) is not None:
+            whole, above = filled
+            cursor = replace(cursor, convert=then(overrides.within(whole, rest[len(above) :]), cursor.convert))
+            rest = above
         rest = conversions.steps_as_given(now, rest, constraint)
         cursor = replace(cursor, convert=then(conversions.as_given(now, constraint, rest), cursor.convert))
     label = "default of var." if definition.kind == "default" else ""

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
@@ -52,15 +52,52 @@ def _part(name: str) -> Inverse:
 
 
 @dataclass(frozen=True, slots=True)
+class Inside:
+    """The blocks that are written in a block, by type, and the content of each type that a dynamic block makes in it."""
+
+    fixed: "Mapping[str, Sequence[Inside]]" = field(default_factory=dict)
+    dynamic: "Mapping[str, DynamicContent]" = field(default_factory=dict)
+
+    def flat(self, row: Mapping[str, Json], place: str = "") -> dict[str, Json]:
+        """What a wanted block says, that of the blocks in it under their place. Raises `Unknown` if there is another number of these."""
+        flat = {
+            f"{place}{name}": value
+            for name, value in row.items()
+            if name not in self.fixed and name not in self.dynamic
+        }
+        for kind, written in self.fixed.items():
+            rows = _rows(row.get(kind))
+            if len(rows) != len(written):
+                raise Unknown(f"the content has {len(written)} blocks of {kind}")
+            for number, (inner, each) in enumerate(zip(written, rows, strict=True)):
+                flat |= inner.flat(each, f"{place}{kind}.{number}.")
+        for kind, content in self.dynamic.items():
+            flat[f"{place}{kind}"] = [_whole(content.item_of(each)) for each in _rows(row.get(kind))]
+        return flat
+
+
+def _whole(item: tuple[Json, Json]) -> Json:
+    """An item of a collection without keys."""
+    key, value = item
+    return key if value is None else value
+
+
+@dataclass(frozen=True, slots=True)
 class DynamicContent:
-    """The arguments of a `content` block, by name, with the name and scope of what they read."""
+    """The arguments of a `content` block, by name, with the name and scope of what they read.
+
+    Those of the blocks in it have the type of the block and its place before their name.
+    """
 
     iterator: str
     written: Mapping[str, Expression]
     scope: EvaluationScope
+    inside: Inside = field(default_factory=Inside)
+    """The blocks in the content."""
 
     def item_of(self, row: Mapping[str, Json]) -> tuple[Json, Json]:
         """Key and value of the item that makes a block. What defaults give is not in it. Raises `Unknown` if no item makes the block."""
+        row = self.inside.flat(row)
         if extra := [name for name, value in row.items() if name not in self.written and not is_unset(value)]:
             raise Unknown(f"the content does not set {extra[0]}")
         deep = any(len(steps) > 1 for each in self.written.values() for steps, _ in self._reads(each))
@@ -164,6 +201,10 @@ class DynamicContent:
 
     def _mentions(self, expression: Expression) -> bool:
         return any(isinstance(part, e.Name) and part.name == self.iterator for part in e.walk(expression))
+
+
+def _rows(value: Json) -> list[Mapping[str, Json]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
 
 def _only(value: Json) -> Json:
@@ -289,7 +330,28 @@ def _content(cursor: Cursor, dynamic: Node, block_type: str) -> DynamicContent:
     given = document.attributes(dynamic)
     iterator = read_attribute(document, given["iterator"]) if "iterator" in given else None
     (content,) = document.blocks(dynamic, "content")
-    if document.blocks(content):
-        raise Unknown("its content has blocks of its own")
-    written = {name: read_attribute(document, node) for name, node in document.attributes(content).items()}
-    return DynamicContent(iterator.name if isinstance(iterator, e.Name) else block_type, written, cursor.scope)
+    written: dict[str, Expression] = {}
+    inside = _inside(cursor, content, "", written)
+    name = iterator.name if isinstance(iterator, e.Name) else block_type
+    return DynamicContent(name, written, cursor.scope, inside)
+
+
+def _inside(cursor: Cursor, block: Node, place: str, written: dict[str, Expression]) -> Inside:
+    """The blocks in a block, what they and it say put into `written` under their place. Raises `Unknown`."""
+    document = cursor.document
+    written |= {f"{place}{name}": read_attribute(document, node) for name, node in document.attributes(block).items()}
+    fixed: dict[str, list[Inside]] = {}
+    dynamic: dict[str, DynamicContent] = {}
+    for inner in document.blocks(block):
+        kind, *labels = document.header(inner)
+        if kind == "dynamic":
+            if labels[0] in dynamic:
+                raise Unknown(f"several dynamic blocks in its content make {labels[0]}")
+            dynamic[labels[0]] = _content(cursor, inner, labels[0])
+            written[f"{place}{labels[0]}"] = read_attribute(document, document.attributes(inner)["for_each"])
+        else:
+            rows = fixed.setdefault(kind, [])
+            rows.append(_inside(cursor, inner, f"{place}{kind}.{len(rows)}.", written))
+    if shared := fixed.keys() & dynamic.keys():
+        raise Unknown(f"its content writes {min(shared)} and makes it too")
+    return Inside(fixed, dynamic)

@@ -92,6 +92,25 @@ def steps_as_given(now: Value, steps: tuple[str, ...], constraint: Expression | 
     return (*found, *steps)
 
 
+def filled_in(now: Value, constraint: Expression | None, steps: tuple[str, ...]) -> tuple[Json, tuple[str, ...]] | None:
+    """A list that a type fills in for something that is not given, and a path leads into: the list and the steps to it; None if there is none.
+
+    A caller who wants one of its items otherwise gives all of it. Raises `Unknown` if the value is not of the type.
+    """
+    if constraint is None or not _is_changing(constraint):
+        return None
+    typed = types.convert(now, constraint)
+    for depth in range(1, len(steps)):
+        step = steps[depth - 1]
+        if not isinstance(typed, Mapping) or step not in typed or not (now is None or isinstance(now, Mapping)):
+            return None
+        given = isinstance(now, Mapping) and now.get(step) is not None
+        typed, now = typed[step], now[step] if isinstance(now, Mapping) and given else None
+        if not given and values.is_list(typed):
+            return values.to_json(typed), steps[:depth]
+    return None
+
+
 def set_steps_as_given(now: Value, steps: tuple[str, ...]) -> tuple[str, ...]:
     """The steps of a path in the set that `toset` makes as steps in the list that it is given. Raises `Unknown` if an item is not found."""
     row = list(_items(now))

@@ -39,6 +39,9 @@ _OWN_NAMES = frozenset({"var", "local", "each", "count"})
 """What a calculation may refer to and still be replaced by a number: what another object has, moves by itself."""
 
 
+_COMPARING = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||"})
+
+
 def call(cursor: Cursor, expression: e.FunctionCall, path: tuple[str, ...], follow: Follow) -> Iterator[TracedSite]:
     """Sites that define the value at `path` of a function's result. Raises `Unknown` if an argument is not known."""
     arguments = expression.arguments
@@ -317,6 +320,9 @@ def _is_null_elsewhere(site: TracedSite, argument: Expression) -> bool:
 
 def arithmetic(cursor: Cursor, expression: e.Binary, follow: Follow) -> Iterator[TracedSite]:
     """Sites in each operand that is not a literal, with the inverse by the other operand; then the calculation itself, if no operand can give it."""
+    if expression.operator in _COMPARING:
+        yield from _comparison(cursor, expression, follow)
+        return
     if expression.operator not in "+-*/":
         yield cursor.refuse("The value is not calculated from numbers.", expression)
         return
@@ -344,6 +350,28 @@ def arithmetic(cursor: Cursor, expression: e.Binary, follow: Follow) -> Iterator
     if certain and all(root in own for root, _ in e.root_references(expression)):
         line = f"{cursor.document.at(expression.start)} in place of {source_of(cursor.document, expression)}"
         yield replace(cursor.step(line), convert=then(_not_by(inverses), cursor.convert)).literal(expression)
+
+
+def _comparison(cursor: Cursor, expression: e.Binary, follow: Follow) -> Iterator[TracedSite]:
+    """Sites of what a comparison or a logical calculation decides by, then itself, to be replaced by the wanted bool."""
+    line = f"{cursor.document.at(expression.start)} decided by {source_of(cursor.document, expression)}"
+    with contextlib.suppress(Unknown):
+        wanted = not values.truth(value_of(expression, cursor.scope))
+
+        def is_wanted(value: Json) -> Json:
+            if values.truth(value) != wanted:
+                raise Unknown("the calculation gives the wanted value")
+            return value
+
+        there = replace(cursor.step(line), convert=then(is_wanted, cursor.convert), entry=None)
+        for compared in (False, True):
+            for decided, convert in deciding(expression, cursor.scope, wanted, compared=compared):
+                yield from follow(replace(there, convert=then(convert, there.convert)), decided, ())
+    own = _OWN_NAMES | {"terraform"} | cursor.aliases.keys() | cursor.scope.bound.keys()
+    if all(root in own for root, _ in e.root_references(expression)):
+        yield cursor.step(f"{cursor.document.at(expression.start)} in place of it").literal(expression)
+    else:
+        yield cursor.refuse("The value is not calculated from numbers.", expression)
 
 
 def _not_by(inverses: Sequence[Inverse]) -> Inverse:

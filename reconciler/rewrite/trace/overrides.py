@@ -149,7 +149,7 @@ def new_arguments(cursor: Cursor, name: str, default: Expression, rest: tuple[st
         return
     try:
         before = values.to_json(value_of(default, EvaluationScope()))
-        convert = then(_within(before, rest), cursor.convert) if rest else cursor.convert
+        convert = then(within(before, rest), cursor.convert) if rest else cursor.convert
         otherwise = to_hcl(before)
     except (Unknown, CannotEdit) as error:
         yield cursor.refuse(
@@ -172,6 +172,8 @@ def argument_overrides(
     `cursor` is at the argument, in the module that calls `module`.
     """
     document, written = cursor.document, e.bare(given)
+    if isinstance(written, e.Tuple) or (rest and isinstance(written, e.Object)):
+        yield from override(cursor, given, rest, condition_of(module.call_scope))
     if isinstance(written, e.LiteralValue | e.Object | e.Tuple) and not condition_of(module.call_scope):
         return
     source = document.source[given.start : given.end].decode()
@@ -244,7 +246,7 @@ def _is_map(expression: Expression, scope: EvaluationScope) -> bool:
         return False
 
 
-def _within(whole: Json, path: tuple[str, ...]) -> Inverse:
+def within(whole: Json, path: tuple[str, ...]) -> Inverse:
     """From the wanted part of a value to the whole value. Raises `Unknown` if the value has no such part."""
 
     def convert(part: Json) -> Json:

@@ -57,7 +57,9 @@ def _statements(cursor: Cursor, block: Node, follow: Follow) -> Iterator[TracedS
 
     there = replace(cursor, convert=then(convert, cursor.convert))
     items = replace(cursor, convert=then(_with_effects, there.convert))
-    yield from blocks.collections(items, block, "statement", [row for row, _ in rows], follow)
+    # A content that says no effect gives none.
+    for each in (items, there):
+        yield from blocks.collections(each, block, "statement", [row for row, _ in rows], follow)
     yield there.blocks(block, "statement")
 
 

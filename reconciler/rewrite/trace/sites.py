@@ -1,5 +1,6 @@
 """The results of tracing: a site in the code to edit, or a refusal. `Cursor` is the position of tracing while it follows expressions."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypedDict
@@ -96,6 +97,8 @@ class ConditionalSite(_Site):
     """HCL that is true of that instance only."""
     key: str = ""
     """The entry that the map gets for that instance only; empty if the expression is the value itself."""
+    now: Json = None
+    """What the expression gives now; null if that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +262,11 @@ class Cursor:
     def conditional(self, node: Expression, condition: str, key: str = "") -> ConditionalSite:
         """An expression that all instances share as a site; the other value has the type of what it gives now."""
         site = ConditionalSite(**self._origin, node=node, condition=condition, key=key)
-        return site if key else replace(site, convert=then(self._in_type_of(node), self.convert))
+        if key:
+            return site
+        with contextlib.suppress(Unknown):
+            site = replace(site, now=values.to_json(value_of(node, self.scope)))
+        return replace(site, convert=then(self._in_type_of(node), self.convert))
 
     def text(self, node: e.Template) -> TemplateSite:
         """The text between interpolations as a site."""

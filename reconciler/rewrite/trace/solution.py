@@ -5,7 +5,9 @@ evaluated again, has the wanted value.
 """
 
 import base64
+import contextlib
 import ipaddress
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from gateway.core.model.json import Json
@@ -57,7 +59,10 @@ def argument_of_call(expression: e.FunctionCall, position: int, scope: Evaluatio
     if name in _PRESERVING and (position == 0 or name in ("max", "min")):
         return unchanged
     if name in ("format", "formatlist") and position:
-        return _format(name, others, position)
+        now: Value = None
+        with contextlib.suppress(Unknown):  # the variable of a `for` has no value here
+            now = value_of(arguments[position], scope)
+        return _format(name, others, position, now)
     first = _FIRST.get(name)
     if first is not None and position == 0:
         return first(others)
@@ -107,18 +112,24 @@ def _digits(number: int, base: int) -> str:
     return "-" * (number < 0) + written
 
 
-def _format(name: str, others: Sequence[Value], position: int) -> Inverse:
+_NUMBERS = re.compile(r"%[-+ 0]*\d*(?:\.\d+)?[dfg]")
+"""How a number is put into a text."""
+
+
+def _format(name: str, others: Sequence[Value], position: int, now: Value) -> Inverse:
     """The inverse of `format`, or of each item of `formatlist`, for an argument that stands in the text once, as it is."""
     pattern = values.text(others[0])
 
     def invert(value: Json) -> Json:
         marked = [_MARK if index == position else each for index, each in enumerate(others)]
         if name == "format":
-            return _unmarked(call(name, [pattern.replace("%d", "%s"), *marked[1:]]), value)
+            found = _unmarked(call(name, [_NUMBERS.sub("%s", pattern), *marked[1:]]), value)
+            is_number = isinstance(now, int | float) and not isinstance(now, bool)
+            return values.number(values.decimal(found)) if is_number else found
         wanted = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
         if any(values.is_list(each) for each in marked):
             raise Unknown("formatlist() of several lists cannot be inverted")
-        shape = call("format", [pattern.replace("%d", "%s"), *marked[1:]])
+        shape = call("format", [_NUMBERS.sub("%s", pattern), *marked[1:]])
         return [_unmarked(shape, item) for item in wanted]
 
     return invert

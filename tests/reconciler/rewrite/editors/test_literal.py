@@ -25,6 +25,7 @@ from tests.reconciler.rewrite.editors.edited_resource import edited_attribute, r
         ("  x = 1.5\n", "x", 2, "  x = 2\n"),
         ("  x = 1 + 1\n", "x", 3, "  x = 3\n"),
         ("  x = 1 + 1\n", "x", "3", "  x = 3\n"),
+        ("  x = 1 == 1\n", "x", False, "  x = false\n"),
     ],
 )
 def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_path: Path) -> None:
@@ -37,7 +38,8 @@ def test_what_is_written(before: str, path: str, value: Json, after: str, tmp_pa
         ("  x = <<EOT\na\nEOT\n", "x", "b\n", "heredoc"),
         ("  x = 1 + 1\n", "x", "a", "wanted value is none"),
         ("  x = 2 * aws_a.b.size\n", "x", 3, "another object"),
-        ("  x = 1 == 1\n", "x", False, "not calculated from numbers"),
+        ("  x = 1 == 1\n", "x", 2, "A bool is calculated here"),
+        ("  x = 5 % 2\n", "x", 0, "not calculated from numbers"),
         ('  x = "e"\n', "x", "é", "normal form C"),
         ("  x = 1\n", "x", float("nan"), "no such number"),
         ("  x = 1\n", "x", "\ud800", "normal form C"),

@@ -1,5 +1,6 @@
 """Blocks are added where they come from: in place, or in the collection of a dynamic block."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,73 @@ def test_an_item_gives_all_attributes_and_holds_nothing_that_defaults_give() -> 
 def test_no_item_makes_the_block(written: dict[str, str], row: dict[str, Json], why: str) -> None:
     with pytest.raises(Unknown, match=why):
         _content(**written).item_of(row)
+
+
+_NESTED = """locals {
+  statements = [
+    { actions = ["sqs:SendMessage"], services = ["events.amazonaws.com"] },
+  ]
+}
+
+data "aws_iam_policy_document" "this" {
+  dynamic "statement" {
+    for_each = local.statements
+
+    content {
+      actions   = statement.value.actions
+      resources = ["*"]
+
+      principals {
+        type        = "Service"
+        identifiers = statement.value.services
+      }
+
+      dynamic "condition" {
+        for_each = lookup(statement.value, "conditions", [])
+
+        content {
+          test     = condition.value.test
+          variable = condition.value.variable
+          values   = condition.value.values
+        }
+      }
+    }
+  }
+}
+
+resource "aws_sqs_queue_policy" "this" {
+  policy = data.aws_iam_policy_document.this.json
+}
+"""
+
+
+def _statement(action: str, service: str, **more: Json) -> Json:
+    return {"Effect": "Allow", "Action": action, "Resource": "*", "Principal": {"Service": service}, **more}
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        ({}, '{ actions = ["sns:Publish"], services = ["sns.amazonaws.com"] }'),
+        (
+            {"Condition": {"StringEquals": {"aws:SourceAccount": "1"}}},
+            (
+                '{ actions = ["sns:Publish"], services = ["sns.amazonaws.com"], '
+                'conditions = [{ test = "StringEquals", variable = "aws:SourceAccount", values = ["1"] }] }'
+            ),
+        ),
+    ],
+)
+def test_an_item_makes_a_block_with_the_blocks_in_it(more: dict[str, Json], line: str, tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(_NESTED)
+    statements: list[Json] = [
+        _statement("sqs:SendMessage", "events.amazonaws.com"),
+        _statement("sns:Publish", "sns.amazonaws.com", **more),
+    ]
+    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    wanted = Wanted(address="aws_sqs_queue_policy.this", attribute="policy", value=policy)
+    edited = edit_values(tmp_path, [wanted])
+    assert edited.left == ()
+    assert edited.files[Path("main.tf")].decode() == _NESTED.replace(
+        '["events.amazonaws.com"] },\n', f'["events.amazonaws.com"] }},\n    {line},\n'
+    )

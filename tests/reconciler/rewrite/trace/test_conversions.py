@@ -138,3 +138,31 @@ def test_a_member_that_the_type_fills_in_is_not_written(tmp_path: Path) -> None:
     result = edited(tmp_path, FILLED, wanted, "r.a", "settings")
     new = '{ a = { delay = 1 }, b = { delay = 5, tags = { x = "y" } } }'
     assert result.files[Path("main.tf")].decode() == FILLED.replace("{ a = { delay = 1 } }", new)
+
+
+def test_an_item_of_a_list_that_the_type_fills_in_is_given_with_the_others(tmp_path: Path) -> None:
+    code = """variable "budget" {
+  type    = object({ limit = number, at = optional(list(number), [80, 100]) })
+  default = { limit = 500 }
+}
+
+resource "r" "a" {
+  limit = format("%.1f", var.budget.limit)
+
+  dynamic "notification" {
+    for_each = var.budget.at
+
+    content {
+      threshold = notification.value
+    }
+  }
+}
+"""
+    (tmp_path / "main.tf").write_text(code)
+    wanted = [
+        Wanted(address="r.a", attribute="notification.0.threshold", value=90),
+        Wanted(address="r.a", attribute="limit", value="750.0"),
+    ]
+    found = edit_values(tmp_path, wanted)
+    assert found.left == ()
+    assert found.files[Path("main.tf")].decode() == code.replace("limit = 500", "limit = 750, at = [90, 100]")

@@ -239,3 +239,40 @@ def test_an_empty_field_that_gives_way_to_a_default_gets_the_value(
     (tmp_path / "q.csv").write_text("name,size\na,60\nb,\n")
     found = edit_values(tmp_path, [Wanted(address=f'r.a["{key}"]', attribute="size", value=value)])
     assert (found.left, found.files) == ((), {Path("q.csv"): after.encode()})
+
+
+_KEYED = """locals {
+  days = yamldecode(file("${path.module}/days.yaml"))
+}
+
+resource "r" "a" {
+  dynamic "rule" {
+    for_each = local.days.expire
+
+    content {
+      id = rule.key
+
+      expiration {
+        days = rule.value
+      }
+    }
+  }
+}
+"""
+_DAYS = "expire:\n  logs: 30 # a month\n  tmp: 7\nother: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("days", "after"),
+    [
+        ({"logs": 30, "old": 90, "tmp": 7}, _DAYS.replace("tmp: 7\n", "tmp: 7\n  old: 90\n")),
+        ({"logs": 30}, _DAYS.replace("  tmp: 7\n", "")),
+        ({"logs": 60, "old": 90}, _DAYS.replace("30", "60").replace("tmp: 7\n", "old: 90\n")),
+    ],
+)
+def test_of_a_map_only_the_entries_that_differ_are_written(days: dict[str, int], after: str, tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(_KEYED)
+    (tmp_path / "days.yaml").write_text(_DAYS)
+    rows: list[Json] = [{"id": name, "expiration": [{"days": number}]} for name, number in days.items()]
+    found = edit_values(tmp_path, [Wanted(address="r.a", attribute="rule", value=rows)])
+    assert (found.left, found.files) == ((), {Path("days.yaml"): after.encode()})

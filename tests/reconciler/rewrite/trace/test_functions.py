@@ -47,7 +47,8 @@ resource "r" "a" {{
         ("var.m.k * aws_vpc.x.n", "x", [NoSite, NoSite]),
         ("2 * 3", "x", [LiteralSite]),
         ("var.m.k % 2", "x", [NoSite]),
-        ("var.m.k > 2", "x", [NoSite]),
+        ("var.m.k > 2", "x", [LiteralSite]),
+        ("var.m.k > aws_vpc.x.n", "x", [NoSite]),
     ],
 )
 def test_the_places_in_their_order(expression: str, path: str, kinds: list[type[TracedSite]], tmp_path: Path) -> None:

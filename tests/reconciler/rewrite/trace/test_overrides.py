@@ -1,5 +1,6 @@
 """Where one instance or one call must differ from the others, a conditional or an argument of the call is the last site."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -331,3 +332,62 @@ def test_a_list_of_references_may_lose_all_of_them(tmp_path: Path) -> None:
     alarms = [f'module.mail.aws_cloudwatch_metric_alarm.this["{key}"]' for key in ("depth", "age")]
     after = _called(tmp_path, *((each, "alarm_actions", []) for each in alarms))
     assert after == _CALLS.replace("[local.topic]", "[]")
+
+
+_SHARED = """variable "statements" {
+  type = list(object({ actions = list(string) }))
+}
+
+data "aws_iam_policy_document" "this" {
+  dynamic "statement" {
+    for_each = var.statements
+
+    content {
+      actions   = statement.value.actions
+      resources = ["*"]
+    }
+  }
+}
+
+resource "aws_iam_policy" "this" {
+  policy = data.aws_iam_policy_document.this.json
+}
+"""
+_SHARING = """module "reader" {
+  source   = "./policy"
+  for_each = toset(["eu", "us"])
+
+  statements = [
+    { actions = ["s3:GetObject"] },
+  ]
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("statements", "before", "after"),
+    [
+        (
+            [["s3:GetObject", "s3:ListBucket"]],
+            '["s3:GetObject"]',
+            'each.key == "eu" ? ["s3:GetObject", "s3:ListBucket"] : ["s3:GetObject"]',
+        ),
+        (
+            [["s3:GetObject"], ["s3:PutObject"]],
+            '[\n    { actions = ["s3:GetObject"] },\n  ]',
+            'concat([\n    { actions = ["s3:GetObject"] },\n  ], each.key == "eu" ? [{ actions = ["s3:PutObject"] }] : [])',
+        ),
+    ],
+)
+def test_one_call_gets_its_own_part_of_what_the_argument_writes(
+    statements: list[Json], before: str, after: str, tmp_path: Path
+) -> None:
+    (tmp_path / "policy").mkdir()
+    (tmp_path / "policy/main.tf").write_text(_SHARED)
+    (tmp_path / "main.tf").write_text(_SHARING)
+    rows: Json = [{"Effect": "Allow", "Action": actions, "Resource": "*"} for actions in statements]
+    value = json.dumps({"Version": "2012-10-17", "Statement": rows})
+    wanted = Wanted(address='module.reader["eu"].aws_iam_policy.this', attribute="policy", value=value)
+    edited = edit_values(tmp_path, [wanted])
+    assert edited.left == ()
+    assert edited.files[Path("main.tf")].decode() == _SHARING.replace(before, after)
