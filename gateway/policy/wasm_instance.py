@@ -10,8 +10,10 @@ import ctypes
 import json
 import math
 import struct
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MethodType
 from typing import Any
 
 import msgspec
@@ -119,17 +121,20 @@ class WasmInstance:
         return self._memory.data_len(self._store) > self._size
 
     def close(self) -> None:
-        """Give its memory back now. What it refers to refers to it, so it would stay until the collector looks."""
+        """Give its memory back now, also where something still refers to it."""
         self._store.close()
 
     def _link(self, module: wasmtime.Module) -> Mapping[str, object]:
+        # The library keeps these outside of Python, where the collector cannot see that only this instance needs them.
+        itself = weakref.proxy(self)
+        builtin, abort = (MethodType(getattr(type(self), name), itself) for name in ("_builtin", "_abort"))
         linker = wasmtime.Linker(self._engine)
         linker.define(self._store, "env", "memory", self._memory)
         for count in range(_MAX_ARGUMENTS + 1):
             kind = wasmtime.FuncType([_I32()] * (count + 2), [_I32()])
-            linker.define(self._store, "env", f"opa_builtin{count}", wasmtime.Func(self._store, kind, self._builtin))
+            linker.define(self._store, "env", f"opa_builtin{count}", wasmtime.Func(self._store, kind, builtin))
         takes_text = wasmtime.FuncType([_I32()], [])
-        linker.define(self._store, "env", "opa_abort", wasmtime.Func(self._store, takes_text, self._abort))
+        linker.define(self._store, "env", "opa_abort", wasmtime.Func(self._store, takes_text, abort))
         linker.define(self._store, "env", "opa_println", wasmtime.Func(self._store, takes_text, _ignore))
         return dict(linker.instantiate(self._store, module).exports(self._store).items())
 

@@ -1,5 +1,8 @@
 """One instance: each evaluation begins with the memory as it was loaded."""
 
+import gc
+import weakref
+
 import pytest
 import wasmtime
 
@@ -24,6 +27,17 @@ def test_evaluations_leave_nothing_and_growth_is_noticed(shipped_bundle: Bundle)
     grown.append(instance.grown)
     assert grown == [False, True]
     assert instance.evaluate(entrypoint, b"{}", 10) == first
+
+
+def test_the_memory_of_an_instance_that_nobody_needs_is_given_back(shipped_bundle: Bundle) -> None:
+    engine = wasmtime.Engine()
+    module = wasmtime.Module(engine, shipped_bundle.wasm)
+    instance = WasmInstance(module, engine=engine, data=shipped_bundle.data, memory_bytes=8 * HEADROOM, ticks=10)
+    instance.evaluate(instance.entrypoints["sentinel/guardrails/result"], b"{}", 10)
+    memory = weakref.ref(instance._store)
+    del instance
+    gc.collect()
+    assert memory() is None
 
 
 def test_constants_beyond_the_pages_that_the_module_asks_for_have_room() -> None:
