@@ -18,7 +18,7 @@ ARGS ?=
 # Processes that share the tests: two more than there are processors, because some tests wait for others most of the time.
 WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 2 )))
 # How the tests are shared among them.
-SPREAD = --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+SPREAD = -p tests.tools.processes --processes $(WORKERS)
 # Markers of tests that need one of these tools, or more than a second.
 NEEDING_MORE := terraform or opa or postgres or system or slow or long
 # What mypy found out in other clones: it compares contents, so that a new clone waits for seconds, not for a minute.
@@ -70,7 +70,7 @@ unit: .venv/.ready $(if $(PYTEST),tools clients browser deploy-tools opa tlc) ##
 
 test-long: .venv/.ready tools clients browser opa tlc regal ## what `make test` takes samples of, whole: before a release
 	@$(PY) -m tests.deploy.install --long
-	$(PY) -m pytest -m long --numprocesses $(WORKERS)
+	$(PY) -m pytest -m long $(SPREAD)
 
 bench: .venv/.ready peers ## print the figures, one JSON object each
 	$(PY) -m tests.bench

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 from hypothesis import HealthCheck, settings
-from xdist.remote import Producer
-from xdist.scheduler import LoadFileScheduling
+
+from tests.tools.processes import shared_by
 
 # No timed assertions in tests; the same examples in every run of CI, new ones on every desk.
 settings.register_profile(
@@ -44,37 +44,6 @@ _WAITING = ("system", "terraform", "slow", "postgres", "opa")
 """Markers of tests that take more than a second or wait for other processes."""
 
 
-_SHARING = {
-    "tests/bench/drift/": "the tiny project",
-    "tests/clients/": "the gateway of the clients",
-    "tests/reconciler/drift/test_healing.py": "fleet",
-    "tests/reconciler/drift/test_replaced_stack.py": "fleet",
-    "tests/reconciler/line/": "fleet",
-    "tests/reconciler/terraform/": "fleet",
-    "tests/reconciler/working_copy/": "fleet",
-    "tests/system/users/": "the users' sentinel up",
-}
-"""Files that begin so, and what they share: applied stacks and started programs, which take longer than most tests that use them."""
-
-
-def _shared(file: str) -> str:
-    return next((what for beginning, what in _SHARING.items() if file.startswith(beginning)), "")
-
-
-class _Spread(LoadFileScheduling):
-    """All tests of a file go to one process, and so do all that share what is dear, so that it is made once."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = super()._split_scope(nodeid)
-        return _shared(file) or file
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling:
-    """What shares the tests among processes."""
-    return _Spread(config, log)
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked `long` run only where `-m` names the marker (`make test-long`): a smaller sample of each is a test of its own.
 
@@ -86,7 +55,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if "long" in names[item]])
         items[:] = [item for item in items if "long" not in names[item]]
     waiting = {item.path for item in items if not names[item].isdisjoint(_WAITING)}
-    items.sort(key=lambda item: (not _shared(item.nodeid), item.path not in waiting))
+    items.sort(key=lambda item: (not shared_by(item.nodeid), item.path not in waiting))
 
 
 def pytest_collection_finish() -> None:

@@ -8,9 +8,9 @@ that gets a line a test as it ends, so a run that was interrupted tells too.
 import resource
 import time
 from collections import defaultdict
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pytest
 
@@ -30,16 +30,16 @@ class Cost(NamedTuple):
         return Cost(self.processor + other.processor, self.wall + other.wall, self.tests + other.tests)
 
 
-def table(tests: dict[str, Cost], collected: Sequence[Cost]) -> Iterable[str]:
-    """The lines of the report, the most expensive first. `tests` by the test's id, `collected` of each process before its first test."""
+def table(tests: dict[str, Cost], collected: Cost) -> Iterable[str]:
+    """The lines of the report, the most expensive first. `tests` by the test's id, `collected` until the first test."""
     files: dict[str, Cost] = defaultdict(lambda: Cost(0, 0))
     for name, cost in tests.items():
         files[name.partition("::")[0]] += cost
-    start, total = sum(collected, Cost(0, 0)), sum(files.values(), Cost(0, 0))
+    total = sum(files.values(), Cost(0, 0))
     yield f"{'processor':>10} {'wall':>9} {'tests':>6}"
-    yield _line("start and collection, all processes", start)
+    yield _line("start and collection", collected)
     yield _line("tests", total)
-    yield _line("all", start + total)
+    yield _line("all", collected + total)
     for heading, costs, most in (("files", files, _FILES), ("tests", tests, _TESTS)):
         yield f"The most expensive {heading}:"
         yield from (
@@ -62,18 +62,18 @@ def _since(start: Cost) -> Cost:
 
 
 class _Costs:
-    """One process measures; with pytest-xdist, the one that starts the others adds up what they hand back."""
+    """One process measures; with `--processes`, the one that starts the others adds up what they hand back."""
 
     def __init__(self, file: Path | None) -> None:
         self.file = file
         self.tests: dict[str, Cost] = {}
-        self.collected: list[Cost] = []
+        self.collected = Cost(0, 0)
         self._started = time.monotonic()
         self._last: Cost | None = None
 
     def pytest_collection_finish(self) -> None:
-        self._last = _now()
-        self.collected.append(Cost(self._last.processor, self._last.wall - self._started))
+        now = _now()
+        self.collected = Cost(now.processor, now.wall - self._started)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -92,13 +92,10 @@ class _Costs:
         handed = getattr(session.config, "workeroutput", None)
         if handed is not None:
             handed["costs"] = {name: list(cost) for name, cost in self.tests.items()}
-            handed["collected"] = [list(cost) for cost in self.collected]
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: object) -> None:
-        handed = getattr(node, "workeroutput", {})
-        self.tests |= {name: Cost(*cost) for name, cost in handed.get("costs", {}).items()}
-        self.collected += [Cost(*cost) for cost in handed.get("collected", ())]
+    def pytest_process_ended(self, output: dict[str, Any]) -> None:
+        self.tests |= {name: Cost(*cost) for name, cost in output["costs"].items()}
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("costs")
