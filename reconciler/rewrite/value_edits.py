@@ -26,7 +26,7 @@ from reconciler.rewrite.editors.list_items import replace_items
 from reconciler.rewrite.editors.literal import replace_literal
 from reconciler.rewrite.editors.map_entry import add_entry, remove_entry
 from reconciler.rewrite.editors.nested_blocks import edit_blocks
-from reconciler.rewrite.editors.override import make_conditional, set_beside
+from reconciler.rewrite.editors.override import filter_rounds, make_conditional, set_beside
 from reconciler.rewrite.editors.splice import Splice, common_start
 from reconciler.rewrite.editors.template import edit_template
 from reconciler.rewrite.footprint.changes import FootprintChange, footprint_changes
@@ -45,6 +45,7 @@ from reconciler.rewrite.trace.sites import (
     EditSite,
     EntrySite,
     FileSite,
+    FilterSite,
     ListSite,
     LiteralSite,
     NoSite,
@@ -437,6 +438,8 @@ def splice_of(site: EditSite, value: Json) -> Splice:  # noqa: C901, PLR0912  on
             return edit_template(site, value)
         case ConditionalSite():
             return make_conditional(site, value)
+        case FilterSite():
+            return filter_rounds(site)
         case DocumentSite():
             return edit_member(site, value)
         case FileSite():

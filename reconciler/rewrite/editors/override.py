@@ -10,7 +10,7 @@ from reconciler.rewrite.editors import hcl_text
 from reconciler.rewrite.editors.hcl_text import CannotEdit, inline, key, quoted
 from reconciler.rewrite.editors.splice import Splice, indent_at, newline
 from reconciler.rewrite.trace.overrides import is_merge
-from reconciler.rewrite.trace.sites import ConditionalSite, Only, OverrideSite
+from reconciler.rewrite.trace.sites import ConditionalSite, FilterSite, Only, OverrideSite
 
 
 def set_beside(site: OverrideSite, value: Json) -> Splice:
@@ -95,3 +95,18 @@ def _on_one_line(site: ConditionalSite, node: e.Expression) -> str:
         if b"\n" not in element and not between.strip():
             return f"{{ {element.decode()} }}"
     return source[node.start : node.end].decode()
+
+
+def filter_rounds(site: FilterSite) -> Splice:
+    """The `for` with a further condition."""
+    node, condition = site.node, site.node.condition
+    if condition is None:
+        return Splice(node.value.end, node.value.end, f" if {site.condition}")
+    written = site.document.source[condition.start : condition.end].decode()
+    bare = e.bare(condition)
+    is_loose = isinstance(bare, e.Conditional) or (isinstance(bare, e.Binary) and bare.operator == "||")
+    return Splice(
+        condition.start,
+        condition.end,
+        f"({written}) && {site.condition}" if is_loose else f"{written} && {site.condition}",
+    )

@@ -38,6 +38,8 @@ from reconciler.rewrite.trace.sites import Alias, Cursor, NoSite, TracedSite, so
 from reconciler.terraform.json_documents import document_in
 
 _DEPTH = 60
+_SAID = ("description", "comment")
+"""How attributes end that only say something: they may hold the key of the instance, and do not name it."""
 _MOST_SITES = 200
 """Definitions that use each other twice have twice as many sites with each; nobody looks for a value in so many."""
 
@@ -119,7 +121,8 @@ def _in_block(cursor: Cursor, block: Node, steps: Sequence[str], name: str) -> I
         line = f"{document.at(attribute)} {name}.{steps[0]} = {source_of(document, expression)}"
         yield from _follow(cursor.step(line), expression, tuple(steps[1:]))
         condition = overrides.condition_of(cursor.scope)
-        yield from overrides.override(cursor.step(line), expression, tuple(steps[1:]), condition)
+        said = steps[0].endswith(_SAID)
+        yield from overrides.override(cursor.step(line), expression, tuple(steps[1:]), condition, said=said)
         return
     rows = nested(document, block, steps[0], cursor.scope)
     if rows and len(steps) > 1:
@@ -376,6 +379,8 @@ def trace_instance(
                 rest = {name: value for name, value in held.items() if name != key}
                 for site in islice(_follow(cursor, expression, ()), _MOST_SITES):
                     yield site, rest
+                if module.parent is None and not isinstance(e.bare(expression), e.For | e.Object):
+                    yield replace(cursor.beside(expression, None), key=key), None
 
 
 def _in_existence(cursor: Cursor, expression: Expression, path: tuple[str, ...]) -> Iterator[TracedSite]:
@@ -407,9 +412,11 @@ def _in_rounds(cursor: Cursor, expression: e.For, path: tuple[str, ...]) -> Iter
             yield from _conditions(inner, condition, made=made)
         if expression.key is None:
             yield from _follow(inner, expression.value, path)
-        else:
-            there = replace(alias.cursor, chain=cursor.chain, convert=cursor.convert, depth=cursor.depth)
-            yield from _follow(there, alias.source, (alias.key, path[-1]))
+            continue
+        there = replace(alias.cursor, chain=cursor.chain, convert=cursor.convert, depth=cursor.depth)
+        yield from _follow(there, alias.source, (alias.key, path[-1]))
+        if not made and not expression.grouped and (unequal := overrides.all_but(cursor, expression.key, path[0])):
+            yield cursor.step(f"{cursor.document.at(expression.start)} all but {path[0]}").filtered(expression, unequal)
 
 
 def _conditions(cursor: Cursor, condition: Expression, *, made: bool) -> Iterator[TracedSite]:

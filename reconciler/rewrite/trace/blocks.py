@@ -15,6 +15,7 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.grammar import read_attribute
 from gateway.terraform.lang.hcl import Document
 from gateway.terraform.lang.values import SetOf, Unknown
+from reconciler.rewrite.trace import overrides
 from reconciler.rewrite.trace.inverse import Inverse, inverse, negated, then, unchanged
 from reconciler.rewrite.trace.sites import Cursor, Follow, TracedSite, source_of
 from reconciler.rewrite.trace.solution import argument_of_call, part_of_template
@@ -249,6 +250,9 @@ def collections(
         line = f"{cursor.document.at(dynamic)} for_each = {source_of(cursor.document, source)}"
         yield from follow(replace(cursor.step(line), convert=then(convert, cursor.convert), entry=None), source, ())
         yield from _emptied(replace(cursor.step(line), entry=None), source, follow)
+        if condition := overrides.condition_of(cursor.scope):
+            there = replace(cursor.step(f"{line}; only where {condition}"), convert=then(convert, cursor.convert))
+            yield there.conditional(source, condition)
 
 
 def _emptied(cursor: Cursor, source: Expression, follow: Follow) -> Iterator[TracedSite]:

@@ -37,6 +37,18 @@ def condition_on(name: str, value: object) -> str:
     return ""
 
 
+def all_but(cursor: Cursor, key: Expression, name: str) -> str:
+    """HCL that is false in the round of a `for` that makes one key, for this instance of the block or call around it only; empty if no HCL holds the key."""
+    written = cursor.document.source[key.start : key.end].decode()
+    if "\n" in written:
+        return ""
+    condition = condition_of(cursor.scope)
+    equal = _equals(written, name)
+    if not equal or not condition:
+        return equal.replace(f"{written} == ", f"{written} != ", 1)
+    return f"!({condition} && {equal})"
+
+
 def _equals(name: str, text: str) -> str:
     """The comparison as HCL; empty if no HCL string holds the text."""
     try:
@@ -45,9 +57,11 @@ def _equals(name: str, text: str) -> str:
         return ""
 
 
-def override(cursor: Cursor, expression: Expression, path: tuple[str, ...], condition: str) -> Iterator[TracedSite]:
-    """The innermost expression at a path, to be made a conditional. It must be written in place."""
-    if not condition or (not path and _names_instance(cursor, expression)):
+def override(
+    cursor: Cursor, expression: Expression, path: tuple[str, ...], condition: str, *, said: bool = False
+) -> Iterator[TracedSite]:
+    """The innermost expression at a path, to be made a conditional. It must be written in place. `said`: a text that names nothing."""
+    if not condition or (not path and not said and _names_instance(cursor, expression)):
         return
     node, rest = _innermost(cursor, expression, path)
     if rest and not (isinstance(e.bare(node), e.Object) or is_merge(node) or _is_map(node, cursor.scope)):

@@ -187,6 +187,15 @@ class OverrideSite(_Site):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FilterSite(_Site):
+    """A `for` that makes an entry which is not wanted: it gets a condition."""
+
+    node: e.For
+    condition: str
+    """HCL that is false in the round of that entry only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoSite:
     """Nothing can be edited here."""
 
@@ -205,6 +214,7 @@ EditSite: TypeAlias = (
     | OverrideSite
     | BlocksSite
     | ConditionalSite
+    | FilterSite
     | DocumentSite
     | FileSite
     | YamlSite
@@ -296,6 +306,10 @@ class Cursor:
         except Unknown:
             return unchanged
         return lambda value: like(now, value)
+
+    def filtered(self, node: e.For, condition: str) -> FilterSite:
+        """A `for` as a site for a further condition."""
+        return FilterSite(**self._origin, node=node, condition=condition)
 
     def refuse(self, reason: str, where: Expression | Node | None = None) -> NoSite:
         """A refusal at `where`, whose `file:line` comes before the reason."""

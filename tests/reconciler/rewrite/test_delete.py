@@ -143,8 +143,16 @@ def test_one_entry_of_which_several_are_made_goes_with_all_of_them(tmp_path: Pat
     assert after == _PAIRED.replace('    hourly = "rate(1 hour)"\n', "").replace("daily  =", "daily =")
 
 
-def test_one_entry_of_which_only_one_is_gone_stays(tmp_path: Path) -> None:
+def test_one_entry_of_which_only_one_is_gone_stays_and_is_left_out_of_its_block(tmp_path: Path) -> None:
     after, left = _delete(tmp_path, _PAIRED, 'aws_cloudwatch_event_target.schedule["hourly"]')
+    assert left == []
+    block = 'schedule" {\n  for_each = '
+    filtered = '{ for key, value in local.schedules : key => value if key != "hourly" }'
+    assert after == _PAIRED.replace(f"{block}local.schedules", f"{block}{filtered}")
+
+
+def test_of_which_the_one_is_gone_that_another_names_all_stays(tmp_path: Path) -> None:
+    after, left = _delete(tmp_path, _PAIRED, 'aws_cloudwatch_event_rule.schedule["hourly"]')
     assert after == _PAIRED
     assert "'hourly'" in left[0]
 

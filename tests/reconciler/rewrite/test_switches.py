@@ -244,3 +244,67 @@ def test_a_call_without_such_a_map_gets_one_like_that_of_another_call(root: Path
     (new,) = wanted_creations(root, [_alarm(f"shop-mail-{key}", 50)], _LIVE, identified=True)
     assert new.address == f'module.mail.aws_cloudwatch_metric_alarm.this["{key}"]'
     assert f"  alarms = {{\n    {key} = {{ threshold = 50 }}\n  }}\n" in _main(root, new)
+
+
+@pytest.mark.parametrize(
+    ("keys", "after"),
+    [
+        ("{ for name in keys(local.sites) : name => local.sites[name] }", 'local.sites[name] if name != "b" }'),
+        (
+            "{ for name, site in local.sites : name => site if site.on || site.size > 1 }",
+            'name => site if (site.on || site.size > 1) && name != "b" }',
+        ),
+        ("local.sites", '{ for key, value in local.sites : key => value if key != "b" }'),
+    ],
+)
+def test_one_of_two_blocks_over_the_same_entries_is_without_one_of_them(keys: str, after: str, tmp_path: Path) -> None:
+    code = f"""locals {{
+  sites = {{ a = {{ on = true, size = 1 }}, b = {{ on = true, size = 2 }} }}
+}}
+
+resource "aws_s3_bucket" "this" {{
+  for_each = local.sites
+
+  bucket = "site-${{each.key}}"
+}}
+
+resource "aws_sqs_queue" "this" {{
+  for_each = {keys}
+
+  name = "site-${{each.key}}"
+}}
+"""
+    (tmp_path / "main.tf").write_text(code)
+    assert after in _main(tmp_path, *_gone('aws_sqs_queue.this["b"]'))
+
+
+def test_and_in_one_call_of_a_module_with_the_condition_of_the_call(root: Path) -> None:
+    shared = "merge({ depth = { threshold = 10 } }, { age = { threshold = 20 } })"
+    (root / "main.tf").write_text(
+        _ROOT.replace("alarms = { depth = { threshold = 10 } }", f"alarms = {{ for k, v in {shared} : k => v }}")
+    )
+    after = _main(root, *_gone('module.bulk["eu"].aws_cloudwatch_metric_alarm.this["age"]'))
+    assert f'alarms = {{ for k, v in {shared} : k => v if !(each.key == "eu" && k == "age") }}' in after
+
+
+def test_what_others_name_is_not_left_out(tmp_path: Path) -> None:
+    code = """locals {
+  queues = { a = 1, b = 2 }
+}
+
+resource "aws_sqs_queue" "dead" {
+  for_each = local.queues
+
+  name = "dead-${each.key}"
+}
+
+resource "aws_sqs_queue" "this" {
+  for_each = local.queues
+
+  name           = each.key
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead[each.key].arn, maxReceiveCount = 5 })
+}
+"""
+    (tmp_path / "main.tf").write_text(code)
+    edited = edit_code(tmp_path, _gone('aws_sqs_queue.dead["b"]'))
+    assert (len(edited.left), edited.files) == (1, {})

@@ -391,3 +391,37 @@ def test_one_call_gets_its_own_part_of_what_the_argument_writes(
     edited = edit_values(tmp_path, [wanted])
     assert edited.left == ()
     assert edited.files[Path("main.tf")].decode() == _SHARING.replace(before, after)
+
+
+_ONE_OF_TWO = """resource "r" "a" {
+  for_each = toset(["a", "b"])
+
+  description = <<-EOT
+    The ${each.key}.
+  EOT
+
+  dynamic "door" {
+    for_each = each.key == "" ? [] : [each.key]
+
+    content {
+      name = door.value
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "before", "after"),
+    [
+        ("description", "Mine.", "description = ", 'description = each.key == "a" ? "Mine." : '),
+        ("door", [], 'for_each = each.key == ""', 'for_each = each.key == "a" ? [] : each.key == ""'),
+    ],
+)
+def test_what_holds_the_key_is_said_otherwise_of_one(
+    path: str, value: Json, before: str, after: str, tmp_path: Path
+) -> None:
+    wanted = Wanted(address='r.a["a"]', attribute=path, value=value)
+    result = edit_values(tmp_path, [wanted], {Path("main.tf"): _ONE_OF_TWO.encode()})
+    assert result.left == ()
+    assert result.files[Path("main.tf")].decode() == _ONE_OF_TWO.replace(before, after)
