@@ -25,6 +25,7 @@ ADDRESS = "aws_autoscaling_group.kafka_consumer"
 GROUP = "kafka-consumer-processor-asg"
 
 
+@pytest.mark.usefixtures("slim_environment")
 def test_the_story_is_told_from_nothing_to_the_end(an_up: Make) -> None:
     up = an_up().ready()
     told(up)
@@ -43,6 +44,7 @@ def told(up: Up) -> list[dict[str, Any]]:
 
 @pytest.mark.long
 def test_after_the_story_its_branch_is_clean_and_there_is_a_second_start(an_up: Make, tmp_path: Path) -> None:
+    """With the whole provider, as everybody has it."""
     up = an_up().ready()
     steps = told(up)
     plan_of_the_branch_is_clean(up, tmp_path / "worktree")
