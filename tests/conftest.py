@@ -100,6 +100,16 @@ def known_policy_code() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nothing_forked_is_left() -> Iterator[None]:
+    """The process that gateways are forked from ends with the tests, where one was started."""
+    yield
+    if "tests.kit.forked" in sys.modules:
+        from tests.kit.forked import end_template  # noqa: PLC0415
+
+        end_template()
+
+
 @pytest.fixture(scope="session")
 def slim_terraform(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file for `TF_CLI_CONFIG_FILE`: Terraform's commands take a fraction of the time, and plan the same."""

@@ -19,7 +19,6 @@ from unittest.mock import patch
 
 import structlog
 import uvicorn
-import wasmtime
 
 from gateway.app.running import running
 from gateway.core.exception_text import lossy
@@ -45,6 +44,7 @@ from tests.bench.stub import JSON
 from tests.chaos.aws import append, live
 from tests.chaos.points import ALL, DOUBTFUL
 from tests.chaos.stack import ADDRESS, ATTRIBUTE, BRANCH, LONGEST, STACK, with_value, write_stack
+from tests.kit.forked import new_engine
 from tests.kit.signed_requests import Signer
 
 _POINTS: Final = {each.name: each for each in (*ALL, *DOUBTFUL)}
@@ -115,17 +115,9 @@ class Ahead:
         return datetime.now(UTC) + timedelta(seconds=self.seconds)
 
 
-def _new_engine() -> wasmtime.Engine:
-    """An engine that compiles in the calling thread: a run that was forked has none of the threads of the pool that it would use otherwise."""
-    config = wasmtime.Config()
-    config.epoch_interruption = True
-    config.parallel_compilation = False
-    return wasmtime.Engine(config)
-
-
 async def warm() -> None:
     """Start and end a gateway that is asked once: what is compiled and read for that is in the memory that every run is forked from."""
-    embedded.new_engine = _new_engine
+    embedded.new_engine = new_engine
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
         logger_factory=structlog.PrintLoggerFactory(lossy(sys.stderr)),

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -17,7 +15,6 @@ from typing import Any, Self, TypeVar
 import boto3
 import httpx
 
-from gateway.app.parts import kept_code
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import Key, RecordQuery
 from gateway.core.records.record import Record, Stage
@@ -27,11 +24,9 @@ from gateway.identity.master_key import master_key
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import open_sealed_ledger
-from gateway.policy.bundle import SHIPPED, read_bundle
-from gateway.policy.embedded import native_code
-from gateway.policy.sources import shipped
+from tests.kit.forked import Forked, python_m
 from tests.kit.gate import KEYS, STACK
-from tests.kit.up import ROOT, free_port
+from tests.kit.up import free_port
 
 T = TypeVar("T")
 _READY_SECONDS = 300.0
@@ -51,7 +46,7 @@ class GateProcess(AbstractContextManager["GateProcess"]):
     stack: StackSettings = field(default_factory=lambda: StackSettings(name="kafka", path=STACK))
     port: int = field(default_factory=free_port)
     keys: dict[str, Key] = field(default_factory=dict)
-    process: subprocess.Popen[bytes] | None = None
+    process: Forked | None = None
 
     @property
     def url(self) -> str:
@@ -70,8 +65,6 @@ class GateProcess(AbstractContextManager["GateProcess"]):
     def __enter__(self) -> Self:
         self.data.mkdir(exist_ok=True)
         self.ledger(self._issue)
-        wasm = read_bundle(shipped() / SHIPPED).wasm
-        kept_code(self.settings, master_key("", self.data)).write(wasm, native_code(wasm))
         return self.start()
 
     def __exit__(self, *_: object) -> None:
@@ -88,9 +81,8 @@ class GateProcess(AbstractContextManager["GateProcess"]):
             "SENTINEL_MODE": self.mode.value,
             "SENTINEL_STACKS": json.dumps([self.stack.model_dump(mode="json", exclude_defaults=True)]),
         }
-        command = [sys.executable, "-m", "gateway", "serve"]
         with (self.data / "gateway.log").open("a") as log:
-            self.process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=log, stderr=log)
+            self.process = python_m("gateway", "serve", environment=environment, output=log, errors=log)
         deadline = time.monotonic() + _READY_SECONDS
         while not self._is_ready():
             assert self.process.poll() is None, "the gateway ended"

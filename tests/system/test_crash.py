@@ -5,8 +5,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +22,7 @@ from gateway.core.times import SystemClock
 from gateway.identity.master_key import master_key
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.sealed_ledger import open_sealed_ledger
+from tests.kit.forked import Forked, python_m
 from tests.kit.gate import ASG, STACK
 from tests.kit.upstream import UpstreamStub
 
@@ -62,7 +61,7 @@ async def _records(settings: Settings) -> tuple[list[Record], bool]:
 
 
 @contextmanager
-def _gateway(settings: Settings) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def _gateway(settings: Settings) -> Iterator[tuple[Forked, str]]:
     """A gateway process that is ready; killed at the end if it still runs."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -75,9 +74,7 @@ def _gateway(settings: Settings) -> Iterator[tuple[subprocess.Popen[bytes], str]
         "SENTINEL_UPSTREAM__SIMULATED": settings.upstream.simulated,
         "SENTINEL_STACKS": json.dumps([{"name": "kafka", "path": str(STACK)}]),
     }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gateway", "serve"], env=environment, cwd=Path(__file__).parents[2]
-    )
+    process = python_m("gateway", "serve", environment=environment)
     try:
         _wait_until_ready(process, f"http://127.0.0.1:{port}")
         yield process, f"http://127.0.0.1:{port}"
@@ -86,7 +83,7 @@ def _gateway(settings: Settings) -> Iterator[tuple[subprocess.Popen[bytes], str]
         process.wait()
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], url: str) -> None:
+def _wait_until_ready(process: Forked, url: str) -> None:
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         assert process.poll() is None, "the gateway ended"

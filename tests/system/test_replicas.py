@@ -5,8 +5,6 @@ import itertools
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,7 +26,9 @@ from gateway.ledger.ledger import SqlLedger
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from tests.chaos.aws import LoggingAws, carried_out
 from tests.chaos.stack import write_stack
+from tests.kit.forked import python_m
 from tests.kit.signed_requests import Signer
+from tests.system import paused_child
 
 pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
 
@@ -182,13 +182,11 @@ async def test_a_gateway_that_was_paused_before_it_sent_does_not_act_late(tmp_pa
         async with open_sealed_ledger(settings) as ledger:
             ring = SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
             key = await ring.issue(actor="human", kind=ActorKind.HUMAN, lasts=timedelta(days=1))
-        command = [sys.executable, "-m", "tests.system.paused_child", settings.model_dump_json(), key.id, key.secret]
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-        process = subprocess.Popen(  # noqa: ASYNC220  its stop is waited for in a thread
-            command, env=environment, cwd=Path(__file__).parents[2]
+        process = await asyncio.to_thread(
+            python_m, paused_child.__name__, settings.model_dump_json(), key.id, key.secret, environment=os.environ
         )
         try:
-            await asyncio.to_thread(os.waitid, os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+            await asyncio.to_thread(process.wait_until_stopped)
             async with open_sealed_ledger(settings) as ledger:
                 # Its lease has run out, and another process marks what it left.
                 assert await ledger.recover(datetime.now(UTC) + timedelta(hours=1)) == 1

@@ -21,6 +21,7 @@ import pytest
 from gateway.ledger.store.migrate import HEAD
 from tests.chaos.aws import LoggingAws, carried_out
 from tests.chaos.stack import write_stack
+from tests.kit.forked import Forked, python_m, ran
 from tests.kit.stores import Cluster
 from tests.kit.up import free_port
 
@@ -79,9 +80,12 @@ class Gateways:
         )
 
     def command(self, tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        if tree == ROOT:
+            return ran(*self._argv(*arguments, port=1), environment=_environment())
         return subprocess.run(
-            self._argv(*arguments, port=1), cwd=tree, env=_environment(), capture_output=True, text=True, check=False
-        )
+            [sys.executable, "-m", *self._argv(*arguments, port=1)],
+            cwd=tree, env=_environment(), capture_output=True, text=True, check=False,
+        )  # fmt: skip
 
     @contextmanager
     def serving(self, tree: Path) -> Iterator[str]:
@@ -89,9 +93,13 @@ class Gateways:
         port = free_port()
         log = self._directory / f"{port}.log"
         with log.open("wb") as told:
-            process = subprocess.Popen(
-                self._argv("serve", port=port), cwd=tree, env=_environment(), stdout=told, stderr=told
-            )
+            argv = self._argv("serve", port=port)
+            process: subprocess.Popen[bytes] | Forked
+            if tree == ROOT:
+                process = python_m(*argv, environment=_environment(), output=told, errors=told)
+            else:
+                command = [sys.executable, "-m", *argv]
+                process = subprocess.Popen(command, cwd=tree, env=_environment(), stdout=told, stderr=told)
         try:
             _until_ready(f"http://127.0.0.1:{port}", process, log)
             yield f"http://127.0.0.1:{port}"
@@ -103,7 +111,7 @@ class Gateways:
     def _argv(self, *arguments: str, port: int) -> list[str]:
         config = self._directory / f"sentinel-{port}.toml"
         config.write_text(self._common + f"[server]\nport = {port}\n")
-        return [sys.executable, "-m", "gateway", *arguments, "--config", str(config)]
+        return ["gateway", *arguments, "--config", str(config)]
 
 
 def _environment() -> dict[str, str]:
@@ -111,7 +119,7 @@ def _environment() -> dict[str, str]:
     return {**kept, "PYTHONPATH": ""}
 
 
-def _until_ready(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def _until_ready(address: str, process: "subprocess.Popen[bytes] | Forked", log: Path) -> None:
     until = time.monotonic() + _MOST_SECONDS
     while True:
         assert process.poll() is None, log.read_text()[-2000:]

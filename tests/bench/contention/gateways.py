@@ -3,8 +3,6 @@
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,7 +16,8 @@ from gateway.core.settings import Settings
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
-from tests.bench.processes import ROOT, free_port
+from tests.bench.processes import free_port
+from tests.kit.forked import Forked, python_m
 
 LEASE_SECONDS: Final = 2
 """Of the gateways, so that what a killed one left is soon known to be in doubt."""
@@ -31,19 +30,19 @@ class GatewayProcess:
 
     config: Path
     port: int
-    _process: asyncio.subprocess.Process | None = None
+    _process: Forked | None = None
 
     async def start(self) -> None:
         """Start it, and wait until it is ready. Raises `RuntimeError` if it ends before."""
         with self.config.with_suffix(".log").open("ab") as told:
-            command = [sys.executable, "-m", "gateway", "serve", "--config", str(self.config)]
             environment = {name: value for name, value in os.environ.items() if not name.startswith("SENTINEL_")}
-            self._process = await asyncio.create_subprocess_exec(
-                *command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=told
+            command = ("gateway", "serve", "--config", str(self.config))
+            self._process = await asyncio.to_thread(
+                python_m, *command, environment=environment, output=told, errors=told
             )
         async with asyncio.timeout(_READY_SECONDS):
             while not await self._ready():
-                if self._process.returncode is not None:
+                if self._process.poll() is not None:
                     raise RuntimeError(self.config.with_suffix(".log").read_text()[-2000:])
                 await asyncio.sleep(0.05)
 
@@ -56,9 +55,9 @@ class GatewayProcess:
         await self._end(signal.SIGTERM)
 
     async def _end(self, how: signal.Signals) -> None:
-        if self._process is not None and self._process.returncode is None:
+        if self._process is not None:
             self._process.send_signal(how)
-            await self._process.wait()
+            await asyncio.to_thread(self._process.wait)
 
     async def _ready(self) -> bool:
         try:

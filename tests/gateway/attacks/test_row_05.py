@@ -11,8 +11,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -38,11 +36,12 @@ from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 from reconciler.drift.in_doubt.live_evidence import DoubtAnswer
 from reconciler.drift.in_doubt.read_back import ReadBack
 from reconciler.terraform.refresh import Refreshed
-from tests.gateway.attacks import reconciler_child
+from tests.gateway.attacks import gateway_child, reconciler_child
 from tests.gateway.attacks.gateway_child import POINTS
 from tests.gateway.attacks.reconciler_child import GROUP as WEB
 from tests.gateway.attacks.reconciler_child import Tomorrow
 from tests.kit.fork_server import ForkServer
+from tests.kit.forked import Forked, python_m
 from tests.kit.gate import ASG, STACK, Gate
 from tests.kit.mutations import record_mutation
 from tests.kit.nouns import effect
@@ -52,7 +51,6 @@ from tests.kit.upstream import UpstreamStub
 pytestmark = [pytest.mark.allow_hosts(["127.0.0.1"]), pytest.mark.usefixtures("clean")]
 
 ROOT = Path(__file__).parents[3]
-HERE = Path(__file__).parent
 GROUP = "aws_autoscaling_group.kafka_consumer"
 SIX = {"AutoScalingGroupName": ASG, "DesiredCapacity": 6}
 PROPOSAL = {
@@ -239,7 +237,7 @@ async def upstream() -> AsyncIterator[UpstreamStub]:
 
 
 @contextmanager
-def _gateway(settings: Settings, *command: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def _gateway(settings: Settings, *command: str) -> Iterator[tuple[Forked, str]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -252,7 +250,7 @@ def _gateway(settings: Settings, *command: str) -> Iterator[tuple[subprocess.Pop
         "SENTINEL_UPSTREAM__SIMULATED": settings.upstream.simulated,
         "SENTINEL_STACKS": json.dumps([{"name": "kafka", "path": str(STACK)}]),
     }
-    process = subprocess.Popen([sys.executable, *command], env=environment, cwd=ROOT)
+    process = python_m(*command, environment=environment)
     try:
         yield process, f"http://127.0.0.1:{port}"
     finally:
@@ -265,7 +263,7 @@ async def _propose(client: httpx.AsyncClient, key: Key) -> httpx.Response:
     return await client.post("/v1/mutations", json=PROPOSAL, headers=headers)
 
 
-async def _ready(process: subprocess.Popen[bytes], client: httpx.AsyncClient) -> None:
+async def _ready(process: Forked, client: httpx.AsyncClient) -> None:
     while True:
         assert process.poll() is None, "the gateway ended"
         try:
@@ -282,7 +280,7 @@ async def _killed(settings: Settings, point: str) -> AsyncIterator[Key]:
     async with open_sealed_ledger(settings) as ledger:
         ring = SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
         key = await ring.issue(actor="agent", kind=ActorKind.AGENT, lasts=timedelta(days=1))
-    with _gateway(settings, str(HERE / "gateway_child.py"), point) as (process, url):
+    with _gateway(settings, gateway_child.__name__, point) as (process, url):
         async with httpx.AsyncClient(base_url=url, timeout=300) as client:
             await _ready(process, client)
             with pytest.raises(httpx.TransportError):

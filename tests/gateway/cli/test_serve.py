@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -19,6 +18,7 @@ from typer.testing import Result
 from gateway.cli.serve import listening
 from gateway.core.errors import SettingsInvalid
 from gateway.core.settings import ServerSettings
+from tests.kit.forked import Forked, python_m
 from tests.kit.up import free_port
 
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
@@ -66,7 +66,7 @@ def test_it_says_what_it_is_and_logs_each_decision(elsewhere: Path) -> None:
     created = subprocess.run([*run, "key", "create", "scaler", "--json"], capture_output=True, env=environ, check=True)
     key = json.loads(created.stdout)
     with (elsewhere / "log").open("wb") as log:
-        process = subprocess.Popen([*run, "serve"], stderr=log, env=environ)
+        process = python_m("gateway", "serve", environment=environ, directory=elsewhere, errors=log)
     try:
         _wait_until_ready(process, port)
         token = {"Authorization": f"Bearer {key['access_key_id']}.{key['secret_access_key']}"}
@@ -92,7 +92,7 @@ def test_it_says_what_it_is_and_logs_each_decision(elsewhere: Path) -> None:
     assert decision["mutation"] == reply.json()["mutation"]["id"]
 
 
-def _wait_until_ready(process: subprocess.Popen[Any], port: int) -> None:
+def _wait_until_ready(process: Forked, port: int) -> None:
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         assert process.poll() is None, "the gateway ended"
