@@ -57,7 +57,7 @@ def _one_caller(directory: Path, aws: Process, rounds: int) -> None:
     with gateway(data, stack, aws.port) as gate:
         show("line.start_to_ready", gate.ready_seconds, "s", n=1)
         show("line.memory_at_start", gate.resident_mb, "MB", n=1)
-        _compared("line.read", gate, aws, _reads(agent), rounds=rounds, each=500)
+        _compared("line.read", gate, aws, reads(agent), rounds=rounds, each=500)
         _compared("line.data", gate, aws, _writes(key(data, "app", ActorKind.SERVICE)), rounds=rounds, each=500)
         with BareCommits(data) as commits:
             _compared("line.mutation", gate, aws, changes(agent, GROUP), rounds=rounds, each=100, bare=commits.two)
@@ -99,7 +99,7 @@ def _times(connection: Connection, requests: Iterator[bytes], each: int) -> list
     return [connection.timed(request) for request in islice(requests, each)]
 
 
-def _reads(agent: Key) -> Requests:
+def reads(agent: Key) -> Requests:
     def requests(port: int) -> Iterator[bytes]:
         headers = {"content-type": "application/x-amz-json-1.0", "x-amz-target": "AmazonSQS.GetQueueUrl"}
         request = signed(agent, "sqs", b'{"QueueName": "orders"}', headers, port)

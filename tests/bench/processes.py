@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,7 +25,7 @@ from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
 
 ROOT = Path(__file__).parent.parent.parent
 _TICKS = os.sysconf("SC_CLK_TCK")
-_START_SECONDS = 60
+_START_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,9 @@ def stub() -> Iterator[Process]:
 
 
 @contextmanager
-def gateway(data: Path, stack: Path, upstream: int) -> Iterator[Process]:
+def gateway(
+    data: Path, stack: Path, upstream: int, program: Sequence[str] = (sys.executable, "-m", "gateway")
+) -> Iterator[Process]:
     """`sentinel serve` with its data in `data`, one stack, and the stand-in at port `upstream` as AWS."""
     port = free_port()
     data.mkdir(parents=True, exist_ok=True)
@@ -73,7 +75,7 @@ def gateway(data: Path, stack: Path, upstream: int) -> Iterator[Process]:
         f'data = "{data}"\n[server]\nport = {port}\n[upstream]\nsimulated = "http://127.0.0.1:{upstream}"\n'
         f'[[stacks]]\nname = "bench"\npath = "{stack}"\n'
     )
-    with server([sys.executable, "-m", "gateway", "serve", "--config", str(config)], port, "/readyz") as process:
+    with server([*program, "serve", "--config", str(config)], port, "/readyz") as process:
         yield process
 
 
