@@ -16,7 +16,7 @@ from gateway.core.model.verdict import Mode
 from gateway.core.settings.stacks import StackSettings
 from gateway.terraform.address import fits, in_stack, resource_type_of, split_stack
 from gateway.terraform.aws_location import AwsLocations
-from gateway.terraform.config.module import Module, attributes, declared, informed
+from gateway.terraform.config.module import Module, ResourceInstance, attributes, declared, informed
 from gateway.terraform.config.sensitive import veiled
 from gateway.terraform.contracts.conditions import CodeConditions
 from gateway.terraform.contracts.resolve import Contracts
@@ -30,12 +30,14 @@ from gateway.terraform.state import State, StateLookup
 
 _LEFT_OUT: Final = "default"
 """The name by which AWS calls what the code leaves out, such as the event bus of a rule."""
+_MOST_KEPT: Final = 1024
+"""Declared values that a stack keeps: callers say which attributes they ask for."""
 _NAMES: Final = ("name", "id", "arn", "url", "bucket", "function_name", "identifier")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Stack:
-    """One stack at one moment. Immutable, apart from a lookup cache."""
+    """One stack at one moment. Immutable, apart from caches of look-ups."""
 
     name: str
     mode: Mode
@@ -56,6 +58,7 @@ class Stack:
     shared: frozenset[str] = field(default=frozenset(), repr=False)
     """The addresses that other stacks of this gateway have too. Outside of the stack they are named with it."""
     _dependants: dict[str, tuple[Dependant, ...]] = field(default_factory=dict, repr=False)
+    _declared: dict[tuple[str, str], Json] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def addresses(self) -> Iterable[str]:
@@ -131,10 +134,20 @@ class Stack:
         return None if resource is None else resource.attributes
 
     def declared(self, address: str, attribute: str) -> Json:
-        """The declared value of an attribute, secrets masked; None if it is not declared or not known."""
+        """The declared value of an attribute, secrets masked; None if it is not declared or not known. It is kept, so nobody may change it."""
         instance = None if attribute == WHOLE else self.code.instance(self.local(address))
         if instance is None:
             return None
+        asked = self.local(address), attribute
+        if (known := self._declared.get(asked)) is not None:
+            return known
+        found = self._evaluated(instance, address, attribute)
+        if len(self._declared) >= _MOST_KEPT:
+            self._declared.clear()
+        self._declared[asked] = found
+        return found
+
+    def _evaluated(self, instance: ResourceInstance, address: str, attribute: str) -> Json:
         try:
             value = declared(instance, attribute)
         except Unknown:
