@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ctypes
 import gc
+import json
 import logging
 import socket
 import sys
@@ -64,17 +65,19 @@ def _log_to_stderr() -> None:
     import structlog
 
     on_terminal = sys.stderr.isatty()
-    renderer: Any = structlog.dev.ConsoleRenderer() if on_terminal else structlog.processors.JSONRenderer()
+    encode = json.JSONEncoder(default=repr).encode  # made once, not for each line
+    as_json = structlog.processors.JSONRenderer(serializer=lambda event, **_: encode(event))
+    renderer: Any = structlog.dev.ConsoleRenderer() if on_terminal else as_json
     structlog.configure(
         processors=[
-            structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             without_values,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(lossy(sys.stderr)),
+        logger_factory=structlog.WriteLoggerFactory(lossy(sys.stderr)),
+        cache_logger_on_first_use=True,
     )
 
 

@@ -36,7 +36,7 @@ class LossyStream:
 
 
 def lossy(stream: TextIO) -> TextIO:
-    """The stream, for `structlog.PrintLoggerFactory`."""
+    """The stream, for the loggers of structlog."""
     return cast("TextIO", LossyStream(stream))
 
 
