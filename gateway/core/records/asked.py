@@ -3,7 +3,6 @@
 The form is JSON, deflated with a dictionary of the texts that every input has, in base 85. It holds no secret: see `model.verdict.Asked`.
 """
 
-import base64
 import functools
 import zlib
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gateway.core.base85 import b85decode
+from gateway.core.base85 import b85decode, b85encode
 from gateway.core.model.json import Json, canonical
 from gateway.core.model.verdict import Asked
 
@@ -92,7 +91,7 @@ def _packed(asked: Sequence[Asked], judged: Json, version: int) -> str | None:
     if len(text) > _LARGEST_TEXT:  # never fits; deflating it would take longer than the decision
         return None
     deflate = zlib.compressobj(level=6, wbits=_wbits(version), zdict=DICTIONARIES[version])
-    packed = base64.b85encode(deflate.compress(text) + deflate.flush()).decode()
+    packed = b85encode(deflate.compress(text) + deflate.flush())
     return packed if len(packed) <= LARGEST else None
 
 

@@ -1,4 +1,4 @@
-"""Base 85 is read as the standard library reads it."""
+"""Base 85 is read and written as the standard library does."""
 
 import base64
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.core.base85 import b85decode
+from gateway.core.base85 import b85decode, b85encode
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 
@@ -14,6 +14,17 @@ ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&(
 @given(st.binary(max_size=300))
 def test_what_is_written_is_read(content: bytes) -> None:
     assert b85decode(base64.b85encode(content).decode()) == content
+
+
+@given(st.binary(max_size=300))
+def test_it_is_written_as_the_standard_library_writes_it(content: bytes) -> None:
+    assert b85encode(content) == base64.b85encode(content).decode()
+
+
+@pytest.mark.parametrize("word", [0, 1, 84, 85, 86, 85**2 - 1, 85**2, 85**4 - 1, 85**4, 2**31, 2**32 - 86, 2**32 - 1])
+def test_words_at_the_bounds_of_a_digit_are_written_beside_others(word: int) -> None:
+    content = b"".join(each.to_bytes(4, "big") for each in (2**32 - 1, word, 0, word, 2**32 - 1))
+    assert b85encode(content) == base64.b85encode(content).decode()
 
 
 @given(st.text(ALPHABET, max_size=24))
