@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, TypeAlias, TypeGuard
@@ -107,8 +107,12 @@ def strict_json(value: object) -> bytes:
     return _strict(value).encode()
 
 
-def _is_plain(items: Iterable[Any]) -> bool:
+def _is_plain(items: Collection[Any]) -> bool:
     """Whether msgspec writes these as Python does, in a tenth of the time. It writes floats, times and decimals otherwise, and NaN as null."""
+    if _ALIKE.issuperset(
+        map(type, items)
+    ):  # as most objects and lists are, seen without a step of Python for each value
+        return True
     for item in items:
         kind = type(item)
         if kind not in _ALIKE and not (kind in _NESTED and _is_plain(item.values() if kind is dict else item)):

@@ -74,6 +74,8 @@ class AttributePath(str):
     @property
     def enclosing(self) -> "tuple[AttributePath, ...]":
         """The path itself and its ancestors, nearest first: `a.b.c`, `a.b`, `a`."""
+        if "." not in self:
+            return (self,)
         steps = self.split(".")
         return tuple(AttributePath(".".join(steps[:count])) for count in range(len(steps), 0, -1))
 

@@ -59,7 +59,7 @@ class Anchor:
         if end.seq <= self._committed.seq:
             return
         self._committed = end
-        if not self.problem:
+        if not (self.problem or self._wake.is_set()):
             self._wake.set()
 
     def guard(self) -> None:

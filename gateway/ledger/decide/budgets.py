@@ -4,11 +4,12 @@ So no two gateways on a ledger spend the same budget twice, and what fails with 
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy import bindparam, insert, select, update
 
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.model.budget import Levels, Used, charged, fair_share_from_json, refuse_if_spent
@@ -26,7 +27,7 @@ from gateway.ledger.decide.revocation import refuse_revoked
 from gateway.ledger.decide.stops import require_operator
 from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import AttemptRow
-from gateway.ledger.store.statements import Query, Session, Statement
+from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import BODY, BUDGETS, RECORDS
 from gateway.ledger.store.timestamps import from_text, to_text
@@ -58,8 +59,9 @@ class Accounted:
 
 _ROW: Final = Query.of(BUDGETS, BudgetRow, BUDGETS.c.actor == bindparam("who"))
 _ROWS: Final = Query.of(BUDGETS, BudgetRow, order_by=(BUDGETS.c.actor,))
-_FORGET: Final = Statement(delete(BUDGETS).where(BUDGETS.c.actor == bindparam("who")))
-_INSERT: Final = Statement(insert(BUDGETS))
+_SET: Final[Mapping[str, Any]] = {name: bindparam(f"new_{name}") for name in ("levels", "in_a_row", "state", "until", "trial")}
+_CHANGE: Final = Statement(update(BUDGETS).where(BUDGETS.c.actor == bindparam("who")).values(_SET))
+_INSERT: Final = Statement(insert(BUDGETS).values(actor=bindparam("who"), **_SET))
 _DECIDED: Final = Statement(select(BODY).where(RECORDS.c.seq == bindparam("seq")))
 
 
@@ -180,18 +182,16 @@ def _store(transaction: Transaction, actor: str, before: Used, after: Used) -> N
     if after == before:
         return
     breaker = after.breaker
-    transaction.change(_FORGET, {"who": actor})
-    transaction.change(
-        _INSERT,
-        {
-            "actor": actor,
-            "levels": levels_text(after.levels),
-            "in_a_row": breaker.in_a_row,
-            "state": breaker.state.value,
-            "until": to_text(breaker.until) if breaker.until else "",
-            "trial": breaker.trial,
-        },
-    )
+    row: dict[str, SqlValue] = {
+        "who": actor,
+        "new_levels": levels_text(after.levels),
+        "new_in_a_row": breaker.in_a_row,
+        "new_state": breaker.state.value,
+        "new_until": to_text(breaker.until) if breaker.until else "",
+        "new_trial": breaker.trial,
+    }
+    if transaction.change(_CHANGE, row) == 0:  # only an actor's first one is new
+        transaction.change(_INSERT, row)
 
 
 def _row_until(breaker: Breaker) -> str | None:

@@ -9,6 +9,9 @@ from gateway.ledger.store.rows import HolderRow
 _ROOT: Final = ""
 """What every attribute of a resource is a part of."""
 
+_NONE: Final = -1, ""
+"""What was before the first claim."""
+
 
 class Handovers:
     """The latest claims on some resources, in the order in which they were taken."""
@@ -33,14 +36,20 @@ def _flips(claims: Sequence[HolderRow]) -> int:
     """In time that is linear in the claims: for each attribute are kept the last claim on it, and the last one on it or a part of it."""
     on: dict[str, tuple[int, str]] = {}
     within: dict[str, tuple[int, str]] = {}
+    paths: dict[str, tuple[str, ...]] = {}
     count = 0
     for number, claim in enumerate(claims):
-        inside = () if claim.attribute == WHOLE else AttributePath(claim.attribute).enclosing
-        own, *around = (*inside, _ROOT)
-        earlier = [within.get(own), *(on.get(each) for each in around)]
-        before = max((each for each in earlier if each is not None), default=None)
-        count += before is not None and before[1] != claim.actor
-        on[own] = number, claim.actor
-        for each in (own, *around):
-            within[each] = number, claim.actor
+        attribute = claim.attribute
+        path = paths.get(attribute)
+        if path is None:
+            inside = () if attribute == WHOLE else AttributePath(attribute).enclosing
+            path = paths[attribute] = (*inside, _ROOT)
+        own = path[0]
+        before = within.get(own, _NONE)
+        for each in path[1:]:
+            before = max(before, on.get(each, _NONE))
+        count += before is not _NONE and before[1] != claim.actor
+        on[own] = latest = number, claim.actor
+        for each in path:
+            within[each] = latest
     return count

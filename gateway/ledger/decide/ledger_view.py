@@ -176,8 +176,8 @@ def _with_commits(session: Session, rows: Sequence[ClaimRow], actor: str) -> tup
     commits = commits_of(session, [row.mutation_id for row in rows if row.actor != actor])
     claims = []
     for row in rows:
-        branch, commit = commits.get(row.mutation_id, ("", ""))
-        claims.append(replace(claim_from_row(row), branch=branch, commit=commit))
+        claim, found = claim_from_row(row), commits.get(row.mutation_id)
+        claims.append(replace(claim, branch=found[0], commit=found[1]) if found else claim)
     return tuple(claims)
 
 

@@ -1,6 +1,6 @@
 """Records an outcome: the SETTLED record, and what it means for claims, time-boxed changes, applied values and the attempt, in one transaction."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -25,7 +25,7 @@ from gateway.ledger.decide.budgets import account_outcome
 from gateway.ledger.decide.claims import ClaimEvent, end_claims, open_claims_of, require, settle_claims
 from gateway.ledger.store.rows import AttemptRow, ClaimRow
 from gateway.ledger.store.serialize import ids, reply_digest
-from gateway.ledger.store.statements import Query, Statement
+from gateway.ledger.store.statements import Query, SqlValue, Statement
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import ATTEMPTS, BODY, CLAIMS, RECORDS, TIME_BOXES, VALUES
 from gateway.ledger.store.timestamps import from_text, to_text
@@ -166,7 +166,20 @@ _FORGET_RESOURCE: Final = Statement(delete(VALUES).where(VALUES.c.address == bin
 _FORGET_VALUE: Final = Statement(
     delete(VALUES).where(VALUES.c.address == bindparam("where"), VALUES.c.attribute == bindparam("what"))
 )
-_INSERT_VALUE: Final = Statement(insert(VALUES))
+_VALUE_SET: Final[Mapping[str, Any]] = {
+    "value": bindparam("new_value"),
+    "mutation_id": bindparam("new_mutation"),
+    "at": bindparam("new_at"),
+    "seq": bindparam("new_seq"),
+}
+_CHANGE_VALUE: Final = Statement(
+    update(VALUES)
+    .where(VALUES.c.address == bindparam("where"), VALUES.c.attribute == bindparam("what"))
+    .values(_VALUE_SET)
+)
+_INSERT_VALUE: Final = Statement(
+    insert(VALUES).values({"address": bindparam("where"), "attribute": bindparam("what"), **_VALUE_SET})
+)
 _DECIDED_BODY: Final = Statement(select(BODY).where(RECORDS.c.seq == bindparam("seq")))
 
 
@@ -437,6 +450,13 @@ def _store_values(
         if effect.attribute != WHOLE and effect.action in ("set", "create")
     }
     for (address, attribute), effect in latest.items():
-        transaction.change(_FORGET_VALUE, {"where": address, "what": attribute})
-        row = {"address": address, "attribute": attribute, "value": canonical_text(effect.value)}
-        transaction.change(_INSERT_VALUE, {**row, "mutation_id": mutation_id, "at": to_text(at), "seq": seq})
+        row: dict[str, SqlValue] = {
+            "where": address,
+            "what": attribute,
+            "new_value": canonical_text(effect.value),
+            "new_mutation": mutation_id,
+            "new_at": to_text(at),
+            "new_seq": seq,
+        }
+        if transaction.change(_CHANGE_VALUE, row) == 0:  # most values replace an earlier one
+            transaction.change(_INSERT_VALUE, row)

@@ -198,11 +198,7 @@ class Session:
     def change(self, statement: Statement, values: Values) -> int:
         """Run the statement; the number of rows it changed."""
         text, fixed = statement.on(self._dialect)
-        cursor = self._driver.cursor()
-        cursor.execute(text, {**fixed, **values})
-        count = int(cursor.rowcount)
-        cursor.close()
-        return count
+        return int(self._driver.execute(text, {**fixed, **values} if fixed else values).rowcount)
 
     def change_each(self, statement: Statement, values: Sequence[Values]) -> None:
         """Run the statement once for each of the values."""
@@ -216,15 +212,10 @@ class Session:
 
     def command(self, text: str) -> None:
         """Run a command without parameters, such as SAVEPOINT."""
-        cursor = self._driver.cursor()
-        cursor.execute(text)
-        cursor.close()
+        self._driver.execute(text)
 
     def fetch(self, statement: Statement, values: Values) -> list[tuple[Any, ...]]:
         """Every row as a plain tuple."""
         text, fixed = statement.on(self._dialect)
-        cursor = self._driver.cursor()
-        cursor.execute(text, {**fixed, **values})
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-        cursor.close()
+        found: list[tuple[Any, ...]] = self._driver.execute(text, {**fixed, **values} if fixed else values).fetchall()
         return found

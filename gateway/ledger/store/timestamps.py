@@ -1,8 +1,10 @@
 """Times as the ledger stores them: ISO 8601 in UTC with microseconds, 27 characters, so that they sort as text."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 
+@lru_cache(maxsize=256)
 def to_text(at: datetime) -> str:
     """The stored text of an aware time. Raises ValueError for a naive one."""
     if at.tzinfo is None:
