@@ -363,9 +363,8 @@ class Pipeline:
             outcome = sent = await self._send(mutation, prepared)
             failpoint(Point.BODY_READ)
             try:
-                await asyncio.wait_for(
-                    asyncio.shield(self._keep(self._record_outcome(mutation, sent))), self._store_seconds
-                )
+                async with asyncio.timeout(self._store_seconds):
+                    await self._record_outcome(mutation, sent)
                 failpoint(Point.RELEASED)
                 self._settled(mutation.id)
             except Exception:
@@ -408,9 +407,9 @@ class Pipeline:
                 decision, prepared = replace(decision, findings=(*decision.findings, stale)), None
         failpoint(Point.DECIDED)
         try:
-            await asyncio.wait_for(
-                asyncio.shield(self._keep(self._commit(mutation, facts, decision))), self._store_seconds
-            )
+            # What the ledger was given it stores, also if nobody waits for it any more.
+            async with asyncio.timeout(self._store_seconds):
+                await self._commit(mutation, facts, decision)
         except (LedgerUnavailable, TimeoutError) as error:
             if prepared is not None:
                 self._keep(self._record_later(mutation, _NOT_CONFIRMED))
