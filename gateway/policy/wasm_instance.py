@@ -37,6 +37,8 @@ _JSON_FORMAT = 0
 _I32 = wasmtime.ValType.i32
 _ABI = (1, 2)
 _MAX_ARGUMENTS = 4
+_TEXT = 4096
+"""Bytes of a text that are read at first: most texts end before."""
 _HEADER = 8
 """Bytes before the input: the number of the entrypoint and the length of the input."""
 _SHIM = """
@@ -109,10 +111,11 @@ class WasmInstance:
         """
         self._evaluation = evaluation or replace(_WITHOUT_INPUT, document=document)
         self._store.set_epoch_deadline(ticks)
-        ctypes.memmove(self._address(), self._pristine, len(self._pristine))
         content = struct.pack("<II", entrypoint, len(document)) + document
         self._check_room(self._base, len(content) + 8)
-        ctypes.memmove(self._address() + self._base, content, len(content))
+        memory = self._address()
+        ctypes.memmove(memory, self._pristine, len(self._pristine))
+        ctypes.memmove(memory + self._base, content, len(content))
         return msgspec.json.decode(self._read_text(_integer("opa_eval", self._eval(self._store))))
 
     @property
@@ -170,11 +173,8 @@ class WasmInstance:
         return self._number("opa_value_parse", self._write(text), len(text))
 
     def _read_term(self, address: int) -> Term:
-        dumped = self._number("opa_value_dump", address)
-        length = self._text_length(dumped)
-        if length > LARGEST_VALUE:
-            raise TooMuch(f"a built-in function got more than {LARGEST_VALUE} bytes")
-        return parse(ctypes.string_at(self._address() + dumped, length).decode(errors="surrogateescape"))
+        text = self._bytes_at(self._number("opa_value_dump", address), LARGEST_VALUE, "a built-in function got")
+        return parse(text.decode(errors="surrogateescape"))
 
     def _abort(self, address: int) -> None:
         raise PolicyAborted(self._read_text(address)[:500])
@@ -198,17 +198,27 @@ class WasmInstance:
 
     def _read_text(self, address: int) -> str:
         """The zero-terminated text at an address. Raises PolicyAborted if the address is outside the memory."""
-        length = self._text_length(address)
-        if length > LARGEST_ANSWER:
-            raise TooMuch(f"the policies' answer has more than {LARGEST_ANSWER} bytes")
-        text = ctypes.string_at(self._address() + address, length)
+        text = self._bytes_at(address, LARGEST_ANSWER, "the policies' answer has")
         return text.decode(errors="replace")  # as OPA writes JSON: policies can make strings that are not UTF-8
 
-    def _text_length(self, address: int) -> int:
-        """The length of a zero-terminated text. Raises PolicyAborted if it does not begin in the memory: what is beside it is the gateway's."""
+    def _bytes_at(self, address: int, most: int, what: str) -> bytes:
+        """The bytes from an address to the next zero. Raises `TooMuch` for more than `most`; `what` says what has them.
+
+        Raises PolicyAborted if they do not begin in the memory: what is beside it is the gateway's. A text without an end ends with the memory.
+        """
         self._check_room(address, 1)
-        view = (ctypes.c_char * (self._memory.data_len(self._store) - address)).from_address(self._address() + address)
-        return len(view.value)
+        start, room = self._address() + address, self._memory.data_len(self._store) - address
+        size = _TEXT
+        while True:
+            text = ctypes.string_at(start, min(size, room))
+            end = text.find(0)
+            if end > most or (end < 0 and len(text) > most):
+                raise TooMuch(f"{what} more than {most} bytes")
+            if end >= 0:
+                return text[:end]
+            if size >= room:
+                return text
+            size *= 16
 
     def _address(self) -> int:
         return ctypes.addressof(self._memory.data_ptr(self._store).contents)

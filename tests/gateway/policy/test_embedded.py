@@ -123,11 +123,23 @@ async def test_an_evaluation_that_was_late_once_is_tried_again(
 ) -> None:
     """A virtual machine that is paused is charged with the pause as CPU time."""
     engine = Embedded(shipped_bundle, deadline_ms=100, memory_mb=32)
-    readings = iter([*(0.0, 0.2) * late, 0.0, 0.0])
-    monkeypatch.setattr("gateway.policy.embedded.time", SimpleNamespace(thread_time=lambda: next(readings)))
+    spent, passed = iter([*(0.0, 0.2) * late, 0.0]), iter([*(0.0, 0.2) * late, 0.0, 0.0])
+    clocks = SimpleNamespace(thread_time=lambda: next(spent), monotonic=lambda: next(passed))
+    monkeypatch.setattr("gateway.policy.embedded.time", clocks)
     with nullcontext() if answered else pytest.raises(PolicyUnavailable, match="longer than 100 ms"):
         assert await engine.ask(GUARDRAILS, QUIET)
-    assert len(list(readings)) == (0 if answered else 2)
+    assert (len(list(spent)), len(list(passed))) == ((0, 0) if answered else (1, 2))
+    await engine.close()
+
+
+async def test_what_passed_while_others_used_the_processor_is_no_time_of_the_policies(
+    shipped_bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Embedded(shipped_bundle, deadline_ms=100, memory_mb=32)
+    spent, passed = iter([0.0, 0.1]), iter([0.0, 9.0])
+    clocks = SimpleNamespace(thread_time=lambda: next(spent), monotonic=lambda: next(passed))
+    monkeypatch.setattr("gateway.policy.embedded.time", clocks)
+    assert await engine.ask(GUARDRAILS, QUIET)
     await engine.close()
 
 
