@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
-from botocore.awsrequest import create_request_object, prepare_request_dict
+from botocore.awsrequest import prepare_request_dict
 from botocore.exceptions import BotoCoreError
 from botocore.httpchecksum import apply_request_checksum, resolve_request_checksum_algorithm
 from botocore.model import OperationModel
@@ -86,19 +86,19 @@ def serialize(
         if not streamed:
             resolve_request_checksum_algorithm(request, operation, parameters)
             apply_request_checksum(request)
-        prepared = create_request_object(request).prepare()
+        url, body = str(request["url"]), _body(request["body"])
     except (BotoCoreError, ValueError, TypeError) as error:
         raise NotSendable(
             f"{call.service} {call.operation} cannot be turned into a request: {error}. Nothing was sent."
         ) from error
-    path = prepared.url.removeprefix(endpoint.origin).partition("?")[0]
+    target = url.removeprefix(endpoint.origin)
+    path = target.partition("?")[0]
     if not endpoint.literal and _AMBIGUOUS.search(path):
         raise NotSendable(
             f"A name in {call.service} {call.operation} makes the path {path[:100]!r}, which AWS would read as another one; nothing was sent."
         )
-    headers = {
-        name.lower(): _text(value) for name, value in prepared.headers.items() if name.lower() != "content-length"
-    }
+    headers = {name.lower(): _text(value) for name, value in request["headers"].items()}
+    headers.pop("content-length", None)
     for name, value in headers.items():
         if not (value.isascii() and value.isprintable()):
             # botocore refuses them too: S3 stores header values as ASCII, and a line break would let the caller add a header.
@@ -110,10 +110,10 @@ def serialize(
             "application/json"  # otherwise API Gateway answers in HAL (botocore.handlers.add_accept_header)
         )
     return UnsignedRequest(
-        method=prepared.method,
-        target=prepared.url.removeprefix(endpoint.origin) or "/",
+        method=request["method"],
+        target=target or "/",
         headers=tuple(sorted(headers.items())),
-        body=_bytes(prepared.body),
+        body=body,
     )
 
 
@@ -171,10 +171,13 @@ def _text(value: object) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
-def _bytes(body: Any) -> bytes:
+def _body(body: Any) -> bytes:
+    """The serialized body as bytes; parameters of the query protocols in the form of HTML forms, as `botocore.awsrequest` writes them."""
     match body:
         case None:
             return b""
+        case dict():
+            return urlencode(body, doseq=True).encode()
         case str():
             return body.encode()
         case bytes() | bytearray():
