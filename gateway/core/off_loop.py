@@ -30,6 +30,7 @@ HAND_OVER_SECONDS: Final = 0.0005
 MOST_OF_A_STRANGER: Final = 64
 """Pieces of work that wait at once for one address of which nobody has proven who they are."""
 _BYTES_OF_A_VALUE: Final = 40
+_WITHOUT_PARTS: Final = frozenset({int, bool, float, type(None)})
 _STRANGER: Final = "?"
 """Begins what stands for the actor before the caller is authenticated."""
 
@@ -143,7 +144,12 @@ def size_of(parameters: Mapping[str, object]) -> int:
     while waiting and size <= SMALL:
         value = waiting.pop()
         size += _BYTES_OF_A_VALUE
-        if isinstance(value, Mapping):
+        kind = type(value)
+        if kind is str:
+            size += len(value)  # type: ignore[arg-type]  # it is a text
+        elif kind in _WITHOUT_PARTS:
+            pass
+        elif isinstance(value, Mapping):
             waiting.extend(value.values())
         elif isinstance(value, str | bytes):
             size += len(value)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final
 
 from gateway.core.model.cost import CostDifference
@@ -99,7 +100,7 @@ class PriceTable:
         return cost - had
 
     def _is_free(self, kind: str) -> bool:
-        return kind in self.free or any(name.endswith("*") and kind.startswith(name[:-1]) for name in self.free)
+        return kind in self.free or kind.startswith(_beginnings(self.free))
 
     def _parts(self, region: str, kind: str) -> Sequence[Mapping[str, Any]]:
         prices = self.regions.get(region)
@@ -112,6 +113,12 @@ class PriceTable:
         if kind not in prices:
             raise NotPriced(f"the table has no price for {kind}")
         return prices[kind]
+
+
+@lru_cache(maxsize=16)
+def _beginnings(types: frozenset[str]) -> tuple[str, ...]:
+    """How the types begin that are named with `*` at the end."""
+    return tuple(name[:-1] for name in types if name.endswith("*"))
 
 
 def _by_address(subjects: Sequence[Subject]) -> Mapping[str, list[Subject]]:

@@ -9,18 +9,26 @@ SESSION_KEY_PREFIX = "SNTS"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LENGTH = 26
+_PAIRS = [one + other for one in _ALPHABET for other in _ALPHABET]
+"""Two characters for each ten bits."""
+_SHIFTS = tuple(range(120, -1, -10))
 
 
 def new_id(prefix: str) -> str:
     """`prefix_` and 26 characters: 48 bits of Unix milliseconds, then 80 random bits, in Crockford base 32 (ULID)."""
     number = (int(time.time() * 1000) << 80) | secrets.randbits(80)
-    return f"{prefix}_" + "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+    return f"{prefix}_{_text(number)}"
 
 
 def digest_id(prefix: str, *parts: str) -> str:
     """`prefix_` and 26 characters that follow from the parts: the same event always has the same id."""
     number = int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest())
-    return f"{prefix}_" + "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+    return f"{prefix}_{_text(number)}"
+
+
+def _text(number: int) -> str:
+    """The lowest 130 bits of a number in Crockford base 32."""
+    return "".join([_PAIRS[(number >> shift) & 1023] for shift in _SHIFTS])
 
 
 def is_id(prefix: str, text: str) -> bool:

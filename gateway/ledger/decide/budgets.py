@@ -59,7 +59,9 @@ class Accounted:
 
 _ROW: Final = Query.of(BUDGETS, BudgetRow, BUDGETS.c.actor == bindparam("who"))
 _ROWS: Final = Query.of(BUDGETS, BudgetRow, order_by=(BUDGETS.c.actor,))
-_SET: Final[Mapping[str, Any]] = {name: bindparam(f"new_{name}") for name in ("levels", "in_a_row", "state", "until", "trial")}
+_SET: Final[Mapping[str, Any]] = {
+    name: bindparam(f"new_{name}") for name in ("levels", "in_a_row", "state", "until", "trial")
+}
 _CHANGE: Final = Statement(update(BUDGETS).where(BUDGETS.c.actor == bindparam("who")).values(_SET))
 _INSERT: Final = Statement(insert(BUDGETS).values(actor=bindparam("who"), **_SET))
 _DECIDED: Final = Statement(select(BODY).where(RECORDS.c.seq == bindparam("seq")))
