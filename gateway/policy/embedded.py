@@ -205,7 +205,7 @@ class Embedded(RunningEngine):
             instance.close()
         else:
             self._own.instance = instance
-        # The thread's time is a call of the system; it is no longer than what has passed, which is none.
+        # To ask for the thread's time is a call of the system, and it is at most what has passed by the clock.
         if time.monotonic() - began > self._deadline and time.thread_time() - started > self._deadline:
             raise _TooSlow(f"The policies took longer than {self._deadline * 1000:.0f} ms to evaluate {entrypoint}.")
         return result_set
