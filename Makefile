@@ -15,8 +15,8 @@ export UV_SYSTEM_CERTS := 1
 export PATH := $(CURDIR)/.venv/bin:$(TOOLS)/bin:$(PATH)
 # Extra options: make up ARGS="--port 9000 --fresh"
 ARGS ?=
-# Processes that share the tests: two more than there are processors, because some tests wait for others most of the time.
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 2 )))
+# Processes that share the tests: three for each processor, because most tests wait for others, for disks or for conditions half of the time.
+WORKERS ?= $(shell echo $$(( 3 * $$(getconf _NPROCESSORS_ONLN) )))
 # How the tests are shared among them.
 SPREAD = -p tests.tools.processes --processes $(WORKERS)
 # Markers of tests that need one of these tools, or more than a second.
