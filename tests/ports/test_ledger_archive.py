@@ -6,8 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -36,8 +34,10 @@ from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.tables import ARCHIVE_PARTS, ARCHIVES, RECORDS
 from tests.kit import nouns
+from tests.kit.forked import ran
 from tests.kit.history import HUMAN, History, effect
 from tests.kit.stores import KEYS, Cluster
+from tests.ports import archive_child
 
 LATER = datetime(2026, 6, 1, tzinfo=UTC)
 """After everything that the history writes."""
@@ -226,8 +226,8 @@ def test_a_process_killed_between_two_steps_loses_nothing(
     scene: Scene, point: Point, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = scene.verify()
-    argv = [sys.executable, "-m", "tests.ports.archive_child", scene.url, str(scene.file.path), str(scene.to), point]
-    killed = subprocess.run(argv, check=False, capture_output=True, text=True, env={**os.environ})
+    child = (archive_child.__name__, scene.url, str(scene.file.path), str(scene.to), point)
+    killed = ran(*child, environment=os.environ)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     for files in (False, True)[: 2 if point >= Point.ARCHIVE_STORED else 1]:
         assert scene.verify(files=files).rows == before.rows

@@ -1,35 +1,28 @@
 """The ledger with several processes, and after one was killed, on every store."""
 
+import os
 import signal
-import subprocess
-import sys
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ledger import open_ledger
+from tests.kit.forked import Forked, python_m
 from tests.kit.stores import KEYS
-
-CHILD = Path(__file__).with_name("ledger_child.py")
-ROOT = Path(__file__).parents[2]
+from tests.ports import ledger_child
 
 
-def _start(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(CHILD), *arguments],
-        cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+def _start(*arguments: str, output: IO[str] | None = None) -> Forked:
+    return python_m(ledger_child.__name__, *arguments, environment=os.environ, output=output)
 
 
 async def test_a_gateway_killed_before_the_outcome_leaves_a_mutation_in_doubt(store_url: str) -> None:
-    with _start("crash", store_url) as child:
-        assert child.wait(300) == -signal.SIGKILL
+    assert _start("crash", store_url).wait(300) == -signal.SIGKILL
     async with open_ledger(store_url, KEYS) as ledger:
         assert await ledger.recover(datetime.now(UTC)) == 1
         settled, decided = await ledger.records(RecordQuery())
@@ -43,10 +36,12 @@ async def test_a_gateway_killed_before_the_outcome_leaves_a_mutation_in_doubt(st
 
 
 @pytest.mark.slow
-async def test_of_several_processes_one_wins_each_attribute(store_url: str) -> None:
-    async with open_ledger(store_url, KEYS) as ledger:
-        children = [_start("race", store_url, f"actor-{number}") for number in range(3)]
-        won = [int(child.communicate(timeout=300)[0]) for child in children]
-        assert sum(won) == 200
-        assert len({claim.address for claim in await ledger.claims()}) == 200
-        assert await ledger.verify() == 200
+async def test_of_several_processes_one_wins_each_attribute(store_url: str, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        told = [stack.enter_context((tmp_path / f"actor-{number}").open("w")) for number in range(3)]
+        async with open_ledger(store_url, KEYS) as ledger:
+            children = [_start("race", store_url, f"actor-{number}", output=file) for number, file in enumerate(told)]
+            assert [child.wait(300) for child in children] == [0, 0, 0]
+            assert sum(int(Path(file.name).read_text()) for file in told) == 200
+            assert len({claim.address for claim in await ledger.claims()}) == 200
+            assert await ledger.verify() == 200

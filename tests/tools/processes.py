@@ -31,6 +31,8 @@ SHARING: Final = {
     "tests/gateway/attacks/test_row_05.py": "forked gateways",
     "tests/gateway/cli/test_serve.py": "forked gateways",
     "tests/kit/test_forked.py": "forked gateways",
+    "tests/ports/test_ledger_archive.py": "forked gateways",
+    "tests/ports/test_ledger_processes.py": "forked gateways",
     "tests/reconciler/drift/put_backs/test_workflow.py": "forked gateways",
     "tests/system/test_contention.py": "forked gateways",
     "tests/system/test_crash.py": "forked gateways",
