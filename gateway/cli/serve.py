@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gateway.cli.output import error_console, safe
+from gateway.cli.places import Places
 from gateway.cli.workers import MOST, run_workers
 from gateway.core.errors import SentinelError, SettingsInvalid
 from gateway.core.exception_text import lossy, without_values
@@ -33,6 +34,12 @@ def serve(
     listening_on: Annotated[
         int | None, typer.Option("--fd", hidden=True, help="File descriptor of a socket that is bound already.")
     ] = None,
+    place: Annotated[
+        str,
+        typer.Option(
+            "--place", hidden=True, help="Of a worker: the descriptor of what all workers share, and its number."
+        ),
+    ] = "",
 ) -> None:
     """Run the gateway in the foreground until it is stopped. It does not start without valid contracts, policies and a ledger.
 
@@ -43,18 +50,12 @@ def serve(
     _log_to_stderr()
     try:
         settings = read_settings_of_server(config)
-        listener = (
-            listening(settings.server, shared=workers > 1)
-            if listening_on is None
-            else socket.socket(fileno=listening_on)
-        )
+        listener = listening(settings.server) if listening_on is None else socket.socket(fileno=listening_on)
         if workers > 1:
             with listener:
-                if listening_on is not None:
-                    listener.listen()  # all workers share it
                 code = asyncio.run(run_workers(workers, config=config, listener=listener))
             raise typer.Exit(code)
-        _run(settings, listener)
+        _run(settings, listener, place)
     except SentinelError as error:
         error_console.print(f"[red]Sentinel does not start. {safe(str(error))}[/red]")
         raise typer.Exit(1) from error
@@ -81,7 +82,7 @@ def _log_to_stderr() -> None:
     )
 
 
-def _run(settings: "Settings", listener: socket.socket) -> None:
+def _run(settings: "Settings", listener: socket.socket, place: str = "") -> None:
     """Raises `errors.SentinelError`."""
     import uvloop
 
@@ -92,7 +93,7 @@ def _run(settings: "Settings", listener: socket.socket) -> None:
     gc.disable()
     try:
         with listener:
-            uvloop.run(_serve(settings, listener))
+            uvloop.run(_serve(settings, listener, place))
     finally:
         gc.enable()
 
@@ -103,13 +104,11 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def listening(server: "ServerSettings", *, shared: bool = False) -> socket.socket:
-    """A socket bound to the address of the settings, beside which others can be if it is `shared`. Raises `errors.SettingsInvalid` if it cannot be."""
+def listening(server: "ServerSettings") -> socket.socket:
+    """A socket bound to the address of the settings. Raises `errors.SettingsInvalid` if it cannot be."""
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if shared:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         listener.bind((server.host, server.port))
     except OSError as error:
@@ -121,10 +120,11 @@ def listening(server: "ServerSettings", *, shared: bool = False) -> socket.socke
     return listener
 
 
-async def _serve(settings: "Settings", listener: socket.socket) -> None:
+async def _serve(settings: "Settings", listener: socket.socket, place: str) -> None:
     import uvicorn
 
     from gateway.app.running import running
+    from gateway.cli.shared_listener import SharingServer
     from gateway.doors.timeouts import TimeoutProtocol
 
     async with running(settings) as app:
@@ -143,4 +143,8 @@ async def _serve(settings: "Settings", listener: socket.socket) -> None:
             lifespan="off",
             timeout_graceful_shutdown=20,
         )
-        await uvicorn.Server(config).serve(sockets=[listener])
+        if not place:
+            await uvicorn.Server(config).serve(sockets=[listener])
+            return
+        descriptor, _, number = place.partition(":")
+        await SharingServer(config, listener, Places(int(descriptor)), int(number)).serve()

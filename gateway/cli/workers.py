@@ -10,6 +10,8 @@ from typing import Final
 
 import structlog
 
+from gateway.cli.places import Places
+
 MOST: Final = 64
 """More processes than any machine of this kind has use for."""
 _AGAIN_SECONDS: Final = 1.0
@@ -21,7 +23,7 @@ log = structlog.get_logger()
 
 
 async def run_workers(count: int, *, config: Path | None, listener: socket.socket) -> int:
-    """Run so many gateways at the address of one bound socket and on one ledger until this process is told to stop; the exit code.
+    """Run so many gateways on one bound socket and one ledger until this process is told to stop; the exit code.
 
     Each is a gateway of its own to the ledger: it has a lease, so what one that died left is in doubt soon, and the others go on. If one
     says that it does not start, all end: with the same settings none would.
@@ -30,16 +32,20 @@ async def run_workers(count: int, *, config: Path | None, listener: socket.socke
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stopping.set)
-    codes = await asyncio.gather(*(_keep(number, config, listener, stopping) for number in range(count)))
+    places = Places.of(count)
+    codes = await asyncio.gather(*(_keep(number, places, config, listener, stopping) for number in range(count)))
     return max(codes)
 
 
-async def _keep(number: int, config: Path | None, listener: socket.socket, stopping: asyncio.Event) -> int:
+async def _keep(
+    number: int, places: Places, config: Path | None, listener: socket.socket, stopping: asyncio.Event
+) -> int:
     """Run one worker, again whenever it dies, until all are to stop."""
     while True:
-        process = await _start(config, listener)
+        process = await _start(number, places, config, listener)
         log.info("worker_started", worker=number, process=process.pid)
         code = await _ended(process, stopping)
+        places.leave(number)
         if stopping.is_set():
             return max(code, 0)
         if code == _REFUSED:
@@ -53,26 +59,12 @@ async def _keep(number: int, config: Path | None, listener: socket.socket, stopp
         return 0
 
 
-async def _start(config: Path | None, listener: socket.socket) -> Process:
+async def _start(number: int, places: Places, config: Path | None, listener: socket.socket) -> Process:
     named = ("--config", str(config)) if config is not None else ()
-    with _beside(listener) as own:
-        command = (sys.executable, "-m", "gateway", "serve", "--fd", str(own.fileno()), *named)
-        return await asyncio.create_subprocess_exec(*command, pass_fds=(own.fileno(),))
-
-
-def _beside(listener: socket.socket) -> socket.socket:
-    """A socket for one worker at the address of the bound one, which itself never listens.
-
-    The system spreads connections over the sockets that listen there (`SO_REUSEPORT`, socket(7)). On a socket that all shared, the first worker that
-    wakes would take all that wait, e.g. the connections that a client keeps alive.
-    """
-    if not listener.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT):
-        return listener.dup()  # given by another program
-    own = socket.socket(listener.family)
-    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    own.bind(listener.getsockname())
-    return own
+    shared = listener.fileno(), places.descriptor
+    place = f"{places.descriptor}:{number}"
+    command = (sys.executable, "-m", "gateway", "serve", "--fd", str(shared[0]), "--place", place, *named)
+    return await asyncio.create_subprocess_exec(*command, pass_fds=shared)
 
 
 async def _ended(process: Process, stopping: asyncio.Event) -> int:

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -18,6 +19,10 @@ from gateway.ledger.store.statements import driver_errors
 
 BUSY_MS = 5_000
 """How long a writer waits for another process's transaction, in milliseconds."""
+
+_LOOK_AGAIN_SECONDS: Final = 0.001
+_AT_LAST_SECONDS: Final = 0.01
+"""How soon a writer looks again whether SQLite's write lock is free, at first and after a while."""
 
 _CHAIN_LOCK = 0x53454E54494E454C
 """Key of the PostgreSQL advisory lock that serializes the writers of the chain ("SENTINEL" in ASCII)."""
@@ -155,9 +160,30 @@ def _create_private(path: Path) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("sentinel_writes")
     driver = cast("sqlite3.Connection", connection.connection.dbapi_connection)
-    driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+    if not connection.get_execution_options().get("sentinel_writes"):
+        driver.execute("BEGIN")
+        return
+    # SQLite itself would sleep up to 100 ms between two looks, while a transaction takes a few: the others would come first again and again.
+    until, pause = monotonic() + BUSY_MS / 1000, _LOOK_AGAIN_SECONDS
+    driver.execute("PRAGMA busy_timeout=0")
+    try:
+        while not _begun(driver, last=monotonic() > until):
+            sleep(pause)
+            pause = min(1.1 * pause, _AT_LAST_SECONDS)
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+
+
+def _begun(driver: sqlite3.Connection, *, last: bool) -> bool:
+    """Whether the write lock was taken: False while another process has it, and raises sqlite3's error for that if it was the `last` look."""
+    try:
+        driver.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if last or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True
 
 
 def _read_short_bodies(connection: Any, _record: object) -> None:

@@ -7,20 +7,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
-from gateway.cli.serve import listening
-from gateway.cli.workers import _beside
-from gateway.core.settings import ServerSettings
+from gateway.cli.places import FRESH_SECONDS
 from tests.kit.up import free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.allow_hosts(["127.0.0.1"])]
 
 ROOT = Path(__file__).parents[3]
+WORKERS = 2
 KAFKA = ROOT / "tests" / "cases" / "stacks" / "kafka"
 
 
@@ -31,7 +30,7 @@ def _served(directory: Path, *arguments: str, stack: Path = KAFKA) -> Iterator[t
         f'[server]\nport = {port}\nlease_seconds = 2\n[upstream]\nsimulated = "http://127.0.0.1:1"\n'
         f'[[stacks]]\nname = "kafka"\npath = "{stack}"\n'
     )
-    command = [sys.executable, "-m", "gateway", "serve", "--workers", "2", *arguments]
+    command = [sys.executable, "-m", "gateway", "serve", "--workers", str(WORKERS), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with (directory / "log").open("wb") as told:
         process = subprocess.Popen(command, cwd=directory, env=environment, stdout=told, stderr=told)
@@ -80,20 +79,65 @@ def test_a_killed_worker_is_replaced_and_all_end_together(tmp_path: Path) -> Non
         assert _children(process.pid) == []
 
 
-def test_connections_are_spread_over_the_workers() -> None:
-    with (
-        listening(ServerSettings(port=free_port()), shared=True) as bound,
-        _beside(bound) as one,
-        _beside(bound) as other,
-    ):
-        one.listen(64)
-        other.listen(64)
-        clients = [socket.create_connection(bound.getsockname()) for _ in range(64)]
-        for own in (one, other):
-            own.settimeout(60)
-            own.accept()[0].close()  # of 64 connections each has some
-        for client in clients:
-            client.close()
+def _workers_of(process: int, port: int) -> dict[int, int]:
+    """How many connections to this port each worker holds."""
+    inodes = {
+        fields[9]
+        for fields in (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+        if int(fields[1].rpartition(":")[2], 16) == port and fields[3] == "01"
+    }
+    found = {}
+    for worker in _children(process):
+        links = []
+        for each in Path(f"/proc/{worker}/fd").iterdir():
+            with suppress(OSError):  # it was closed
+                links.append(str(each.readlink()))
+        found[worker] = sum(link.removeprefix("socket:[").rstrip("]") in inodes for link in links)
+    return found
+
+
+def _connected(count: int, port: int) -> list[socket.socket]:
+    """Connections over each of which a request was answered."""
+    made = []
+    for _ in range(count):
+        connection = socket.create_connection(("127.0.0.1", port), timeout=300)
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(12) == b"HTTP/1.1 200"
+        made.append(connection)
+    return made
+
+
+def test_each_worker_gets_as_many_connections_also_when_one_is_replaced(tmp_path: Path) -> None:
+    with _served(tmp_path) as (process, url):
+        port = int(url.rpartition(":")[2])
+        _until(lambda: _ready(url))
+        kept: list[socket.socket] = []
+
+        def all_take() -> bool:
+            kept.extend(_connected(1, port))
+            return len(spread := _workers_of(process.pid, port)) == WORKERS and min(spread.values()) > 0
+
+        _until(all_take)
+        kept += _connected(20 - len(kept) % 20, port)
+        spread = _workers_of(process.pid, port)
+        assert sum(spread.values()) == len(kept)
+        assert max(spread.values()) - min(spread.values()) <= 4  # by chance it would often be more
+        killed, other = spread
+        os.kill(killed, signal.SIGSTOP)
+        # Who does not answer is not waited for, and what it took before is not lost to the others.
+        time.sleep(2 * FRESH_SECONDS)
+        waiting = _connected(3, port)
+        os.kill(killed, signal.SIGKILL)
+        _until(lambda: killed not in _children(process.pid) and len(_children(process.pid)) == 2)
+        _until(all_take)
+        # The new one has fewer, so it gets what comes then.
+        before = _workers_of(process.pid, port)[other]
+        kept += _connected(10, port)
+        assert _workers_of(process.pid, port)[other] <= before + 3
+        for connection in kept + waiting:
+            connection.close()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(300) == 0
 
 
 @pytest.mark.long
