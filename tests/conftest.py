@@ -97,6 +97,10 @@ def known_policy_code() -> Iterator[None]:
             from tests.kit.policy_code import compiled_once  # noqa: PLC0415
 
             patch.setattr("gateway.policy.embedded.compiled", compiled_once)
+        if "gateway.policy.replays" in sys.modules:
+            from tests.kit.policy_code import compiled_apart_once  # noqa: PLC0415
+
+            patch.setattr("gateway.policy.replays.compiled_apart", compiled_apart_once)
         yield
 
 

@@ -45,6 +45,7 @@ from tests.chaos.aws import append, live
 from tests.chaos.points import ALL, DOUBTFUL
 from tests.chaos.stack import ADDRESS, ATTRIBUTE, BRANCH, LONGEST, STACK, with_value, write_stack
 from tests.kit.forked import new_engine
+from tests.kit.policy_code import compiled_once
 from tests.kit.signed_requests import Signer
 
 _POINTS: Final = {each.name: each for each in (*ALL, *DOUBTFUL)}
@@ -118,6 +119,7 @@ class Ahead:
 async def warm() -> None:
     """Start and end a gateway that is asked once: what is compiled and read for that is in the memory that every run is forked from."""
     embedded.new_engine = new_engine
+    embedded.compiled = compiled_once
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
         logger_factory=structlog.PrintLoggerFactory(lossy(sys.stderr)),

@@ -14,7 +14,7 @@ from gateway.core import failpoints
 from gateway.core.failpoints import Point, failpoint
 from tests.chaos.cycle import Cycle, compare, cycles, play
 from tests.chaos.points import ALL, DOUBTFUL, GATEWAY, CrashPoint
-from tests.chaos.world import World, forks, world
+from tests.chaos.world import World, world
 from tests.kit.fork_server import ForkServer
 from tests.kit.stores import Cluster
 from tests.model.traces import actions, replayed
@@ -29,13 +29,6 @@ ARCHIVE = {Point.ARCHIVE_WRITTEN, Point.ARCHIVE_NAMED, Point.ARCHIVE_STORED, Poi
 """Points that no change passes; `tests/ports/test_ledger_archive.py` kills there."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.system, pytest.mark.allow_hosts(["127.0.0.1"])]
-
-
-@pytest.fixture(scope="module")
-def servers() -> Iterator[ForkServer]:
-    """What all processes are forked from."""
-    with forks() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

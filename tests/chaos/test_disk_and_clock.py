@@ -6,7 +6,8 @@ import pytest
 
 from tests.chaos.aws import carried_out
 from tests.chaos.cycle import compare
-from tests.chaos.world import World, forks, world
+from tests.chaos.world import World, world
+from tests.kit.fork_server import ForkServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.system, pytest.mark.allow_hosts(["127.0.0.1"])]
 
@@ -14,9 +15,9 @@ HOUR, DAY = 3_600.0, 86_400.0
 
 
 @pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def one(servers: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """One ledger for all changes."""
-    with forks() as servers, world(tmp_path_factory.mktemp("chaos") / "world", servers) as made:
+    with world(tmp_path_factory.mktemp("chaos") / "world", servers) as made:
         yield made
 
 

@@ -2,11 +2,13 @@
 
 import hashlib
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from gateway.policy import embedded
+from gateway.policy.compile_apart import compiled_apart
 from gateway.policy.kept_code import KeptCode, code_of
 
 _PLACE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sentinel-gateway" / "policy-code"
@@ -17,11 +19,20 @@ _compiled = embedded.compiled
 
 def compiled_once(wasm: bytes) -> bytes:
     """As `embedded.compiled`; what this runtime compiled on this machine before is read."""
+    return _once(wasm, _compiled)
+
+
+def compiled_apart_once(wasm: bytes) -> bytes:
+    """As `compile_apart.compiled_apart`, in the same way: where only data were edited, the policies are those in force."""
+    return _once(wasm, compiled_apart)
+
+
+def _once(wasm: bytes, compiled: Callable[[bytes], bytes]) -> bytes:
     path = _PLACE / hashlib.sha256(wasm).hexdigest()
     if not path.exists():
         _PLACE.mkdir(parents=True, exist_ok=True, mode=0o700)
         _prune()
-    return code_of(wasm, KeptCode(path=path, key=b"tests"), _compiled, embedded._runs)
+    return code_of(wasm, KeptCode(path=path, key=b"tests"), compiled, embedded._runs)
 
 
 def _prune() -> None:

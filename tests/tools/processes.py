@@ -27,6 +27,7 @@ _NUMBER: Final = 4
 
 SHARING: Final = {
     "tests/bench/drift/": "the tiny project",
+    "tests/chaos/test_": "forked crashes",
     "tests/clients/": "the gateway of the clients",
     "tests/gateway/attacks/test_row_05.py": "forked gateways",
     "tests/gateway/cli/test_serve.py": "forked gateways",
