@@ -95,7 +95,8 @@ def effects_on(operation: Operation, context: CallContext, target: Target) -> It
     upserted = creates and operation.upserts
     for attribute, value in values.items():
         effect = target.put(attribute, value, action=action, secret=attribute in operation.secrets)
-        yield replace(effect, obliged=attribute not in optional, upserted=upserted)
+        obliged = attribute not in optional
+        yield replace(effect, obliged=obliged, upserted=upserted) if obliged or upserted else effect
     for attribute, value in _switched_off(operation, values).items() if upserted else ():
         yield replace(target.put(attribute, value, action=action), implied=True, upserted=True)
 

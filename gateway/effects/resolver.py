@@ -152,7 +152,9 @@ class EffectResolver:
         call = context.call
         row = row or self._services.get(call.service, {}).get(call.operation)
         refuse_too_large(call.parameters, row.content if row else ())
-        context = replace(context, basis=Basis.HAND if row else Basis.DERIVED)
+        basis = Basis.HAND if row else Basis.DERIVED
+        if context.basis is not basis:
+            context = replace(context, basis=basis)
         if row is not None:
             effects = in_declared_form(context, _distinct(interpret(row, context)))
             found = Explanation(effects=_distinct(effects), by_hand=True)

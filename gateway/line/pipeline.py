@@ -266,7 +266,8 @@ class Pipeline:
         result = await self._executed(caller, request)
         if caller.kind is not ActorKind.AGENT:
             return result
-        return replace(result, outcome=outcome_for_agent(result.mutation.call, result.outcome))
+        shown = outcome_for_agent(result.mutation.call, result.outcome)
+        return result if shown is result.outcome else replace(result, outcome=shown)
 
     async def _executed(self, caller: Caller, request: Request) -> MutationResult:
         work_for(caller.actor)
@@ -330,7 +331,8 @@ class Pipeline:
         Its digest is calculated here too, because this may run in a thread, and the call keeps it.
         """
         understood = self._resolver.explain(call, quiet=False)
-        call = replace(call, generated=generated_names(understood.effects))
+        if generated := generated_names(understood.effects):
+            call = replace(call, generated=generated)
         _ = call.digest
         return call, understood
 

@@ -26,7 +26,9 @@ from gateway.terraform.stacks import Stacks
 def with_disputes(facts: Facts) -> Facts:
     """The facts, with `disputed` set on each subject. A claim of the caller itself counts too: it may be in doubt."""
     claims = Overlaps((each.claim.address, each.claim.attribute, each.claim) for each in facts.claims)
-    return replace(facts, subjects=tuple(_marked(subject, claims) for subject in facts.subjects))
+    subjects = tuple(_marked(subject, claims) for subject in facts.subjects)
+    disputed = any(marked is not subject for marked, subject in zip(subjects, facts.subjects, strict=True))
+    return replace(facts, subjects=subjects) if disputed else facts
 
 
 def _marked(subject: Subject, claims: Overlaps[Claim]) -> Subject:

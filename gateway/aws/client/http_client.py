@@ -5,7 +5,6 @@ import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -155,7 +154,7 @@ class Client:
             reply.abandon()
         if len(content) > MAX_REPLY_BYTES:
             raise ResponseTooLong(MAX_REPLY_BYTES, head)
-        return replace(head, body=content)
+        return HttpResponse(status=head.status, headers=head.headers, body=content)
 
     def _reused(self, origin: str) -> Connection | None:
         """An idle connection that is still open. One that died is dropped: no byte of this request was sent on it."""

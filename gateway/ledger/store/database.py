@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
+from types import TracebackType
 from typing import Any, Final, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
@@ -252,18 +253,28 @@ def _assert_postgresql_durable(connection: Any, _record: object) -> None:
         raise LedgerUnavailable(message)
 
 
-@contextmanager
-def unavailable() -> Iterator[None]:
-    """Convert database errors to `errors.LedgerUnavailable`, whose sentence holds neither the statement nor its values."""
-    try:
-        yield
-    except driver_errors() as error:
-        raise LedgerUnavailable(_sentence(error)) from error
-    except DBAPIError as error:
-        raise LedgerUnavailable(_sentence(error.orig)) from error
-    except SQLAlchemyError as error:
-        message = f"The ledger could not be used ({type(error).__name__}); nothing was stored."
-        raise LedgerUnavailable(message) from error
+class unavailable:  # noqa: N801  it is used as a function
+    """Convert database errors to `errors.LedgerUnavailable`, whose sentence holds neither the statement nor its values.
+
+    Each mutation passes it some ten times, and a generator would take three calls for each.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
+        """Raise `errors.LedgerUnavailable` for an error of the database."""
+        if error is None:
+            return
+        if isinstance(error, driver_errors()):
+            raise LedgerUnavailable(_sentence(error)) from error
+        if isinstance(error, DBAPIError):
+            raise LedgerUnavailable(_sentence(error.orig)) from error
+        if isinstance(error, SQLAlchemyError):
+            message = f"The ledger could not be used ({type(error).__name__}); nothing was stored."
+            raise LedgerUnavailable(message) from error
 
 
 def _sentence(error: BaseException | None) -> str:
