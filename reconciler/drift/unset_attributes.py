@@ -4,6 +4,7 @@ Such values move on their own all the time, because AWS or a controller owns the
 belongs into the code from then on.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from gateway.core.model.json import Json
@@ -19,8 +20,9 @@ _MIRRORS = {
     "aws_route_table": frozenset({"route"}),
     "aws_network_acl": frozenset({"ingress", "egress"}),
     "aws_instance": frozenset({"security_groups", "ebs_block_device", "network_interface"}),
+    "aws_cloudwatch_event_rule": frozenset({"is_enabled"}),
 }
-"""Attributes that repeat what resources of another type declare, by resource type."""
+"""Attributes that repeat what another attribute or resources of another type declare, by resource type."""
 _OF_BUCKETS = "aws_s3_bucket"
 """Everything of a bucket but its tags is declared by a resource of its own."""
 _BY_HAND = (
@@ -29,6 +31,10 @@ _BY_HAND = (
 )
 _CALLED = {"vpc_security_group_ids": "groups"}
 """What calls name an attribute, where that is not its own name."""
+_SWITCHING = re.compile(r"\w+:(?:Enable|Disable|Start|Stop)[A-Z]\w*")
+"""Calls that say in their own name what they set."""
+_SWITCHES = re.compile(r"state|(?:is_)?enabled|\w+_enabled|enable_\w+")
+"""Attributes that such calls set."""
 
 
 def drift_of_unset_attributes(
@@ -74,9 +80,16 @@ def _set_by(change: ResourceChange, plan: TerraformPlan, events: Sequence[Event]
     """Who set the value: the last call that names the resource and the attribute; None if no person or program did."""
     names = set(_spellings(change))
     live = plan.drifted.get(change.address, {})
-    setting = [event for event in events if names & event.keys and matches(event, change, live)]
+    setting = [
+        event for event in events if (names & event.keys or _switches(event, change)) and matches(event, change, live)
+    ]
     last = max(setting, key=lambda event: event.origin.at, default=None)
     return None if last is None or last.origin.actor.endswith(".amazonaws.com") else last.origin
+
+
+def _switches(event: Event, change: ResourceChange) -> bool:
+    """Whether a call sets the attribute without a parameter, as `DisableRule` sets the state of a rule."""
+    return _SWITCHING.fullmatch(event.origin.event) is not None and _SWITCHES.fullmatch(change.attribute) is not None
 
 
 def _spellings(change: ResourceChange) -> Iterator[str]:

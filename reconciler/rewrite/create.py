@@ -38,7 +38,7 @@ from reconciler.rewrite.imports import adopt_resource
 from reconciler.rewrite.names import label_of, names_of, shared_beginning
 from reconciler.rewrite.new_instances import add_instance, new_addresses
 from reconciler.rewrite.resource_identity import belongs, is_declared, is_in_code, is_known, is_told
-from reconciler.rewrite.siblings import NewInstance, likes_of, other_values, siblings_of, with_others
+from reconciler.rewrite.siblings import NewInstance, keys_said, likes_of, other_values, siblings_of, with_others
 from reconciler.rewrite.surroundings import Surroundings
 from reconciler.rewrite.switches import absent_instances, entries_like, switch_on
 from reconciler.rewrite.value_edits import edit_values
@@ -387,7 +387,7 @@ class _Planner:
         rest = {id(each) for each in self.rest}
         others = {address: each for address, each in self.entries.items() if id(each) in rest}
         for address, like in islice(siblings_of(created, self.live, self.new), _MOST_LIKES):
-            if found := self._as_instance(created, address, like, others):
+            if found := self._as_instance(created, address, like, self._with_beside(address, like, others)):
                 return found
         for like in islice(likes_of(created, self.live, self.new), _MOST_OTHER_LIKES):
             wanted = Wanted(address=like.sibling, attribute=WHOLE, value=None)
@@ -396,6 +396,16 @@ class _Planner:
                 if found := self._as_instance(created, address, like, beside):
                     return found
         return []
+
+    def _with_beside(self, address: str, like: NewInstance, others: Mapping[str, Created]) -> Mapping[str, Created]:
+        """The creations at other addresses, with those that an entry for this one would make too."""
+        wanted = Wanted(address=address, attribute=WHOLE, value=None)
+        if not self.rest or address in self.new:
+            return others
+        with contextlib.suppress(CannotEdit, CodeInvalid):
+            added = add_instance(self.code, like, wanted, None).addresses() - self.code.addresses()
+            return {**others, **dict(self._made_beside(added - {address} - others.keys()))}
+        return others
 
     def _made_beside(self, added: frozenset[str]) -> Iterator[tuple[str, Created]]:
         """The creations at further addresses of an entry, each the only one of its type."""
@@ -438,7 +448,8 @@ class _Planner:
         """The creation as an instance that a condition of the code leaves out now, with those that come with it; empty if there is none that it can be."""
         names = {address: dict(other.named_by) for address, other in self.new.items()}
         keys = [created.name[at.end() :] for at in re.finditer(r"[-_/.]", created.name)][::-1]
-        absent = absent_instances(self.code, created.resource_type, keys[:_MOST_OTHER_LIKES])
+        keys = [*keys[:_MOST_OTHER_LIKES], *keys_said(created, self.live)]
+        absent = absent_instances(self.code, created.resource_type, keys)
         for address in islice(absent, _MOST_LIKES):
             if address in self.new or address in self.live:
                 continue

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from reconciler.rewrite.data_entries import DataEntry, DataFile
 
 
-def add_instance(code: EditedCode, like: NewInstance, wanted: Wanted, new: frozenset[str] = frozenset()) -> EditedCode:
-    """The code with the instance `wanted`, and with no other one but at the addresses `new`. Raises `CannotEdit`."""
+def add_instance(
+    code: EditedCode, like: NewInstance, wanted: Wanted, new: frozenset[str] | None = frozenset()
+) -> EditedCode:
+    """The code with the instance `wanted`, and with no other one but at the addresses `new` (None: any). Raises `CannotEdit`."""
     before = code.addresses()
     for document, splice in chain(
         _additions(code, like), _alike(code, like), _by_parts(code, like), _elsewhere(code, like), _of_files(code, like)
@@ -43,7 +45,8 @@ def add_instance(code: EditedCode, like: NewInstance, wanted: Wanted, new: froze
         try:
             after = code.after(document, splice, wanted, (f"{wanted.address} is one of several, as {like.sibling}",))
             added = after.addresses() - before
-            if wanted.address in added and added <= {wanted.address, *new} and before <= after.addresses():
+            allowed = new is None or added <= {wanted.address, *new}
+            if wanted.address in added and allowed and before <= after.addresses():
                 _refuse_unknown(after, like, wanted)
                 refuse_side_effects(code, after, added)
                 return after

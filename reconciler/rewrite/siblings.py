@@ -46,9 +46,11 @@ def siblings_of(created: Created, live: Live, taken: Collection[str] = ()) -> It
             continue
         if created.parent:
             if created.parent in values.values() and isinstance(parsed.key, str):
-                for rank, each in enumerate(_own_keys(values, parsed.key, created.name)):
+                for rank, each in enumerate(_own_keys(values, parsed.key, created)):
                     new, like = _named(parsed, parsed.key, each)
-                    found.append((-rank, address, (new, replace(like, values=other_values(values, created)))))
+                    pairs = other_values(values, created)
+                    like = replace(like, values=(*pairs, *_owner_keys(pairs, live)))
+                    found.append((-rank, address, (new, like)))
             continue
         for name in names_of(values):
             for new, like in _by_name(parsed, name, created.name, live):
@@ -113,14 +115,34 @@ def _owner_keys(pairs: Sequence[tuple[Json, Json]], live: Live) -> Iterator[tupl
 def _named_by(value: Json, live: Live) -> Address | None:
     if not isinstance(value, str):
         return None
-    found = (address for address, own in live.items() if value in (own.get("id"), own.get("arn"), own.get("name")))
+    # A path may end with the id: `integrations/a1b2c3`.
+    names = {value, value.rpartition("/")[2] or value}
+    found = (
+        address
+        for address, own in live.items()
+        if not names.isdisjoint(map(str, (own.get("id"), own.get("arn"), own.get("name"))))
+    )
     return next((parsed for address in found if (parsed := parse_address(address)) and not parsed.data), None)
 
 
-def _own_keys(sibling: Mapping[str, Json], key: str, name: str) -> Iterator[str]:
-    """The keys that a new instance may have: the part of its name in the place of the sibling's key, else its name as a label."""
-    parts = (_same_part(own, key, name) for own in names_of(sibling))
-    yield from dict.fromkeys(each for each in (*parts, label_of(name)) if each)
+def _own_keys(sibling: Mapping[str, Json], key: str, created: Created) -> Iterator[str]:
+    """The keys that a new instance may have: the part of its name in the place of the sibling's key, what it has where the sibling has its key, its name as a label."""
+    parts = (_same_part(own, key, created.name) for own in names_of(sibling))
+    alike = (created.attributes.get(name) for name, value in sibling.items() if value == key)
+    said = (value for value in alike if isinstance(value, str))
+    yield from dict.fromkeys(each for each in (*parts, *said, label_of(created.name)) if each)
+
+
+def keys_said(created: Created, live: Live) -> Sequence[str]:
+    """What the creation has where siblings have their keys."""
+    found = dict[str, None]()
+    for address, own in live.items():
+        parsed = parse_address(address)
+        if parsed is None or parsed.data or parsed.resource_type != created.resource_type:
+            continue
+        names = [name for name, value in own.items() if isinstance(parsed.key, str) and value == parsed.key]
+        found |= {value: None for name in names if isinstance(value := created.attributes.get(name), str)}
+    return tuple(found)
 
 
 _SAID = ("description", "comment")

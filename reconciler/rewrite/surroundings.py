@@ -26,6 +26,10 @@ _READ = (".tf", ".tf.json")
 _SKIPPED = frozenset({".git", ".terraform", "node_modules", ".venv", "__pycache__"})
 
 
+class OthersCode(CannotEdit):
+    """The file is somebody else's code."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """The code that an edit outside of a stack's own directory could reach. Without a `top` no code outside is edited."""
@@ -58,7 +62,7 @@ class Surroundings:
         if self.top is not None and target.is_relative_to(self.top.resolve()):
             directory = posixpath.join(self.prefix, target.parent.relative_to(self.top.resolve()).as_posix())
         if self.is_frozen(directory):
-            raise CannotEdit(
+            raise OthersCode(
                 f"{path} is somebody else's code (vendored or downloaded), of which only the call is edited, and no argument of the call"
                 f" leads there. A copy of {path.parent} in this repository would, or an override file beside it."
             )

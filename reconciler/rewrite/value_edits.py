@@ -32,7 +32,7 @@ from reconciler.rewrite.editors.template import edit_template
 from reconciler.rewrite.footprint.changes import FootprintChange, footprint_changes
 from reconciler.rewrite.footprint.values import Footprint, differences, footprint_of, locate
 from reconciler.rewrite.module_variable import ModuleVariable, module_variables
-from reconciler.rewrite.surroundings import Surroundings
+from reconciler.rewrite.surroundings import OthersCode, Surroundings
 from reconciler.rewrite.trace.attribute import own_value_sites, trace_attribute
 from reconciler.rewrite.trace.inverse import unchanged
 from reconciler.rewrite.trace.sites import (
@@ -109,6 +109,8 @@ def edit_values(
     apart = False
     while todo:
         made: list[Edit] = []
+        if apart:
+            state, made = _edit_together(state, todo, allowed, whole=True)
         missed: list[tuple[Wanted, Left]] = []
         for each in todo:
             result = _edit_whole(state, each, allowed, apart=apart)
@@ -174,31 +176,36 @@ def _located(state: _State, wanted: Wanted) -> tuple[tuple[str, ...], Footprint]
     return locate({} if instance is None else dict(footprint_of(instance)), wanted.path)
 
 
-def _edit_together(state: _State, wanted: Sequence[Wanted], allowed: Sequence[Wanted]) -> tuple[_State, list[Edit]]:
-    """The state after the edits that give one attribute, or one entry of it, of several resources their wanted values at once."""
+def _edit_together(
+    state: _State, wanted: Sequence[Wanted], allowed: Sequence[Wanted], *, whole: bool = False
+) -> tuple[_State, list[Edit]]:
+    """The state after the edits that give one attribute, or one entry of it, of several resources their wanted values at once.
+
+    `whole`: also in place of what gives the value now to all instances of a block.
+    """
     parts = [(each, part) for each in wanted for part in _parts(state, each)]
     groups: dict[tuple[str, str, str], list[tuple[Wanted, Wanted]]] = {}
-    for whole, part in parts:
+    for each, part in parts:
         # Those with one value first: a text or a calculation may give different ones too. Then those of one module or one call of it.
         text = json.dumps(part.value, sort_keys=True)
-        places = ("", *_modules_around(part.address))
+        places = ("", *_places_around(part.address))
         for key in ((part.attribute, value, place) for value in (text, "") for place in places):
-            groups.setdefault(key, []).append((whole, part))
+            groups.setdefault(key, []).append((each, part))
     edits: list[Edit] = []
     tried = set[frozenset[tuple[str, str, str]]]()
     for (_, _, place), group in sorted(groups.items(), key=lambda each: (each[0][1] == "", len(each[0][2]))):
-        members = [(whole, part) for whole, part in group if not _holds(state, part)]
+        members = [(each, part) for each, part in group if not _holds(state, part)]
         keys = frozenset((*part.key, place) for _, part in members)
         if len({part.address for _, part in members}) < 2 or keys in tried:  # noqa: PLR2004  several
             continue
         tried.add(keys)
-        state, made = _at_once(state, members, allowed, split=bool(place))
+        state, made = _at_once(state, members, allowed, split=bool(place), whole=whole)
         edits += made
     return state, edits
 
 
-def _modules_around(address: str) -> Iterator[str]:
-    """The modules around an instance: each as a block, and the instance of it."""
+def _places_around(address: str) -> Iterator[str]:
+    """The modules around an instance, each as a call and the instance of it, and its own block."""
     parsed = parse_address(address)
     steps = () if parsed is None else parsed.modules
     for count in range(1, len(steps) + 1):
@@ -207,19 +214,29 @@ def _modules_around(address: str) -> Iterator[str]:
         yield f"{above}.{name}"
         if key is not None:
             yield f"{above}.{name}{bracket(key)}"
+    if parsed is not None and parsed.key is not None:
+        yield str(parsed.block)
 
 
 def _at_once(
-    state: _State, members: Sequence[tuple[Wanted, Wanted]], allowed: Sequence[Wanted], *, split: bool
+    state: _State,
+    members: Sequence[tuple[Wanted, Wanted]],
+    allowed: Sequence[Wanted],
+    *,
+    split: bool,
+    whole: bool,
 ) -> tuple[_State, list[Edit]]:
     """The state after the one edit that gives all of some values, each with the wanted value that it is a part of; as it is if there is none.
 
-    `split`: whether they may be given the value apart from others that share what gives it now.
+    `split`: whether they may be given the value apart from others that share what gives it now. `whole` as in `_edit_together`.
     """
-    whole, first = members[0]
-    sites = iter(list(islice(_sites(state, first), _MOST_TOGETHER)))
+    asked, first = members[0]
+    found = list(islice(_sites(state, first), _MOST_TOGETHER))
+    found += own_value_sites(state.informed, first.address, first.path, whole=True) if split and whole else ()
+    # What all of them share is changed rather than replaced.
+    sites = iter(sorted(found, key=_is_split))
     for site in sites:
-        if isinstance(site, NoSite | ModuleVariable | ConditionalSite) or (not split and _is_split(site)):
+        if isinstance(site, NoSite | ModuleVariable | ConditionalSite) or not (split or _is_for_all(site)):
             continue
         try:
             after, made = _try(state, site, first, allowed)
@@ -230,7 +247,7 @@ def _at_once(
         if all(_holds(after, part) for _, part in members):
             if _rule_against(state, sites, first, None) is not None:
                 break
-            return after, [replace(each, wanted=whole) for each in made]
+            return after, [replace(each, wanted=asked) for each in made]
     return state, []
 
 
@@ -283,7 +300,7 @@ def _edit_part(
         return state, []
     sites = (site for site in islice(_sites(state, wanted), _MOST_SITES) if apart or not _is_split(site))
     result = _at_first_site(state, sites, wanted, allowed, whole)
-    if isinstance(result, _Refused) and result.shared and apart:
+    if isinstance(result, _Refused) and result.fixed and apart:
         own = own_value_sites(state.informed, wanted.address, wanted.path)
         other = _at_first_site(state, own, wanted, allowed, whole)
         result = result if isinstance(other, _Refused) else other
@@ -296,8 +313,8 @@ class _Refused:
 
     reason: str = "No place was found."
     chain: tuple[str, ...] = ()
-    shared: bool = False
-    """Whether an edit at one of them would give the value, and change others that share it."""
+    fixed: bool = False
+    """Whether an edit at one of them would give the value, and change others that share it, or somebody else's code."""
 
 
 def _at_first_site(
@@ -319,12 +336,13 @@ def _at_first_site(
             # Another place would give the value past the rule.
             return _Refused(reason=str(error), chain=site.chain)
         except (CannotEdit, CodeInvalid) as error:
-            refused.append(_Refused(reason=str(error), chain=site.chain, shared=isinstance(error, _ChangesOthers)))
+            fixed = isinstance(error, _ChangesOthers | OthersCode)
+            refused.append(_Refused(reason=str(error), chain=site.chain, fixed=fixed))
         except Unknown as error:
             refused.append(_Refused(reason=f"The value cannot be reached from this place: {error}.", chain=site.chain))
         else:
             return _rule_against(state, rest, wanted, whole) or done
-    return replace(refused[0], shared=any(each.shared for each in refused)) if refused else _Refused()
+    return replace(refused[0], fixed=any(each.fixed for each in refused)) if refused else _Refused()
 
 
 _MOST_RULES = 10
@@ -366,6 +384,11 @@ def _is_split(site: TracedSite | ModuleVariable) -> bool:
         case AttributeSite(condition=condition):
             return bool(condition)
     return False
+
+
+def _is_for_all(site: TracedSite | ModuleVariable) -> bool:
+    """Whether a site gives the value to all that share it."""
+    return not _is_split(site) or (isinstance(site, OverrideSite) and site.only is None)
 
 
 def _sites(state: _State, wanted: Wanted) -> Iterator[TracedSite | ModuleVariable]:

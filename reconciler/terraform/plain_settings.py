@@ -39,6 +39,8 @@ _SENSITIVE_WORD = re.compile(
 """Words anywhere in a name that keep a value out of code, beside the names of secrets: a value that is written is public for good."""
 _SWITCH = re.compile(r"true|false|on|off|yes|no|enabled?|disabled?", re.IGNORECASE)
 _SMALL_NUMBER = re.compile(r"-?\d{1,6}")
+_CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")
+"""A time of the day: as many digits as a number that is taken for a setting."""
 _HARMLESS_NAMES = frozenset({
     "channel", "color", "colour", "encoding", "engine", "env", "environment", "format", "lang", "language", "level", "locale", "loglevel",
     "mode", "region", "stage", "strategy", "tier", "timezone", "tz", "variant",
@@ -91,7 +93,7 @@ def _plain(name: str, value: Json) -> bool:
     if isinstance(value, Mapping | list) or is_secret_name(name) or _SENSITIVE_WORD.search(name):
         return False
     text = str(value)
-    if _SWITCH.fullmatch(text) or _SMALL_NUMBER.fullmatch(text) or is_time_text(text):
+    if _SWITCH.fullmatch(text) or _SMALL_NUMBER.fullmatch(text) or _CLOCK.fullmatch(text) or is_time_text(text):
         return True
     last = next(reversed(_WORD_OF_A_NAME.findall(name)), "").lower()
     form = _WORD if last in _HARMLESS_NAMES else _PLAIN_SENTENCE if last in _PUBLIC_NAMES else None

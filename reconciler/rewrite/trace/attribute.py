@@ -64,10 +64,13 @@ def trace_attribute(module: Module, address: str, path: AttributePath) -> tuple[
         return (cursor.refuse(f"The value cannot be traced: {error}."),)
 
 
-def own_value_sites(module: Module, address: str, path: AttributePath) -> Iterator[TracedSite]:
-    """Where a block that has one instance may get a value of its own in place of what it shares with others. `trace_attribute` found no refusal."""
+def own_value_sites(module: Module, address: str, path: AttributePath, *, whole: bool = False) -> Iterator[TracedSite]:
+    """Where a block that has one instance may get a value of its own in place of what it shares with others; `whole`: one with several, for all of them.
+
+    `trace_attribute` found no refusal.
+    """
     instance = module.instance(address)
-    if instance is None or overrides.condition_of(instance.scope):
+    if instance is None or (overrides.condition_of(instance.scope) and not whole):
         return
     document, block = instance.holder(path.top)
     cursor = Cursor(document=document, scope=instance.scope, module=instance.module)
@@ -371,16 +374,26 @@ def trace_instance(
             expression = read_attribute(document, attributes["for_each"])
             for site in islice(_follow(cursor, expression, (key, _MADE if made else _NOT_MADE)), _MOST_SITES):
                 yield site, made
-            if made and entry is not None:
-                for site in islice(_follow(cursor, expression, (key,)), _MOST_SITES):
-                    yield site, entry
-            held = values.to_json(value_of(expression, cursor.scope))
-            if isinstance(held, Mapping) and not made and key in held:
-                rest = {name: value for name, value in held.items() if name != key}
-                for site in islice(_follow(cursor, expression, ()), _MOST_SITES):
-                    yield site, rest
-                if module.parent is None and not isinstance(e.bare(expression), e.For | e.Object):
-                    yield replace(cursor.beside(expression, None), key=key), None
+            for path, value in _collections(cursor, expression, key, made=made, entry=entry):
+                for site in islice(_follow(cursor, expression, path), _MOST_SITES):
+                    yield site, value
+            is_named = module.parent is None and not isinstance(e.bare(expression), e.For | e.Object)
+            if not made and is_named and isinstance(value_of(expression, cursor.scope), Mapping):
+                yield replace(cursor.beside(expression, None), key=key), None
+
+
+def _collections(
+    cursor: Cursor, expression: Expression, key: str, *, made: bool, entry: Json
+) -> Iterator[tuple[tuple[str, ...], Json]]:
+    """The paths in the collection of a `for_each`, each with the value that makes the instance of a key or leaves it out. Raises `Unknown`."""
+    if made and entry is not None:
+        yield (key,), entry
+    given = value_of(expression, cursor.scope)
+    held = values.to_json(given)
+    if made and isinstance(given, values.SetOf) and isinstance(held, list):
+        yield (), [*held, key]
+    if not made and isinstance(held, Mapping) and key in held:
+        yield (), {name: value for name, value in held.items() if name != key}
 
 
 def _in_existence(cursor: Cursor, expression: Expression, path: tuple[str, ...]) -> Iterator[TracedSite]:
@@ -569,7 +582,10 @@ def _in_local(cursor: Cursor, expression: Expression, name: str, rest: tuple[str
     document, attribute = module.source.locals[name]
     given = read_attribute(document, attribute)
     there = replace(cursor, document=document, scope=module.scope, aliases={}, entry=None)
-    yield from _follow(there.step(f"{document.at(attribute)} local.{name} = {source_of(document, given)}"), given, rest)
+    there = there.step(f"{document.at(attribute)} local.{name} = {source_of(document, given)}")
+    yield from _follow(there, given, rest)
+    if not (rest and rest[-1] in _EXISTENCE):
+        yield from overrides.beside(there, given, rest)
 
 
 def _in_outputs(cursor: Cursor, expression: Expression, name: str, rest: tuple[str, ...]) -> Iterator[TracedSite]:

@@ -15,7 +15,7 @@ from gateway.terraform.lang.expression import Expression
 from gateway.terraform.lang.values import Unknown
 from reconciler.rewrite.editors.hcl_text import CannotEdit, quoted, to_hcl
 from reconciler.rewrite.trace.inverse import Inverse, then
-from reconciler.rewrite.trace.sites import Cursor, Only, TracedSite
+from reconciler.rewrite.trace.sites import Cursor, Only, OverrideSite, TracedSite
 
 
 def condition_of(scope: EvaluationScope) -> str:
@@ -99,11 +99,17 @@ def _names_instance(cursor: Cursor, expression: Expression) -> bool:
 def _giving(expression: Expression) -> Iterator[Expression]:
     """The parts of an expression that its value is made of: what only decides between values is none."""
     written = e.bare(expression)
-    if isinstance(written, e.Conditional):
-        yield from _giving(written.then)
-        yield from _giving(written.otherwise)
-    else:
-        yield from e.walk(written)
+    match written:
+        case e.Conditional():
+            yield from _giving(written.then)
+            yield from _giving(written.otherwise)
+        case e.IndexAccess(source=source):
+            yield from _giving(source)
+        case e.FunctionCall(name="lookup", arguments=(source, _, *default)):
+            for each in (source, *default):
+                yield from _giving(each)
+        case _:
+            yield from e.walk(written)
 
 
 def _innermost(  # noqa: C901  one case per type of expression
@@ -195,7 +201,18 @@ def argument_overrides(
         yield cursor.refuse("The argument is written on several lines, so nothing is set beside it.", given)
         return
     only = Only(condition, source) if (condition := condition_of(module.call_scope)) else None
-    site = cursor.beside(given, only)
+    yield from _set(cursor.beside(given, only), cursor, given, rest)
+
+
+def beside(cursor: Cursor, given: Expression, rest: tuple[str, ...]) -> Iterator[TracedSite]:
+    """A name that stands for what cannot be edited: a key is merged into its map, or the value is set in place of it."""
+    written = e.bare(given)
+    is_named = e.steps_of(written) is not None and not isinstance(written, e.Name)
+    if is_named or (rest and is_merge(given)):
+        yield from _set(cursor.beside(given, None), cursor, given, rest)
+
+
+def _set(site: OverrideSite, cursor: Cursor, given: Expression, rest: tuple[str, ...]) -> Iterator[TracedSite]:
     if not rest:
         yield site
     elif _is_map(given, cursor.scope) and (inside := _inside(cursor, given, rest)) is not None:

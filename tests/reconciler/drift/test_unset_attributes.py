@@ -48,6 +48,21 @@ def test_what_somebody_set_is_drift(changes: tuple[ResourceChange, ...], keys: l
     assert drift.origin.actor == "ada"
 
 
+@pytest.mark.parametrize(
+    ("operation", "found"), [("events:DisableRule", ["state"]), ("events:PutRule", []), ("events:DisabledRule", [])]
+)
+def test_a_call_that_says_in_its_name_what_it_sets_sets_a_switch(operation: str, found: list[str]) -> None:
+    address = "aws_cloudwatch_event_rule.a"
+    changes = [
+        ResourceChange(address=address, attribute="state", live="DISABLED", other="ENABLED"),
+        ResourceChange(address=address, attribute="is_enabled", live=False, other=True),
+        ResourceChange(address=address, attribute="description", live="b", other="a"),
+    ]
+    plan = _plan(*changes, drifted={address: {"id": "i-12345", "arn": "arn:aws:events:eu-west-1:1:rule/a"}})
+    drifts, _ = drift_of_unset_attributes(plan, [_event("name", event=operation)], ())
+    assert [drift.wanted.attribute for drift in drifts] == found
+
+
 def test_what_the_code_sets_to_null_is_not_set() -> None:
     plan = _plan(_PROTECTED, configured={"aws_instance.a": frozenset({"disable_api_termination"})})
     found, _ = drift_of_unset_attributes(plan, [_event("disableapitermination")], (), {_PROTECTED.top_key})

@@ -308,3 +308,139 @@ resource "aws_sqs_queue" "this" {
     (tmp_path / "main.tf").write_text(code)
     edited = edit_code(tmp_path, _gone('aws_sqs_queue.dead["b"]'))
     assert (len(edited.left), edited.files) == (1, {})
+
+
+_RULES = """locals {
+  rules = {
+    booked = { pattern = { source = ["book"] } }
+  }
+}
+
+resource "aws_cloudwatch_event_bus" "this" {
+  name = "clinic"
+}
+
+resource "aws_cloudwatch_event_rule" "this" {
+  for_each = local.rules
+
+  name           = "clinic-${each.key}"
+  event_bus_name = aws_cloudwatch_event_bus.this.name
+  event_pattern  = jsonencode(each.value.pattern)
+}
+
+resource "aws_cloudwatch_event_target" "this" {
+  for_each = local.rules
+
+  rule           = aws_cloudwatch_event_rule.this[each.key].name
+  event_bus_name = aws_cloudwatch_event_bus.this.name
+  target_id      = "queue"
+}
+
+resource "aws_apigatewayv2_api" "this" {
+  name = "web"
+}
+
+resource "aws_apigatewayv2_integration" "this" {
+  for_each = toset(["list", "cancel"])
+
+  api_id = "a1"
+}
+
+resource "aws_apigatewayv2_route" "this" {
+  for_each = { "GET /dates" = { function = "list" } }
+
+  api_id    = "a1"
+  route_key = each.key
+  target    = "integrations/${aws_apigatewayv2_integration.this[each.value.function].id}"
+}
+"""
+_RULES_LIVE: dict[str, dict[str, Json]] = {
+    "aws_cloudwatch_event_bus.this": {"name": "clinic", "id": "clinic"},
+    'aws_cloudwatch_event_rule.this["booked"]': {"name": "clinic-booked", "event_bus_name": "clinic"},
+    'aws_cloudwatch_event_target.this["booked"]': {"rule": "clinic-booked", "event_bus_name": "clinic"},
+    "aws_apigatewayv2_api.this": {"id": "a1", "name": "web"},
+    'aws_apigatewayv2_integration.this["list"]': {"id": "i1", "api_id": "a1"},
+    'aws_apigatewayv2_integration.this["cancel"]': {"id": "i2", "api_id": "a1"},
+    'aws_apigatewayv2_route.this["GET /dates"]': {
+        "id": "r1",
+        "api_id": "a1",
+        "route_key": "GET /dates",
+        "target": "integrations/i1",
+    },
+}
+
+
+def test_an_entry_makes_what_was_created_together_though_one_names_the_other(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(_RULES)
+    rule = Created(
+        resource_type="aws_cloudwatch_event_rule",
+        import_id="clinic/clinic-moved",
+        attributes={"name": "clinic-moved", "event_bus_name": "clinic", "event_pattern": '{"source":["move"]}'},
+        name="clinic-moved",
+        parent="clinic",
+        named_by={"name": "clinic-moved"},
+    )
+    target = Created(
+        resource_type="aws_cloudwatch_event_target",
+        import_id="clinic/clinic-moved/queue",
+        attributes={"rule": "clinic-moved", "event_bus_name": "clinic", "target_id": "queue"},
+        name="queue",
+        parent="clinic-moved",
+    )
+    found = wanted_creations(tmp_path, [rule, target], _RULES_LIVE, identified=True)
+    assert [each.address for each in found] == [
+        f'aws_cloudwatch_event_{each}.this["moved"]' for each in ("rule", "target")
+    ]
+
+
+def test_a_key_may_be_what_the_sibling_says_of_itself_and_an_id_may_end_a_path(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(_RULES)
+    route = Created(
+        resource_type="aws_apigatewayv2_route",
+        import_id="a1/r2",
+        attributes={"api_id": "a1", "route_key": "POST /cancelled", "target": "integrations/i2"},
+        name="POST /cancelled",
+        parent="a1",
+    )
+    (new,) = wanted_creations(tmp_path, [route], _RULES_LIVE, identified=True)
+    assert new.address == 'aws_apigatewayv2_route.this["POST /cancelled"]'
+    assert '{ "GET /dates" = { function = "list" }, "POST /cancelled" = { function = "cancel" } }' in _main(
+        tmp_path, new
+    )
+
+
+def test_an_item_of_a_set_comes_into_the_list_that_may_be_edited(tmp_path: Path) -> None:
+    code = """locals {
+  offices = [for number in [40] : "10.${number}.0.0/16"]
+}
+
+resource "aws_security_group" "database" {
+  name = "database"
+}
+
+resource "aws_vpc_security_group_ingress_rule" "database" {
+  for_each = toset(concat(local.offices, ["10.8.0.0/16"]))
+
+  security_group_id = aws_security_group.database.id
+  cidr_ipv4         = each.value
+}
+"""
+    live: dict[str, dict[str, Json]] = {
+        "aws_security_group.database": {"id": "sg-1", "name": "database"},
+        'aws_vpc_security_group_ingress_rule.database["10.40.0.0/16"]': {
+            "id": "sgr-1",
+            "security_group_id": "sg-1",
+            "cidr_ipv4": "10.40.0.0/16",
+        },
+    }
+    rule = Created(
+        resource_type="aws_vpc_security_group_ingress_rule",
+        import_id="sgr-2",
+        attributes={"security_group_id": "sg-1", "cidr_ipv4": "10.8.16.0/24"},
+        name="5432",
+        parent="sg-1",
+    )
+    (tmp_path / "main.tf").write_text(code)
+    (new,) = wanted_creations(tmp_path, [rule], live, identified=True)
+    after = _main(tmp_path, new, *_gone('aws_vpc_security_group_ingress_rule.database["10.8.0.0/16"]'))
+    assert 'concat(local.offices, ["10.8.16.0/24"])' in after

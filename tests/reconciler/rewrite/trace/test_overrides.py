@@ -10,6 +10,7 @@ from gateway.core.model.path import AttributePath
 from gateway.terraform.config.module import load_module
 from gateway.terraform.lang.evaluate import EvaluationScope
 from reconciler.model import Wanted
+from reconciler.rewrite.surroundings import surroundings
 from reconciler.rewrite.trace.attribute import trace_attribute
 from reconciler.rewrite.trace.overrides import condition_of, condition_on
 from reconciler.rewrite.trace.sites import ArgumentSite, NoSite, OverrideSite, TracedSite
@@ -425,3 +426,75 @@ def test_what_holds_the_key_is_said_otherwise_of_one(
     result = edit_values(tmp_path, [wanted], {Path("main.tf"): _ONE_OF_TWO.encode()})
     assert result.left == ()
     assert result.files[Path("main.tf")].decode() == _ONE_OF_TWO.replace(before, after)
+
+
+_OUTPUTS = """output "days" {
+  value = { api = 30, worker = 60 }
+}
+
+output "hidden" {
+  value = 30
+}
+"""
+_USING = """module "org" {
+  source = "../vendor/org"
+}
+
+locals {
+  days = module.org.days
+}
+
+resource "aws_cloudwatch_log_group" "this" {
+  for_each = toset(["api", "worker"])
+
+  retention_in_days = lookup(local.days, each.key, 14)
+}
+
+resource "aws_sqs_queue" "one" {
+  visibility_timeout_seconds = module.org.hidden
+}
+
+resource "aws_sqs_queue" "all" {
+  for_each = toset(["a", "b"])
+
+  visibility_timeout_seconds = module.org.hidden
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("addresses", "attribute", "before", "after"),
+    [
+        (
+            ['aws_cloudwatch_log_group.this["api"]'],
+            "retention_in_days",
+            "days = module.org.days",
+            "days = merge(module.org.days, { api = 90 })",
+        ),
+        (
+            ["aws_sqs_queue.one"],
+            "visibility_timeout_seconds",
+            'one" {\n  visibility_timeout_seconds = module.org.hidden',
+            "",
+        ),
+        (
+            ['aws_sqs_queue.all["a"]', 'aws_sqs_queue.all["b"]'],
+            "visibility_timeout_seconds",
+            "])\n\n  visibility_timeout_seconds = module.org.hidden",
+            "",
+        ),
+    ],
+)
+def test_what_comes_from_somebody_else_is_replaced_where_it_is_used(
+    addresses: list[str], attribute: str, before: str, after: str, tmp_path: Path
+) -> None:
+    for folder in ("vendor/org", "stack"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "vendor/org/main.tf").write_text(_OUTPUTS)
+    (tmp_path / "stack/main.tf").write_text(_USING)
+    stack = tmp_path / "stack"
+    wanted = [Wanted(address=each, attribute=attribute, value=90) for each in addresses]
+    edited = edit_values(stack, wanted, around=surroundings(stack, tmp_path))
+    assert edited.left == ()
+    wished = after or before.replace("module.org.hidden", "90")
+    assert edited.files[Path("main.tf")].decode() == _USING.replace(before, wished)
