@@ -126,10 +126,12 @@ def _named_by(value: Json, live: Live) -> Address | None:
 
 
 def _own_keys(sibling: Mapping[str, Json], key: str, created: Created) -> Iterator[str]:
-    """The keys that a new instance may have: the part of its name in the place of the sibling's key, what it has where the sibling has its key, its name as a label."""
+    """The keys that a new instance may have: what is in its name and its values in the place of the sibling's key, and its name as a label."""
     parts = (_same_part(own, key, created.name) for own in names_of(sibling))
-    alike = (created.attributes.get(name) for name, value in sibling.items() if value == key)
-    said = (value for value in alike if isinstance(value, str))
+    both = ((value, created.attributes.get(name)) for name, value in sibling.items())
+    # A key of one letter stands in many values, so it must be a whole one, or the end of a path.
+    whole = ((old, new) for old, new in both if isinstance(old, str) and isinstance(new, str))
+    said = (_same_part(old, key, new) for old, new in whole if old == key or old.endswith(f"/{key}"))
     yield from dict.fromkeys(each for each in (*parts, *said, label_of(created.name)) if each)
 
 

@@ -444,3 +444,33 @@ resource "aws_vpc_security_group_ingress_rule" "database" {
     (new,) = wanted_creations(tmp_path, [rule], live, identified=True)
     after = _main(tmp_path, new, *_gone('aws_vpc_security_group_ingress_rule.database["10.8.0.0/16"]'))
     assert 'concat(local.offices, ["10.8.16.0/24"])' in after
+
+
+def test_a_key_may_be_a_part_of_a_value_that_names_nothing(tmp_path: Path) -> None:
+    code = """resource "aws_iam_role" "this" {
+  name = "accountant"
+}
+
+resource "aws_iam_role_policy_attachment" "this" {
+  for_each = toset(["Billing", "ViewOnlyAccess"])
+
+  role       = aws_iam_role.this.name
+  policy_arn = "arn:aws:iam::aws:policy/job-function/${each.value}"
+}
+"""
+    functions = "arn:aws:iam::aws:policy/job-function"
+    live: dict[str, dict[str, Json]] = {
+        f'aws_iam_role_policy_attachment.this["{key}"]': {"role": "accountant", "policy_arn": f"{functions}/{key}"}
+        for key in ("Billing", "ViewOnlyAccess")
+    }
+    live["aws_iam_role.this"] = {"name": "accountant", "id": "accountant"}
+    attached = Created(
+        resource_type="aws_iam_role_policy_attachment",
+        import_id=f"accountant/{functions}/SupportUser",
+        attributes={"role": "accountant", "policy_arn": f"{functions}/SupportUser"},
+        name="SupportUser",
+        parent="accountant",
+    )
+    (tmp_path / "main.tf").write_text(code)
+    (new,) = wanted_creations(tmp_path, [attached], live, identified=True)
+    assert '["Billing", "ViewOnlyAccess", "SupportUser"]' in _main(tmp_path, new)
