@@ -191,4 +191,8 @@ def _fault(row: ChainRow, expected: int, previous: str) -> str:
         return f"Record {seq} does not follow the one before it: it was inserted, moved or rewritten. Compare with a backup."
     if row.version != VERSION:
         return f"Record {seq} has version {row.version}, which this Sentinel cannot check. Use a newer one, or compare with a backup."
-    return f"Record {seq} or its list of resources was changed after it was written, or it was written without the master key. Compare with a backup."
+    # The hash of the record before is stored with few records, so a record in another's place is told by its own hash.
+    return (
+        f"Record {seq} or its list of resources was changed after it was written, it does not follow the one before it, or it was written "
+        "without the master key. Compare with a backup."
+    )
