@@ -34,7 +34,15 @@ from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUS
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
-_STANDING: Final = Query.of(CLAIMS, ClaimRow, Among(CLAIMS.c.address, "addresses"), CLAIMS.c.ended_at.is_(None))
+# In this order, SQLite takes the index of open claims; in none, that of all claims, which has every earlier change of a resource.
+_STANDING: Final = Query.of(
+    CLAIMS,
+    ClaimRow,
+    Among(CLAIMS.c.address, "addresses"),
+    CLAIMS.c.ended_at.is_(None),
+    order_by=(CLAIMS.c.since, CLAIMS.c.id),
+)
+"""The claims on `addresses` that have not ended, also those whose time is over."""
 _BY_ID: Final = Query.of(CLAIMS, ClaimRow, Among(CLAIMS.c.id, "ids"), CLAIMS.c.ended_at.is_(None))
 _SUPERSEDE: Final = Statement(
     update(CLAIMS)

@@ -21,12 +21,22 @@ _STATEMENTS = [
 ]
 
 
-@pytest.mark.parametrize("statement", _STATEMENTS)
-def test_no_statement_scans_a_whole_table(store: Store, statement: Statement) -> None:
+def _plan(store: Store, statement: Statement) -> list[str]:
     with store.connect() as connection:
         sql, _ = statement.on(connection.dialect)
         names = dict.fromkeys(re.findall(r":(\w+)", sql), "[]")
-        plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", names)]
+        return [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", names)]
+
+
+@pytest.mark.parametrize("statement", [ledger_view.OPEN_CLAIMS, decision._STANDING])
+def test_open_claims_are_found_without_those_that_ended(store: Store, statement: Statement) -> None:
+    """The claims of 10,000 earlier changes of an attribute take 5 ms to read."""
+    assert "SEARCH claims USING INDEX claims_open (address=?)" in _plan(store, statement)
+
+
+@pytest.mark.parametrize("statement", _STATEMENTS)
+def test_no_statement_scans_a_whole_table(store: Store, statement: Statement) -> None:
+    plan = _plan(store, statement)
     scanned = [
         step
         for step in plan
