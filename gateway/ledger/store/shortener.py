@@ -52,8 +52,9 @@ _REPLY: Final = "reply"
 _MOST_OF_REPLIES: Final = 200
 """Most forms that give whole replies, so that bodies are left some."""
 _REPLY_VALUE: Final = re.compile(
-    # As in bodies, and the texts between the tags of XML.
-    r'"[^"\\]*":|""|"([^"\\]*(?:\\.[^"\\]*)*)"|(?<=[:,\[])(-?\d[-+.\deE]*)|(?<=>)([^<>"]+)(?=<)'
+    # As in bodies, and the texts between the tags of XML. A reply need not be JSON: a text that no quote ends goes to the end of the reply, so
+    # that it is not looked for again from each quote in it.
+    r'"[^"\\]*":|""|"([^"\\]*(?:\\[\s\S][^"\\]*)*)(?:"|\\?\Z)|(?<=[:,\[])(-?\d[-+.\deE]*)|(?<=>)([^<>"]+)(?=<)'
 )
 
 _IS_STORED: Final = Statement(select(FORMS.c.text).where(FORMS.c.key == bindparam("which")))
@@ -247,7 +248,7 @@ class Shortener:
             return
         if form.stage == _REPLY and len(self._bases[_REPLY]) >= _MOST_OF_REPLIES:
             return
-        if len(self._known) + len(self._learned) >= MOST_FORMS or not 0 < form.text.count("%") <= MOST_PLACES:
+        if len(self._known) + len(self._learned) >= MOST_FORMS or not form.holes or form.text.count("%") > MOST_PLACES:
             return
         if len(self._seen) >= _COUNTED:
             self._seen = Counter({each: count for each, count in self._seen.items() if count > 1})

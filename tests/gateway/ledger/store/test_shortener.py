@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterable
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.core.model.json import canonical_text
 from gateway.ledger.store.forms import MARK, Form, whole
-from gateway.ledger.store.shortener import MOST_FORMS, Shortener
+from gateway.ledger.store.shortener import MOST_FORMS, Shortener, form_of
 
 STAGE = "settled"
 
@@ -19,12 +20,12 @@ def _body(number: int, **more: object) -> str:
     )
 
 
-def _stored(bodies: Iterable[str], forms: dict[str, Form] | None = None) -> list[str]:
+def _stored(bodies: Iterable[str], forms: dict[str, Form] | None = None, stage: str = STAGE) -> list[str]:
     """What is stored of the bodies; each is the body again, by forms that were stored before it."""
     forms = {} if forms is None else forms
     shortener, found = Shortener([]), []
     for body in bodies:
-        said = shortener.short(STAGE, body)
+        said = shortener.short(stage, body)
         if said.startswith(MARK):
             form = forms[said[1:11]]
             assert whole(said, form.text, forms[form.base].text if form.base else None) == body
@@ -117,3 +118,15 @@ def test_whatever_is_written_is_read_again(bodies: list[dict[str, object]]) -> N
 
 def test_a_mark_in_a_body_keeps_it_whole() -> None:
     assert _stored(['{"a":"\x01"}'] * 50) == ['{"a":"\x01"}'] * 50
+
+
+@given(st.lists(st.text(alphabet='"\\:,><a1%-[{\n', max_size=12), min_size=1, max_size=4))
+@settings(max_examples=100)
+def test_any_text_of_a_reply_is_read_again(texts: list[str]) -> None:
+    _stored([f"{{}}\n{text}" for text in texts] * 40, stage="reply")
+
+
+@pytest.mark.parametrize("text", ['"' + '\\"' * 4_000, '"\\' * 4_000, '"' + '\\"' * 4_000 + "\n"])
+def test_a_text_that_no_quote_ends_is_one_value(text: str) -> None:
+    """If each quote in it were looked at as a beginning, a reply of 32 KB would hold the ledger's writer for four seconds."""
+    assert form_of("reply", f"{{}}\n{text}").holes == 1
