@@ -28,6 +28,8 @@ from reconciler.rewrite.value_edits import splice_of
 
 _MOST = 60
 """How many sites are tried for one instance; each is evaluated."""
+_MOST_TRACED = 600
+"""How many sites are looked at, before those of the root module come first."""
 _MOST_KEYS = 40
 """How many keys of other instances are taken for those of one that a condition leaves out."""
 
@@ -54,7 +56,7 @@ def sites_of_instance(
     known = informed(code.module, code.known)
     there = next((each for each in known.modules() if each.address == module.address), module)
     found: list[tuple[EditSite, Json]] = []
-    for site, value in trace_instance(there, document, block, key, made=made, entry=entry):
+    for site, value in islice(trace_instance(there, document, block, key, made=made, entry=entry), _MOST_TRACED):
         if not isinstance(site, NoSite) and site not in [each for each, _ in found]:
             found.append((site, value))
     found.sort(key=lambda each: is_in_module(code.module, each[0].document.path))
