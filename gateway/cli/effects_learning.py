@@ -211,7 +211,7 @@ async def _observed(config: Path | None, stack: str, addresses: Sequence[str]) -
 
     given = ["--config", str(config)] if config else []
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "reconciler", "observe", *given, "--", stack, *addresses,
+        sys.executable, "-P", "-m", "reconciler", "observe", *given, "--", stack, *addresses,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     output, _ = await process.communicate()

@@ -63,7 +63,7 @@ async def _start(number: int, places: Places, config: Path | None, listener: soc
     named = ("--config", str(config)) if config is not None else ()
     shared = listener.fileno(), places.descriptor
     place = f"{places.descriptor}:{number}"
-    command = (sys.executable, "-m", "gateway", "serve", "--fd", str(shared[0]), "--place", place, *named)
+    command = (sys.executable, "-P", "-m", "gateway", "serve", "--fd", str(shared[0]), "--place", place, *named)
     return await asyncio.create_subprocess_exec(*command, pass_fds=shared)
 
 

@@ -24,7 +24,7 @@ def compiled_apart(wasm: bytes) -> bytes:
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     try:
         done = subprocess.run(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-P", "-m", __name__],
             input=wasm,
             env={**environment, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)},
             capture_output=True,

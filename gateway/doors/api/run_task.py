@@ -49,7 +49,7 @@ async def read_apart(source: bytes) -> Plan:
 
 def _read_in_process(source: bytes) -> Plan:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SENTINEL_")}
-    command = [sys.executable, "-m", __name__]
+    command = [sys.executable, "-P", "-m", __name__]
     try:
         done = subprocess.run(command, input=source, capture_output=True, env=environment, timeout=_SECONDS, check=True)
         answer = json.loads(done.stdout)

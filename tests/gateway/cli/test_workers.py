@@ -1,6 +1,7 @@
 """`sentinel serve --workers N`: one port, one ledger; a worker that is killed is replaced, and all end together."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -134,3 +135,10 @@ def test_settings_with_which_no_worker_starts_end_all(tmp_path: Path) -> None:
     with _served(tmp_path, stack=tmp_path / "nowhere") as (process, _):
         assert process.wait(300) == 1
     assert "Sentinel does not start" in (tmp_path / "log").read_text()
+
+
+def test_no_program_is_started_with_the_current_directory_on_its_path() -> None:
+    """With `-m` alone Python imports from there first, and a gateway may be started in a checkout of code, which others write."""
+    sources = [path for room in ("gateway", "reconciler") for path in (ROOT / room).rglob("*.py")]
+    started = re.compile(r'sys\.executable,\s*"-m"')
+    assert [path for path in sources if started.search(path.read_text())] == []

@@ -63,3 +63,12 @@ def test_what_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(compile_apart, "__name__", "compile_for_a_second")
     with pytest.raises(PolicyInvalid, match="could not be compiled"):
         compiled_apart(slow_module(40_000))
+
+
+def test_nothing_of_the_current_directory_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shipped_bundle: Bundle
+) -> None:
+    """A gateway may be started in a checkout of code, which others write."""
+    (tmp_path / "resource.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    assert compiled_apart(shipped_bundle.wasm)
