@@ -1,8 +1,6 @@
 """`sentinel serve`: the gateway in the foreground."""
 
 import asyncio
-import contextlib
-import ctypes
 import gc
 import json
 import logging
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gateway.cli import resident_memory
 from gateway.cli.output import error_console, safe
 from gateway.cli.places import Places
 from gateway.cli.workers import MOST, run_workers
@@ -98,12 +97,6 @@ def _run(settings: "Settings", listener: socket.socket, place: str = "") -> None
         gc.enable()
 
 
-def _give_back_memory() -> None:
-    """Give the system back what is free: compiling the policies and reading the code took 20 MB that nothing else will need at once."""
-    with contextlib.suppress(OSError, AttributeError):  # a C library other than glibc has no such function
-        ctypes.CDLL(None).malloc_trim(0)
-
-
 def listening(server: "ServerSettings") -> socket.socket:
     """A socket bound to the address of the settings. Raises `errors.SettingsInvalid` if it cannot be."""
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
@@ -132,7 +125,7 @@ async def _serve(settings: "Settings", listener: socket.socket, place: str) -> N
         gc.collect()
         gc.freeze()
         gc.enable()
-        _give_back_memory()
+        resident_memory.give_back()
         config = uvicorn.Config(
             app,
             http=TimeoutProtocol,
@@ -143,8 +136,8 @@ async def _serve(settings: "Settings", listener: socket.socket, place: str) -> N
             lifespan="off",
             timeout_graceful_shutdown=20,
         )
-        if not place:
-            await uvicorn.Server(config).serve(sockets=[listener])
-            return
         descriptor, _, number = place.partition(":")
-        await SharingServer(config, listener, Places(int(descriptor)), int(number)).serve()
+        server = SharingServer(config, listener, Places(int(descriptor)), int(number)) if place else None
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(asyncio.to_thread(resident_memory.use_huge_pages))  # callers do not wait for it
+            await (server.serve() if server else uvicorn.Server(config).serve(sockets=[listener]))

@@ -198,9 +198,11 @@ def _warm() -> None:
     import uvloop  # noqa: F401, PLC0415
 
     import gateway.cli.serve  # noqa: F401, PLC0415
+    from gateway.cli import resident_memory  # noqa: PLC0415
     from gateway.policy import embedded  # noqa: PLC0415
     from tests.kit.policy_code import compiled_once  # noqa: PLC0415
 
+    resident_memory.use_huge_pages = int  # what a fork moves it has for itself alone, and here all of it is shared
     embedded.new_engine = new_engine
     embedded.compiled = compiled_once
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
