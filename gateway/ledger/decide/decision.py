@@ -122,11 +122,11 @@ def _append(transaction: Transaction, write: WriteSet) -> int:
 
 def _end_replaced(transaction: Transaction, write: WriteSet) -> None:
     """End the claims that the decision supersedes and those that have expired. Raises `errors.ClaimTaken` for any other in the way."""
-    superseded = _superseded(transaction, write)
     addresses = sorted({effect.address for effect in write.setting} | {address for address, _ in write.facts.coupled})
-    if addresses:
+    standing = transaction.rows(_STANDING, {"addresses": canonical_text(addresses)}) if addresses else []
+    superseded = _superseded(transaction, write, standing)
+    if standing:
         now = to_text(write.facts.now)
-        standing = transaction.rows(_STANDING, {"addresses": canonical_text(addresses)})
         expired = [
             row for row in standing if row.until and row.until <= now and not row.unsettled and row.id not in superseded
         ]
@@ -139,12 +139,17 @@ def _end_replaced(transaction: Transaction, write: WriteSet) -> None:
             raise ClaimTaken(f"Claim {claim}, which this change would supersede, ended meanwhile. Nothing was sent.")
 
 
-def _superseded(transaction: Transaction, write: WriteSet) -> set[str]:
-    """The ids of the claims to supersede. Raises `errors.ClaimTaken` if one has ended, or is unsettled outside observe mode."""
+def _superseded(transaction: Transaction, write: WriteSet, standing: Sequence[ClaimRow]) -> set[str]:
+    """The ids of the claims to supersede, most of which are among these, that were read before.
+
+    Raises `errors.ClaimTaken` if one has ended, or is unsettled outside observe mode.
+    """
     wanted = set(write.decision.supersedes)
     if not wanted:
         return wanted
-    rows = transaction.rows(_BY_ID, {"ids": canonical_text(sorted(wanted))})
+    rows = [row for row in standing if row.id in wanted]
+    if elsewhere := wanted - {row.id for row in rows}:
+        rows += transaction.rows(_BY_ID, {"ids": canonical_text(sorted(elsewhere))})
     if missing := wanted - {row.id for row in rows}:
         raise ClaimTaken(f"Claim {min(missing)}, which this change would supersede, ended meanwhile. Nothing was sent.")
     unsettled = next((row for row in rows if row.unsettled), None)

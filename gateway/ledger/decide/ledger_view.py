@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import CTE, Select, and_, bindparam, func, literal_column, or_, select
+from sqlalchemy import CTE, ColumnElement, Select, and_, bindparam, func, literal_column, or_, select
 
 from gateway.core.model.approval import Answered, Binding, HoldState, Rejection, binding_from_json
 from gateway.core.model.claim import Claim, ClaimEnd
@@ -87,8 +87,8 @@ def claimed_attributes() -> CTE:
     return found.union_all(select(found.c.address, following).where(found.c.attribute.is_not(None)))
 
 
-def _latest_holders() -> Select[Any]:
-    """The actors of each attribute's latest claims since `from`, oldest first. Claims of failed mutations do not count."""
+def _latest(*selected: ColumnElement[Any]) -> Select[Any]:
+    """These columns of each attribute's latest claims since `from`. Claims of failed mutations do not count."""
     about, older = claimed_attributes(), CLAIMS.alias()
     newest_excluded = (
         select(older.c.since)
@@ -103,7 +103,8 @@ def _latest_holders() -> Select[Any]:
         .scalar_subquery()
     )
     return (
-        select(*columns(CLAIMS, HolderRow))
+        select(*selected)
+        .select_from(CLAIMS)
         .join(about, and_(CLAIMS.c.address == about.c.address, CLAIMS.c.attribute == about.c.attribute))
         .where(
             CLAIMS.c.since > func.coalesce(newest_excluded, bindparam("from")),
@@ -111,12 +112,22 @@ def _latest_holders() -> Select[Any]:
             or_(CLAIMS.c.until.is_(None), CLAIMS.c.until > CLAIMS.c.since),
             or_(CLAIMS.c.end.is_(None), CLAIMS.c.end != ClaimEnd.FAILED.value),
         )
-        .order_by(CLAIMS.c.address, CLAIMS.c.attribute, CLAIMS.c.since, CLAIMS.c.id)
     )
 
 
-LATEST_HOLDERS: Final = Query(_latest_holders(), HolderRow)
+LATEST_HOLDERS: Final = Query(
+    _latest(*columns(CLAIMS, HolderRow)).order_by(
+        CLAIMS.c.address, CLAIMS.c.attribute, CLAIMS.c.since, CLAIMS.c.id
+    ),
+    HolderRow,
+)
 """Who held each attribute of `addresses` since `from`, oldest first."""
+_SEVERAL_HOLDERS: Final = Statement(
+    _latest(CLAIMS.c.address).group_by(CLAIMS.c.address).having(func.min(CLAIMS.c.actor) != func.max(CLAIMS.c.actor))
+)
+"""Those of `addresses` that more than one actor held since `from`: on no other one an attribute changed hands. To ask that first costs a mutation of
+a resource with one actor a twentieth less in all, as most are; its latest claims need not be read and put in order.
+"""
 _BY_KEY: Final = Query.of(
     ATTEMPTS, AttemptOutcomeRow, ATTEMPTS.c.actor == bindparam("who"), ATTEMPTS.c.idempotency_key == bindparam("key")
 )
@@ -148,11 +159,13 @@ def view_of(
             values[address, attribute] = json.loads(value)
     for start in range(0, len(among := [each for each in addresses if each in asked]), _PAGE):
         page = canonical_text(among[start : start + _PAGE])
+        contested = sorted(session.column(_SEVERAL_HOLDERS, {"addresses": page, "from": flips_from}))
+        if not contested:
+            continue
         # Counted here: SQLite's window functions take five times as long.
+        page = canonical_text(contested)
         handovers = Handovers(session.rows(LATEST_HOLDERS, {"addresses": page, "from": flips_from}))
-        for address, attribute in (
-            (each, name) for each in among[start : start + _PAGE] for name in sorted(asked[each])
-        ):
+        for address, attribute in ((each, name) for each in contested for name in sorted(asked[each])):
             if count := handovers.flips(address, attribute):
                 flips[f"{address}.{attribute}"] = count
                 if handovers.had(actor, address, attribute):
