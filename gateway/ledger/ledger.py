@@ -124,7 +124,7 @@ class SqlLedger:
         self._writer = Writer(store, keys.chain, self._anchor, seen=end, shortener=shortener)
         self.asked_version = VERSION if shortener is not None and shortener.leaves_out else 1
         """That of packed questions which every program on this ledger reads."""
-        self._hot_reader = Reader(store, "hot-reader")
+        self._hot_reader = Reader(store, "hot-reader", prepared=True)
         self._query_reader = Reader(store, "query-reader")
         self._activity = mutation_lives.ActivityCounts()
         self._probe = Probe(self._hot_reader)

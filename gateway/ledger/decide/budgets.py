@@ -45,6 +45,10 @@ class BudgetRow(NamedTuple):
     trial: str
 
 
+_CLOSED: Final = (0, BreakerState.CLOSED.value, "", "")
+"""The breaker in the row of an actor of whom nothing was refused in a row."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounted:
     """What a decision or an outcome meant for its actor."""
@@ -115,7 +119,12 @@ def account_outcome(transaction: Transaction, attempt: AttemptRow, body: Settled
     """Count a failure, or a success that ends a row of refusals. What is found out after a doubt is no second failure, and a put-back that
     fails is none of the reconciler's.
     """
-    before = used_by(transaction, attempt.actor)
+    row = transaction.row(_ROW, {"who": attempt.actor})
+    if body.outcome == AttemptState.APPLIED and (
+        row is None or (row.in_a_row, row.state, row.until, row.trial) == _CLOSED
+    ):
+        return Accounted()  # as most: there is no row of refusals that it ends
+    before = used_from_row(row) if row is not None else Used()
     breaker, mutation = before.breaker, attempt.mutation_id
     if body.outcome == AttemptState.APPLIED:
         breaker = breaker.succeeded(mutation)

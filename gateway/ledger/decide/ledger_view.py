@@ -116,9 +116,7 @@ def _latest(*selected: ColumnElement[Any]) -> Select[Any]:
 
 
 LATEST_HOLDERS: Final = Query(
-    _latest(*columns(CLAIMS, HolderRow)).order_by(
-        CLAIMS.c.address, CLAIMS.c.attribute, CLAIMS.c.since, CLAIMS.c.id
-    ),
+    _latest(*columns(CLAIMS, HolderRow)).order_by(CLAIMS.c.address, CLAIMS.c.attribute, CLAIMS.c.since, CLAIMS.c.id),
     HolderRow,
 )
 """Who held each attribute of `addresses` since `from`, oldest first."""

@@ -55,6 +55,18 @@ class Store:
         if self.postgresql:
             connection.execute(_ADVISORY, {"key": _CHAIN_LOCK})
 
+    def begin(self, connection: Connection, *, writes: bool = False) -> Any:
+        """Begin a transaction on the driver's own connection, for a `Session`; with `writes` it has the write lock. Its commit or rollback ends it.
+
+        Each mutation begins four or five. SQLAlchemy, which does not know of it, would take 10,000 instructions for each begin and each end of one.
+        """
+        driver: Any = connection.connection.dbapi_connection
+        if not self.postgresql:
+            _begin_on(driver, writes=writes)
+        elif writes:
+            driver.execute(_LOCK_CHAIN, (_CHAIN_LOCK,))  # its first statement begins a transaction
+        return driver
+
     def begin_snapshot(self, connection: Connection) -> None:
         """Begin a transaction in which every statement sees the same state of the ledger."""
         connection.begin()
@@ -67,6 +79,7 @@ class Store:
         self._engine.dispose()
 
 
+_LOCK_CHAIN: Final = "SELECT pg_advisory_xact_lock(%s)"
 _ADVISORY = text("SELECT pg_advisory_xact_lock(:key)")
 _SNAPSHOT = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 
@@ -162,7 +175,11 @@ def _create_private(path: Path) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     driver = cast("sqlite3.Connection", connection.connection.dbapi_connection)
-    if not connection.get_execution_options().get("sentinel_writes"):
+    _begin_on(driver, writes=bool(connection.get_execution_options().get("sentinel_writes")))
+
+
+def _begin_on(driver: sqlite3.Connection, *, writes: bool) -> None:
+    if not writes:
         driver.execute("BEGIN")
         return
     # SQLite itself would sleep up to 100 ms between two looks, while a transaction takes a few: the others would come first again and again.

@@ -8,12 +8,14 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.core.errors import LedgerUnavailable
 from gateway.ledger.store.database import Store, unavailable
 from gateway.ledger.store.job import Job, new_job
+from gateway.ledger.store.statements import Session, Statement
+from gateway.ledger.store.tables import RECORDS
 
 T = TypeVar("T")
 
@@ -30,8 +32,10 @@ class Reader:
     Every mutation is handed over twice, so the thread has a plain queue: it takes half the time of an executor's two futures.
     """
 
-    def __init__(self, store: Store, name: str) -> None:
+    def __init__(self, store: Store, name: str, *, prepared: bool = False) -> None:
+        """With `prepared` its queries run prepared statements only, each through a `Session`, and SQLAlchemy is not asked to begin and end a transaction."""
         self._store = store
+        self._prepared = prepared
         self._queue: SimpleQueue[Job[Connection, Any] | None] = SimpleQueue()
         self._connection: Connection | None = None
         self._closed = False
@@ -100,7 +104,7 @@ class Reader:
         try:
             return self._run_once(query)
         except LedgerUnavailable:
-            self._drop()
+            self._drop(broken=True)
             if not reused:
                 raise
         # A reused connection may have died since, e.g. because the server restarted. A query can be repeated.
@@ -110,19 +114,21 @@ class Reader:
         if self._connection is None:
             self._connection = self._store.connect()
         with unavailable():
-            self._connection.begin()
+            transaction = self._store.begin(self._connection) if self._prepared else self._connection.begin()
             try:
                 found = query(self._connection)
             finally:
-                self._connection.rollback()
+                transaction.rollback()
         self._answered_at = monotonic()
         return found
 
-    def _drop(self) -> None:
+    def _drop(self, *, broken: bool = False) -> None:
         connection, self._connection = self._connection, None
         if connection is None:
             return
         try:
+            if broken:
+                connection.invalidate()
             connection.close()
         except SQLAlchemyError:
             connection.invalidate()
@@ -133,7 +139,7 @@ FRESH_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 2.0
 """How long to wait for the ledger. An unreachable server takes longer to be noticed."""
 
-_QUESTION: Final = text("SELECT 1 FROM records WHERE seq = 1")
+_QUESTION: Final = Statement(select(RECORDS.c.seq).where(RECORDS.c.seq == 1))
 
 
 class Probe:
@@ -155,7 +161,7 @@ class Probe:
 
     async def _ask(self) -> str:
         try:
-            await self._reader.read(lambda connection: connection.execute(_QUESTION).first())
+            await self._reader.read(lambda connection: Session(connection).scalar(_QUESTION, {}))
         except LedgerUnavailable as error:
             return str(error)
         except Exception as error:  # noqa: BLE001  a probe that breaks tells that something is wrong, whatever it is

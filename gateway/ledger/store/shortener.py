@@ -86,12 +86,12 @@ class _Fixed(NamedTuple):
     """A form on a base."""
 
     key: str
-    numbers: tuple[int, ...]
-    """The values of the base that it fixes."""
-    values: tuple[str, ...]
-    """What they are."""
-    free: tuple[int, ...]
-    """The values that a body has."""
+    pieces: Sequence[str]
+    """Those of the base, with the values that it fixes."""
+    order: Sequence[int]
+    """The numbers of the values between them."""
+    holes: int
+    """How many values a body has."""
 
 
 class _Base:
@@ -106,39 +106,28 @@ class _Base:
         self._samples: deque[tuple[str, ...]] = deque(maxlen=_SAMPLES)
         self._missed = 0
 
-    def values_of(self, body: str) -> list[str] | None:
-        """The values of a body; None if the form does not fit it. Whichever way the pieces are found, they and what lies between them are the body."""
-        pieces = self._pieces
-        if not body.startswith(pieces[0]):
-            return None
-        at = len(pieces[0])
-        values: list[str | None] = [None] * self.form.holes
-        for number, piece in zip(self._order, pieces[1:], strict=True):
-            end = body.find(piece, at) if piece else len(body)
-            if end < 0:
-                return None
-            value = body[at:end]
-            if values[number] is None:
-                values[number] = value
-            elif values[number] != value:
-                return None
-            at = end + len(piece)
-        return [value or "" for value in values] if at == len(body) else None
-
-    def short(self, values: Sequence[str]) -> tuple[str, "_Learned | None"]:
-        """The short body with these values, and a form that was learned from them."""
+    def short(self, body: str) -> "tuple[str, _Learned | None] | None":
+        """The short body, and a form that was learned from its values; None if the form does not fit the body."""
         fixed = self.fixed
         for place, each in enumerate(fixed):
-            if all(values[number] == value for number, value in zip(each.numbers, each.values, strict=True)):
+            values = _values_between(each.pieces, each.order, each.holes, body)
+            if values is not None:
                 if place:
                     fixed.insert(0, fixed.pop(place))
-                return short(each.key, [values[number] for number in each.free]), None
+                return short(each.key, values), None
+        values = self.values_of(body)
+        if values is None:
+            return None
         self._missed += 1
         learned = None
         if self._missed % _LOOKED_AT == 0:
             self._samples.append(tuple(values))
             learned = self._learn()
         return short(self.key, values), learned
+
+    def values_of(self, body: str) -> list[str] | None:
+        """The values of a body; None if the form does not fit it."""
+        return _values_between(self._pieces, self._order, self.form.holes, body)
 
     def _learn(self) -> "_Learned | None":
         """The form that fixes what all samples have, if there are enough of both."""
@@ -158,7 +147,41 @@ class _Base:
                 free.append(number)
                 pieces.append("")
         form = written_form(self.form.stage, self.key, len(free), pieces, range(len(free)))
-        return _Learned(form, self, _Fixed(form.key, tuple(same), tuple(same.values()), tuple(free)))
+        return _Learned(form, self, self._fixing(form.key, same, free))
+
+    def _fixing(self, key: str, same: Mapping[int, str], free: Sequence[int]) -> _Fixed:
+        """The form with this key, which fixes the values `same`, as text of whole bodies: there are fewer pieces to be found than in the base."""
+        places = {number: place for place, number in enumerate(free)}
+        pieces, order = [self._pieces[0]], []
+        for number, piece in zip(self._order, self._pieces[1:], strict=True):
+            if number in same:
+                pieces[-1] += same[number] + piece
+            else:
+                order.append(places[number])
+                pieces.append(piece)
+        return _Fixed(key, pieces, order, len(free))
+
+
+def _values_between(pieces: Sequence[str], order: Sequence[int], holes: int, body: str) -> list[str] | None:
+    """The values between these pieces of a body; None if they do not fit it. Whichever way the pieces are found, they and what lies between them are
+    the body.
+    """
+    at = len(pieces[0])
+    if body[:at] != pieces[0]:
+        return None
+    values: list[str | None] = [None] * holes
+    find = body.find
+    for number, piece in zip(order, pieces[1:], strict=True):
+        end = find(piece, at) if piece else len(body)
+        if end < 0:
+            return None
+        value = body[at:end]
+        if values[number] is None:
+            values[number] = value
+        elif values[number] != value:
+            return None
+        at = end + len(piece)
+    return [value or "" for value in values] if at == len(body) else None
 
 
 class _Learned(NamedTuple):
@@ -214,11 +237,11 @@ class Shortener:
             return body
         bases = self._bases[stage]
         for place, base in enumerate(bases[:_TRIED]):
-            values = base.values_of(body)
-            if values is not None:
+            shortened = base.short(body)
+            if shortened is not None:
                 if place:
                     bases.insert(0, bases.pop(place))
-                found, learned = base.short(values)
+                found, learned = shortened
                 if learned is not None:
                     self._learned[learned.form.key] = learned
                 return found

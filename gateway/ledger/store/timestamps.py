@@ -10,7 +10,8 @@ def to_text(at: datetime) -> str:
     if at.tzinfo is None:
         message = "a time without a zone cannot be stored"
         raise ValueError(message)
-    return at.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+    in_utc = at if at.tzinfo is UTC else at.astimezone(UTC)  # as nearly all are
+    return in_utc.isoformat(timespec="microseconds")[: -len("+00:00")] + "Z"
 
 
 def from_text(text: str) -> datetime:

@@ -171,7 +171,7 @@ def commit(
     """
     with unavailable():
         try:
-            store.lock(connection)
+            driver = store.begin(connection, writes=True)
             transaction = Transaction(connection, key, seen=seen, shortener=shortener)
             for job in batch:
                 _run_one(transaction, job, alone=len(batch) == 1)
@@ -179,11 +179,11 @@ def commit(
             _roll_back(connection)
             raise
         if all(job.error is not None for job in batch):
-            connection.rollback()
+            driver.rollback()
             return seen
     try:
         with unavailable():
-            connection.commit()
+            driver.commit()
     except LedgerUnavailable:
         _roll_back(connection)
         if not _is_committed(store, transaction):
@@ -216,8 +216,10 @@ def _attempt(transaction: Transaction, job: _Job) -> tuple[Any, Exception | None
 
 def _roll_back(connection: Connection) -> None:
     try:
-        connection.rollback()
-    except SQLAlchemyError:
+        with unavailable():
+            driver: Any = connection.connection.dbapi_connection
+            driver.rollback()
+    except LedgerUnavailable:
         connection.invalidate()
 
 

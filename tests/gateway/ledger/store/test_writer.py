@@ -10,13 +10,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 
 from gateway.core.errors import LedgerUnavailable
 from gateway.core.records.record import Stage
 from gateway.ledger.store import database as store_module
 from gateway.ledger.store import writer as writer_module
 from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.transaction import Transaction
 from gateway.ledger.store.writer import Writer
 from tests.kit.bodies import sample_record
@@ -49,9 +49,15 @@ def count(path: Path) -> int:
         connection.close()
 
 
-async def test_many_callers_share_few_commits(store: Store, writer: Writer) -> None:
+async def test_many_callers_share_few_commits(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
     commits = []
-    event.listen(store._engine, "commit", lambda _connection: commits.append(1))
+    commit = writer_module.commit
+
+    def counted(*args: Any, **named: Any) -> ChainEndRow:
+        commits.append(1)
+        return commit(*args, **named)
+
+    monkeypatch.setattr(writer_module, "commit", counted)
     seqs = await asyncio.gather(*(writer.submit(append) for _ in range(200)))
     assert sorted(seqs) == list(range(1, 201))
     assert len(commits) < 20
