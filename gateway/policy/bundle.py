@@ -28,7 +28,7 @@ from gateway.policy.data_schema import is_data
 from gateway.policy.member_names import check_member_names
 from gateway.policy.opa_command import find_opa
 from gateway.policy.plan_rules import plan_rules
-from gateway.policy.sources import Sources, check_guardrails, read_sources
+from gateway.policy.sources import Sources, check_guardrails, guardrail_packages, parsed_modules, read_sources
 
 
 def rule_texts(policies: Path, tool: Path) -> dict[str, RuleText]:
@@ -68,8 +68,6 @@ BUDGETS = "sentinel/budgets/result"
 """Says how much an actor may do. With policies without it there are no budgets and no circuit breakers."""
 OPTIONAL = (DRIFT, EXPLANATION, APPROVERS, PRIORITIES, BUDGETS)
 """Entrypoints that policies need not have."""
-RULES = "data.sentinel.rules."
-"""Prefix of the guardrail packages."""
 _WASM, _DATA, _MANIFEST = "policy.wasm", "data.json", "manifest.json"
 
 
@@ -239,17 +237,17 @@ def build(sources: Sources, tool: Path) -> Bundle:
             (copy / name).write_bytes(content)
         archive = Path(scratch) / "bundle.tar.gz"
         opa_command.opa_output(tool, ["check", "--strict", "."], cwd=copy)
-        check_guardrails(copy, tool)
-        check_member_names(copy, tool)
+        modules = parsed_modules(copy, tool)
+        check_guardrails(copy, tool, modules)
+        check_member_names(copy, tool, modules)
         entrypoints, rules = _entrypoints(sources), rule_texts(copy, tool)
         entrypoint_options = [part for entrypoint in entrypoints for part in ("-e", entrypoint)]
         opa_command.opa_output(tool, ["build", "-t", "wasm", *entrypoint_options, "-o", str(archive), "."], cwd=copy)
-        inspection = json.loads(opa_command.opa_output(tool, ["inspect", "--format", "json", str(archive)], cwd=copy))
         wasm, data = _member(archive, "/policy.wasm"), _member(archive, "/data.json")
     manifest = Manifest(
         opa=opa_command.opa_version(tool),
         entrypoints=entrypoints,
-        packages=_packages(inspection),
+        packages=guardrail_packages(modules),
         sources=dict(sorted(sources.digests.items())),
         wasm_sha256=_sha256(wasm),
         data_sha256=_sha256(data),
@@ -267,11 +265,6 @@ def _has_package(sources: Sources, entrypoint: str) -> bool:
     package = entrypoint.rpartition("/")[0].replace("/", r"\.").encode()
     clause = re.compile(rb"^package " + package + rb"\s*$", re.MULTILINE)
     return any(clause.search(content) for name, content in sources.files.items() if name.endswith(".rego"))
-
-
-def _packages(inspection: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the guardrail packages."""
-    return tuple(sorted(name.removeprefix(RULES) for name in inspection["namespaces"] if name.startswith(RULES)))
 
 
 def _member(archive: Path, name: str) -> bytes:

@@ -17,7 +17,7 @@ from gateway.policy.bundle import rule_texts
 from gateway.policy.data_schema import check_data_files, merged_data
 from gateway.policy.member_names import check_member_names
 from gateway.policy.opa_command import opa_output, run_opa
-from gateway.policy.sources import check_guardrails, read_sources
+from gateway.policy.sources import check_guardrails, parsed_modules, read_sources
 
 
 def lint(policies: Path, tool: Path) -> list[str]:
@@ -71,8 +71,9 @@ def _check_members(policies: Path, tool: Path) -> None:
         for name, content in read_sources(policies).files.items():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes(content)
-        check_guardrails(copy, tool)
-        check_member_names(copy, tool)
+        modules = parsed_modules(copy, tool)
+        check_guardrails(copy, tool, modules)
+        check_member_names(copy, tool, modules)
 
 
 def _check_data(policies: Path, _tool: Path) -> None:

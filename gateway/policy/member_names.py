@@ -10,50 +10,35 @@ from typing import Any, Final
 from gateway.core.errors import PolicyInvalid
 from gateway.policy import opa_command
 from gateway.policy.input_schema import INPUT_SCHEMA
-from gateway.policy.sources import source_paths
+from gateway.policy.sources import parsed_modules, source_paths
 
 _DATA: Final = ("data", "data")
 """Where the content of `data/*.json` is."""
 
 
-def check_member_names(directory: Path, tool: Path) -> None:
+def check_member_names(directory: Path, tool: Path, modules: Mapping[str, Any] | None = None) -> None:
     """Raise `errors.PolicyInvalid`, with file and line, for a member of the input or of `data/*.json` that does not exist.
 
     opa itself finds members of what a rule goes through in a loop; members of what may be null, and of data, are found here.
+    `modules` are the `parsed_modules`, where they are known.
     """
     with tempfile.TemporaryDirectory(prefix="sentinel-schema-") as scratch:
         schema = Path(scratch) / "input.json"
         schema.write_text(json.dumps(INPUT_SCHEMA))
         opa_command.opa_output(tool, ["check", "--strict", "--schema", str(schema), "."], cwd=directory)
-    paths = source_paths(directory)
     data: dict[str, Any] = {}
-    for path in paths:
+    for path in source_paths(directory):
         if path.suffix == ".json":
             data |= json.loads(path.read_bytes())
-    texts = {
-        path.relative_to(directory).as_posix(): path.read_text(encoding="utf-8")
-        for path in paths
-        if path.suffix == ".rego"
-    }
+    modules = parsed_modules(directory, tool) if modules is None else modules
     mistakes = [
         mistake
-        for file, module in _parsed(texts, tool).items()
-        for mistake in _mistakes(file, texts[file], module, data)
+        for file, module in modules.items()
+        for mistake in _mistakes(file, (directory / file).read_text(encoding="utf-8", errors="replace"), module, data)
     ]
     if mistakes:
         told = "\n".join(f"  {each}" for each in dict.fromkeys(mistakes))
         raise PolicyInvalid(f"The policies name what does not exist:\n{told}")
-
-
-def _parsed(texts: Mapping[str, str], tool: Path) -> Mapping[str, Any]:
-    """The parsed modules by their file, all by one process."""
-    with tempfile.TemporaryDirectory(prefix="sentinel-modules-") as scratch:
-        given = Path(scratch) / "modules.json"
-        given.write_text(json.dumps(texts))
-        query = "{file: module | some file, text in input; module := rego.parse_module(file, text)}"
-        options = ["eval", "--format", "raw", "--import", "rego.v1", "--input", str(given), query]
-        found: Mapping[str, Any] = json.loads(opa_command.opa_output(tool, options, cwd=Path(scratch)))
-    return found
 
 
 def _mistakes(file: str, text: str, module: Mapping[str, Any], data: Mapping[str, Any]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-import re
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +61,6 @@ def _is_excluded(path: Path) -> bool:
 
 PREFIX = ("data", "sentinel", "rules")
 """Where the guardrail packages are, as the steps of a Rego path."""
-_OF_GUARDRAILS = re.compile(r"^package\s.*sentinel.*rules", re.MULTILINE)
 _REQUIRED = frozenset({"id", "verdict", "message", "address", "attribute"})
 _OPTIONAL = frozenset({"holder", "retry_after_ns"})
 _VERDICTS = ("deny", "hold")
@@ -73,28 +72,63 @@ class GuardrailSource:
 
     package: str
     """Dotted name below `sentinel.rules`."""
-    place: str
-    """`file:line` of the package clause."""
+    line: int
+    """Of the package clause; 0 where lines are not told."""
     file: str
     rules: tuple[Mapping[str, Any], ...]
     """The rules as `opa parse` prints them."""
 
+    @property
+    def place(self) -> str:
+        """`file:line` of the package clause."""
+        return f"{self.file}:{self.line}"
+
     def at(self, rule: Mapping[str, Any]) -> str:
         """`file:line` of one of the rules."""
-        return f"{self.file}:{rule['head']['location']['row']}"
+        return f"{self.file}:{_row(rule['head'])}"
 
 
-def check_guardrails(directory: Path, tool: Path) -> None:
+def parsed_modules(directory: Path, tool: Path) -> Mapping[str, Any]:
+    """The parsed policies by their file, all by one process; the lines of their parts are not told.
+
+    Raises `errors.PolicyInvalid`, with file and line, for one that opa cannot parse.
+    """
+    texts = {
+        path.relative_to(directory).as_posix(): path.read_text(encoding="utf-8", errors="replace")
+        for path in source_paths(directory)
+        if path.suffix == ".rego"
+    }
+    with tempfile.TemporaryDirectory(prefix="sentinel-modules-") as scratch:
+        given = Path(scratch) / "modules.json"
+        given.write_text(json.dumps(texts))
+        query = "{file: module | some file, text in input; module := rego.parse_module(file, text)}"
+        options = ["eval", "--format", "raw", "--import", "rego.v1", "--input", str(given), query]
+        found: Mapping[str, Any] = json.loads(opa_command.opa_output(tool, options, cwd=Path(scratch)))
+    for file in sorted(texts.keys() - found.keys()):
+        _with_lines(directory, file, tool)  # says why
+    return dict(sorted(found.items()))
+
+
+def guardrail_packages(modules: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the guardrail packages, below `sentinel.rules`."""
+    return tuple(sorted({name for module in modules.values() if (name := _package(module))}))
+
+
+def check_guardrails(directory: Path, tool: Path, modules: Mapping[str, Any] | None = None) -> None:
     """Raise `errors.PolicyInvalid`, with file and line of every mistake, if a guardrail package could not be evaluated.
 
-    Such a package would compile, load, and then have every change refused.
+    Such a package would compile, load, and then have every change refused. `modules` are the `parsed_modules`, where they are known.
     """
-    sources = tuple(guardrail_sources(directory, tool))
-    mistakes = [mistake for source in sources for mistake in _mistakes(source)]
+    modules = parsed_modules(directory, tool) if modules is None else modules
+    sources = [source for file, module in modules.items() if (source := _guardrails(file, module))]
     found = {source.package for source in sources if any(_is_findings(rule) for rule in source.rules)}
     first = {source.package: source for source in reversed(sources)}
+    wrong = [source.file for source in sources if any(_mistakes(source)) or source.package not in found]
+    # opa tells lines of one file a process, so only what has a mistake is parsed again for them.
+    lines = {file: source for file in wrong if (source := _guardrails(file, _with_lines(directory, file, tool)))}
+    mistakes = [mistake for source in lines.values() for mistake in _mistakes(source)]
     mistakes += [
-        f"{source.place}: The package sentinel.rules.{name} has no findings, so it could never be evaluated. "
+        f"{lines[source.file].place}: The package sentinel.rules.{name} has no findings, so it could never be evaluated. "
         "Write `findings contains {…} if {…}`, or move what it holds to another package, such as sentinel.lib."
         for name, source in first.items()
         if name not in found
@@ -103,28 +137,31 @@ def check_guardrails(directory: Path, tool: Path) -> None:
         raise PolicyInvalid("The policies cannot be evaluated:\n" + "\n".join(f"  {each}" for each in mistakes))
 
 
-def guardrail_sources(directory: Path, tool: Path) -> Iterator[GuardrailSource]:
-    """The files of the guardrail packages, parsed. Raises `errors.PolicyInvalid` for one that opa cannot parse."""
-    for path in source_paths(directory):
-        if path.suffix == ".rego" and _OF_GUARDRAILS.search(path.read_text(encoding="utf-8", errors="replace")):
-            file = path.relative_to(directory).as_posix()
-            source = _parsed(directory, file, tool)
-            if source is not None:
-                yield source
-
-
-def _parsed(directory: Path, file: str, tool: Path) -> GuardrailSource | None:
+def _with_lines(directory: Path, file: str, tool: Path) -> Mapping[str, Any]:
+    """One parsed file, with the lines of its parts. Raises `errors.PolicyInvalid` if opa cannot parse it."""
     options = ["parse", "--format", "json", "--json-include", "locations", file]
-    module = json.loads(opa_command.opa_output(tool, options, cwd=directory))
+    module: Mapping[str, Any] = json.loads(opa_command.opa_output(tool, options, cwd=directory))
+    return module
+
+
+def _package(module: Mapping[str, Any]) -> str:
+    """The dotted name of a guardrail package below `sentinel.rules`; empty for any other package."""
     steps = tuple(str(step["value"]) for step in module["package"]["path"])
-    if steps[: len(PREFIX)] != PREFIX or steps == PREFIX:
-        return None
-    return GuardrailSource(
-        package=".".join(steps[len(PREFIX) :]),
-        place=f"{file}:{module['package']['location']['row']}",
-        file=file,
-        rules=tuple(module.get("rules", ())),
+    return ".".join(steps[len(PREFIX) :]) if steps[: len(PREFIX)] == PREFIX else ""
+
+
+def _guardrails(file: str, module: Mapping[str, Any]) -> GuardrailSource | None:
+    package = _package(module)
+    return (
+        GuardrailSource(package=package, line=_row(module["package"]), file=file, rules=tuple(module.get("rules", ())))
+        if package
+        else None
     )
+
+
+def _row(part: Mapping[str, Any]) -> int:
+    """Its line; 0 where lines are not told."""
+    return int(part.get("location", {}).get("row", 0))
 
 
 def _mistakes(source: GuardrailSource) -> Iterator[str]:

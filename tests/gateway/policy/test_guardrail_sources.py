@@ -6,7 +6,7 @@ import pytest
 
 from gateway.core.errors import PolicyInvalid
 from gateway.policy.bundle import build
-from gateway.policy.sources import check_guardrails, guardrail_sources, read_sources
+from gateway.policy.sources import check_guardrails, guardrail_packages, parsed_modules, read_sources
 
 pytestmark = pytest.mark.opa
 
@@ -19,13 +19,12 @@ def _written(policies: Path, text: str, name: str = "extra") -> Path:
 
 
 def test_the_shipped_packages_are_found_and_say_nothing_but_findings(policies: Path, opa_tool: Path) -> None:
-    sources = {source.package: source for source in guardrail_sources(policies, opa_tool)}
-    assert set(sources) == {
+    modules = parsed_modules(policies, opa_tool)
+    assert set(guardrail_packages(modules)) == {
         *("comprehension", "data_loss", "destinations", "disruption", "execution", "exposure", "identity", "motive"),
         *("network", "proxies", "cost", "freezes", "instance_families", "regions", "tags"),
     }
-    assert sources["motive"].place == "guardrails/motive.rego:4"
-    check_guardrails(policies, opa_tool)
+    check_guardrails(policies, opa_tool, modules)
 
 
 @pytest.mark.parametrize(
