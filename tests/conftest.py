@@ -80,12 +80,13 @@ def empty_environment() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def new_ledgers() -> Iterator[None]:
-    """A new ledger is a copy of a migrated one. Only where tests use the ledger, which takes long to import."""
+    """A new ledger is a copy of a migrated one, and a schema is checked once. Only where tests use the ledger, which takes long to import."""
     with pytest.MonkeyPatch.context() as patch:
         if "gateway.ledger.ledger" in sys.modules:
-            from tests.kit.stores import open_copied_store  # noqa: PLC0415
+            from tests.kit.stores import check_schema_once, open_copied_store  # noqa: PLC0415
 
             patch.setattr("gateway.ledger.ledger.open_store", open_copied_store)
+            patch.setattr("gateway.ledger.chain.verification.check_schema", check_schema_once)
         yield
 
 

@@ -11,10 +11,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
+from typing import Final
 
 import psycopg
 import pytest
+from sqlalchemy import Connection
 
+from gateway.ledger.chain.schema import check_schema
 from gateway.ledger.sealed_ledger import ledger_keys
 from gateway.ledger.store.database import Store, open_store, sqlite_file
 
@@ -182,6 +185,22 @@ def _copy(path: Path) -> None:
         os.link(name, path)  # whole, or not at all
     finally:
         Path(name).unlink()
+
+
+_RIGHT: Final[set[tuple[object, ...]]] = set()
+"""Whole schemas of SQLite that were checked in this process, as their texts."""
+
+
+def check_schema_once(connection: Connection) -> None:
+    """As `check_schema`, but the same texts are read back once: SQLite keeps nothing else of a schema, and reading it takes half of a small ledger's check."""
+    if connection.dialect.name != "sqlite":
+        check_schema(connection)
+        return
+    told = connection.exec_driver_sql("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name")
+    schema = tuple(map(tuple, told))
+    if schema not in _RIGHT:
+        check_schema(connection)
+        _RIGHT.add(schema)
 
 
 @lru_cache(maxsize=1)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from functools import cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -66,6 +67,28 @@ class OneOf(frozenset[object]):
     """An expected value that the records do not decide between: any of these."""
 
 
+class _Statements(NamedTuple):
+    """What is asked of one table."""
+
+    read: Statement
+    keys: Statement
+    number: Statement
+    every: Statement
+
+
+@cache
+def _statements(table: Table) -> _Statements:
+    """The same for every comparison: SQLAlchemy takes as long to make those of all tables as a small ledger takes to be compared."""
+    names = [column.name for column in table.primary_key.columns]
+    read = [column.info.get(READ_AS, column) for column in table.columns]
+    return _Statements(
+        read=Statement(select(*read).where(Among(table.c[names[0]], "keys"))),
+        keys=Statement(select(*(table.c[name] for name in names))),
+        number=Statement(select(func.count()).select_from(table)),
+        every=Statement(select(*read)),
+    )
+
+
 class ExpectedTable:
     """The rows of one table. A row that no later record can change is compared and forgotten, so memory does not grow with the ledger.
 
@@ -85,18 +108,13 @@ class ExpectedTable:
         self._key_of: Callable[[Sequence[Any]], RowKey] = (
             itemgetter(*positions) if len(positions) > 1 else lambda row: (row[positions[0]],)
         )
-        first = table.c[self._key_names[0]]
-        read = [column.info.get(READ_AS, column) for column in table.columns]
-        self._read = Statement(select(*read).where(Among(first, "keys")))
-        self._keys = Statement(select(*(table.c[name] for name in self._key_names)))
-        self._count = Statement(select(func.count()).select_from(table))
+        self._statements = _statements(table)
         self.rows: dict[RowKey, dict[str, Any]] = {}
         """The rows that later records may still change, with the seq of the last record about each under `""`."""
         self._final: list[tuple[RowKey, dict[str, Any]]] = []
         self.compared = 0
         self.seen: set[RowKey] | None = None
         """Every key, if set before the first row: to name a row that no record made."""
-        self._every = Statement(select(*read))
         self._sum_key: bytes | None = None
         self._before = 0
         self.sum = 0
@@ -144,7 +162,7 @@ class ExpectedTable:
         for key in list(self.rows):
             self.finish(key)
         self._compare()
-        count = int(self._session.scalar(self._count, {}))
+        count = int(self._session.scalar(self._statements.number, {}))
         if count != self.compared:
             raise LedgerBroken(self._of_before() if self._before else self._inserted())
         if self._before and self._sum_of_all() != self.sum:
@@ -156,7 +174,7 @@ class ExpectedTable:
         self._compare()
 
     def _sum_of_all(self) -> int:
-        with closing(self._session.stream(self._every, _PAGE)) as rows:
+        with closing(self._session.stream(self._statements.every, _PAGE)) as rows:
             return sum(map(self._digest, rows)) % SUM_MODULUS
 
     def _digest(self, row: Sequence[Any]) -> int:
@@ -174,7 +192,7 @@ class ExpectedTable:
         if not expected:
             return
         firsts = canonical_text(sorted({key[0] for key, _ in expected}))
-        found = {self._key_of(row): row for row in self._session.fetch(self._read, {"keys": firsts})}
+        found = {self._key_of(row): row for row in self._session.fetch(self._statements.read, {"keys": firsts})}
         for key, row in expected:
             actual = found.get(key)
             if actual is None:
@@ -208,7 +226,7 @@ class ExpectedTable:
     def _inserted(self) -> str:
         """The sentence about the first row that no record made. Raises `StrangeRow` if the keys were not remembered."""
         strange = (
-            [key for key in self._session.stream(self._keys, _PAGE) if key not in self.seen]
+            [key for key in self._session.stream(self._statements.keys, _PAGE) if key not in self.seen]
             if self.seen is not None
             else []
         )
