@@ -19,8 +19,8 @@ ARGS ?=
 WORKERS ?= $(shell echo $$(( 3 * $$(getconf _NPROCESSORS_ONLN) )))
 # How the tests are shared among them.
 SPREAD = -p tests.tools.processes --processes $(WORKERS)
-# Markers of tests that need one of these tools, or more than a second.
-NEEDING_MORE := terraform or opa or postgres or system or slow or long
+# Markers of tests that need a whole gateway, one of these tools, or a quarter of a second.
+NEEDING_MORE := gate or terraform or opa or postgres or system or slow or long
 # What mypy found out in other clones: it compares contents, so that a new clone waits for seconds, not for a minute.
 MYPY_KEPT := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/sentinel-gateway/mypy
 # Your own policies: make policy POLICIES=../policies
@@ -65,7 +65,7 @@ compiled: .venv/.ready
 all-tests: .venv/.ready compiled tools clients browser deploy-tools opa tlc # in several processes
 	$(PY) -m pytest $(SPREAD)
 
-unit: .venv/.ready $(if $(PYTEST),tools clients browser deploy-tools opa tlc) ## the short tests; they need no Terraform, OPA, PostgreSQL or browser (PYTEST=… runs what it names instead, in one process)
+unit: .venv/.ready $(if $(PYTEST),tools clients browser deploy-tools opa tlc) ## the tests of units: no whole gateway, Terraform, OPA, PostgreSQL or browser, nothing slow (PYTEST=… runs what it names instead, in one process)
 	$(PY) -m pytest $(if $(PYTEST),$(PYTEST),$(SPREAD) -m 'not ($(NEEDING_MORE))')
 
 test-long: .venv/.ready tools clients browser opa tlc regal ## what `make test` takes samples of, whole: before a release

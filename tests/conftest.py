@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -44,12 +45,31 @@ _WAITING = ("system", "terraform", "slow", "postgres", "opa")
 """Markers of tests that take more than a second or wait for other processes."""
 
 
+_GATES = re.compile(r"\bGate(Process)?\b")
+"""A running gateway, in the type of what a fixture gives or among the names of a test."""
+
+
+def _asks_a_gateway(item: pytest.Item) -> bool:
+    """Whether a test asks a whole gateway, which a fixture gives or which it starts itself."""
+    if not isinstance(item, pytest.Function):
+        return False
+    given = (
+        each.func.__annotations__.get("return", "")
+        for one in item._fixtureinfo.name2fixturedefs.values()
+        for each in one
+    )
+    return any(_GATES.search(str(each)) for each in given) or "Gate" in item.function.__code__.co_names
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked `long` run only where `-m` names the marker (`make test-long`): a smaller sample of each is a test of its own.
 
     What goes to one process together comes first, and then files with tests that wait: so all processes end at the same time, and work while such a
     test waits.
     """
+    for item in items:
+        if _asks_a_gateway(item):
+            item.add_marker("gate")
     names = {item: {marker.name for marker in item.iter_markers()} for item in items}
     if "long" not in config.option.markexpr:
         config.hook.pytest_deselected(items=[item for item in items if "long" in names[item]])

@@ -25,6 +25,7 @@ def promtool(*arguments: str | Path, text: str | None = None) -> subprocess.Comp
     return subprocess.run(argv, input=text, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_rules_are_valid_and_each_fires_on_its_condition() -> None:
     checked = promtool("check", "rules", RULES)
     assert checked.returncode == 0, checked.stderr
@@ -41,6 +42,7 @@ def test_each_alert_is_shown_to_fire_and_to_be_silent(alert: str) -> None:
     assert False in own, "a test of the condition beside it, in which it is silent"
 
 
+@pytest.mark.slow
 def test_rules_that_never_fire_would_be_noticed_each_by_its_name(tmp_path: Path) -> None:
     shutil.copy(TESTS, tmp_path)
     document: dict[str, Any] = yaml.safe_load(RULES.read_text())

@@ -89,6 +89,7 @@ def _judged(schemas: Path, text: str, version: str) -> subprocess.CompletedProce
     return subprocess.run(argv, input=text, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", KUBERNETES)
 @pytest.mark.parametrize("values", VALUES, ids=lambda path: path.stem)
 def test_kubeconform_finds_every_resource_valid(schemas: Path, values: Path, version: str) -> None:
@@ -98,6 +99,7 @@ def test_kubeconform_finds_every_resource_valid(schemas: Path, values: Path, ver
     assert f"Valid: {text.count(chr(10) + 'kind: ')}, Invalid: 0, Errors: 0, Skipped: 0" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_resource_with_a_wrong_member_would_be_noticed(schemas: Path) -> None:
     text = _rendered("-f", SMALL).replace("minAvailable:", "minAvailible:")
     assert _judged(schemas, text, KUBERNETES[1]).returncode == 1

@@ -151,6 +151,7 @@ def _in_a_document(service: str, operation: str, parameters: dict[str, Any]) -> 
     return "ssm:CreateDocument", {"Name": "d", "DocumentType": "Automation", "Content": content}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [_scheduled, _in_a_machine, _in_a_document])
 async def test_no_call_is_judged_more_mildly_by_proxy(engine: Embedded, resolver: EffectResolver, by: Any) -> None:
     wrong = []

@@ -466,6 +466,7 @@ async def test_a_lease_keeps_others_away_and_a_doubt_is_left_to_a_human_and_sett
         assert await two.verify() == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wishes", "attributes"), [(1_000, 50), pytest.param(10_000, 500, marks=pytest.mark.long)])
 async def test_many_claims_on_few_attributes_have_one_winner_each(
     store_url: str, wishes: int, attributes: int, monkeypatch: pytest.MonkeyPatch

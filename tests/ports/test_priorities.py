@@ -91,6 +91,7 @@ async def server(opa_url: str, bundle: Bundle) -> AsyncIterator[OpaServer]:
     await made.close()
 
 
+@pytest.mark.slow
 async def test_both_engines_rank_by_the_layers_of_the_stack(embedded: Embedded, server: OpaServer) -> None:
     revisions = set()
     for stacks, layers, verdict, supersedes in CASES:
@@ -127,6 +128,7 @@ def test_the_layer_decides_through_the_whole_line_and_is_recorded(tmp_path: Path
     assert str(decision["priorities"]).startswith("thrifty@")
 
 
+@pytest.mark.slow
 def test_a_mistake_in_a_layer_is_not_built(tmp_path: Path) -> None:
     wrong = layered(tmp_path / "policies", [{"name": "dev", "stacks": ["dev"], "priorities": {"intents": {"cots": 1}}}])
     with pytest.raises(PolicyInvalid, match=r"data/priorities.json: layer 'dev': intents.cots: "):

@@ -42,6 +42,7 @@ def drawn_query(drawn: random.Random) -> RecordQuery:
     return RecordQuery(limit=drawn.choice((1, 3, 51, 1_000)), newest_first=drawn.random() < 0.7, **members)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [1, 1_000], ids=["much is many", "much is few"])
 async def test_what_is_found_is_what_fits(ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
     monkeypatch.setattr(record_search, "FEW", few)

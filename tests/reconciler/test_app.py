@@ -103,6 +103,7 @@ def test_pull_requests_go_to_the_protected_branch(
     assert (pushing.proposing.base, pushing.window_seconds, pushing.look_seconds) == (wanted, 7, 9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["", "sk-test"])
 def test_only_with_a_key_a_model_names_the_intent_of_changes_from_outside(tmp_path: Path, key: str) -> None:
     reconcile = ReconcileSettings(

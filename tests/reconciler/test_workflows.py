@@ -186,6 +186,7 @@ async def _reconciled(ledger: SqlLedger, mutation: str = "") -> list[Record]:
     return list(await ledger.records(query))
 
 
+@pytest.mark.slow
 async def test_a_change_does_not_wait_behind_traffic_of_the_data_plane(
     worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path
 ) -> None:

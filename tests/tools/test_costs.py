@@ -28,6 +28,7 @@ def test_files_and_tests_are_summed_and_ordered() -> None:
     assert [line[-1] for line in lines[8:]] == ["b.py::one", "a.py::two[x::y]", "a.py::one"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [(), ("-p", "tests.tools.processes", "--processes", "1")])
 def test_a_child_is_counted_in_every_process(tmp_path: Path, processes: tuple[str, ...]) -> None:
     (tmp_path / "test_busy.py").write_text(BUSY)

@@ -12,6 +12,8 @@ import pytest
 
 from tests.tools.processes import unit_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 OUTCOMES = """
 import os, signal, pytest

@@ -48,6 +48,7 @@ def test_a_change_stays_unknown() -> None:
         asked(b"Action=CreateThing", REQUEST_METHOD="POST", CONTENT_TYPE="application/x-www-form-urlencoded")
 
 
+@pytest.mark.slow
 def test_a_partition_says_its_catalog_and_a_certificate_its_number_as_aws_does() -> None:
     said = subprocess.run([sys.executable, "-c", _DEFAULTS], capture_output=True, text=True, check=True, timeout=120)
     catalog, arn, number = said.stdout.split()

@@ -104,6 +104,7 @@ async def test_switched_off_there_is_no_mcp_door_and_else_it_ends_with_the_stack
     assert running.done()
 
 
+@pytest.mark.slow
 def test_a_gateway_that_nobody_asks_does_not_load_the_sdk() -> None:
     code = "import sys, gateway.app.running; print([name for name in sys.modules if name.partition('.')[0] in ('mcp', 'mcp_types')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)

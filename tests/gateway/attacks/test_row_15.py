@@ -118,6 +118,7 @@ async def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
         yield made
 
 
+@pytest.mark.slow
 async def test_what_the_reconciler_made_itself_is_planned_and_extended(repository: Repository) -> None:
     one = await repository.scale(2, 6)
     two = await repository.scale(6, 7)
@@ -174,6 +175,7 @@ FOREIGN: dict[str, Attack] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", FOREIGN.values(), ids=FOREIGN.keys())
 async def test_a_foreign_commit_is_never_planned(repository: Repository, attack: Attack) -> None:
     await repository.scale(2, 6)
@@ -197,6 +199,7 @@ async def test_a_branch_made_before_the_first_write_back_is_foreign(repository: 
     assert (_tip(repository), repository.seen()) == (put, [])
 
 
+@pytest.mark.slow
 async def test_after_a_human_deleted_the_branch_it_goes_on(repository: Repository) -> None:
     _put(repository, repository.evil_commit())
     await repository.scale(2, 6)
@@ -204,6 +207,7 @@ async def test_after_a_human_deleted_the_branch_it_goes_on(repository: Repositor
     assert (await repository.scale(2, 7))["commit"]
 
 
+@pytest.mark.slow
 async def test_what_was_merged_into_the_protected_branch_is_planned(repository: Repository) -> None:
     await repository.scale(2, 6)
     repository.git("merge", "-q", "sentinel/shop")
@@ -215,6 +219,7 @@ async def test_what_was_merged_into_the_protected_branch_is_planned(repository: 
     assert "locals {}" in repository.seen()[-1]["code"]
 
 
+@pytest.mark.slow
 async def test_a_branch_moved_while_terraform_plans_is_neither_planned_nor_overwritten(repository: Repository) -> None:
     evil = repository.evil_commit()
     repository.terraform(f"subprocess.run(['git', '-C', {str(repository.top)!r}, 'update-ref', {BRANCH!r}, {evil!r}])")
@@ -224,6 +229,7 @@ async def test_a_branch_moved_while_terraform_plans_is_neither_planned_nor_overw
     assert not any("aws_evil" in run["code"] for run in repository.seen())
 
 
+@pytest.mark.slow
 async def test_a_replaced_commit_is_read_as_it_was(repository: Repository) -> None:
     ours = (await repository.scale(2, 6))["commit"]
     repository.git("replace", str(ours), repository.evil_commit())
@@ -258,6 +264,7 @@ async def test_the_reconcilers_branch_is_never_the_protected_one(repository: Rep
     assert repository.seen() == []
 
 
+@pytest.mark.slow
 async def test_a_branch_that_is_only_checked_out_is_not_planned(repository: Repository) -> None:
     repository.git("checkout", "-q", "-b", "feature")
     (repository.top / "evil.tf").write_text(EVIL)
@@ -267,12 +274,14 @@ async def test_a_branch_that_is_only_checked_out_is_not_planned(repository: Repo
     assert not any("aws_evil" in run["code"] for run in repository.seen())
 
 
+@pytest.mark.slow
 async def test_a_tag_of_the_same_name_is_not_taken_for_the_branch(repository: Repository) -> None:
     repository.git("update-ref", "refs/tags/sentinel/shop", repository.evil_commit())
     assert (await repository.scale(2, 6))["commit"]
     assert not any("aws_evil" in run["code"] for run in repository.seen())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["evil.tf", "override.tf", "modules/m/evil.tf", "evil.tf.json", "EVIL_override.TF"])
 async def test_code_that_was_never_committed_is_not_planned(repository: Repository, name: str) -> None:
     (repository.top / name).parent.mkdir(parents=True, exist_ok=True)
@@ -282,6 +291,7 @@ async def test_code_that_was_never_committed_is_not_planned(repository: Reposito
     assert not list((repository.settings.data / "reconciler").rglob(Path(name).name))
 
 
+@pytest.mark.slow
 async def test_terraform_gets_no_secret_but_its_own_key(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +330,7 @@ async def test_code_that_runs_or_reaches_out_is_refused_even_if_it_is_protected(
     assert not any(run["argv"][0] in {"plan", "init", "show"} for run in repository.seen())
 
 
+@pytest.mark.slow
 async def test_the_settings_may_allow_it(repository: Repository) -> None:
     (repository.top / "more.tf").write_text(PLANNED["a provisioner"])
     repository.git("add", ".")

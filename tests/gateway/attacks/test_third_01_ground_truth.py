@@ -321,6 +321,7 @@ def test_a_presigned_url_leads_nobody_to_a_state(guarded: Gate) -> None:
     assert "signs itself" in answer.text
 
 
+@pytest.mark.slow
 def test_observing_opens_nothing(tmp_path: Path) -> None:
     with _gate(tmp_path, Mode.OBSERVE) as gate:
         refused(gate.client("s3", "agent").delete_bucket, Bucket=BUCKET)

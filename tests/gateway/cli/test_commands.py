@@ -112,6 +112,7 @@ def ledger(first_key: Path, tmp_path: Path) -> None:
     shutil.copytree(first_key, tmp_path, dirs_exist_ok=True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ledger")
 @pytest.mark.parametrize(
     ("command", "needed"),
@@ -124,6 +125,7 @@ def test_a_command_imports_only_what_it_needs(command: tuple[str, ...], needed: 
     assert needed or len(modules) < MOST_MODULES
 
 
+@pytest.mark.slow
 def test_the_gateway_imports_only_what_it_needs() -> None:
     """What it imports decides how long it takes to be ready, and most of its memory."""
     code = "import json, sys, gateway.app.running; print(json.dumps(sorted(sys.modules)))"
@@ -134,11 +136,13 @@ def test_the_gateway_imports_only_what_it_needs() -> None:
     assert len(modules) < MOST_MODULES_OF_A_GATEWAY
 
 
+@pytest.mark.slow
 def test_a_reconciler_without_a_model_does_not_import_its_client() -> None:
     code = "import sys, reconciler.app; sys.exit('anthropic' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=300, check=True)
 
 
+@pytest.mark.slow
 def test_a_reconcile_without_a_plan_imports_only_what_it_needs(tmp_path: Path) -> None:
     """It is meant to take a second, with the start of a provider."""
     (tmp_path / ".terraform").mkdir()

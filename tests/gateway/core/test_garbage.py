@@ -8,6 +8,8 @@ import pytest
 
 from gateway.core.garbage import collect_seldom
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def collections() -> Iterator[None]:

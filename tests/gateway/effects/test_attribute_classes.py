@@ -36,6 +36,7 @@ def review() -> Mapping[str, Mapping[str, list[str]]]:
     return found
 
 
+@pytest.mark.slow
 def test_every_attribute_is_classified(schemas: Mapping[str, TypeSchema]) -> None:
     assert unclassified(schemas) == {}, (
         "run `python -m tests.tools.attribute_classes --write`, and review what it wrote"

@@ -127,6 +127,7 @@ def test_the_parameters_of_every_case_are_valid() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_every_case_has_exactly_its_effects(resolver_for: ResolverFor, stack: Mapping[str, Mapping[str, Json]]) -> None:
     resolver = resolver_for(stack)
     wrong = []
@@ -137,6 +138,7 @@ def test_every_case_has_exactly_its_effects(resolver_for: ResolverFor, stack: Ma
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_an_unknown_parameter_makes_any_call_not_understood(
     resolver_for: ResolverFor, stack: Mapping[str, Mapping[str, Json]]
 ) -> None:
@@ -149,6 +151,7 @@ def test_an_unknown_parameter_makes_any_call_not_understood(
     assert passed == []
 
 
+@pytest.mark.slow
 def test_calls_to_another_account_never_name_our_resources(
     resolver_for: ResolverFor, stack: Mapping[str, Mapping[str, Json]]
 ) -> None:
@@ -163,6 +166,7 @@ def test_calls_to_another_account_never_name_our_resources(
     assert set(matched) <= {"aws_s3_bucket.b", "aws_s3_object.o", "aws_route53_zone.z", "aws_sns_topic_subscription.s"}
 
 
+@pytest.mark.slow
 def test_every_call_of_terraform_for_a_whole_stack_is_understood(
     recording: dict[str, Any], resolver_for: ResolverFor
 ) -> None:
@@ -187,6 +191,7 @@ def test_resources_that_terraform_changes_or_destroys_are_found_in_the_state(
                 assert any(effect.declared for effect in resolver.effects(call_of(call))), call["operation"]
 
 
+@pytest.mark.slow
 def test_no_effect_contains_a_secret(recording: dict[str, Any], resolver_for: ResolverFor) -> None:
     for phase in recording["phases"]:
         resolver = resolver_for(phase["state"])

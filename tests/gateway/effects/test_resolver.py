@@ -194,6 +194,7 @@ _JSON = st.recursive(
 _EVERYTHING = [(service, name) for service, table in SERVICES.items() for name in table]
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_no_parameters_make_it_raise(resolver_for: Callable[..., EffectResolver], data: st.DataObject) -> None:
     """Real parameter names with arbitrary values, for every operation."""

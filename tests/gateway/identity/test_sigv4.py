@@ -87,6 +87,7 @@ def _hash(body: bytes) -> str:
     return sha256(body).hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("step", "fewest"), [(19, 5_000), pytest.param(1, 100_000, marks=pytest.mark.long)])
 def test_no_mutant_of_a_vector_is_accepted(ring: Any, clock: Any, inbound_of: Any, step: int, fewest: int) -> None:
     """Every single bit of method, target, signed header values and body flipped, one at a time; of all, each `step`th."""

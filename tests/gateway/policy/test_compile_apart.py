@@ -10,6 +10,8 @@ from gateway.policy.bundle import Bundle
 from gateway.policy.compile_apart import compiled_apart
 from gateway.policy.embedded import Embedded
 
+pytestmark = pytest.mark.slow
+
 
 def _number(value: int) -> bytes:
     """LEB128."""

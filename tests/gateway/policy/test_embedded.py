@@ -233,6 +233,7 @@ def test_order_is_canonical() -> None:
 LOOP = bytes(wasmtime.wat2wasm('(module (func (export "run") (loop)))'))
 
 
+@pytest.mark.slow
 async def test_a_bundle_that_is_opened_again_is_not_compiled_again(
     shipped_bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ def exposure() -> Mapping[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_every_candidate_was_reviewed(candidates: Mapping[str, set[tuple[str, str]]]) -> None:
     data, harmless = exposure(), json.loads(REVIEWED.read_text())
     by_type = {(kind, path) for kind, paths in data["of_types"].items() for path in paths}

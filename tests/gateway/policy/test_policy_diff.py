@@ -19,6 +19,7 @@ def engine(bundle: Any) -> Embedded:
     return Embedded(bundle, deadline_ms=1000, memory_mb=64)
 
 
+@pytest.mark.slow
 async def test_equal_bundles_differ_in_nothing_and_edited_ones_by_rule(
     policies: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,7 @@ async def test_times_effects_and_claims_are_no_values() -> None:
     assert await smallest_flips(document(1, claims=[{"since_ns": 5}]), counts, [4, 5, 6]) == ()
 
 
+@pytest.mark.slow
 async def test_the_number_of_questions_is_bounded() -> None:
     asked = []
 

@@ -14,6 +14,7 @@ BEYOND = '(module (import "env" "memory" (memory 2)) (data (i32.const 131072) "n
 """As OPA builds it if the names of the entrypoints pass the last page that it has counted."""
 
 
+@pytest.mark.slow
 def test_evaluations_leave_nothing_and_growth_is_noticed(shipped_bundle: Bundle) -> None:
     config = wasmtime.Config()
     config.epoch_interruption = True
@@ -29,6 +30,7 @@ def test_evaluations_leave_nothing_and_growth_is_noticed(shipped_bundle: Bundle)
     assert instance.evaluate(entrypoint, b"{}", 10) == first
 
 
+@pytest.mark.slow
 def test_the_memory_of_an_instance_that_nobody_needs_is_given_back(shipped_bundle: Bundle) -> None:
     engine = wasmtime.Engine()
     module = wasmtime.Module(engine, shipped_bundle.wasm)

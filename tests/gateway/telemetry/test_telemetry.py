@@ -89,6 +89,7 @@ def test_off_there_is_no_such_path(gate: Gate) -> None:
     assert httpx.get(f"{gate.url}/metrics").headers["content-type"] != "text/plain"
 
 
+@pytest.mark.slow
 def test_what_is_off_is_not_imported() -> None:
     code = "import sys, gateway.app.running; print([m for m in sys.modules if m.startswith(('prometheus_client', 'opentelemetry.sdk'))])"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -361,6 +361,7 @@ async def test_what_another_stack_declares_is_recognised(stack: Given) -> None:
     assert len((await _adopted(_provider(), [_CREATED], of_another_type)).left) == 1
 
 
+@pytest.mark.slow
 async def test_ten_thousand_creations_are_all_accounted_for(stack: Given) -> None:
     """Only so many are looked at, and what was deleted again takes no place among them."""
     provider = _provider()

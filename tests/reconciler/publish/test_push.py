@@ -43,6 +43,7 @@ def _tip(git: Git, bare: Path) -> str:
     return git(bare, "rev-parse", f"refs/heads/{NAME}").strip()
 
 
+@pytest.mark.slow
 async def test_the_branch_is_pushed_and_extended_and_nothing_else(
     repository: Path, bare: Path, tmp_path: Path, git: Git, remote: Remote
 ) -> None:
@@ -81,6 +82,7 @@ def _others_push(git: Git, bare: Path, tmp_path: Path, text: str | None = None) 
     return git(clone, "rev-parse", "HEAD").strip()
 
 
+@pytest.mark.slow
 async def test_commits_of_others_at_the_remote_stay_and_ours_go_behind_them(
     repository: Path, bare: Path, tmp_path: Path, git: Git, remote: Remote
 ) -> None:
@@ -107,6 +109,7 @@ async def test_commits_of_others_at_the_remote_stay_and_ours_go_behind_them(
     )
 
 
+@pytest.mark.slow
 async def test_what_both_changed_is_left_as_others_made_it(
     repository: Path, bare: Path, tmp_path: Path, git: Git, remote: Remote
 ) -> None:

@@ -157,6 +157,7 @@ async def shop(repository: Path, tmp_path: Path, git: Git, ledger: SqlLedger, ap
         yield shop
 
 
+@pytest.mark.slow
 async def test_a_burst_is_one_proposal_with_its_stories_and_reviewers(shop: Shop) -> None:
     ids = {await shop.write_back(value) for value in (2, 3, 4)}
     pushing = shop.pushing()
@@ -178,6 +179,7 @@ async def test_a_burst_is_one_proposal_with_its_stories_and_reviewers(shop: Shop
     assert await shop.ledger.verify() > 0
 
 
+@pytest.mark.slow
 async def test_a_models_words_for_a_burst_from_outside_are_said_once_and_change_nothing_else(shop: Shop) -> None:
     answer = {"intent": "cost", "summary": "Queues wait longer."}
 
@@ -206,6 +208,7 @@ async def test_a_models_words_for_a_burst_from_outside_are_said_once_and_change_
     assert not any("Queues wait longer." in str(record.body) for record in await shop.ledger.records(RecordQuery()))
 
 
+@pytest.mark.slow
 async def test_later_changes_bring_it_up_to_date_in_place(shop: Shop) -> None:
     first = await shop.write_back(2)
     pushing = shop.pushing()
@@ -223,6 +226,7 @@ async def test_later_changes_bring_it_up_to_date_in_place(shop: Shop) -> None:
     assert [record.body.members["state"] for record in await shop.records()] == ["open", "open"]
 
 
+@pytest.mark.slow
 async def test_nothing_new_sends_nothing_but_questions(shop: Shop) -> None:
     await shop.write_back(2)
     await shop.pushing().push_once()
@@ -232,6 +236,7 @@ async def test_nothing_new_sends_nothing_but_questions(shop: Shop) -> None:
     assert len(await shop.records()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["lost", "unanswered", "broken"])
 @pytest.mark.parametrize("step", range(_STEPS))
 async def test_a_process_that_dies_at_any_step_loses_and_repeats_nothing(shop: Shop, step: int, fault: str) -> None:
@@ -266,6 +271,7 @@ async def test_a_rate_limit_is_waited_for_and_is_no_failure(shop: Shop) -> None:
     assert GitHubBusy.wanting("GET /", 7).wait_seconds == 7
 
 
+@pytest.mark.slow
 async def test_it_is_closed_when_it_was_merged_by_other_ways(shop: Shop) -> None:
     await shop.write_back(2)
     await shop.pushing().push_once()
@@ -279,6 +285,7 @@ async def test_it_is_closed_when_it_was_merged_by_other_ways(shop: Shop) -> None
     assert {request.partition(" ")[0] for request in shop.hub.asked[asked:]} == {"GET"}
 
 
+@pytest.mark.slow
 async def test_it_is_closed_when_its_changes_cancel_each_other_out(shop: Shop) -> None:
     await shop.write_back(2)
     await shop.pushing().push_once()
@@ -287,6 +294,7 @@ async def test_it_is_closed_when_its_changes_cancel_each_other_out(shop: Shop) -
     assert shop.hub.open == []
 
 
+@pytest.mark.slow
 async def test_one_that_people_closed_is_opened_again_only_with_something_new(shop: Shop) -> None:
     await shop.write_back(2)
     await shop.pushing().push_once()
@@ -309,6 +317,7 @@ async def test_never_more_than_one_of_ours_is_open_and_that_of_a_person_stays(sh
     assert "#2 takes its place." in shop.hub.texts(1)[-1]
 
 
+@pytest.mark.slow
 async def test_a_pull_request_of_a_person_is_used_and_not_closed(shop: Shop) -> None:
     await shop.write_back(2)
     shop.hub.add(BRANCH, author="ada", body="Mine.")
@@ -320,6 +329,7 @@ async def test_a_pull_request_of_a_person_is_used_and_not_closed(shop: Shop) -> 
     assert pull["state"] == "open"
 
 
+@pytest.mark.slow
 async def test_commits_of_people_are_kept_and_named(shop: Shop) -> None:
     await shop.write_back(2)
     await shop.pushing().push_once()
@@ -349,6 +359,7 @@ async def test_a_proposal_that_cannot_be_pushed_is_recorded_once(shop: Shop) -> 
         await broken.push()
 
 
+@pytest.mark.slow
 async def test_without_reviewers_wanted_nobody_is_asked(shop: Shop) -> None:
     await shop.write_back(2)
     pushing = shop.pushing()

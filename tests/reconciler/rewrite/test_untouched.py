@@ -63,6 +63,7 @@ def _check_bytes(root: Path, result: Edited) -> None:
     assert files == dict(result.files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edits", [100, pytest.param(1000, marks=pytest.mark.long)])
 def test_no_byte_outside_an_edit_changes(edits: int) -> None:
     made = {root: _edits_of(root, edits // len(ROOTS) + 1) for root in ROOTS}

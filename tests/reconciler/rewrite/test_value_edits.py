@@ -154,6 +154,7 @@ HOSTILE = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(value=HOSTILE)
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_a_hostile_text_never_becomes_code(value: str, tmp_path: Path) -> None:
@@ -260,6 +261,7 @@ def test_line_endings_are_kept(tmp_path: Path) -> None:
     assert after.count(b"\r\n") == after.count(b"\n") == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", sorted(SHAPES))
 def test_the_work_grows_as_the_code_does(shape: str, tmp_path: Path) -> None:
     """Two values in code of the styles that `python -m tests.bench rewrite` measures."""
@@ -277,6 +279,7 @@ def test_the_work_grows_as_the_code_does(shape: str, tmp_path: Path) -> None:
     assert_linear(written, 50)
 
 
+@pytest.mark.slow
 def test_a_candidate_costs_no_more_in_a_root_of_many_files(tmp_path: Path) -> None:
     """What each further candidate costs: the code is read once, whatever is tried in it afterwards."""
 

@@ -33,6 +33,7 @@ async def _suggest(
     return await ClaudeSuggester(model=model).suggest(question), budget.left
 
 
+@pytest.mark.slow
 async def test_an_answer_is_a_suggestion_and_costs_what_it_says(ask: Ask, tmp_path: Path) -> None:
     async with messages_api({"replacements": [GIVEN], "reason": "It is a literal."}) as api:
         suggestion, left = await _suggest(api, tmp_path, ask())

@@ -65,6 +65,7 @@ def test_less_than_nothing_is_not_taken(tmp_path: Path, clock: _Clock) -> None:
     assert _budget(tmp_path, clock).left == 100
 
 
+@pytest.mark.slow
 def test_processes_that_take_at_once_spend_no_token_twice(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from gateway.core.times import SystemClock; from reconciler.suggest.language_model import TokenBudget;"

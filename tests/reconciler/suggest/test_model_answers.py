@@ -27,6 +27,7 @@ def _model(api: MessagesApi, tmp_path: Path, a_day: int = 10_000) -> BoundedMode
     return BoundedModel(client=client, name="claude-haiku-5-5", budget=budget)
 
 
+@pytest.mark.slow
 async def test_an_answer_has_its_form_and_its_price(tmp_path: Path) -> None:
     async with messages_api({"word": "yes"}) as api:
         model = _model(api, tmp_path)

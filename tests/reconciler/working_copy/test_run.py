@@ -49,6 +49,7 @@ def test_what_can_be_asked_for_again_is_kept_in_the_users_cache(
     assert cache_of(environment) == (None if expected is None else Path(expected))
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_in_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cloned repository could bring a budget that never ends, and edits that it wants."""
     state, clone = tmp_path / "state", tmp_path / "clone"

@@ -338,6 +338,7 @@ _SIGNING = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(
     signing=_SIGNING,
     method=st.sampled_from(["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "TRACE"]),

@@ -186,6 +186,7 @@ def test_no_pattern_over_a_callers_text_can_backtrack(room: str) -> None:
     assert not found
 
 
+@pytest.mark.slow
 def test_no_route_can_backtrack(routes: Any, table: Any) -> None:
     from gateway.aws.door.operation_router import _compile_route  # noqa: PLC0415  only this test looks inside
 

@@ -11,6 +11,8 @@ import pytest
 from gateway.core.errors import Malformed
 from gateway.core.model.inbound import Inbound
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = 300
 FEWEST_EQUAL = 21_534
 """How many operations must be parsed to equal parameters; a newer botocore only adds operations."""

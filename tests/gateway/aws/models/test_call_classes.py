@@ -132,6 +132,7 @@ def test_no_operation_with_a_writing_verb_is_a_read(routes: RoutingIndex, table:
 _OF_A_SESSION = {"tokenvalue", "streamurl"}
 
 
+@pytest.mark.slow
 def test_each_answer_that_opens_a_session_is_a_credential(table: CallClassTable) -> None:
     found = {
         f"{service}:{operation}": table.of(service, operation)

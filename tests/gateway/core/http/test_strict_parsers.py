@@ -68,6 +68,7 @@ _json = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(_json, st.booleans())
 def test_valid_json_parses_as_in_python(value: object, ascii_only: bool) -> None:
     assert strict_parsers.json_value(json.dumps(value, ensure_ascii=ascii_only).encode()) == value

@@ -27,6 +27,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), JSON, min_size=2))
 def test_the_order_of_members_does_not_matter(value: dict[str, object]) -> None:
     assert canonical(value) == canonical(dict(reversed(value.items())))

@@ -170,12 +170,14 @@ CHANGE = entry("aws_db_instance.a", ["update"], {}, {"allocated_storage": 5, "pa
 PAD = {"variables": {"pad": "x" * SMALL}}
 
 
+@pytest.mark.slow
 async def test_a_large_plan_is_read_as_a_small_one_is() -> None:
     large = document(CHANGE, **PAD)
     assert len(large) > SMALL
     assert await read_apart(large) == read_plan(document(CHANGE)) == await read_apart(document(CHANGE))
 
 
+@pytest.mark.slow
 async def test_why_a_large_plan_is_refused_is_told() -> None:
     with pytest.raises(Malformed, match="could not complete"):
         await read_apart(document(errored=True, **PAD))

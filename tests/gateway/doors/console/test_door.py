@@ -11,6 +11,7 @@ from tests.kit.gate import Gate
 pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 
 
+@pytest.mark.slow
 def test_a_gateway_that_nobody_visits_loads_no_templates() -> None:
     code = "import sys, gateway.app.running; print([name for name in ('jinja2', 'jwt', 'gateway.doors.console.site') if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

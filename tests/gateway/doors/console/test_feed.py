@@ -147,6 +147,7 @@ def test_the_feed_names_its_columns(gate: Gate) -> None:
     assert "Record At Stage Result Actor Motive What Resources" in text_of(visitor(gate, "human").get("/console/feed"))
 
 
+@pytest.mark.slow
 def test_an_open_feed_ends_when_the_gateway_stops(tmp_path: Path) -> None:
     with Gate(directory=tmp_path) as gate:
         stream = messages(visitor(gate, "human"), "/console/feed/stream?after=0")

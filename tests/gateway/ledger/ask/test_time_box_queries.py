@@ -134,6 +134,7 @@ async def test_the_call_that_puts_it_back_is_in_the_record(timed: TimeBoxHistory
         await timed.boxes.put_back_call("mut_none")
 
 
+@pytest.mark.slow
 async def test_the_changes_of_one_actor_hide_none_of_the_others(timed: TimeBoxHistory) -> None:
     assert MOST_LISTED == 1_000
     for number in range(20):
@@ -167,6 +168,7 @@ async def test_what_is_due_is_restricted_to_a_stack_and_a_change(timed: TimeBoxH
     assert not await timed.boxes.due_change(LATER, "mut_none")
 
 
+@pytest.mark.slow
 async def test_many_stuck_changes_hide_none_and_cut_none(timed: TimeBoxHistory) -> None:
     """An agent whose put-backs wait must not keep those of others from being found, nor have half of one found."""
     many = [f"a{number}" for number in range(50)]

@@ -49,6 +49,7 @@ def _flood(limit: RefusalRateLimit, days: int, actor: str = "") -> int:
     return kept
 
 
+@pytest.mark.slow
 def test_strangers_have_a_limit_by_day_however_many_peers_they_have() -> None:
     limit = RefusalRateLimit()
     first = _flood(limit, 1)

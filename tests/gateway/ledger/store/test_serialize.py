@@ -34,6 +34,7 @@ def plainly(value: object) -> bytes:
     ).encode()
 
 
+@pytest.mark.slow
 @given(_JSON)
 def test_the_fast_encoder_writes_canonical_json(value: object) -> None:
     assert canonical_text(value).encode() == canonical(value) == plainly(value)

@@ -108,6 +108,7 @@ def test_what_is_refused_has_a_reason_and_is_not_supplied() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_result_has_a_ceiling() -> None:
     with pytest.raises(TooMuch, match=str(LARGEST_VALUE)):
         SUPPLIED["glob.quote_meta"](evaluation(), "*" * LARGEST_VALUE)

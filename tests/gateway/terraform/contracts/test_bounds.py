@@ -336,6 +336,7 @@ def test_a_long_list_in_a_contract_is_not_gone_through_for_each_item(
     assert_linear(judged, 100)
 
 
+@pytest.mark.slow
 def test_texts_are_compared_with_so_many_choices_only() -> None:
     choices: list[Json] = [f"{each:05d}" + "a" * 400 for each in range(2_000)]
     assert nearest([bound("one_of", choices)], "b" * 405, None) in choices

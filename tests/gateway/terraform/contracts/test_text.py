@@ -135,6 +135,7 @@ def test_the_cost_of_an_expression_grows_with_the_lists_that_it_reads(text: str)
     assert_linear(lambda size: functools.partial(expression.evaluate, scope(size)), 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", QUADRATIC)
 def test_an_expression_that_grows_with_the_square_ends_as_unknown(text: str) -> None:
     expression = written(text)

@@ -28,6 +28,7 @@ def _value(node: JsonNode) -> Json:
     return found
 
 
+@pytest.mark.slow
 @given(VALUES, st.sampled_from([None, 1, "\t"]), st.booleans())
 def test_every_value_is_read_as_the_standard_library_does(value: Json, indent: int | str | None, ascii_: bool) -> None:
     source = json.dumps(value, indent=indent, ensure_ascii=ascii_).encode()

@@ -129,6 +129,7 @@ def test_values_are_evaluated_as_in_hcl(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(st.characters(codec="utf-8")),

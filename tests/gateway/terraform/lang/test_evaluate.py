@@ -263,6 +263,7 @@ def test_items_beside_an_unknown_one_are_known() -> None:
     assert evaluate(parse_expression("keys({ a = aws_vpc.x.id })"), EvaluationScope()) == ["a"]
 
 
+@pytest.mark.slow
 @given(st.text(max_size=40))
 def test_any_text_is_a_value_or_unknown(text: str) -> None:
     with contextlib.suppress(Unknown):

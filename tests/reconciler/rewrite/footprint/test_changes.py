@@ -213,6 +213,7 @@ def _seen(before: Module, after: Module) -> set[tuple[str, ...]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))])
 def test_the_guard_sees_what_evaluating_everything_shows(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)  # noqa: S311  edits, not secrets

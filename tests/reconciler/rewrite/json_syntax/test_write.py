@@ -81,6 +81,7 @@ def _same_outside(before: bytes, after: bytes, start: int, end: int) -> bool:
 EMPTY = Path(__file__).parent / "no_such_directory"
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(_files(), st.data())
 def test_a_value_is_replaced_and_no_byte_around_it_changes(file: tuple[bytes, Any], data: st.DataObject) -> None:
