@@ -24,6 +24,7 @@ from gateway.core.model.signal import Signal, SignalEvent, SignalState
 from gateway.core.model.stop import Stop, StopScope
 from gateway.core.model.time_box import ClaimSpans, TimeBoxPart, TimeBoxState
 from gateway.core.model.verdict import Decision, Verdict
+from gateway.core.quick_init import quick_init
 from gateway.core.records.record import Record, Stage
 from gateway.core.records.write_backs import ReconciledBody
 
@@ -137,6 +138,7 @@ class Authenticator(Protocol):
         ...
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """A decoded inbound request."""
@@ -288,6 +290,7 @@ class Prepared(Protocol):
         ...
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentFor:
     """For whom and why a decided mutation is sent, and what it is about: what AWS's own log is told of it."""

@@ -9,6 +9,7 @@ from gateway.core.model.masking import PER_RUN, Masker, holds_mask
 from gateway.core.model.mutation import BY_CALL, Basis, Call, Effect, EffectAction
 from gateway.core.model.path import WHOLE, AttributePath
 from gateway.core.partitions import partition_of
+from gateway.core.quick_init import quick_init
 from gateway.effects.inventory import Inventory
 from gateway.effects.limits import EffectBudget
 from gateway.effects.schema import TypeSchema
@@ -51,6 +52,7 @@ def _is_other_form(text: str) -> bool:
     )
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """One resource that a call is aimed at."""
@@ -135,6 +137,7 @@ def _refuse_ambiguous(attribute: str, value: Json) -> None:
             _refuse_ambiguous(attribute, item)
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext:
     """A call, with the inventory and the schemas needed to interpret it."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Effect, EffectAction
 from gateway.core.model.path import WHOLE
+from gateway.core.quick_init import quick_init
 from gateway.effects.call_context import CallContext, Target
 from gateway.effects.translators import as_list
 
@@ -27,6 +28,7 @@ Claimed = Mapping[tuple[str, str], Sequence[Json]]
 """(Address, attribute) → the values that standing claims say it has, or is about to have."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """The change that a call asks for on one resource."""

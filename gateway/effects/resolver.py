@@ -10,6 +10,7 @@ from gateway.core.errors import Ambiguous, CallTooLarge
 from gateway.core.model.json import Json
 from gateway.core.model.masking import PER_RUN, Masker
 from gateway.core.model.mutation import Basis, Call, CallClass, Effect, InnerCall
+from gateway.core.quick_init import quick_init
 from gateway.effects.call_context import CallContext
 from gateway.effects.declared_forms import in_declared_form
 from gateway.effects.derived_effects import DerivedRows, read_call
@@ -26,6 +27,7 @@ from gateway.effects.values import NotUnderstood
 log = structlog.get_logger()
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """What Sentinel knows about a call, and by which row."""

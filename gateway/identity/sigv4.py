@@ -21,6 +21,7 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.off_loop import off_loop
 from gateway.core.ports import Clock, KeyRing
+from gateway.core.quick_init import quick_init
 from gateway.identity import aws_chunked, canonical
 from gateway.identity.aws_chunked import ChunkSigning, check_of
 from gateway.identity.caller import active, caller_of
@@ -51,6 +52,7 @@ AUTH_PARAMETERS = frozenset((*_QUERY_FORM, "X-Amz-Security-Token"))
 """Query parameters that authenticate a presigned request; they are not parameters of the call."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """The signature of a request and what it states about itself. It is not verified until `SigV4.authenticate` has returned."""

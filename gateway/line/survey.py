@@ -15,6 +15,7 @@ from gateway.core.model.path import WHOLE, AttributePath, Overlaps, put_all
 from gateway.core.model.signal import MotiveProof
 from gateway.core.model.verdict import Mode
 from gateway.core.ports import Clock, Ledger, LedgerView, PolicyEngine
+from gateway.core.quick_init import quick_init
 from gateway.effects.prices import PriceTable
 from gateway.terraform.aws_location import GLOBAL_SERVICES
 from gateway.terraform.couplings import coupling_partners
@@ -206,6 +207,7 @@ def wanted_values(effects: Sequence[Effect]) -> Mapping[str, Sequence[tuple[str,
     return wanted
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Resource:
     """What all effects on one resource have in common."""

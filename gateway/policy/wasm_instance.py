@@ -41,21 +41,25 @@ _TEXT = 4096
 """Bytes of a text that are read at first: most texts end before."""
 _HEADER = 8
 """Bytes before the input: the number of the entrypoint and the length of the input."""
+_ANSWER_HAS = "the policies' answer has"
 _SHIM = """
 (module
   (import "env" "memory" (memory 2))
   (import "policy" "opa_eval" (func $eval (param i32 i32 i32 i32 i32 i32 i32) (result i32)))
-  (func (export "eval") (result i32)
-    (call $eval
-      (i32.const 0)
-      (i32.load (i32.const {base}))
-      (i32.const {data})
-      (i32.const {input})
-      (i32.load offset=4 (i32.const {base}))
-      (i32.and (i32.add (i32.add (i32.const {input}) (i32.load offset=4 (i32.const {base}))) (i32.const 7)) (i32.const -8))
-      (i32.const {format}))))
+  (func (export "eval")
+    (i32.store (i32.const {base})
+      (call $eval
+        (i32.const 0)
+        (i32.load (i32.const {base}))
+        (i32.const {data})
+        (i32.const {input})
+        (i32.load offset=4 (i32.const {base}))
+        (i32.and (i32.add (i32.add (i32.const {input}) (i32.load offset=4 (i32.const {base}))) (i32.const 7)) (i32.const -8))
+        (i32.const {format})))))
 """
-"""Calls `opa_eval` with the header as arguments, because passing seven arguments from Python takes as long as a small policy."""
+"""Calls `opa_eval` with the header as arguments, and puts the address of the answer in their place: passing seven arguments from Python takes as
+long as a small policy, and one result 15 more calls of Python.
+"""
 
 
 class PolicyAborted(Exception):
@@ -100,6 +104,8 @@ class WasmInstance:
         self._call("opa_heap_ptr_set", self._base)
         self._size = self._memory.data_len(self._store)
         self._check_room(self._base, 0)
+        # Where the memory is and how long: both change only when an evaluation enlarges it, and to ask takes three calls of Python each.
+        self._start, self._length = self._address(), self._size
         self._pristine = bytes(self._memory.read(self._store, 0, self._base))
         self._eval = self._shim()
 
@@ -112,16 +118,20 @@ class WasmInstance:
         self._evaluation = evaluation or replace(_WITHOUT_INPUT, document=document)
         self._store.set_epoch_deadline(ticks)
         content = struct.pack("<II", entrypoint, len(document)) + document
-        self._check_room(self._base, len(content) + 8)
-        memory = self._address()
-        ctypes.memmove(memory, self._pristine, len(self._pristine))
-        ctypes.memmove(memory + self._base, content, len(content))
-        return msgspec.json.decode(self._read_text(_integer("opa_eval", self._eval(self._store))))
+        _check_room(self._base, len(content) + 8, self._length)
+        ctypes.memmove(self._start, self._pristine, len(self._pristine))
+        ctypes.memmove(self._start + self._base, content, len(content))
+        self._eval(self._store)
+        length = self._memory.data_len(self._store)
+        if length != self._length:
+            self._start, self._length = self._address(), length
+        answer = int.from_bytes(ctypes.string_at(self._start + self._base, 4), "little")
+        return msgspec.json.decode(_text(_until_zero(self._start, answer, length, LARGEST_ANSWER, _ANSWER_HAS)))
 
     @property
     def grown(self) -> bool:
         """Whether an evaluation enlarged the memory. Memory never shrinks, so the instance should be replaced."""
-        return self._memory.data_len(self._store) > self._size
+        return self._length > self._size
 
     def close(self) -> None:
         """Give its memory back now, also where something still refers to it."""
@@ -193,32 +203,15 @@ class WasmInstance:
         return address
 
     def _check_room(self, address: int, length: int) -> None:
-        if not 0 < address <= self._memory.data_len(self._store) - length:
-            raise PolicyAborted("the policy returned an address outside its memory")
+        _check_room(address, length, self._memory.data_len(self._store))
 
     def _read_text(self, address: int) -> str:
         """The zero-terminated text at an address. Raises PolicyAborted if the address is outside the memory."""
-        text = self._bytes_at(address, LARGEST_ANSWER, "the policies' answer has")
-        return text.decode(errors="replace")  # as OPA writes JSON: policies can make strings that are not UTF-8
+        return _text(self._bytes_at(address, LARGEST_ANSWER, _ANSWER_HAS))
 
     def _bytes_at(self, address: int, most: int, what: str) -> bytes:
-        """The bytes from an address to the next zero. Raises `TooMuch` for more than `most`; `what` says what has them.
-
-        Raises PolicyAborted if they do not begin in the memory: what is beside it is the gateway's. A text without an end ends with the memory.
-        """
-        self._check_room(address, 1)
-        start, room = self._address() + address, self._memory.data_len(self._store) - address
-        size = _TEXT
-        while True:
-            text = ctypes.string_at(start, min(size, room))
-            end = text.find(0)
-            if end > most or (end < 0 and len(text) > most):
-                raise TooMuch(f"{what} more than {most} bytes")
-            if end >= 0:
-                return text[:end]
-            if size >= room:
-                return text
-            size *= 16
+        """As `_until_zero`, wherever the memory is now: a built-in may be called when an evaluation has enlarged it."""
+        return _until_zero(self._address(), address, self._memory.data_len(self._store), most, what)
 
     def _address(self) -> int:
         return ctypes.addressof(self._memory.data_ptr(self._store).contents)
@@ -238,6 +231,38 @@ class WasmInstance:
 
 _WITHOUT_INPUT = Evaluation(document=b"", now_ns=None, deadline=math.inf)
 """What built-ins know while a module is loaded, when OPA's call none."""
+
+
+def _check_room(address: int, length: int, memory: int) -> None:
+    """Raises PolicyAborted unless a memory of `memory` bytes has `length` bytes at the address."""
+    if not 0 < address <= memory - length:
+        raise PolicyAborted("the policy returned an address outside its memory")
+
+
+def _until_zero(start: int, address: int, memory: int, most: int, what: str) -> bytes:
+    """The bytes from an address to the next zero, in a memory of `memory` bytes that is at `start`.
+
+    Raises `TooMuch` for more than `most`; `what` says what has them. Raises PolicyAborted if they do not begin in the memory: what is beside
+    it is the gateway's. A text without an end ends with the memory.
+    """
+    _check_room(address, 1, memory)
+    room = memory - address
+    size = _TEXT
+    while True:
+        text = ctypes.string_at(start + address, min(size, room))
+        end = text.find(0)
+        if end > most or (end < 0 and len(text) > most):
+            raise TooMuch(f"{what} more than {most} bytes")
+        if end >= 0:
+            return text[:end]
+        if size >= room:
+            return text
+        size *= 16
+
+
+def _text(content: bytes) -> str:
+    """Text as OPA writes JSON: policies can make strings that are not UTF-8."""
+    return content.decode(errors="replace")
 
 
 def _integer(name: str, returned: object) -> int:

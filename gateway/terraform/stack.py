@@ -71,6 +71,8 @@ class Stack:
 
     def local(self, name: str) -> str:
         """The address in this stack of a resource that is named so."""
+        if ":" not in name:  # as nearly every name: no other stack has the address
+            return name
         stack, address = split_stack(name)
         return address if stack == self.name else name
 

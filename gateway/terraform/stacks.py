@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from gateway.core.errors import Ambiguous, CodeInvalid, Malformed, NotFound
 from gateway.core.model.json import Json
@@ -49,12 +50,32 @@ class _Loaded:
     """Where Terraform keeps its state in S3."""
 
 
+class _Together:
+    """The stacks of one version, and what follows from them alone: each change asks for it several times, and it is worked out once."""
+
+    def __init__(self, loaded: Sequence[_Loaded]) -> None:
+        self.loaded = tuple(loaded)
+        self.stacks = tuple(each.stack for each in self.loaded)
+
+    @cached_property
+    def revision(self) -> str:
+        return hashlib.sha256("\n".join(f"{it.name} {it.revision}" for it in self.stacks).encode()).hexdigest()
+
+    @cached_property
+    def declared(self) -> str:
+        return hashlib.sha256("\n".join(f"{it.name} {it.code.digest}" for it in self.stacks).encode()).hexdigest()
+
+    @cached_property
+    def accounts(self) -> frozenset[str]:
+        return frozenset[str]().union(*(stack.places.accounts for stack in self.stacks))
+
+
 class Stacks:
     """All stacks. A reload replaces the whole set at once, so a snapshot stays one version."""
 
-    def __init__(self, loaded: Sequence[_Loaded], *, default_mode: Mode, default_region: str = "") -> None:
+    def __init__(self, loaded: _Together | Sequence[_Loaded], *, default_mode: Mode, default_region: str = "") -> None:
         """Use `load` instead, which reads the stacks from disk."""
-        self._loaded = tuple(loaded)
+        self._together = loaded if isinstance(loaded, _Together) else _Together(loaded)
         self._default_region = default_region
         self._default_mode = default_mode
         self._reloading = threading.Lock()
@@ -87,7 +108,7 @@ class Stacks:
 
     def snapshot(self) -> "Stacks":
         """An immutable snapshot, for callers that need several lookups against the same version; later refreshes do not affect it."""
-        return Stacks(self._loaded, default_mode=self._default_mode, default_region=self._default_region)
+        return Stacks(self._together, default_mode=self._default_mode, default_region=self._default_region)
 
     def edited(self, edit: CodeEdit) -> "Stacks":
         """The stacks with other code or contracts and the states of now; nothing of it is in force.
@@ -95,20 +116,20 @@ class Stacks:
         Raises `errors.CodeInvalid` if the edit cannot be read, `errors.NotFound` if no stack has its name, and `errors.Malformed` if it
         does not say which of several stacks it is about.
         """
-        if edit.stack and edit.stack not in {each.stack.name for each in self._loaded}:
+        if edit.stack and edit.stack not in {each.stack.name for each in self._together.loaded}:
             raise NotFound(f"This gateway has no stack {edit.stack[:100]!r}.")
-        if not edit.stack and not edit.ref and len(self._loaded) > 1:
-            names = ", ".join(each.stack.name for each in self._loaded)
+        if not edit.stack and not edit.ref and len(self._together.loaded) > 1:
+            names = ", ".join(each.stack.name for each in self._together.loaded)
             raise Malformed(f"Say which stack the contracts are of: {names}.")
         fresh = [
             each if edit.stack not in ("", each.stack.name) else _edited(each, edit, self._default_region)
-            for each in self._loaded
+            for each in self._together.loaded
         ]
         return Stacks(_with_shared(fresh), default_mode=self._default_mode, default_region=self._default_region)
 
     def contracts_of(self, name: str) -> Mapping[str, str]:
         """The contract files in force of a stack, by their path in it. Raises `errors.NotFound`, `errors.CodeInvalid`."""
-        for each in self._loaded:
+        for each in self._together.loaded:
             if each.stack.name == name:
                 return contract_texts(each.source, each.origin, each.stack.code)
         raise NotFound(f"This gateway has no stack {name[:100]!r}.")
@@ -116,22 +137,22 @@ class Stacks:
     @property
     def all(self) -> tuple[Stack, ...]:
         """Every stack, in the order of the settings."""
-        return tuple(loaded.stack for loaded in self._loaded)
+        return self._together.stacks
 
     @property
     def revision(self) -> str:
         """SHA-256 over the revisions of all stacks."""
-        return hashlib.sha256("\n".join(f"{stack.name} {stack.revision}" for stack in self.all).encode()).hexdigest()
+        return self._together.revision
 
     @property
     def declared(self) -> str:
         """SHA-256 over the code and contracts of all stacks, without their states."""
-        return hashlib.sha256("\n".join(f"{it.name} {it.code.digest}" for it in self.all).encode()).hexdigest()
+        return self._together.declared
 
     @property
     def default_name(self) -> str:
         """The name of the only stack; empty if there are none or several."""
-        return self.all[0].name if len(self._loaded) == 1 else ""
+        return self.all[0].name if len(self._together.loaded) == 1 else ""
 
     @property
     def default_mode(self) -> Mode:
@@ -141,7 +162,7 @@ class Stacks:
     @property
     def problems(self) -> tuple[str, ...]:
         """Why newer versions could not be loaded, one sentence per stack. Such a stack keeps its last valid version."""
-        return tuple(f"{loaded.stack.name}: {loaded.problem}" for loaded in self._loaded if loaded.problem)
+        return tuple(f"{loaded.stack.name}: {loaded.problem}" for loaded in self._together.loaded if loaded.problem)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -151,17 +172,17 @@ class Stacks:
     @property
     def origins(self) -> Mapping[str, str]:
         """Where the code and contracts of each stack are read, by the stack's name."""
-        return {loaded.stack.name: loaded.origin.description for loaded in self._loaded}
+        return {loaded.stack.name: loaded.origin.description for loaded in self._together.loaded}
 
     @property
     def generation(self) -> object:
         """Another object as soon as code or states are others. Cheaper to compare than `revision`."""
-        return self._loaded
+        return self._together.loaded
 
     @property
     def state_places(self) -> tuple[StatePlace, ...]:
         """Where Terraform keeps the stacks' states in S3, also those of which the settings name a copy."""
-        return tuple(place for each in self._loaded for place in each.places)
+        return tuple(place for each in self._together.loaded for place in each.places)
 
     def recorded_of(self, resource_type: str) -> Iterator[Mapping[str, Json]]:
         """The recorded attributes of every resource of a type, in any stack."""
@@ -173,7 +194,9 @@ class Stacks:
     @property
     def origin_warnings(self) -> tuple[str, ...]:
         """Which stacks' contracts are not protected, and which files do not count."""
-        return tuple(f"{each.stack.name}: {warning}" for each in self._loaded for warning in each.origin.warnings())
+        return tuple(
+            f"{each.stack.name}: {warning}" for each in self._together.loaded for warning in each.origin.warnings()
+        )
 
     def declaring(self, address: str) -> Stack | None:
         """The stack that has the address in its code or state. Raises `errors.Ambiguous` if several have."""
@@ -267,7 +290,7 @@ class Stacks:
 
     def accounts(self) -> frozenset[str]:
         """The AWS accounts of the recorded resources, by their ARNs, and those of the settings."""
-        return frozenset[str]().union(*(stack.places.accounts for stack in self.all))
+        return self._together.accounts
 
     def account(self) -> str:
         """The one AWS account of all recorded resources and settings; empty if there is none or more than one."""
@@ -280,10 +303,10 @@ class Stacks:
         A version that cannot be loaded becomes one of `problems`, and the last valid version stays. Thread-safe.
         """
         with self._reloading:
-            fresh = [_reloaded(loaded, self._default_region) for loaded in self._loaded]
-            changed = any(new is not old for new, old in zip(fresh, self._loaded, strict=True))
+            fresh = [_reloaded(loaded, self._default_region) for loaded in self._together.loaded]
+            changed = any(new is not old for new, old in zip(fresh, self._together.loaded, strict=True))
             if changed:
-                self._loaded = _with_shared(fresh)
+                self._together = _Together(_with_shared(fresh))
         return changed
 
 

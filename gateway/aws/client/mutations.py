@@ -22,6 +22,7 @@ from gateway.core.model.outcome import Failed, InDoubt, Sent
 from gateway.core.off_loop import off_loop, size_of
 from gateway.core.outbound.response import NoAnswer, NotSent
 from gateway.core.ports import Prepared, SentFor
+from gateway.core.quick_init import quick_init
 from gateway.core.service_models import ServiceModels
 from gateway.core.version import software_version
 
@@ -47,6 +48,7 @@ class SendPermit:
         return first
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedRequest:
     """A signed request, ready to send: what `prepare` returns as `ports.Prepared`. AWS accepts it for 5 to 15 minutes after signing."""

@@ -21,6 +21,7 @@ from botocore.serialize import create_serializer
 from gateway.aws.client.endpoints import Endpoint
 from gateway.core.errors import NotSendable
 from gateway.core.model.mutation import Call
+from gateway.core.quick_init import quick_init
 
 CBOR = "smithy-rpc-v2-cbor"
 _TOKENS = uuid.UUID("5f0e6c1a-6d0b-5a53-9d6e-3c1f1f0f7a11")
@@ -30,6 +31,7 @@ _AMBIGUOUS = re.compile(r"/(?:\.|%2e){1,2}(?:/|$)|//", re.IGNORECASE)
 _ROUTE53_IDS = frozenset({"ResourceId", "DelegationSetId", "ChangeId"})
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsignedRequest:
     """A serialized request before it is signed."""

@@ -18,6 +18,7 @@ from gateway.aws.models.routing_index import Protocol, RestRoute, RoutingIndex, 
 from gateway.core.errors import Malformed, UnknownOperation
 from gateway.core.http.strict_parsers import unique
 from gateway.core.model.inbound import Inbound
+from gateway.core.quick_init import quick_init
 
 FORM_TYPE = "application/x-www-form-urlencoded"
 _LABEL = re.compile(r"\{([^}]+)\}")
@@ -28,6 +29,7 @@ _CBOR_PROTOCOL = "rpc-v2-cbor"
 _CACHED_GROUPS = 4096
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routed:
     """The operation of a request, and what routing read from the path."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from gateway.core.errors import Malformed
 from gateway.core.http.strict_parsers import pairs
 from gateway.core.model.inbound import Inbound
+from gateway.core.quick_init import quick_init
 from gateway.identity.canonical import LITERAL_PATHS
 from gateway.identity.signed_body import PayloadKind
 from gateway.identity.sigv4 import AUTH_PARAMETERS, read_signature
@@ -58,6 +59,7 @@ class CredentialScope:
     """Signing name of the service."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestHead:
     """A validated, unambiguous request head."""

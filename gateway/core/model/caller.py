@@ -9,6 +9,7 @@ from typing import Final
 from gateway.core.model.ids import is_session_key
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Motive, exceeds
+from gateway.core.quick_init import quick_init
 
 
 class ActorKind(StrEnum):
@@ -42,6 +43,7 @@ class Assumed:
     """The issuer and the subject of a web identity; else empty."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """An authenticated actor."""

@@ -10,6 +10,7 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.json import Json
 from gateway.core.model.motive import Motive
 from gateway.core.model.path import AttributePath
+from gateway.core.quick_init import quick_init
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,7 @@ class ClaimEnd(StrEnum):
     """Its mutation set the value that the attribute had already, so the claim ended with the mutation's outcome."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """Who holds an attribute, why, at which value and until when. Open while `ended_at` is None and `until` has not passed."""

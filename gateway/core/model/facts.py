@@ -15,6 +15,7 @@ from gateway.core.model.signal import MotiveProof
 from gateway.core.model.stop import Reach, Stop
 from gateway.core.model.time_box import TimeBox
 from gateway.core.model.verdict import Mode
+from gateway.core.quick_init import quick_init
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,7 @@ class Dependant:
     """Whether the state has it; else only the code does."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """One effect with everything known about its resource."""
@@ -98,6 +100,7 @@ class GroupRules:
     """Id of the group → its other rules, in the provider's form."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """Everything that the checks decide by. Gathered once, and constant while they run."""

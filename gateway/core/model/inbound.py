@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Protocol
 
 from gateway.core.errors import SentinelError
+from gateway.core.quick_init import quick_init
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbound:
     """An HTTP request before parsing. Nothing in it can be trusted before authentication."""

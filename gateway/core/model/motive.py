@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from gateway.core.model.json import Json
+from gateway.core.quick_init import quick_init
 
 
 class Intent(StrEnum):
@@ -33,6 +34,7 @@ class Motivation(StrEnum):
     EXPERIMENT = "experiment"
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Motive:
     """Intent and motivation, with what supports them."""

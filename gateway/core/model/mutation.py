@@ -12,6 +12,7 @@ from gateway.core.model.invented import renamed, texts_at, without
 from gateway.core.model.json import Json, Parameters, digest
 from gateway.core.model.motive import Motive
 from gateway.core.model.plan_session import PlannedPart, PlanOpening
+from gateway.core.quick_init import quick_init
 
 BY_CALL: Final = "call"
 """What identifies a resource that AWS will name when it creates it: a digest of the call."""
@@ -120,6 +121,7 @@ class Basis(StrEnum):
     """A derived row that knows the resource and the direction only: any attribute of the resource may change."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
     """What a call does to one resource."""
@@ -201,6 +203,7 @@ class PutBack:
     """The values to set, by address and attribute."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
     """One requested change."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from gateway.core.quick_init import quick_init
 from gateway.core.times import utc_seconds
 
 
@@ -56,6 +57,7 @@ class Stop:
         return f"{self.by} stopped {self.what} at {since} ({self.id}): {said} Ask {self.by}; reads stay open."
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
     """What a change touches, as far as stops can be about it."""

@@ -8,6 +8,7 @@ from enum import StrEnum
 from gateway.core.model.approval import ApprovalRule, Binding
 from gateway.core.model.claim import ConflictClass
 from gateway.core.model.json import Json
+from gateway.core.quick_init import quick_init
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class CounterOffer:
     """When the conflicting claim ends."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """The verdict of one rule of a check, usually about one resource."""
@@ -73,6 +75,7 @@ class Finding:
     """Which class of conflict with a claim it is about; None if it is about none."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """A question that a check asked the policies, kept so that edited policies can be asked it later."""
@@ -90,6 +93,7 @@ class Asked:
     """(address, attribute) of the values that alone were judged, of a call in such a session; None if all were."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """All findings about one mutation. It is allowed only if there is a finding and every finding allows."""

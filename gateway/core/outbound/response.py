@@ -5,7 +5,10 @@ from collections.abc import AsyncIterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gateway.core.quick_init import quick_init
 
+
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
     """A complete response, whatever its status."""

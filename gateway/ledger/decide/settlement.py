@@ -16,6 +16,7 @@ from gateway.core.model.mutation import CallClass, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Reply, Resolution, Sent
 from gateway.core.model.path import WHOLE, Overlaps
 from gateway.core.model.time_box import TimeBoxState
+from gateway.core.quick_init import quick_init
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody, asked_effects
 from gateway.core.records.record import Record
@@ -183,6 +184,7 @@ _INSERT_VALUE: Final = Statement(
 _DECIDED_BODY: Final = Statement(select(BODY).where(RECORDS.c.seq == bindparam("seq")))
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedEffect:
     """What a mutation does to one attribute, as far as the applied values need it."""
@@ -193,6 +195,7 @@ class AppliedEffect:
     value: Json
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
     """The outcome of one mutation, ready to be stored."""

@@ -25,6 +25,7 @@ from gateway.core.model.mutation import Effect, EffectAction, Mutation
 from gateway.core.model.path import WHOLE
 from gateway.core.model.stop import Reach
 from gateway.core.model.verdict import Decision, Verdict
+from gateway.core.quick_init import quick_init
 from gateway.core.records.asked import VERSION
 from gateway.core.records.codec import encode
 from gateway.core.records.decided import DecidedBody, LeftOut, RecordedInnerCalls
@@ -110,6 +111,7 @@ MAX_NAME: Final = 2_000
 """Longest address and attribute together that can be recorded, in bytes."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteSet:
     """One decision, ready to be stored."""

@@ -13,6 +13,7 @@ from gateway.core.model.facts import Facts
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Mutation
 from gateway.core.model.verdict import Asked, Decision, Finding, Mode, RuleText, Verdict
+from gateway.core.quick_init import quick_init
 from gateway.line.checks.approval import with_approval
 from gateway.line.checks.approvers import ApproversPolicy
 from gateway.line.checks.contest import ContestPolicy
@@ -21,6 +22,7 @@ from gateway.line.checks.rule_titles import titled
 log = structlog.get_logger()
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
     """The result of one check. An opinion without findings denies."""

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Protocol
 
 from gateway.core.model.json import Json
+from gateway.core.quick_init import quick_init
 from gateway.terraform.lang import expression as e
 from gateway.terraform.lang import functions, values
 from gateway.terraform.lang.expression import Expression
@@ -93,6 +94,7 @@ class Names(Protocol):
         """The files below a folder that match a pattern of `fileset`."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationScope:
     """The context of an expression: what its names refer to."""

@@ -280,7 +280,7 @@ async def test_what_is_in_every_region_does_not_make_a_stack_known_to_be_in_one(
 
 async def test_an_observed_stack_does_not_loosen_what_none_declares(tmp_path: Path) -> None:
     loaded = _two(tmp_path, Mode.OBSERVE, Mode.OBSERVE)
-    strict = Stacks(loaded._loaded, default_mode=Mode.ENFORCE)
+    strict = Stacks(loaded._together, default_mode=Mode.ENFORCE)
     survey = Survey(stacks=strict, ledger=LedgerDouble(), policy=PolicyDouble(), clock=FixedClock())
     facts = await survey.of(mutation(effect("aws_sqs_queue.one", "name"), effect("aws_sqs_queue{name=x}", "name")))
     assert facts.mode is Mode.ENFORCE

