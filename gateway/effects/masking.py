@@ -46,6 +46,7 @@ _INLINE: Final = re.compile(
 _SECRET_VALUE: Final = re.compile(_VALUE)
 _OPTION: Final = re.compile(rf"--?(?:[a-z]{{1,16}}[-_]){{0,3}}(?:{NAME_IN_TEXT})", re.IGNORECASE)
 _LITERAL: Final = re.compile(r"[\w+/=.~@%^:-]{1,512}")
+_as_json: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,7 +82,7 @@ def bounded_parameters(call: Call, most: int, *, runs: bool = False) -> tuple[di
     """
     view = _View(marked=sensitive_parameters(call.service, call.operation), runs=runs)
     shown = _parameters(call, view)
-    sizes = {name: len(json.dumps(value, ensure_ascii=False)) + len(name) for name, value in shown.items()}
+    sizes = {name: len(_as_json(value)) + len(name) for name, value in shown.items()}
     kept, left = dict(shown), most
     for name in sorted(sizes, key=lambda each: (sizes[each], each)):
         left -= sizes[name]

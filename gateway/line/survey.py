@@ -24,12 +24,10 @@ from gateway.terraform.stack import Stack
 from gateway.terraform.stacks import Stacks
 
 
-def with_disputes(facts: Facts) -> Facts:
-    """The facts, with `disputed` set on each subject. A claim of the caller itself counts too: it may be in doubt."""
-    claims = Overlaps((each.claim.address, each.claim.attribute, each.claim) for each in facts.claims)
-    subjects = tuple(_marked(subject, claims) for subject in facts.subjects)
-    disputed = any(marked is not subject for marked, subject in zip(subjects, facts.subjects, strict=True))
-    return replace(facts, subjects=subjects) if disputed else facts
+def with_disputes(subjects: Sequence[Subject], standing: Sequence[StandingClaim]) -> tuple[Subject, ...]:
+    """The subjects, each with `disputed` set. A claim of the caller itself counts too: it may be in doubt."""
+    claims = Overlaps((each.claim.address, each.claim.attribute, each.claim) for each in standing)
+    return tuple(_marked(subject, claims) for subject in subjects)
 
 
 def _marked(subject: Subject, claims: Overlaps[Claim]) -> Subject:
@@ -103,17 +101,18 @@ class Survey:
             flip_window=self._policy.flip_window,
             changing={(effect.address, effect.attribute) for effect in mutation.effects},
         )
-        subjects = _subjects(mutation, stacks, dependants, view)
+        claims = _standing(_renamed(view.claims, others), mutation.effects, coupled.dependencies)
+        subjects = with_disputes(_subjects(mutation, stacks, dependants, view), claims)
         declaring = [stack for stack in stacks.values() if stack is not None]
         place = mutation.call.account, mutation.call.region
         possible = (declaring[0].name,) if declaring else loaded.names_at(*place)
-        facts = Facts(
+        return Facts(
             now=now,
             stack=possible[0] if len(possible) == 1 else "",
             possible_stacks=possible if len(possible) > 1 else (),
             mode=_mode(mutation, stacks, loaded),
             subjects=subjects,
-            claims=_standing(_renamed(view.claims, others), mutation.effects, coupled.dependencies),
+            claims=claims,
             coupled=coupled.attributes,
             approval=view.approval,
             flips=view.flips,
@@ -131,7 +130,6 @@ class Survey:
             stacks=tuple(sorted({stack.name for stack in declaring})),
             cost=self._prices().difference(mutation, subjects, _regions(stacks)),
         )
-        return with_disputes(facts)
 
     async def _group_rules(self, groups: Mapping[str, str], loaded: Stacks) -> GroupRules:
         """The other rules of the security groups whose ingress the call writes."""

@@ -10,7 +10,7 @@ import structlog
 import wasmtime
 
 from gateway.core.errors import PolicyInvalid, PolicyUnavailable
-from gateway.core.model.json import Json, canonical, strict_json
+from gateway.core.model.json import Json, canonical, written_once
 from gateway.policy.builtins.evaluation import Evaluation, OutOfTime, TooMuch
 from gateway.policy.bundle import ENTRYPOINTS, Bundle, RunningEngine
 from gateway.policy.kept_code import KeptCode, code_of
@@ -144,7 +144,12 @@ class Embedded(RunningEngine):
 
         Raises `errors.PolicyUnavailable` unless the value is defined and available in time.
         """
-        text = self._text(document)
+        try:
+            text = written_once(document)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise PolicyUnavailable(
+                "The policies cannot evaluate this change: its description is not valid JSON."
+            ) from error
         if len(text) > LARGEST_INPUT:
             raise PolicyUnavailable(
                 f"The policies cannot evaluate this change: its description has {len(text)} bytes, more than {LARGEST_INPUT}."
@@ -155,20 +160,6 @@ class Embedded(RunningEngine):
         return _defined_result(
             entrypoint, self._evaluate(entrypoint, text, now_ns if isinstance(now_ns, int) else None)
         )
-
-    def _text(self, document: Json) -> bytes:
-        """The document as JSON. Two questions are asked about each change with one document, so each thread keeps its latest. Raises `PolicyUnavailable`."""
-        last: tuple[Json, bytes] | None = getattr(self._own, "last", None)
-        if last is not None and last[0] is document:
-            return last[1]
-        try:
-            text = strict_json(document)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise PolicyUnavailable(
-                "The policies cannot evaluate this change: its description is not valid JSON."
-            ) from error
-        self._own.last = document, text
-        return text
 
     async def close(self) -> None:
         """Stop the deadline's thread. The engine cannot be used afterwards."""

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -72,8 +73,7 @@ def _copied(value: Any) -> Json:
 
 
 _sorted: Final = msgspec.json.Encoder(order="sorted").encode
-_in_order: Final = msgspec.json.Encoder().encode
-_strict: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_strict: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _any: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=to_json
 ).encode
@@ -95,16 +95,41 @@ def canonical(value: object) -> bytes:
 
 
 def strict_json(value: object) -> bytes:
-    """The JSON of a value that is nothing but JSON: its keys in their order, no spaces.
+    """The canonical JSON of a value that is nothing but JSON.
 
     Raises TypeError or ValueError for anything else: NaN, bytes, times, a text that cannot be encoded as UTF-8; RecursionError for deep nesting.
     """
     if _is_plain((value,)):
         try:
-            return _in_order(value)
+            return _sorted(value)
         except TypeError:
             pass  # a key that is no text
     return _strict(value).encode()
+
+
+class _Written(threading.local):
+    """The document that a thread wrote last. It is held, so no other has its identity."""
+
+    document: object = None
+    text: bytes = b""
+
+
+_written: Final = _Written()
+
+
+def written_once(document: object) -> bytes:
+    """`strict_json` of a document that nobody changes. Its thread remembers the latest: two questions about each change and its record
+    have one document of some 2,000 characters.
+    """
+    if _written.document is not document:
+        _written.text = strict_json(document)  # if it raises, the one before stays with its text
+        _written.document = document
+    return _written.text
+
+
+def canonical_again(document: object) -> bytes:
+    """`canonical` of a document that `written_once` may have written already."""
+    return _written.text if _written.document is document else canonical(document)
 
 
 def _is_plain(items: Collection[Any]) -> bool:

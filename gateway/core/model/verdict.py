@@ -130,10 +130,21 @@ class Decision:
     @property
     def verdict(self) -> Verdict:
         """The strongest verdict of all findings; DENY if there are none. An approval lifts holds, not denials."""
-        verdicts = {finding.verdict for finding in self.findings}
-        if not verdicts or Verdict.DENY in verdicts:
-            return Verdict.DENY
-        return Verdict.HOLD if Verdict.HOLD in verdicts and not self.approval else Verdict.ALLOW
+        strongest = Verdict.ALLOW if self.findings else Verdict.DENY
+        for finding in self.findings:
+            if finding.verdict == Verdict.DENY:
+                return Verdict.DENY
+            if finding.verdict == Verdict.HOLD and not self.approval:
+                strongest = Verdict.HOLD
+        return strongest
+
+    @property
+    def is_held(self) -> bool:
+        """Whether any finding holds it, whatever the others say and whether or not an approval lifts that."""
+        for finding in self.findings:  # noqa: SIM110  each change asks twice about a dozen findings: a generator takes four times as long
+            if finding.verdict == Verdict.HOLD:
+                return True
+        return False
 
     @property
     def carried_out(self) -> bool:

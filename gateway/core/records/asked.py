@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from gateway.core.base85 import b85decode, b85encode
-from gateway.core.model.json import Json, canonical
+from gateway.core.model.json import Json, canonical, canonical_again
 from gateway.core.model.verdict import Asked
 
 VERSION: Final = 2
@@ -87,7 +87,9 @@ def _packed(asked: Sequence[Asked], judged: Json, version: int) -> str | None:
             numbers[id(each.document)] = len(documents)
             documents.append(each.document)
     questions = [[each.check, each.entrypoint, numbers[id(each.document)], each.lifted, each.untold] for each in asked]
-    text = canonical({"asked": questions, "documents": documents, "judged": judged})
+    # The canonical JSON of all three, in parts: the documents were written before, as questions.
+    whole = b",".join(map(canonical_again, documents))
+    text = b'{"asked":%b,"documents":[%b],"judged":%b}' % (canonical(questions), whole, canonical(judged))
     if len(text) > _LARGEST_TEXT:  # never fits; deflating it would take longer than the decision
         return None
     deflate = zlib.compressobj(level=6, wbits=_wbits(version), zdict=DICTIONARIES[version])

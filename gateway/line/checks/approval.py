@@ -21,7 +21,7 @@ def with_approval(mutation: Mutation, facts: Facts, decision: Decision, contests
     `contests` are the claims that end if a human approves the mutation.
     """
     approval = facts.approval
-    if approval is None and not _held(decision):
+    if approval is None and not decision.is_held:
         return decision
     binding = binding_of(mutation, facts, decision, contests)
     decision = replace(decision, binding=binding)
@@ -41,10 +41,6 @@ def _consent(approval: Approval) -> dict[str, Json]:
         "approvers": [*approval.others, approval.approver],
         "broke_glass": approval.broke_glass,
     }
-
-
-def _held(decision: Decision) -> bool:
-    return any(finding.verdict is Verdict.HOLD for finding in decision.findings)
 
 
 def binding_of(mutation: Mutation, facts: Facts, decision: Decision, contests: Sequence[str]) -> Binding:

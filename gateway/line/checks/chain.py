@@ -1,6 +1,6 @@
 """The `Check` protocol, and the `CheckChain` that runs every check and combines the results into one decision."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Protocol
@@ -91,34 +91,48 @@ class CheckChain:
 
     async def decide(self, mutation: Mutation, facts: Facts) -> Decision:
         """The decision from the findings of every check."""
-        opinions: list[Opinion] = []
+        findings: list[Finding] = []
+        warned: list[Finding] = []
+        asked: list[Asked] = []
+        supersedes: set[str] = set()
+        on_approval: set[str] = set()
+        obligations: dict[str, Json] = {}
+        bundle = priorities = ""
         for check in self._checks:
             try:
                 opinion = await check.examine(mutation, facts)
             except Exception:
                 log.exception("check_broke", check=check.name, mutation=mutation.id)
                 opinion = _broken(check)
-            opinions.append(opinion if opinion.findings else _silent(check))
-        bundle = next((opinion.bundle for opinion in opinions if opinion.bundle), "")
+            if not opinion.findings:
+                opinion = _silent(check)
+            findings += opinion.findings
+            warned += opinion.warned
+            asked += opinion.asked
+            supersedes.update(opinion.supersedes)
+            on_approval.update(opinion.on_approval)
+            obligations.update(opinion.obligations)
+            bundle, priorities = bundle or opinion.bundle, priorities or opinion.priorities
+        rules = self._rules()
         decision = Decision(
-            findings=titled(tuple(each for opinion in opinions for each in opinion.findings), self._rules()),
-            supersedes=_joined(opinion.supersedes for opinion in opinions),
+            findings=titled(findings, rules),
+            supersedes=tuple(sorted(supersedes)),
             mode=facts.mode,
             bundle=bundle,
             code=facts.code,
-            priorities=next((opinion.priorities for opinion in opinions if opinion.priorities), ""),
-            obligations={key: value for opinion in opinions for key, value in opinion.obligations.items()},
+            priorities=priorities,
+            obligations=obligations,
             contest=await self._contests.of(mutation, facts) if self._contests else None,
-            warned=titled(tuple(each for opinion in opinions for each in opinion.warned), self._rules()),
-            asked=tuple(each for opinion in opinions for each in opinion.asked),
+            warned=titled(warned, rules),
+            asked=tuple(asked),
         )
-        if any(finding.verdict is Verdict.HOLD for finding in decision.findings):
+        if decision.is_held:
             decision = await self._with_approvers(mutation, facts, decision)
-        decision = with_approval(mutation, facts, decision, _joined(opinion.on_approval for opinion in opinions))
+        decision = with_approval(mutation, facts, decision, tuple(sorted(on_approval)))
         if facts.mode is Mode.OBSERVE:
             # An observed mutation is applied, so it holds the attribute afterwards, whatever arbitration would have decided.
             same = tuple(standing.claim.id for standing in facts.claims if standing.relation is Relation.SAME)
-            decision = replace(decision, supersedes=_joined((decision.supersedes, same)))
+            decision = replace(decision, supersedes=tuple(sorted({*decision.supersedes, *same})))
         return decision
 
     async def _with_approvers(self, mutation: Mutation, facts: Facts, decision: Decision) -> Decision:
@@ -131,10 +145,6 @@ class CheckChain:
             log.exception("approvers_broke", mutation=mutation.id)
             reason = "The policies could not say who may approve this change, so it was refused; nothing was sent. Try again; the gateway's log says more."
             return replace(decision, findings=(*decision.findings, *_denied("approvers", "broke", reason).findings))
-
-
-def _joined(ids: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    return tuple(sorted({each for group in ids for each in group}))
 
 
 def _broken(check: Check) -> Opinion:

@@ -1,6 +1,6 @@
 """Gives each finding the title of its rule, and where the rule is written."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gateway.core.model.verdict import Finding, RuleText
@@ -59,13 +59,12 @@ def built_in_rules() -> Mapping[str, RuleText]:
     return {rule: RuleText(title) for rule, title in _BUILT_IN.items()}
 
 
-def titled(findings: tuple[Finding, ...], rules: Mapping[str, RuleText]) -> tuple[Finding, ...]:
+def titled(findings: Sequence[Finding], rules: Mapping[str, RuleText]) -> tuple[Finding, ...]:
     """The findings with title and place, as far as they are known. A place that a finding has already stays."""
-    return tuple(_titled(finding, rules) for finding in findings)
-
-
-def _titled(finding: Finding, rules: Mapping[str, RuleText]) -> Finding:
-    if text := rules.get(finding.rule):
-        return replace(finding, title=text.title, source=finding.source or text.source)
-    title = _BUILT_IN.get(finding.rule, "")
-    return replace(finding, title=title) if title else finding
+    found = list(findings)
+    for place, finding in enumerate(findings):  # most say that a check has nothing against it, which has no title
+        if text := rules.get(finding.rule):
+            found[place] = replace(finding, title=text.title, source=finding.source or text.source)
+        elif title := _BUILT_IN.get(finding.rule, ""):
+            found[place] = replace(finding, title=title)
+    return tuple(found)

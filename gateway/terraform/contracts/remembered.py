@@ -42,7 +42,7 @@ def key_of(values: Iterable[tuple[Json, str]]) -> _Key | None:
     """A key for the values of these members, which may be missing; None if one of them is not plain."""
     key: list[object] = []
     for members, name in values:
-        if not isinstance(members, Mapping):
+        if type(members) is not dict and not isinstance(members, Mapping):
             return None
         if name not in members:
             key.append(None)

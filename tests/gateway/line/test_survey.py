@@ -10,7 +10,7 @@ import pytest
 
 from gateway.core.model.caller import ActorKind, Caller
 from gateway.core.model.claim import Claim, Couplings, Relation, StandingClaim
-from gateway.core.model.facts import Facts, GroupRules
+from gateway.core.model.facts import GroupRules
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Call, Effect, EffectAction, Mutation
 from gateway.core.model.verdict import Mode
@@ -399,8 +399,7 @@ def _disputed(
     subject = nouns.subject(effect, value)
     claim = nouns.claim(address, claimed[0], claimed[1], since=NOW)
     standing = (StandingClaim(claim=claim, relation=Relation.SAME),)
-    facts = Facts(now=NOW, stack="s", mode=Mode.ENFORCE, subjects=(subject,), claims=standing)
-    [marked] = with_disputes(facts).subjects
+    [marked] = with_disputes([subject], standing)
     assert marked.changes is (marked.disputed or action is not EffectAction.SET)
     return marked.disputed
 

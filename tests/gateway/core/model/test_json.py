@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gateway.core.model.json import (
     canonical,
+    canonical_again,
     digest,
     is_ambiguous,
     is_document,
@@ -18,6 +19,7 @@ from gateway.core.model.json import (
     strict_json,
     to_json,
     with_strings,
+    written_once,
 )
 
 JSON = st.recursive(
@@ -154,7 +156,7 @@ def test_whatever_replaces_a_string_the_structure_stays() -> None:
 )
 def test_strict_json_is_written_as_python_does(value: object) -> None:
     try:
-        written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        written = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
         with pytest.raises(UnicodeEncodeError):
             strict_json(value)
@@ -178,3 +180,15 @@ def test_strict_json_is_written_as_python_does(value: object) -> None:
 def test_strict_json_refuses_what_is_no_json(value: object) -> None:
     with pytest.raises((TypeError, ValueError)):
         strict_json(value)
+
+
+def test_a_document_is_written_once_and_never_taken_for_another() -> None:
+    first, alike = {"b": 1, "a": [None]}, {"b": 1, "a": [None]}
+    assert written_once(first) == canonical(first)
+    assert written_once(first) is written_once(first)
+    assert canonical_again(first) is written_once(first)
+    assert written_once(alike) is not canonical_again(first)
+    with pytest.raises(TypeError):
+        written_once({"x": b"bytes"})
+    assert canonical_again(alike) == canonical(first)
+    assert canonical_again({"x": b"bytes"}) == b'{"x":"Ynl0ZXM="}'

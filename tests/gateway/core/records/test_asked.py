@@ -1,11 +1,14 @@
 """The questions of a decision in their compact form: small, the same again, and never with a secret."""
 
 import json
+import zlib
 from hashlib import sha256
 from typing import Any
 
 import pytest
 
+from gateway.core.base85 import b85decode
+from gateway.core.model.json import canonical, written_once
 from gateway.core.model.verdict import Asked
 from gateway.core.records.asked import DICTIONARIES, LARGEST, VERSION, LeftOutFor, RecordedAsked
 from gateway.line.checks.policy_input import policy_input
@@ -32,6 +35,20 @@ def test_questions_come_back_as_they_were() -> None:
     first, second = form.questions()
     assert first.document == json.loads(json.dumps(DOCUMENT))
     assert second == other
+
+
+@pytest.mark.parametrize("value", [{"b": [1.5, None], "a": "é"}, {"b": 1, "a": 1e300}])
+def test_what_is_packed_is_the_canonical_json_whether_a_document_was_written_before_or_not(
+    value: dict[str, Any],
+) -> None:
+    question = Asked(check="policy", entrypoint="x/y", document=value)
+    unwritten = RecordedAsked.of([question], judged=value)
+    written_once(value)
+    assert RecordedAsked.of([question], judged=value) == unwritten
+    assert unwritten is not None
+    inflate = zlib.decompressobj(wbits=-zlib.MAX_WBITS, zdict=DICTIONARIES[VERSION])
+    whole = {"asked": [["policy", "x/y", 0, (), None]], "documents": [value], "judged": value}
+    assert inflate.decompress(b85decode(unwritten.packed)) == canonical(whole)
 
 
 def test_a_usual_decision_takes_a_few_hundred_characters_however_many_checks_ask_about_it() -> None:
