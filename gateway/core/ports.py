@@ -157,6 +157,7 @@ class Request:
     puts_back: PutBack | None = None
     """The time-boxed change that the call puts back."""
     sender: Sender = UNKNOWN
+    """Added by the line where the decoder does not say it."""
 
 
 class RequestDecoder(Protocol):

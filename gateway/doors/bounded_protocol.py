@@ -4,10 +4,14 @@ uvicorn collects a head without a limit, adds trailers to the headers, queues ev
 tells only the last of these that the client hung up.
 """
 
+from collections import deque
 from typing import Any, Final
+from urllib.parse import unquote
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from gateway.doors.cycle import Cycle
 from gateway.doors.request_limits import MAX_HEADERS
 
 MAX_UNFINISHED_BYTES: Final = 256 * 1024
@@ -24,11 +28,14 @@ class _TooMuch(Exception):
 class BoundedProtocol(HttpToolsProtocol):
     """One connection."""
 
+    cycle: Cycle | None  # type: ignore[assignment]  # uvicorn's is not optional, though it has none at first
+    pipeline: deque[tuple[Cycle, Any]]  # type: ignore[assignment]  # uvicorn's has its own cycles
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._in_head = False
         self._unfinished = 0
-        self._served: RequestResponseCycle | None = None
+        self._served: Cycle | None = None
 
     @property
     def owes_an_answer(self) -> bool:
@@ -65,17 +72,49 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a field of the head. One more than may be is kept, for `request_limits` to refuse. Trailers are dropped (RFC 9110 6.5.1)."""
         if self._in_head and len(self.headers) <= MAX_HEADERS:
-            super().on_header(name, value)
+            name = name.lower()
+            if name == b"expect" and value.lower() == b"100-continue":
+                self.expect_100_continue = True
+            self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """Serve the request, or have it wait for those before it. Reading goes on, because a client that hangs up is noticed by nothing else."""
+        """Serve the request, or have it wait for those before it, as uvicorn does, with a cycle of our own.
+
+        Reading goes on, because a client that hangs up is noticed by nothing else.
+        """
         self._in_head = False
         self._unfinished = 0
         if len(self.pipeline) >= MOST_WAITING:
             raise _TooMuch
-        super().on_headers_complete()
-        if self.pipeline:
-            self.flow.resume_reading()
+        parser, scope = self.parser, self.scope
+        version = parser.get_http_version()
+        scope["method"] = parser.get_method().decode("ascii")
+        if version != "1.1":
+            scope["http_version"] = version
+        if parser.should_upgrade() and self._should_upgrade():
+            return
+        url = httptools.parse_url(self.url)
+        raw_path = url.path
+        path = raw_path.decode("ascii")
+        scope["path"] = self.root_path + (unquote(path) if "%" in path else path)
+        scope["raw_path"] = self.root_path.encode("ascii") + raw_path if self.root_path else raw_path
+        scope["query_string"] = url.query or b""
+        before = self.cycle
+        self.cycle = Cycle(
+            scope=scope,
+            transport=self.transport,
+            flow=self.flow,
+            default_headers=self.server_state.default_headers,
+            expect_100_continue=self.expect_100_continue,
+            keep_alive=version != "1.0" and parser.should_keep_alive(),
+            on_response=self.on_response_complete,
+            logger=self.logger,
+            tasks=self.tasks,
+        )
+        if before is None or before.response_complete:
+            self._start_asgi_task(self.cycle, self.app)
+        else:
+            self.pipeline.appendleft((self.cycle, self.app))
 
     def on_body(self, body: bytes) -> None:
         """Pass a piece of the body on."""
@@ -87,6 +126,6 @@ class BoundedProtocol(HttpToolsProtocol):
         self._unfinished = 0
         super().on_message_complete()
 
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+    def _start_asgi_task(self, cycle: Cycle, app: Any) -> None:  # type: ignore[override]  # uvicorn names its own cycle
         self._served = cycle
-        super()._start_asgi_task(cycle, app)
+        cycle.start(self.loop, app)

@@ -7,7 +7,7 @@ The limits are our own; the rules are those of RFC 9112 (HTTP/1.1) 3.2, 6.1 and 
 import re
 
 from gateway.core.errors import Malformed
-from gateway.core.http.asgi import Scope
+from gateway.core.http.asgi import Scope, fields_of
 
 MAX_TARGET_BYTES = 8 * 1024
 MAX_HEADER_BYTES = 8 * 1024
@@ -17,6 +17,7 @@ MAX_HEADERS = 100
 
 _HOST = re.compile(rb"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _TARGET = re.compile(rb"[!-~]*")
+_NAME, _LENGTH, _ENCODING = b"host", b"content-length", b"transfer-encoding"
 _VERSIONS = frozenset({"1.0", "1.1"})
 
 
@@ -52,13 +53,9 @@ def head_error(scope: Scope) -> Malformed | None:
         return TargetTooLong()
     if len(headers) > MAX_HEADERS:
         return HeadersTooLarge()
-    total = 0
-    for name, value in headers:
-        size = len(name) + len(value)
-        total += size
-        if size > MAX_HEADER_BYTES:
-            return HeadersTooLarge()
-    if total > MAX_HEADERS_BYTES:
+    sizes = [len(name) + len(value) for name, value in headers]
+    total = sum(sizes)
+    if total > MAX_HEADER_BYTES and (total > MAX_HEADERS_BYTES or max(sizes) > MAX_HEADER_BYTES):
         return HeadersTooLarge()
     if scope["http_version"] not in _VERSIONS:
         return _malformed("Sentinel speaks HTTP/1.1.", "http_version")
@@ -69,22 +66,18 @@ def head_error(scope: Scope) -> Malformed | None:
 
 def _host_or_framing_error(scope: Scope, headers: list[tuple[bytes, bytes]]) -> Malformed | None:
     """An ambiguity about the request's host or about where its body ends."""
-    hosts: list[bytes] = []
-    lengths: list[bytes] = []
-    encodings: list[bytes] = []
-    for name, value in headers:
-        if name == b"host":
-            hosts.append(value)
-        elif name == b"content-length":
-            lengths.append(value)
-        elif name == b"transfer-encoding":
-            encodings.append(value)
-    if len(hosts) != 1 or _HOST.fullmatch(hosts[0]) is None:
+    fields = fields_of(scope)
+    names = [name for name, _ in headers] if len(fields) < len(headers) else ()
+    host, length, encoding = fields.get(_NAME), fields.get(_LENGTH), fields.get(_ENCODING)
+    if host is None or names.count(_NAME) > 1 or _HOST.fullmatch(host) is None:
         return _malformed("A request needs exactly one Host header, of the form host or host:port.", "host")
-    if len(lengths) > 1 or any(not length.isdigit() for length in lengths):
+    if length is not None and (names.count(_LENGTH) > 1 or not length.isdigit()):
         return _malformed("Content-Length must be sent only once and be a number.", "framing")
-    if encodings and (
-        len(encodings) > 1 or encodings[0].lower() != b"chunked" or lengths or scope["http_version"] == "1.0"
+    if encoding is not None and (
+        names.count(_ENCODING) > 1
+        or encoding.lower() != b"chunked"
+        or length is not None
+        or scope["http_version"] == "1.0"
     ):
         return _malformed("A request must have either one Content-Length or Transfer-Encoding: chunked.", "framing")
     return None

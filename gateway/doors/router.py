@@ -10,7 +10,7 @@ from typing import TypeAlias
 from gateway.aws.door.endpoint import AwsDoor
 from gateway.aws.door.request_head import is_form_upload
 from gateway.core.errors import LedgerUnavailable, Malformed
-from gateway.core.http.asgi import Receive, RequestBody, Scope, Send, inbound_of
+from gateway.core.http.asgi import Receive, RequestBody, Scope, Send, fields_of, inbound_of
 from gateway.core.http.body_budget import BodyBudget
 from gateway.core.ports import Clock
 from gateway.doors.api.problems import problem, status_of
@@ -83,7 +83,7 @@ class DoorRouter:
 
     def _is_form(self, scope: Scope) -> bool:
         """Whether the request is a browser form for a bucket, which is signed in its body."""
-        kind = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"content-type"), "")
+        kind = fields_of(scope).get(b"content-type", b"").decode("latin-1")
         return is_form_upload(scope["method"], kind, scope["path"], self._aws.hosts.of(scope))
 
     async def _turn_away(self, scope: Scope, receive: Receive, send: Send, malformed: Malformed) -> None:
@@ -110,9 +110,8 @@ def _is_below(path: str, door: str) -> bool:
 
 def signed_for_aws(scope: Scope) -> bool:
     """Whether the request has an AWS signature, valid or not, in its `Authorization` header or in its query."""
-    for name, value in scope["headers"]:
-        if name == b"authorization":
-            scheme: bytes = value.lstrip()[:5].upper()
-            return scheme.startswith((b"AWS4-", b"AWS "))
+    given = fields_of(scope).get(b"authorization")
+    if given is not None:
+        return given.lstrip()[:5].upper().startswith((b"AWS4-", b"AWS "))
     query: bytes = scope["query_string"]
     return b"X-Amz-Signature=" in query or b"X-Amz-Algorithm=" in query

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+from gateway.core.deadline import Deadline
 from gateway.doors.bounded_protocol import BoundedProtocol
 from gateway.doors.shutdown import Stopping
 
@@ -27,7 +28,8 @@ class TimeoutProtocol(BoundedProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._timeout: asyncio.TimerHandle | None = None
+        self._timeout: Deadline
+        self._idle: Deadline
         self._stalled: asyncio.TimerHandle | None = None
         self._in_body = False
         self._arrived = 0
@@ -35,11 +37,14 @@ class TimeoutProtocol(BoundedProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn declares it
         """Start the timeout for the first head."""
         super().connection_made(transport)
-        self._set_timeout(self.head_seconds)
+        self._timeout = Deadline(self.loop, self._time_out)
+        self._idle = Deadline(self.loop, self.timeout_keep_alive_handler)
+        self._timeout.set(self.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timeouts."""
-        self._set_timeout(None)
+        self._timeout.close()
+        self._idle.close()
         self._end_stall()
         super().connection_lost(exc)
 
@@ -64,12 +69,12 @@ class TimeoutProtocol(BoundedProtocol):
     def on_message_begin(self) -> None:
         """Start the timeout for the head of a later request; that of the first one started with the connection."""
         super().on_message_begin()
-        if self._timeout is None:
-            self._set_timeout(self.head_seconds)
+        if not self._timeout.running:
+            self._timeout.set(self.head_seconds)
 
     def on_headers_complete(self) -> None:
         """Start the timeout for the body."""
-        self._set_timeout(self.body_seconds)
+        self._timeout.set(self.body_seconds)
         self._in_body = True
         self._arrived = 0
         super().on_headers_complete()
@@ -81,20 +86,30 @@ class TimeoutProtocol(BoundedProtocol):
 
     def on_message_complete(self) -> None:
         """Cancel the timeout: the request is complete, and the time until the response is not the client's."""
-        self._set_timeout(None)
+        self._timeout.clear()
         self._in_body = False
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """As uvicorn: serve what waits, or else begin to count how long the connection is idle."""
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._idle.clear()
+            self._start_asgi_task(*self.pipeline.pop())
+        else:
+            self._idle.set(self.timeout_keep_alive)
+
+    def _unset_keepalive_if_required(self) -> None:
+        """What arrives ends the time of being idle, as in uvicorn."""
+        self._idle.clear()
 
     def _end_stall(self) -> None:
         if self._stalled is not None:
             self._stalled.cancel()
             self._stalled = None
-
-    def _set_timeout(self, seconds: float | None) -> None:
-        """Replace the current timeout; None: only cancel it."""
-        if self._timeout is not None:
-            self._timeout.cancel()
-        self._timeout = None if seconds is None else self.loop.call_later(seconds, self._time_out)
 
     def _time_out(self) -> None:
         """Send 408 if it is the answer to this request or to none; otherwise just close the connection."""
@@ -103,10 +118,10 @@ class TimeoutProtocol(BoundedProtocol):
         if self._in_body and (self.flow.read_paused or self._arrived >= self.body_seconds * self.body_rate):
             # The body keeps arriving, or waits until we read on.
             self._arrived = 0
-            self._set_timeout(self.body_seconds)
+            self._timeout.set(self.body_seconds)
             return
         if self._in_body:
-            answerable = self._served is self.cycle and not self.cycle.response_started
+            answerable = self.cycle is self._served and not (self.cycle is None or self.cycle.response_started)
         else:
             answerable = not self.owes_an_answer
         if answerable:

@@ -20,6 +20,8 @@ LITERAL_PATHS = frozenset({"s3", "s3express", "s3-outposts", "s3-object-lambda"}
 """Signing names of services whose path is signed as sent: not normalized and not encoded again."""
 
 _UNRESERVED_PATH = re.compile(r"[A-Za-z0-9/_.~-]*")
+_BLANKS = ("  ", "\t", ": ", " \n")
+"""What a block of headers has in it if one of its values has blanks to trim."""
 _UNRESERVED_QUERY = re.compile(r"[A-Za-z0-9_.~-]*")
 
 
@@ -78,7 +80,12 @@ def _encoded(text: str) -> str:
 
 def canonical_headers(headers: Mapping[str, Sequence[str]], signed: Sequence[str]) -> str:
     """The header block for the canonical request: values trimmed, runs of spaces reduced to one, repeated fields joined by commas."""
-    return "".join([f"{name}:{','.join(map(_trimmed, headers[name]))}\n" for name in signed])
+    block = "".join([f"{name}:{headers[name][0]}\n" for name in signed])
+    # Nearly always each is sent once and has no blank to trim. All values are looked at together: one by one they would take 3 µs.
+    plain = block.count("\n") == sum(map(len, map(headers.__getitem__, signed))) == len(signed)
+    if not plain or any(map(block.__contains__, _BLANKS)):
+        return "".join([f"{name}:{','.join(map(_trimmed, headers[name]))}\n" for name in signed])
+    return block
 
 
 def _trimmed(value: str) -> str:

@@ -30,8 +30,10 @@ from gateway.identity.signed_body import BodyCheck, PayloadKind, stated_payload
 MAX_EXPIRES = 604_800
 """The longest validity of a presigned request in seconds: seven days."""
 
-_CACHED_SIGNATURES = 256
-"""How many parsed signatures are cached. Authenticator, decoder and door each read the signature of the same request."""
+_CACHED = 256
+"""How many credentials, times and lists of signed headers are remembered: a client states the same ones again and again."""
+_FOUND = "sigv4"
+_FOUND_VALUES = "sigv4.values"
 DUMMY_SECRET = secrets.token_urlsafe(30)
 """Verified if the key is unknown. Random, so that nobody can sign with it and learn from the answer that a key is unknown."""
 _HASHED_PER_PARSED = 32
@@ -94,27 +96,26 @@ def read_signature(inbound: Inbound) -> Signature:
 
     Raises `errors.NotAuthenticated` if there is none, it uses another scheme, is malformed, or leaves out a header that must be signed.
     """
-    return _read(inbound.headers, inbound.query)
+    signature: Signature | None = inbound.found.get(_FOUND)
+    if signature is None:
+        signature = inbound.found[_FOUND] = _read(inbound)
+    return signature
 
 
-@lru_cache(_CACHED_SIGNATURES)
-def _read(fields: tuple[tuple[str, str], ...], query: str) -> Signature:
-    headers = _by_name(fields)
+def _read(inbound: Inbound) -> Signature:
+    headers, query = _values(inbound), inbound.query
     algorithm, credential, signed, value, timestamp, expires = _fields(query, headers)
     if algorithm != canonical.ALGORITHM:
         raise _incomplete(
             f"This gateway verifies {canonical.ALGORITHM}, not {algorithm[:40]!r}; set the client's signature version to s3v4 or v4."
         )
-    match = _CREDENTIAL.fullmatch(credential)
-    if match is None:
-        raise _incomplete("The credential must read key-id/date/region/service/aws4_request.")
-    access_key_id, date, region, service, terminator = match.groups()
+    access_key_id, date, region, service, terminator = _credential(credential)
     if _HEX64.fullmatch(value) is None:
         raise _incomplete("The signature must be 64 lower-case hex digits.")
     if terminator != canonical.TERMINATOR or timestamp[:8] != date:
         raise _mismatch("The credential's scope must end in aws4_request and name the day of X-Amz-Date.")
-    names = tuple(signed.split(";"))
-    _require_signed(names, tuple(name for name, _ in fields), expires is not None)
+    sent = tuple(headers) if len(headers) == len(inbound.headers) else tuple([name for name, _ in inbound.headers])
+    names = _require_signed(signed, sent, expires is not None)
     kind, stated = stated_payload(headers, service, presigned=expires is not None)
     return Signature(
         access_key_id=access_key_id,
@@ -138,7 +139,7 @@ def signature_for(inbound: Inbound, signature: Signature, *, secret: str, payloa
             inbound.path, literal=signature.service in canonical.LITERAL_PATHS, normalise=normalise
         ),
         query=canonical.canonical_query(inbound.query, without="X-Amz-Signature" if signature.presigned else ""),
-        headers=_by_name(inbound.headers),
+        headers=_values(inbound),
         signed=signature.signed_headers,
         payload=payload,
     )
@@ -344,9 +345,10 @@ def _query_form(query: str) -> tuple[str, str, str, str, str, timedelta]:
     return algorithm, credential, signed, value, date, timedelta(seconds=int(expires))
 
 
-@lru_cache(_CACHED_SIGNATURES)
-def _require_signed(names: tuple[str, ...], headers: tuple[str, ...], presigned: bool) -> None:
-    """Raise `errors.NotAuthenticated` unless the names of the signed headers are those that must be, given the names of all headers."""
+@lru_cache(_CACHED)
+def _require_signed(stated: str, headers: tuple[str, ...], presigned: bool) -> tuple[str, ...]:
+    """The names of the signed headers. Raises `errors.NotAuthenticated` unless they are those that must be, given the names of all headers."""
+    names = tuple(stated.split(";"))
     signed = frozenset(names)
     if list(names) != sorted(signed) or not signed <= set(headers):
         raise _mismatch("SignedHeaders must list headers that are present, lower-case, sorted, once each.")
@@ -357,6 +359,7 @@ def _require_signed(names: tuple[str, ...], headers: tuple[str, ...], presigned:
         raise _mismatch("The host header must be signed.")
     if headers.count("host") > 1:
         raise _incomplete("The request has more than one Host header.")
+    return names
 
 
 def _must_be_signed(name: str, *, presigned: bool) -> bool:
@@ -365,14 +368,28 @@ def _must_be_signed(name: str, *, presigned: bool) -> bool:
     return name == "content-type" and not presigned
 
 
-@lru_cache(_CACHED_SIGNATURES)
-def _by_name(headers: tuple[tuple[str, str], ...]) -> Mapping[str, Sequence[str]]:
-    named: dict[str, list[str]] = {}
-    for name, value in headers:
-        named.setdefault(name, []).append(value)
-    return named
+def _values(inbound: Inbound) -> Mapping[str, Sequence[str]]:
+    """The values of each header, in order."""
+    values: dict[str, Sequence[str]] | None = inbound.found.get(_FOUND_VALUES)
+    if values is None:
+        if len(inbound.by_name) == len(inbound.headers):
+            values = {name: (value,) for name, value in inbound.headers}
+        else:
+            values = {name: [each for other, each in inbound.headers if other == name] for name in inbound.by_name}
+        inbound.found[_FOUND_VALUES] = values
+    return values
 
 
+@lru_cache(_CACHED)
+def _credential(text: str) -> tuple[str, ...]:
+    """Key id, date, region, service and terminator. Raises `errors.NotAuthenticated`."""
+    match = _CREDENTIAL.fullmatch(text)
+    if match is None:
+        raise _incomplete("The credential must read key-id/date/region/service/aws4_request.")
+    return match.groups()
+
+
+@lru_cache(_CACHED)
 def _time(timestamp: str) -> datetime:
     if _TIMESTAMP.fullmatch(timestamp):
         try:

@@ -34,7 +34,7 @@ from gateway.core.errors import (
     TryLater,
 )
 from gateway.core.failpoints import Point, failpoint
-from gateway.core.model.caller import ActorKind, Caller, sender_of
+from gateway.core.model.caller import UNKNOWN, ActorKind, Caller, sender_of
 from gateway.core.model.facts import Facts, reach
 from gateway.core.model.ids import SESSION_KEY_PREFIX, STANDING_KEY_PREFIX, new_id
 from gateway.core.model.inbound import Inbound, Refusal, Upload, is_bound
@@ -197,7 +197,7 @@ class Pipeline:
             except TryLater as error:
                 await self._record_refusal(caller, request.call, error)
                 raise
-        return caller, replace(request, sender=sender_of(inbound))
+        return caller, request if request.sender is not UNKNOWN else replace(request, sender=sender_of(inbound))
 
     async def _in_account_of_plan(self, caller: Caller, request: Request) -> Request:
         """The request; in the session of a plan, its call goes to the account of the plan's stack."""
@@ -630,6 +630,8 @@ def _refuse_own_signatures(request: Request) -> None:
     key, so the call would fail there, after somebody approved it. A presigned URL of another call is a text like any other.
     Raises `errors.NotAllowed`.
     """
+    if not request.call.parameters:
+        return
     itself = f"Action={request.call.operation}&"
     if any(itself in text and _SIGNED_BY_US.search(text) for text in texts_in(request.call.parameters)):
         raise NotAllowed(

@@ -205,7 +205,7 @@ def _arm(spec: Spec, clock: Ahead) -> None:
         if point.name == spec.jump_at and point not in passed:
             clock.seconds += spec.jump
         if wanted is not None and point is wanted.point and (wanted.after is None or wanted.after in passed):
-            if point is Point.HALF_SENT:
+            if point in (Point.HALF_SENT, Point.HALF_ANSWERED):
                 transport, content = there
                 os.write(transport.get_extra_info("socket").fileno(), content[: len(content) // 2])
             os.kill(os.getpid(), signal.SIGKILL)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import cast
 
 from gateway.aws.client.http_reply import HttpReply
+from gateway.core.deadline import Deadline
 from gateway.core.failpoints import Point, failpoint
 from gateway.core.outbound.response import NoAnswer
 
@@ -23,6 +24,7 @@ class Connection(asyncio.Protocol):
         self._tell_lost = lost
         self._silence_seconds = silence_seconds
         self._transport: asyncio.Transport
+        self._deadline: Deadline
         self._reply: HttpReply | None = None
         self._writer: asyncio.Task[None] | None = None
         self._writable: asyncio.Future[None] | None = None
@@ -41,6 +43,7 @@ class Connection(asyncio.Protocol):
             has_body=has_body,
             set_reading=self._set_reading,
             abandon=self.close,
+            deadline=self._deadline,
             silence_seconds=self._silence_seconds,
         )
         failpoint(Point.CONNECTED)
@@ -102,6 +105,10 @@ class Connection(asyncio.Protocol):
         if not self._lost:
             self._idle(self)
 
+    def _fall_silent(self) -> None:
+        if self._reply is not None:
+            self._reply.fall_silent()
+
     def _stop_writing(self) -> None:
         if self._writer is not None and self._writer is not asyncio.current_task():
             self._writer.cancel()
@@ -121,6 +128,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport."""
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is one only in behaviour
+        self._deadline = Deadline(asyncio.get_running_loop(), self._fall_silent)
 
     def data_received(self, data: bytes) -> None:
         """Parse a part of the reply. Data that nobody asked for closes the connection."""
@@ -138,6 +146,7 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell the reply, and stop writing."""
         self._lost = True
+        self._deadline.close()
         self._tell_lost(self)
         if self._reply is not None:
             self._reply.end(exc)

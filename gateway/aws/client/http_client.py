@@ -16,7 +16,6 @@ _WITHOUT_LENGTH = frozenset({"GET", "HEAD"})
 """Methods that state no length of an empty body."""
 _TARGET = re.compile(r"/[!-~]*")
 _METHOD = re.compile(r"[A-Z]{1,10}")
-_BREAK = re.compile(r"[\r\n\0]")
 _LENGTH = "content-length"
 
 
@@ -30,7 +29,7 @@ def head_bytes(
     if _METHOD.fullmatch(method) is None or _TARGET.fullmatch(target) is None:
         raise ValueError("the method or the target is not one of HTTP")
     lines = [f"{name}: {value}" for name, value in headers]
-    names = {name for name, _ in headers}
+    names = dict(headers)
     if "host" not in names:
         lines.append(f"host: {origin.partition('//')[2]}")
     if _LENGTH not in names:
@@ -38,9 +37,11 @@ def head_bytes(
             lines.append("transfer-encoding: chunked")
         elif body or method not in _WITHOUT_LENGTH:
             lines.append(f"{_LENGTH}: {len(body)}")
-    if any(map(_BREAK.search, lines)):
+    text = "\r\n".join((f"{method} {target} HTTP/1.1", *lines, "", ""))
+    breaks = len(lines) + 2
+    if text.count("\r") != breaks or text.count("\n") != breaks or "\0" in text:
         raise ValueError("a header has a line break")
-    return "\r\n".join((f"{method} {target} HTTP/1.1", *lines, "", "")).encode("latin-1")
+    return text.encode("latin-1")
 
 
 def is_chunked(headers: Sequence[tuple[str, str]]) -> bool:
@@ -116,13 +117,14 @@ class Client:
         whole = body if isinstance(body, bytes) and len(body) <= _IN_ONE_PIECE else b""
         reply = connection.send(head + whole, has_body=method != "HEAD")
         try:
-            arrival: Awaitable[None]
-            if not isinstance(body, bytes):
-                arrival = await _sent(reply, connection.send_parts(body, chunked=is_chunked(headers)))
-            elif body and not whole:
-                arrival = await _sent(reply, connection.send_parts(in_pieces(body, _IN_ONE_PIECE), chunked=False))
+            if whole or body == b"":
+                await reply.arrive(self._reply_seconds)
+                return reply
+            if isinstance(body, bytes):
+                writer = connection.send_parts(in_pieces(body, _IN_ONE_PIECE), chunked=False)
             else:
-                arrival = reply.arrive()
+                writer = connection.send_parts(body, chunked=is_chunked(headers))
+            arrival = await _sent(reply, writer)
             async with asyncio.timeout(self._reply_seconds):
                 await arrival
         except TimeoutError as error:

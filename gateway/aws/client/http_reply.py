@@ -9,6 +9,7 @@ from typing import Final
 
 import httptools
 
+from gateway.core.deadline import Deadline
 from gateway.core.failpoints import Point, failpoint
 from gateway.core.outbound.response import NoAnswer
 
@@ -31,11 +32,12 @@ class HttpReply:
         has_body: bool,
         set_reading: Callable[[bool], None],
         abandon: Callable[[], None],
+        deadline: Deadline,
         silence_seconds: float,
     ) -> None:
         """`has_body` is false for the reply to a HEAD. `set_reading` stops and resumes the connection; `abandon` closes it.
 
-        `silence_seconds`: how long to wait for the next byte of a body.
+        `deadline` is the connection's, and calls `fall_silent`. `silence_seconds`: how long to wait for the next byte of a body.
         """
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
@@ -48,6 +50,7 @@ class HttpReply:
         self._has_body = has_body
         self._set_reading = set_reading
         self._abandon = abandon
+        self._deadline = deadline
         self._silence_seconds = silence_seconds
         self._parser = httptools.HttpResponseParser(self)
         self._head_bytes = 0
@@ -60,10 +63,15 @@ class HttpReply:
 
     # What the reader calls.
 
-    async def arrive(self) -> None:
-        """Wait for the head, without a limit: the request may still be on its way. Raises `NoAnswer`."""
-        while not self._head_arrived:
-            await self._more()
+    async def arrive(self, within: float | None = None) -> None:
+        """Wait for the head, so many seconds at most; None: without a limit, as the request may still be on its way. Raises `NoAnswer`."""
+        if within is not None:
+            self._deadline.set(within)
+        try:
+            while not self._head_arrived:
+                await self._more()
+        finally:
+            self._deadline.clear()
 
     async def parts(self) -> AsyncIterator[bytes]:
         """The body in pieces, as they arrive and not decompressed. Raises `NoAnswer` if it ends early, or stops without an end."""
@@ -73,11 +81,11 @@ class HttpReply:
             elif self.complete:
                 return
             else:
-                timer = asyncio.get_running_loop().call_later(self._silence_seconds, self._fall_silent)
+                self._deadline.set(self._silence_seconds)
                 try:
                     await self._more()
                 finally:
-                    timer.cancel()
+                    self._deadline.clear()
 
     async def read(self) -> bytes:
         """The whole body. Raises `NoAnswer`."""
@@ -105,12 +113,14 @@ class HttpReply:
         self._waiter = asyncio.get_running_loop().create_future()
         return self._waiter
 
-    def _fall_silent(self) -> None:
-        if not self.complete and self._error is None:
-            self._error = NoAnswer(f"no more of the reply in {self._silence_seconds:g} seconds")
-            self._wake()
-
     # What the connection calls.
+
+    def fall_silent(self) -> None:
+        """Nothing arrived in time."""
+        if not self.complete and self._error is None:
+            limit = f"no more of the reply in {self._silence_seconds:g} seconds"
+            self._error = NoAnswer(limit if self._head_arrived else "no reply in time")
+            self._wake()
 
     def feed(self, data: bytes) -> None:
         """Parse what arrived. Raises `NoAnswer` if it is no reply."""

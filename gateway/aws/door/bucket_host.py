@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from gateway.core.http.asgi import Scope
+from gateway.core.http.asgi import Scope, fields_of
 from gateway.core.outbound.addresses import is_address
 
 LOCAL_NAMES = ("localhost", "s3.localhost")
@@ -40,11 +40,10 @@ class BucketHosts:
 
     def of(self, scope: Scope) -> str | None:
         """The bucket that the request's `Host` names, not validated: empty if it names none, None if it is a host of AWS without S3's buckets."""
-        host = next((value for name, value in scope["headers"] if name == b"host"), b"")
-        return self._known(host.decode("latin-1"))
+        return self._known(fields_of(scope).get(b"host", b""))
 
-    def _bucket(self, host: str) -> str | None:
-        name = host.partition(":")[0].lower().removesuffix(".")
+    def _bucket(self, host: bytes) -> str | None:
+        name = host.decode("latin-1").partition(":")[0].lower().removesuffix(".")
         if name in self._names:
             return ""
         if suffix := next((each for each in self._suffixes if name.endswith(each)), ""):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from gateway.aws.door.advice import unsigned_payload_advice
@@ -17,7 +17,7 @@ from gateway.aws.models.routing_index import Protocol, RoutingIndex, Service
 from gateway.core.errors import Malformed, SentinelError
 from gateway.core.http.motive_syntax import INTENT_HEADER, MOTIVATION_HEADER, read_motive
 from gateway.core.http.strict_parsers import cbor_value, form, gunzipped, json_value, unique
-from gateway.core.model.caller import Caller, account_of
+from gateway.core.model.caller import UNKNOWN, Caller, Sender, account_of, sender_of
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Motive
 from gateway.core.model.mutation import Call, CallClass
@@ -83,7 +83,7 @@ class AwsDecoder:
                 _check_payload(inbound, head)
             parameters = await self._parameters(inbound, head, routed, fields)
         call = self._call(head, routed, parameters, caller)
-        return _request(head, call, class_of_call(call, call_class), caller)
+        return _request(head, call, class_of_call(call, call_class), caller, sender_of(inbound))
 
     def uploads_object(self, inbound: Inbound) -> bool:
         """Whether the request uploads the body of an S3 object, told by its head alone. Such a body is streamed, not parsed."""
@@ -231,13 +231,14 @@ class AwsDecoder:
             raise Malformed(region_refused(region, self._regions), aws_code="AccessDenied", code="region")
 
 
-def _request(head: RequestHead, call: Call, call_class: CallClass, caller: Caller) -> Request:
+def _request(head: RequestHead, call: Call, call_class: CallClass, caller: Caller, sender: Sender = UNKNOWN) -> Request:
     return Request(
         call=call,
         call_class=call_class,
         motive=motive_of_head(head),
         idempotency_key=_idempotency_key(head, caller),
         signature=head.signature,
+        sender=sender,
     )
 
 
@@ -360,7 +361,7 @@ def motive_of_head(head: RequestHead) -> Motive | None:
     Raises `errors.Malformed` for an incomplete motive, for an unknown `x-sentinel-` header (a misspelled header must not lose the motive)
     and for a header that the signature does not cover, because an intermediary could have added it.
     """
-    given = {name for name in head.headers if name.startswith(_PREFIX)}
+    given = _own_names(tuple(head.headers))
     if not given:
         return None
     if unknown := given - _KNOWN:
@@ -370,6 +371,12 @@ def motive_of_head(head: RequestHead) -> Motive | None:
     if missing := _KNOWN - given:
         _refuse_motive(f"A motive is stated in two headers, and {min(missing)} is missing.")
     return read_motive(head.headers[INTENT_HEADER], head.headers[MOTIVATION_HEADER])
+
+
+@lru_cache(maxsize=256)
+def _own_names(names: tuple[str, ...]) -> frozenset[str]:
+    """The names that are Sentinel's own: requests of one client have the same."""
+    return frozenset([name for name in names if name.startswith(_PREFIX)])
 
 
 def _refuse_motive(reason: str) -> None:

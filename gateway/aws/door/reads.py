@@ -5,14 +5,14 @@ A request is read completely first (the signature covers the body, and the door'
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote
 
 from gateway.aws.door.urls import ReplyUrls, with_aws_queue_url
 from gateway.core.errors import Malformed, UpstreamUnavailable
-from gateway.core.http.asgi import Receive, Send
+from gateway.core.http.asgi import BODY_FOLLOWS, Receive, Send
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Call
@@ -102,6 +102,7 @@ class Reads:
         self._upstream = upstream
         self._urls = urls
         self._stands = stands
+        self._patience = _Patience()
 
     async def forward(
         self,
@@ -133,6 +134,7 @@ class Reads:
         rewrites = self._urls if self._urls is not None and self._urls.concerns(call, inbound) else None
         headers = forwarded_headers(inbound.headers)
         opened = await _while_there(
+            self._patience,
             receive,
             self._upstream.open(
                 call,
@@ -183,11 +185,12 @@ async def rewritten(response: ReadResponse, urls: ReplyUrls, call: Call, inbound
 
 def forwarded_headers(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The client's headers that are forwarded to AWS: not its signature, not Sentinel's own headers, not those of the connection."""
-    return [
-        (name, value)
-        for name, value in headers
-        if name in _FORWARDED or (name.startswith(("x-amz", "amz-sdk-")) and name not in _REPLACED)
-    ]
+    return [each for each in headers if _is_forwarded(each[0])]
+
+
+@lru_cache(maxsize=1024)
+def _is_forwarded(name: str) -> bool:
+    return name in _FORWARDED or (name.startswith(("x-amz", "amz-sdk-")) and name not in _REPLACED)
 
 
 def without_signature(target: str) -> str:
@@ -208,18 +211,47 @@ async def send_reply(
 ) -> None:
     """Send AWS's reply: in one piece if it is short, else piece by piece as long as `stands` says so. Raises as `Reads.forward`."""
     headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_RETURNED]
-    start = {"type": "http.response.start", "status": response.status, "headers": headers}
+    start: dict[str, Any] = {"type": "http.response.start", "status": response.status, "headers": headers}
     if response.length is not None and response.length <= MAX_BUFFERED_BYTES:
         body = await response.read()
-        await send(start)
+        await send({**start, BODY_FOLLOWS: True})
         await send({"type": "http.response.body", "body": body})
         return
     await send(start)
     await _stream(receive, send, response, stands)
 
 
+class _Patience:
+    """Begins the watches of reads that AWS has not answered within `PATIENCE_SECONDS`. One timer is enough for them: all wait as long."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[_Watch, float] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, watch: "_Watch") -> None:
+        """Begin it then, unless it is removed before."""
+        loop = asyncio.get_running_loop()
+        self._waiting[watch] = loop.time() + PATIENCE_SECONDS
+        if self._timer is None:
+            self._timer = loop.call_later(PATIENCE_SECONDS, self._look, loop)
+
+    def remove(self, watch: "_Watch") -> None:
+        """AWS has answered, or the read has ended otherwise."""
+        self._waiting.pop(watch, None)
+        watch.end()
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        for watch, at in list(self._waiting.items()):
+            if (left := at - loop.time()) > 0:
+                self._timer = loop.call_later(left, self._look, loop)
+                return
+            del self._waiting[watch]
+            watch.begin()
+
+
 class _Watch:
-    """Ends the current task's wait for AWS when its client hangs up. A timer begins it, so a reply that comes soon costs only that."""
+    """Ends the current task's wait for AWS when its client hangs up, from when it is begun: a reply that comes soon costs nothing."""
 
     __slots__ = ("_receive", "_task", "_watching", "gone")
 
@@ -246,10 +278,12 @@ class _Watch:
         return self.gone and self._task is not None and self._task.uncancel() == 0
 
 
-async def _while_there(receive: Receive, opening: Coroutine[Any, Any, ReadResponse]) -> ReadResponse:
+async def _while_there(
+    patience: _Patience, receive: Receive, opening: Coroutine[Any, Any, ReadResponse]
+) -> ReadResponse:
     """What `opening` returns; it is ended if the client hangs up meanwhile. Raises `errors.UpstreamUnavailable` then."""
     watch = _Watch(receive)
-    timer = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, watch.begin)
+    patience.add(watch)
     try:
         return await opening
     except asyncio.CancelledError as error:
@@ -257,8 +291,7 @@ async def _while_there(receive: Receive, opening: Coroutine[Any, Any, ReadRespon
             raise
         raise UpstreamUnavailable("The client hung up before AWS answered this read. Nothing was changed.") from error
     finally:
-        timer.cancel()
-        watch.end()
+        patience.remove(watch)
 
 
 async def _stream(receive: Receive, send: Send, response: ReadResponse, stands: Callable[[], Awaitable[bool]]) -> None:

@@ -7,6 +7,7 @@ here, before routing.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from gateway.core.errors import Malformed
 from gateway.core.http.strict_parsers import pairs
@@ -39,6 +40,10 @@ _OVERRIDES = frozenset(
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH"})
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PATH = re.compile(r"[!-~]+")
+_PLAIN_PATH = re.compile(r"/[A-Za-z0-9/_~-]*")
+"""A path with nothing but doubled slashes that could be read in two ways, as most have: nothing more is looked for in it."""
+_REMEMBERED = 256
+"""Credential scopes and lists of signed headers that are remembered: clients state the same ones again and again."""
 _CREDENTIAL = re.compile(r"Credential=([^,\s]+)")
 _SCOPE_PARTS = 5
 _SERVICE_PREFIX = "/_svc/"
@@ -86,16 +91,22 @@ class RequestHead:
     @property
     def content_type(self) -> str:
         """Media type without parameters, in lower case; empty if there is none."""
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        return media_type(self.headers.get("content-type", ""))
+
+
+@lru_cache(_REMEMBERED)
+def media_type(content_type: str) -> str:
+    """The media type of a content type, without parameters and in lower case."""
+    return content_type.partition(";")[0].strip().lower()
 
 
 def head_of(inbound: Inbound) -> RequestHead:
     """The validated head. Raises `errors.Malformed`, and `errors.NotAuthenticated` if the request has no readable signature."""
-    headers, repeated = _headers(inbound.headers)
+    headers, repeated = _headers(inbound)
     signature = read_signature(inbound)
     service, target = target_of(inbound, signature.service)
     path, _, query = target.partition("?")
-    scope = CredentialScope(region=signature.region, signing=signature.service)
+    scope = _scope(signature.region, signature.service)
     _check_method(inbound.method)
     _check_path(path, literal=scope.signing in LITERAL_PATHS)
     return RequestHead(
@@ -104,7 +115,7 @@ def head_of(inbound: Inbound) -> RequestHead:
         query=tuple(pair for pair in pairs(query, where="query") if pair[0] not in AUTH_PARAMETERS) if query else (),
         headers=headers,
         repeated=repeated,
-        signed=frozenset(signature.signed_headers),
+        signed=_set_of(signature.signed_headers),
         scope=scope,
         payload=signature.payload_kind,
         service=service,
@@ -141,7 +152,7 @@ def require_bucket(inbound: Inbound) -> str:
 
 def is_form_upload(method: str, content_type: str, path: str, bucket: str | None = "") -> bool:
     """Whether a request without a signature in header or query is a browser form for a bucket, which its path or its host names."""
-    if method != "POST" or content_type.partition(";")[0].strip().lower() != _FORM:
+    if method != "POST" or media_type(content_type) != _FORM:
         return False
     named = path.strip("/")
     return named != "" and "/" not in named if bucket == "" else named == ""
@@ -175,26 +186,35 @@ def scope_of(inbound: Inbound) -> CredentialScope | None:
     return CredentialScope(region=parts[-3], signing=parts[-2])
 
 
-def _headers(fields: tuple[tuple[str, str], ...]) -> tuple[dict[str, str], frozenset[str]]:
-    headers = dict(fields)
-    repeated: set[str] = set()
-    if len(headers) < len(fields):
-        headers = dict(reversed(fields))  # the first one counts
-        names = [name for name, _ in fields]
-        repeated = {name for name in headers if names.count(name) > 1}
+@lru_cache(_REMEMBERED)
+def _scope(region: str, signing: str) -> CredentialScope:
+    return CredentialScope(region=region, signing=signing)
+
+
+@lru_cache(_REMEMBERED)
+def _set_of(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(names)
+
+
+def _headers(inbound: Inbound) -> tuple[Mapping[str, str], frozenset[str]]:
+    headers = inbound.by_name
+    repeated: frozenset[str] = frozenset()
+    if len(headers) < len(inbound.headers):
+        names = [name for name, _ in inbound.headers]
+        repeated = frozenset([name for name in headers if names.count(name) > 1])
     if twice := repeated & _ONCE:
         raise Malformed(
             f"The header {min(twice)} was sent more than once, so its value is ambiguous.",
             aws_code="InvalidRequest",
             code="duplicate_header",
         )
-    if override := _OVERRIDES & headers.keys():
+    if not _OVERRIDES.isdisjoint(headers):
         raise Malformed(
-            f"The header {min(override)} would change the meaning of the request, so it is not accepted.",
+            f"The header {min(_OVERRIDES & headers.keys())} would change the meaning of the request, so it is not accepted.",
             aws_code="InvalidRequest",
             code="method_override",
         )
-    return headers, frozenset(repeated)
+    return headers, repeated
 
 
 def _check_method(method: str) -> None:
@@ -204,6 +224,8 @@ def _check_method(method: str) -> None:
 
 def _check_path(path: str, *, literal: bool) -> None:
     """Refuse an ambiguous path. `literal` (S3): dots and double slashes are part of the key; elsewhere a server may resolve them."""
+    if _PLAIN_PATH.fullmatch(path) and "//" not in path:
+        return
     if not path.startswith("/") or not _PATH.fullmatch(path):
         raise Malformed(
             "The request target must be an absolute path in ASCII, percent-encoded where it must be.",

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from xml.sax.saxutils import escape, unescape
@@ -123,6 +124,7 @@ class ReplyUrls:
         return f"{inbound.scheme}://{host[len(named) :] if host.lower().startswith(named) else host}"
 
 
+@lru_cache(maxsize=1024)
 def through(value: str, origin: str) -> str:
     """A URL or host of AWS as one of the gateway: a queue keeps its path, a bucket in the host becomes the first part of the path.
 

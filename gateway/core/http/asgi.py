@@ -1,10 +1,9 @@
 """Converts an ASGI scope to an `Inbound`, reads its body up to a limit, and sends complete responses."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, TypeAlias
 
 from gateway.core.errors import BodyTooLarge, Malformed
-from gateway.core.failpoints import Point, failpoint
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Door
 from gateway.core.ports import Clock
@@ -14,8 +13,11 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
+BODY_FOLLOWS = "sentinel.body_follows"
+"""A member of the start of a response whose body is sent at once: our server writes both together, every other ignores it."""
 _DOOR = "sentinel.door"
-"""A member of a scope that only this process can set: no header becomes one."""
+_FIELDS = "sentinel.fields"
+"""Members of a scope that only this process can set: no header becomes one."""
 _DIGITS = 19
 """A longer Content-Length is no length; the server itself refuses it."""
 
@@ -124,10 +126,17 @@ class RequestBody:
 
 def declared_length(scope: Scope) -> int:
     """The Content-Length of a request whose head was checked; 0 if it states none."""
-    for name, value in scope["headers"]:
-        if name == b"content-length" and len(value) < _DIGITS:
-            return int(value)
-    return 0
+    length = fields_of(scope).get(b"content-length", b"")
+    return int(length) if 0 < len(length) < _DIGITS else 0
+
+
+def fields_of(scope: Scope) -> Mapping[bytes, bytes]:
+    """The headers of a request by name, the first one if it was sent more than once. Kept in the scope: each step looks at some."""
+    headers = scope["headers"]
+    kept: tuple[object, Mapping[bytes, bytes]] | None = scope.get(_FIELDS)
+    if kept is None or kept[0] is not headers:  # a copy of a scope may have other headers
+        kept = scope[_FIELDS] = headers, dict(reversed(headers))
+    return kept[1]
 
 
 def inbound_of(scope: Scope, body: RequestBody, clock: Clock, bucket: str | None = "") -> Inbound:
@@ -151,6 +160,5 @@ def inbound_of(scope: Scope, body: RequestBody, clock: Clock, bucket: str | None
 async def send_response(send: Send, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
     """Send one complete response."""
     raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-    await send({"type": "http.response.start", "status": status, "headers": raw})
-    failpoint(Point.HALF_ANSWERED)
+    await send({"type": "http.response.start", "status": status, "headers": raw, BODY_FOLLOWS: True})
     await send({"type": "http.response.body", "body": body})

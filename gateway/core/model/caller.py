@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from gateway.core.model.ids import is_session_key
@@ -115,7 +116,12 @@ UNKNOWN: Final = Sender()
 
 def sender_of(inbound: Inbound) -> Sender:
     """The sender of a request."""
-    return Sender(peer=inbound.peer, user_agent=_printable(inbound.header("user-agent") or ""))
+    return _sender(inbound.peer, inbound.header("user-agent") or "")
+
+
+@lru_cache(maxsize=256)
+def _sender(peer: str, user_agent: str) -> Sender:
+    return Sender(peer=peer, user_agent=_printable(user_agent))
 
 
 def _printable(text: str) -> str:

@@ -1,15 +1,13 @@
 """A request as it arrived, the object body that it may carry, and its refusal before it became a mutation."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from gateway.core.errors import SentinelError
-from gateway.core.quick_init import quick_init
 
 
-@quick_init
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbound:
     """An HTTP request before parsing. Nothing in it can be trusted before authentication."""
@@ -33,27 +31,32 @@ class Inbound:
     """The S3 bucket that `Host` names, not validated; empty if it names none, None if it is a host of AWS without S3's buckets. It counts
     only for requests to S3."""
 
+    path: str = field(init=False, compare=False)
+    """The path without the query, not decoded."""
+    query: str = field(init=False, compare=False)
+    """The query without the `?`, not decoded; empty if there is none."""
+    by_name: Mapping[str, str] = field(init=False, compare=False, repr=False)
+    """The headers by name; the first one if it was sent more than once."""
+    found: dict[str, Any] = field(init=False, compare=False, repr=False)
+    """What was found out from the fields above and is asked for again, by a name of who did. A read asks for its signature five times."""
+
+    def __post_init__(self) -> None:
+        """Take apart once what each step of a request looks at."""
+        path, _, query = self.target.partition("?")
+        put = object.__setattr__
+        put(self, "path", path)
+        put(self, "query", query)
+        put(self, "by_name", dict(reversed(self.headers)))
+        put(self, "found", {})
+
     def header(self, name: str) -> str | None:
         """The value of the header `name` (lower case); None if absent, the first if it was sent more than once."""
-        for key, value in self.headers:
-            if key == name:
-                return value
-        return None
+        return self.by_name.get(name)
 
     def only_header(self, name: str) -> str:
         """The value of the header `name` (lower case) without blanks around it; empty if it was not sent exactly once."""
         values = [value.strip() for key, value in self.headers if key == name]
         return values[0] if len(values) == 1 else ""
-
-    @property
-    def path(self) -> str:
-        """The path without the query, not decoded."""
-        return self.target.partition("?")[0]
-
-    @property
-    def query(self) -> str:
-        """The query without the `?`, not decoded; empty if there is none."""
-        return self.target.partition("?")[2]
 
 
 class Upload(Protocol):

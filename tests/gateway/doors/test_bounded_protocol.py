@@ -16,6 +16,10 @@ GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"
 
 
+LARGE = 100_000
+"""Bytes of a response that is not copied to be written with its head."""
+
+
 class Application:
     """Answers when it is told to; keeps the scopes, and which requests were told that the client hung up."""
 
@@ -30,6 +34,11 @@ class Application:
         self.scopes.append(scope)
         while (message := await receive())["type"] == "http.request" and message["more_body"]:
             pass
+        if scope["path"] == "/large":
+            await send_response(send, 200, [("content-length", str(LARGE))], bytes(LARGE))
+            return
+        if scope["path"] == "/begun":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
         if scope["path"] == "/stream":
             while (await receive())["type"] != "http.disconnect":
                 pass
@@ -44,12 +53,14 @@ class Transport:
 
     def __init__(self) -> None:
         self.written = b""
+        self.writes = 0
         self.closed = False
         self.reading = True
 
     def write(self, data: bytes) -> None:
         """Keep it."""
         self.written += data
+        self.writes += 1
 
     def close(self) -> None:
         """Note it."""
@@ -202,3 +213,44 @@ async def test_a_stream_hears_that_its_client_hung_up_whatever_waits_behind_it(b
         await asyncio.sleep(0)
     assert application.left == ["/stream"]
     assert len(application.scopes) == 1
+
+
+@pytest.mark.parametrize(("path", "writes"), [(b"/", 1), (b"/large", 2)])
+async def test_a_short_response_is_written_with_its_head_at_once(path: bytes, writes: int) -> None:
+    protocol, transport = opened(Application(at_once=True))
+    protocol.data_received(GET.replace(b"/ ", path + b" ", 1))
+    await until(lambda: protocol.cycle and protocol.cycle.response_complete)
+    assert transport.writes == writes
+    head, _, body = transport.written.partition(b"\r\n\r\n")
+    assert f"content-length: {len(body)}".encode() in head
+
+
+async def test_the_head_of_a_response_whose_body_comes_later_is_written_at_once() -> None:
+    application = Application()
+    protocol, transport = opened(application)
+    protocol.data_received(GET.replace(b"/ ", b"/begun ", 1))
+    await until(lambda: transport.written)
+    assert transport.written.startswith(b"HTTP/1.1 200 OK\r\n")
+    protocol.connection_lost(None)
+
+
+async def test_a_task_that_ends_is_not_waited_for() -> None:
+    """The server waits for the tasks when it stops."""
+    protocol, transport = opened(Application(at_once=True))
+    protocol.data_received(GET)
+    assert len(protocol.tasks) == 1
+    await until(lambda: transport.written)
+    assert not protocol.tasks
+
+
+@pytest.mark.parametrize(
+    "header", [(b"x\r\ny", b"a"), (b"x", b"a\r\nset-cookie: b"), (b"x", b"a\0")], ids=["name", "value", "null"]
+)
+async def test_a_header_with_a_line_break_is_never_written(header: tuple[bytes, bytes]) -> None:
+    async def application(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [header]})
+
+    protocol, transport = opened(application)  # type: ignore[arg-type]
+    protocol.data_received(GET)
+    await until(lambda: transport.closed)
+    assert transport.written == b""

@@ -27,6 +27,10 @@ class Timers:
         self._now = 0.0
         self._due: list[tuple[float, Callable[[], object], Mock]] = []
 
+    def time(self) -> float:
+        """As of an event loop."""
+        return self._now
+
     def call_later(self, seconds: float, callback: Callable[..., object], *arguments: object) -> Mock:
         """As of an event loop."""
         handle = Mock(spec=["cancel"])
@@ -56,7 +60,7 @@ class Hasty(TimeoutProtocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         real, timers = self.loop, self.timers
-        self.loop = Mock(wraps=real, call_later=timers.call_later)
+        self.loop = Mock(wraps=real, call_later=timers.call_later, time=timers.time)
 
     def data_received(self, data: bytes) -> None:
         """Count, so that a test can wait until what it sent has arrived."""

@@ -1,12 +1,25 @@
 """A reply is the same however its bytes are cut, and what is no whole reply is never taken for one."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from gateway.aws.client.http_reply import MAX_HEAD_BYTES, MAX_WAITING_BYTES, HttpReply
+from gateway.core.deadline import Deadline
 from gateway.core.outbound.response import NoAnswer
+
+
+class Loop:
+    """The running event loop, which not every test has."""
+
+    def time(self) -> float:
+        """As of an event loop."""
+        return asyncio.get_running_loop().time()
+
+    def call_later(self, delay: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
+        """As of an event loop."""
+        return asyncio.get_running_loop().call_later(delay, callback)
 
 
 class Line:
@@ -16,8 +29,15 @@ class Line:
         self.reading: list[bool] = []
         self.abandoned = 0
         self.reply = HttpReply(
-            has_body=has_body, set_reading=self.reading.append, abandon=self._abandon, silence_seconds=silence_seconds
+            has_body=has_body,
+            set_reading=self.reading.append,
+            abandon=self._abandon,
+            deadline=Deadline(Loop(), self._fall_silent),
+            silence_seconds=silence_seconds,
         )
+
+    def _fall_silent(self) -> None:
+        self.reply.fall_silent()
 
     def _abandon(self) -> None:
         self.abandoned += 1

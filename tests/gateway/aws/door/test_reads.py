@@ -10,6 +10,7 @@ import pytest
 
 from gateway.aws.door.reads import MAX_BUFFERED_BYTES, KeyStands, Reads, forwarded_headers, without_signature
 from gateway.core.errors import Malformed, UpstreamUnavailable
+from gateway.core.http.asgi import BODY_FOLLOWS
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Call
@@ -142,6 +143,7 @@ async def test_a_small_reply_is_sent_in_one_piece_and_as_it_came() -> None:
         "type": "http.response.start",
         "status": 200,
         "headers": [(b"Content-Type", b"x/y"), (b"x-amzn-RequestId", b"r")],
+        BODY_FOLLOWS: True,
     }
     assert body == {"type": "http.response.body", "body": b"{}"}
     assert upstream.asked["payload"] == sha256(b'{"a":1}').hexdigest()

@@ -6,6 +6,7 @@ import pytest
 
 from gateway.core.errors import BodyTooLarge, Malformed
 from gateway.core.http.asgi import (
+    BODY_FOLLOWS,
     Message,
     RequestBody,
     Scope,
@@ -126,5 +127,6 @@ async def test_an_answer_is_two_messages() -> None:
         sent.append(message)
 
     await send_response(send, 403, [("X-Some", "thing")], b"no")
-    assert sent[0] == {"type": "http.response.start", "status": 403, "headers": [(b"x-some", b"thing")]}
+    head = {"type": "http.response.start", "status": 403, "headers": [(b"x-some", b"thing")]}
+    assert sent[0] == {**head, BODY_FOLLOWS: True}
     assert sent[1]["body"] == b"no"
