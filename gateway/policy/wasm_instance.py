@@ -62,6 +62,15 @@ long as a small policy, and one result 15 more calls of Python.
 """
 
 
+class _Nothing:
+    """The type of a function that takes and returns nothing, as far as a call asks for it."""
+
+    params = results = ()
+
+
+_NOTHING = _Nothing()
+
+
 class PolicyAborted(Exception):
     """The policy called `opa_abort`, e.g. because its memory was full or two rules conflict."""
 
@@ -157,7 +166,10 @@ class WasmInstance:
         linker.define(self._store, "env", "memory", self._memory)
         linker.define(self._store, "policy", "opa_eval", _function(self._exports, "opa_eval"))
         instance = linker.instantiate(self._store, wasmtime.Module(self._engine, text))
-        return _function(dict(instance.exports(self._store).items()), "eval")
+        shim = _function(dict(instance.exports(self._store).items()), "eval")
+        # A call asks for the type each time, which takes a dozen calls of Python, and the shim's is known: it takes and returns nothing.
+        setattr(shim, "type", lambda _store: _NOTHING)  # noqa: B010  a method of the library's class
+        return shim
 
     def _check_abi(self) -> None:
         version = tuple(self._global(name) for name in ("opa_wasm_abi_version", "opa_wasm_abi_minor_version"))
