@@ -124,6 +124,11 @@ class Target:
         )
 
 
+def _undeclared(resource_type: str, identity: Mapping[str, str]) -> str:
+    """What stands for the address of a resource that nothing declares."""
+    return f"{resource_type}{{{','.join(f'{key}={value}' for key, value in sorted(identity.items()))}}}"
+
+
 def _refuse_ambiguous(attribute: str, value: Json) -> None:
     """Raise `NotUnderstood` for a document that names a member twice: nobody knows which of the two AWS takes."""
     if isinstance(value, str):
@@ -173,7 +178,13 @@ class CallContext:
         """
         if not identity or not all(identity.values()):
             raise NotUnderstood(f"the call does not say which {resource_type}")
-        forms = (Twin(resource_type=resource_type), *TWINS.get(resource_type, ()))
+        twins = TWINS.get(resource_type)
+        if twins is None:  # as most types
+            address = self._located(resource_type, identity)
+            if address is None:
+                self._refuse_other_spelling((Twin(resource_type=resource_type),), identity)
+            return self._target(resource_type, identity, address)
+        forms = (Twin(resource_type=resource_type), *twins)
         located = [(form, self._located(form.resource_type, form.named(identity))) for form in forms]
         found = [(form, address) for form, address in located if address is not None]
         if len(found) > 1:
@@ -241,10 +252,9 @@ class CallContext:
 
     def _target(self, resource_type: str, identity: Mapping[str, str], address: str | None) -> Target:
         recorded = (self.inventory.recorded(address) if address else None) or {}
-        named = ",".join(f"{key}={value}" for key, value in sorted(identity.items()))
         return Target(
             resource_type=resource_type,
-            address=address or f"{resource_type}{{{named}}}",
+            address=address or _undeclared(resource_type, identity),
             identity=dict(identity),
             declared=address is not None,
             recorded=recorded,

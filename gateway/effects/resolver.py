@@ -158,8 +158,9 @@ class EffectResolver:
         if context.basis is not basis:
             context = replace(context, basis=basis)
         if row is not None:
-            effects = in_declared_form(context, _distinct(interpret(row, context)))
-            found = Explanation(effects=_distinct(effects), by_hand=True)
+            asked = _distinct(interpret(row, context))
+            effects = in_declared_form(context, asked)
+            found = Explanation(effects=effects if effects == asked else _distinct(effects), by_hand=True)
         else:
             found = self._by_derived_rows(context)
         implied = implied_effects(context, found.effects, claimed)
@@ -193,7 +194,8 @@ def _distinct(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
     """The effects without repetitions. Raises `NotUnderstood` if there are none, or if two contradict each other."""
     kept: dict[tuple[str, str], Effect] = {}
     for effect in effects:
-        if kept.setdefault((effect.address, effect.attribute), effect) != effect:
+        known = kept.setdefault((effect.address, effect.attribute), effect)
+        if known is not effect and known != effect:
             raise NotUnderstood(f"the call sets {effect.attribute} to two values")
     if not kept:
         raise NotUnderstood("the call changes nothing")

@@ -102,7 +102,7 @@ class OneStack(Stacks):
     """
 
     def __init__(self, stack: Stack, others: Stacks | None = None, beside: Collection[str] = ()) -> None:
-        super().__init__((), default_mode=stack.mode)
+        super().__init__((), default_mode=stack.mode, alone=stack)
         self._stack = stack
         self._others = others
         self._beside = frozenset(beside)
@@ -111,11 +111,6 @@ class OneStack(Stacks):
     def stack(self) -> Stack:
         """The stack, which nothing reloads."""
         return self._stack
-
-    @property
-    def all(self) -> tuple[Stack, ...]:
-        """The stack alone."""
-        return (self._stack,)
 
     @property
     def default_name(self) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -53,9 +53,9 @@ class _Loaded:
 class _Together:
     """The stacks of one version, and what follows from them alone: each change asks for it several times, and it is worked out once."""
 
-    def __init__(self, loaded: Sequence[_Loaded]) -> None:
+    def __init__(self, loaded: Sequence[_Loaded], stacks: Iterable[Stack]) -> None:
         self.loaded = tuple(loaded)
-        self.stacks = tuple(each.stack for each in self.loaded)
+        self.stacks = tuple(stacks)
 
     @cached_property
     def revision(self) -> str:
@@ -70,12 +70,25 @@ class _Together:
         return frozenset[str]().union(*(stack.places.accounts for stack in self.stacks))
 
 
+def _together(loaded: Sequence[_Loaded]) -> _Together:
+    return _Together(loaded, [each.stack for each in loaded])
+
+
 class Stacks:
     """All stacks. A reload replaces the whole set at once, so a snapshot stays one version."""
 
-    def __init__(self, loaded: _Together | Sequence[_Loaded], *, default_mode: Mode, default_region: str = "") -> None:
-        """Use `load` instead, which reads the stacks from disk."""
-        self._together = loaded if isinstance(loaded, _Together) else _Together(loaded)
+    def __init__(
+        self,
+        loaded: _Together | Sequence[_Loaded],
+        *,
+        default_mode: Mode,
+        default_region: str = "",
+        alone: Stack | None = None,
+    ) -> None:
+        """Use `load` instead, which reads the stacks from disk. `alone` is one that nothing reloads, in place of those."""
+        self._together = loaded if isinstance(loaded, _Together) else _together(loaded)
+        if alone is not None:
+            self._together = _Together((), [alone])
         self._default_region = default_region
         self._default_mode = default_mode
         self._reloading = threading.Lock()
@@ -306,7 +319,7 @@ class Stacks:
             fresh = [_reloaded(loaded, self._default_region) for loaded in self._together.loaded]
             changed = any(new is not old for new, old in zip(fresh, self._together.loaded, strict=True))
             if changed:
-                self._together = _Together(_with_shared(fresh))
+                self._together = _together(_with_shared(fresh))
         return changed
 
 
