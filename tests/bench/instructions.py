@@ -2,7 +2,7 @@
 
 `python -m tests.bench.instructions`; `--reads` for reads only, `--keep PREFIX` keeps callgrind's files of the last round. It needs valgrind. The gateway is
 a process of its own, counted only while it answers, after it has answered such calls before. What it does beside the requests rests meanwhile: it is
-done by the clock, so a slow run would count more of it.
+done by the clock, so a slow run would count more of it. That includes checkpoints, which are signed once a second.
 """
 
 import argparse
@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -18,6 +20,8 @@ from pathlib import Path
 from gateway.__main__ import main as sentinel
 from gateway.app import background
 from gateway.core.model.caller import ActorKind
+from gateway.ledger.chain import anchor
+from gateway.policy import engine
 from tests.bench import line, processes
 from tests.bench.figure import show
 from tests.bench.keepalive import Connection
@@ -61,6 +65,13 @@ def _rest() -> None:
 
     background.repeat = seldom
     background._RELOAD_SECONDS = _LONG
+    anchor.APART_SECONDS = _LONG  # type: ignore[misc]  # after the first one
+    poll = engine._poll
+
+    def seldom_polled(reloading: "weakref.ref[engine.ReloadingEngine]", stop: threading.Event, seconds: float) -> None:
+        poll(reloading, stop, max(seconds, _LONG))
+
+    engine._poll = seldom_polled
 
 
 def _count(name: str, pid: int, directory: Path, through: Connection, requests: Iterator[bytes]) -> None:

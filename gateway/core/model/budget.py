@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 from gateway.core.errors import BudgetSpent
@@ -33,12 +34,12 @@ class Charge:
     @property
     def span(self) -> timedelta:
         """How long the empty bucket takes to fill."""
-        return timedelta(seconds=self.seconds)
+        return _span(self.seconds)
 
     @property
     def weight(self) -> timedelta:
         """How much later the bucket is full because of this charge. Rounded down, so that `most` single charges always fit."""
-        return self.span * self.cost // self.most
+        return _weight(self.most, self.seconds, self.cost)
 
     def full_at(self, before: datetime | None, at: datetime) -> datetime:
         """When the bucket is full again after this charge, if it was to be so at `before`. Never later than an empty one."""
@@ -59,6 +60,17 @@ class Charge:
         if before is None or before <= at:
             return self.most
         return max(0, self.most - -(-(before - at) * self.most // self.span))
+
+
+# A decision asks a dozen times, and policies name few numbers: to remember these takes a third of the time of dividing times.
+@lru_cache(maxsize=256)
+def _span(seconds: int) -> timedelta:
+    return timedelta(seconds=seconds)
+
+
+@lru_cache(maxsize=1024)
+def _weight(most: int, seconds: int, cost: int) -> timedelta:
+    return _span(seconds) * cost // most
 
 
 Levels = Mapping[str, datetime]

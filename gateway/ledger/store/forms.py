@@ -9,7 +9,6 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -95,30 +94,85 @@ def whole(body: str, form: str | None, base: str | None) -> str:
 
     A body that does not fit them stays as it is; its hash then tells that something was changed.
     """
+    key = body[:_HEAD]
+    found = _fillers.get(key)
+    if found is None or found.form != form or found.base != base:
+        try:
+            found = _filler(form or "", base)
+        except (IndexError, ValueError):
+            return body
+        if len(_fillers) >= _REMEMBERED:
+            _fillers.clear()
+        if len(found.pattern) <= LARGEST:
+            _fillers[key] = found
+    values = body[_HEAD:]
+    if found.places * len(values) > _MOST_FILLED:
+        return body  # it would be larger than any body that is stored short
     try:
-        values = _filled(form or "", body[_HEAD:])
-        return values if base is None else _filled(base, values)
-    except (IndexError, ValueError):
+        filled: str = found.pattern % found.pick(values.split(MARK))
+    except IndexError:
         return body
-
-
-def _filled(text: str, values: str) -> str:
-    """A form's text with these values. Raises IndexError and ValueError if they do not fit."""
-    pattern, pick, places = _filler(text)
-    if places * len(values) > _MOST_FILLED:
-        message = "It would be larger than any body that is stored short."
-        raise ValueError(message)
-    filled: str = pattern % pick(values.split(MARK))
     return filled
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _filler(text: str) -> tuple[str, Callable[[Sequence[str]], Any], int]:
-    """A format of Python, what takes its values from a list, and how many it takes. Raises ValueError for what is no text of a form."""
-    pieces, order = read_form(text)
+class _Filler(NamedTuple):
+    """What puts bodies of one form together."""
+
+    form: str
+    base: str | None
+    pattern: str
+    """A format of Python."""
+    pick: Callable[[Sequence[str]], Any]
+    """Takes its values from those of a body."""
+    places: int
+    """How many it takes."""
+
+
+_fillers: Final[dict[str, _Filler]] = {}
+"""By the beginning of the body, which has the form's key: to look one up by the texts of forms takes a hash of some thousand characters each time."""
+
+
+def _filler(form: str, base: str | None) -> _Filler:
+    """Raises ValueError and IndexError for what is no text of a form, and for a form that does not give the values of its base."""
+    pieces, order = read_form(form)
+    if base is not None:
+        base_pieces, base_order = read_form(base)
+        if len(base_order) * len(form) > _MOST_FILLED:
+            message = "It would be larger than any body that is stored short."
+            raise ValueError(message)
+        pieces, order = _on_base(pieces, order, base_pieces, base_order)
     pattern = "%s".join(piece.replace("%", "%%") for piece in pieces)
     first = order[0]
-    return pattern, itemgetter(*order) if len(order) > 1 else lambda values: (values[first],), len(order)
+    pick = itemgetter(*order) if len(order) > 1 else lambda values: (values[first],)
+    return _Filler(form, base, pattern, pick, len(order))
+
+
+def _on_base(
+    pieces: Sequence[str], order: Sequence[int], base_pieces: Sequence[str], base_order: Sequence[int]
+) -> tuple[list[str], list[int]]:
+    """The pieces and numbers of the whole body, where a form gives the values of its base between marks.
+
+    Raises ValueError and IndexError if it does not.
+    """
+    given: list[tuple[list[str], list[int]]] = [([""], [])]
+    for place, piece in enumerate(pieces):
+        if place:
+            given[-1][0].append("")
+            given[-1][1].append(order[place - 1])
+        first, *others = piece.split(MARK)
+        given[-1][0][-1] += first
+        given += [([other], []) for other in others]
+    merged, numbers = [base_pieces[0]], []
+    for number, piece in zip(base_order, base_pieces[1:], strict=True):
+        texts, values = given[number]
+        merged[-1] += texts[0]
+        merged += texts[1:]
+        numbers += values
+        merged[-1] += piece
+    if not numbers:
+        message = "This form has no place for a value."
+        raise ValueError(message)
+    return merged, numbers
 
 
 # In SQL ----------------------------------------------------------------------------------------------------------------
