@@ -9,20 +9,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, func, select
 
 from gateway.core.errors import LedgerUnavailable, NotFound
 from gateway.ledger.store import reader as module
 from gateway.ledger.store.database import Store, open_store
 from gateway.ledger.store.reader import Probe, Reader
+from gateway.ledger.store.statements import Session, Statement
+from gateway.ledger.store.tables import KEYS
+
+_COUNT = Statement(select(func.count()).select_from(KEYS))
 
 
 def keys(connection: Connection) -> int:
-    return int(connection.execute(text("SELECT count(*) FROM keys")).scalar_one())
+    return int(Session(connection).scalar(_COUNT, {}))
 
 
-async def test_a_query_sees_one_snapshot_and_the_next_a_later_one(store: Store, tmp_path: Path) -> None:
-    reader = Reader(store, "test")
+@pytest.mark.parametrize("prepared", [False, True])
+async def test_a_query_sees_one_snapshot_and_the_next_a_later_one(
+    store: Store, tmp_path: Path, *, prepared: bool
+) -> None:
+    reader = Reader(store, "test", prepared=prepared)
 
     def query(connection: Connection) -> tuple[int, int]:
         before = keys(connection)
@@ -40,8 +47,9 @@ async def test_a_query_sees_one_snapshot_and_the_next_a_later_one(store: Store, 
     reader.close()
 
 
-async def test_a_connection_that_died_is_replaced_and_the_question_asked_again(store: Store) -> None:
-    reader = Reader(store, "test")
+@pytest.mark.parametrize("prepared", [False, True])
+async def test_a_connection_that_died_is_replaced_and_the_question_asked_again(store: Store, *, prepared: bool) -> None:
+    reader = Reader(store, "test", prepared=prepared)
     assert await reader.read(keys) == 0
     change = []
 
@@ -56,8 +64,9 @@ async def test_a_connection_that_died_is_replaced_and_the_question_asked_again(s
     reader.close()
 
 
-async def test_what_fails_twice_is_unavailable_and_other_errors_pass_through(store: Store) -> None:
-    reader = Reader(store, "test")
+@pytest.mark.parametrize("prepared", [False, True])
+async def test_what_fails_twice_is_unavailable_and_other_errors_pass_through(store: Store, *, prepared: bool) -> None:
+    reader = Reader(store, "test", prepared=prepared)
 
     def broken(connection: Connection) -> None:
         raise sqlite3.OperationalError("disk I/O error")
