@@ -3,11 +3,13 @@
 `gateway.aws.models.generate_call_classes` writes the table and explains the rules. An operation that is not in it (of a newer botocore) is a MUTATION.
 """
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+import msgspec
+
+from gateway.aws.models.lazy_entries import LazyEntries
 from gateway.core.model.mutation import Call, CallClass
 from gateway.effects.partiql_statements import statements_of
 
@@ -33,15 +35,20 @@ class CallClassTable:
         return {service: operations for service, operations in found.items() if operations}
 
 
+class _Table(msgspec.Struct):
+    services: dict[str, msgspec.Raw]
+
+
+_groups = msgspec.json.Decoder(dict[CallClass, tuple[str, ...]])
+
+
 def load(path: Path = SHIPPED) -> CallClassTable:
-    """The table, read from the shipped file (about 10 ms)."""
-    services = json.loads(path.read_bytes())["services"]
-    return CallClassTable(
-        {
-            service: {name: CallClass(call_class) for call_class, names in groups.items() for name in names}
-            for service, groups in services.items()
-        }
-    )
+    """The table, read from the shipped file; a service when a call first names it."""
+    return CallClassTable(LazyEntries(msgspec.json.decode(path.read_bytes(), type=_Table).services, _classes))
+
+
+def _classes(_service: str, text: msgspec.Raw) -> Mapping[str, CallClass]:
+    return {name: call_class for call_class, names in _groups.decode(text).items() for name in names}
 
 
 @lru_cache(maxsize=1)

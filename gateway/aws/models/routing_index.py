@@ -2,6 +2,7 @@
 
 It is generated from botocore's models (`python -m gateway.aws.models.routing_index` writes `routes.json.gz` beside this file), because
 loading the models takes seconds and loading the index milliseconds. It is used only with the botocore version it was generated from.
+The facts about a service are read when a request first names it: those of all services take 10 MB.
 """
 
 import gzip
@@ -16,6 +17,9 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import botocore
+import msgspec
+
+from gateway.aws.models.lazy_entries import LazyEntries
 
 SHIPPED = Path(__file__).with_name("routes.json.gz")
 _MODELS = Path(botocore.__file__).with_name("data")
@@ -94,27 +98,47 @@ class Service:
 class RoutingIndex:
     """Every service, by name and by signing name."""
 
-    def __init__(self, services: Mapping[str, Service]) -> None:
+    def __init__(self, services: Mapping[str, Service], signing: Mapping[str, str]) -> None:
+        """`signing` is the signing name of each of the services, known without reading it."""
         self.services = services
-        signing: dict[str, list[Service]] = {}
-        for service in services.values():
-            signing.setdefault(service.signing, []).append(service)
-        self._signing = {name: tuple(group) for name, group in signing.items()}
+        self._names: dict[str, list[str]] = {}
+        for name, signed in signing.items():
+            self._names.setdefault(signed, []).append(name)
+        self._groups: dict[str, tuple[Service, ...]] = {}
 
     def signed_as(self, name: str) -> tuple[Service, ...]:
         """The services whose signing name is `name`; empty if there are none."""
-        return self._signing.get(name, ())
+        group = self._groups.get(name)
+        if group is None and name in self._names:
+            group = self._groups[name] = tuple(self.services[each] for each in self._names[name])
+        return group or ()
+
+
+class _Signing(msgspec.Struct):
+    signing: str
+
+
+class _Index(msgspec.Struct):
+    services: dict[str, msgspec.Raw]
+    botocore: str = ""
+
+
+class _SigningNames(msgspec.Struct):
+    services: dict[str, _Signing]
 
 
 def load(path: Path = SHIPPED) -> RoutingIndex:
     """The index for the installed botocore: the shipped one, or a newly generated one (takes seconds) if the versions differ."""
     try:
-        data = json.loads(gzip.decompress(path.read_bytes()))
+        text = gzip.decompress(path.read_bytes())
+        index = msgspec.json.decode(text, type=_Index)
     except (OSError, ValueError, EOFError):
-        data = {}
-    if data.get("botocore") != botocore.__version__:
-        data = build()
-    return RoutingIndex({name: _service(name, entry) for name, entry in data["services"].items()})
+        index = None
+    if index is None or index.botocore != botocore.__version__:
+        text = _text(build())
+        index = msgspec.json.decode(text, type=_Index)
+    names = msgspec.json.decode(text, type=_SigningNames).services
+    return RoutingIndex(LazyEntries(index.services, _service), {name: each.signing for name, each in names.items()})
 
 
 @lru_cache(maxsize=1)
@@ -184,7 +208,8 @@ def _route(name: str, operation: dict[str, Any], shapes: dict[str, Any]) -> list
     return [http["method"], template, query, headers, name, bool(operation.get("deprecated"))]
 
 
-def _service(name: str, entry: dict[str, Any]) -> Service:
+def _service(name: str, text: msgspec.Raw) -> Service:
+    entry = json.loads(bytes(text))
     return Service(
         name=name,
         signing=entry["signing"],
@@ -212,7 +237,11 @@ def _service(name: str, entry: dict[str, Any]) -> Service:
 
 def packed(data: dict[str, Any]) -> bytes:
     """The data as compressed JSON; the same data gives the same bytes."""
-    return gzip.compress(json.dumps(data, separators=(",", ":"), sort_keys=True).encode(), mtime=0)
+    return gzip.compress(_text(data), mtime=0)
+
+
+def _text(data: dict[str, Any]) -> bytes:
+    return json.dumps(data, separators=(",", ":"), sort_keys=True).encode()
 
 
 def main() -> None:
