@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+MOST: Final = 64
+"""More processes than any machine of this kind has use for."""
 FRESH_SECONDS: Final = 1.0
 """A worker that has said nothing for so long is not waited for: it was stopped, or computes for long."""
 _WORD: Final = 8

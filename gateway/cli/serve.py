@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gateway.cli import resident_memory
-from gateway.cli.output import error_console, safe
-from gateway.cli.places import Places
-from gateway.cli.workers import MOST, run_workers
+from gateway.cli.places import MOST, Places
+from gateway.cli.unneeded import never_again, without
 from gateway.core.errors import SentinelError, SettingsInvalid
 from gateway.core.exception_text import lossy, without_values
 
@@ -44,27 +42,33 @@ def serve(
 
     It logs to standard error: one line at the start, and one for each decision.
     """
+    _log_to_stderr()
     from gateway.core.settings import read_settings_of_server
 
-    _log_to_stderr()
     try:
         settings = read_settings_of_server(config)
         listener = listening(settings.server) if listening_on is None else socket.socket(fileno=listening_on)
         if workers > 1:
+            from gateway.cli.workers import run_workers
+
             with listener:
                 code = asyncio.run(run_workers(workers, config=config, listener=listener))
             raise typer.Exit(code)
         _run(settings, listener, place)
     except SentinelError as error:
+        from gateway.cli.output import error_console, safe
+
         error_console.print(f"[red]Sentinel does not start. {safe(str(error))}[/red]")
         raise typer.Exit(1) from error
 
 
 def _log_to_stderr() -> None:
     """Log JSON lines, or readable text on a terminal."""
-    import structlog
-
     on_terminal = sys.stderr.isatty()
+    # structlog imports it for tracebacks on a terminal: 4 MB and a tenth of the start.
+    with contextlib.nullcontext() if on_terminal else without("rich"):
+        import structlog
+
     encode = json.JSONEncoder(default=repr).encode  # made once, not for each line
     as_json = structlog.processors.JSONRenderer(serializer=lambda event, **_: encode(event))
     renderer: Any = structlog.dev.ConsoleRenderer() if on_terminal else as_json
@@ -87,6 +91,7 @@ def _run(settings: "Settings", listener: socket.socket, place: str = "") -> None
 
     from gateway.core.off_loop import hand_over_soon
 
+    never_again()
     hand_over_soon()
     # What is imported and opened until it is ready stays: to look among it for garbage takes a tenth of the start.
     gc.disable()

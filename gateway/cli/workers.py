@@ -12,8 +12,6 @@ import structlog
 
 from gateway.cli.places import Places
 
-MOST: Final = 64
-"""More processes than any machine of this kind has use for."""
 _AGAIN_SECONDS: Final = 1.0
 """How soon a worker that died is replaced."""
 _REFUSED: Final = 1
