@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from botocore.exceptions import BotoCoreError
-from botocore.session import Session
 
 from gateway.core.errors import NotSendable
 from gateway.core.ports import Clock
@@ -54,7 +53,7 @@ class DefaultChain:
     def __init__(self, clock: Clock, *, session: Any = None) -> None:
         """`session` is a botocore session; by default a new one."""
         self._clock = clock
-        self._session: Any = session or Session()
+        self._session: Any = session or _session()
         self._session.set_config_variable("ignore_configured_endpoint_urls", True)
         self._source: Any = None
         self._cached: tuple[Credentials, datetime] | None = None
@@ -87,3 +86,10 @@ class DefaultChain:
                 "The gateway found no AWS credentials (boto3's default chain), so nothing was sent. Give it some, or start it with a simulated AWS."
             )
         return Credentials(access_key_id=frozen.access_key, secret=frozen.secret_key, token=frozen.token or "")
+
+
+def _session() -> Any:
+    """A new botocore session. It is imported here, since a gateway in front of a simulated AWS needs none of its 7 MB."""
+    from botocore.session import Session  # noqa: PLC0415
+
+    return Session()
