@@ -1,9 +1,10 @@
 """THE list of doors: the AWS endpoint, the JSON API, MCP, the console and the metrics, on one ASGI application."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
@@ -33,6 +34,7 @@ from gateway.core.pace import Pace
 from gateway.core.settings import ServerSettings
 from gateway.core.settings.agents import LOOPBACK_HOSTS, LOOPBACK_ORIGINS
 from gateway.core.settings.notices import receiver_names
+from gateway.core.settings.signals import SignalForm, SignalSourceSettings
 from gateway.core.version import software_version
 from gateway.doors.api.decoder import ApiDecoder
 from gateway.doors.api.hcp_host import HcpHost
@@ -70,7 +72,9 @@ from gateway.policy.rule_counts import RuleTally
 from gateway.policy.sources import shipped
 from gateway.policy.who_wins import WhoWins
 from gateway.signals.receiver import SignalReceiver
-from gateway.signals.sns import SnsEndpoint, SnsMessages
+
+if TYPE_CHECKING:
+    from gateway.signals.sns import SnsMessages
 
 
 def open_doors(parts: Parts, stack: AsyncExitStack) -> DoorRouter:
@@ -209,6 +213,15 @@ def _api_decoder(parts: Parts) -> ApiDecoder:
     )
 
 
+def _sns(sources: Iterable[SignalSourceSettings]) -> "SnsMessages | None":
+    """What opens messages of SNS. It is imported where a source is a topic: reading certificates takes 3 MB."""
+    if all(source.form is not SignalForm.SNS for source in sources):
+        return None
+    from gateway.signals.sns import SnsEndpoint, SnsMessages  # noqa: PLC0415
+
+    return SnsMessages(site=SnsEndpoint())
+
+
 def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPorts:
     """What the routes of the API use."""
     settings, decoder = parts.settings, _api_decoder(parts)
@@ -242,7 +255,7 @@ def api_ports(parts: Parts, pipeline: Pipeline, stack: AsyncExitStack) -> ApiPor
             clock=parts.clock,
             parse=json_value,
             recorded=parts.signals.refresh,
-            sns=SnsMessages(site=SnsEndpoint()),
+            sns=_sns(parts.signals.sources.values()),
         ),
         stops=parts.stops,
         budgets=parts.ledger,

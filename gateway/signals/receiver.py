@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
@@ -17,7 +17,9 @@ from gateway.signals.forms import alertmanager, cloudwatch, datadog, eventbridge
 from gateway.signals.forms.fields import mapping
 from gateway.signals.message_proof import refused, verified_body
 from gateway.signals.scopes import mapped
-from gateway.signals.sns import SnsMessages
+
+if TYPE_CHECKING:
+    from gateway.signals.sns import SnsMessages
 
 log = structlog.get_logger()
 
@@ -60,7 +62,8 @@ class SignalReceiver:
     """Parses JSON strictly. Raises `errors.Malformed`."""
     recorded: Callable[[], Awaitable[None]]
     """Called when the ledger has changed."""
-    sns: SnsMessages
+    sns: "SnsMessages | None"
+    """None if no source is a topic of SNS."""
 
     async def receive(self, name: str, inbound: Inbound) -> Receipt:
         """Take one message. Raises `errors.NotAuthenticated`, `errors.Malformed`, `errors.Overloaded`, `errors.LedgerUnavailable`."""
@@ -86,6 +89,8 @@ class SignalReceiver:
         """The parsed message, proven to come from the source; None if it holds no signal."""
         if source.form is not SignalForm.SNS:
             return await self._parsed(await verified_body(source, inbound))
+        if self.sns is None:
+            raise refused()
         # SNS signs the members of a flat JSON object, so the object is parsed first. Its message is parsed only after the signature was verified.
         content = await self.sns.content(source, await self._parsed(await inbound.read_body()), now)
         return None if content is None else await self._parsed(content.encode())
