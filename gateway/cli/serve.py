@@ -124,8 +124,10 @@ async def _serve(settings: "Settings", listener: socket.socket, place: str) -> N
     from gateway.app.running import running
     from gateway.cli.shared_listener import SharingServer
     from gateway.doors.timeouts import TimeoutProtocol
+    from gateway.terraform.contracts.text import forget_grammar
 
     async with running(settings) as app:
+        forget_grammar()
         # Objects that live as long as the gateway are excluded from later garbage collections.
         gc.collect()
         gc.freeze()
