@@ -1,6 +1,7 @@
 """`sentinel serve`: the gateway in the foreground."""
 
 import asyncio
+import contextlib
 import gc
 import json
 import logging
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gateway.cli.places import MOST, Places
-from gateway.cli.unneeded import never_again, without
+from gateway.cli.unneeded import DRAWING, OLD_PYDANTIC, without
 from gateway.core.errors import SentinelError, SettingsInvalid
 from gateway.core.exception_text import lossy, without_values
 
@@ -65,8 +66,7 @@ def serve(
 def _log_to_stderr() -> None:
     """Log JSON lines, or readable text on a terminal."""
     on_terminal = sys.stderr.isatty()
-    # structlog imports it for tracebacks on a terminal: 4 MB and a tenth of the start.
-    with contextlib.nullcontext() if on_terminal else without("rich"):
+    with contextlib.nullcontext() if on_terminal else without(DRAWING):
         import structlog
 
     encode = json.JSONEncoder(default=repr).encode  # made once, not for each line
@@ -91,30 +91,14 @@ def _run(settings: "Settings", listener: socket.socket, place: str = "") -> None
 
     from gateway.core.off_loop import hand_over_soon
 
-    never_again()
     hand_over_soon()
     # What is imported and opened until it is ready stays: to look among it for garbage takes a tenth of the start.
     gc.disable()
     try:
-        with listener:
+        with listener, without(OLD_PYDANTIC):
             uvloop.run(_serve(settings, listener, place))
     finally:
         gc.enable()
-
-
-def _give_back_memory() -> None:
-    """Give the system back what only the start needed: compiling the policies and reading the code took 20 MB that nothing else will need at once."""
-    from gateway.policy.embedded import forget_code
-    from gateway.terraform.contracts.text import forget_grammar
-
-    forget_code()
-    forget_grammar()
-    # Objects that live as long as the gateway are excluded from later garbage collections.
-    gc.collect()
-    gc.freeze()
-    gc.enable()
-    with contextlib.suppress(OSError, AttributeError):  # a C library other than glibc has no such function
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def listening(server: "ServerSettings") -> socket.socket:
@@ -138,10 +122,11 @@ async def _serve(settings: "Settings", listener: socket.socket, place: str) -> N
 
     from gateway.app.running import running
     from gateway.cli.shared_listener import SharingServer
+    from gateway.cli.start_memory import give_back_memory
     from gateway.doors.timeouts import TimeoutProtocol
 
     async with running(settings) as app:
-        _give_back_memory()
+        give_back_memory()
         config = uvicorn.Config(
             app,
             http=TimeoutProtocol,
