@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gateway.cli import resident_memory
 from gateway.cli.places import MOST, Places
 from gateway.cli.unneeded import DRAWING, OLD_PYDANTIC, without
 from gateway.core.errors import SentinelError, SettingsInvalid
@@ -122,11 +123,11 @@ async def _serve(settings: "Settings", listener: socket.socket, place: str) -> N
 
     from gateway.app.running import running
     from gateway.cli.shared_listener import SharingServer
-    from gateway.cli.start_memory import give_back_memory
     from gateway.doors.timeouts import TimeoutProtocol
 
     async with running(settings) as app:
-        give_back_memory()
+        resident_memory.forget_start()
+        resident_memory.give_back()
         config = uvicorn.Config(
             app,
             http=TimeoutProtocol,

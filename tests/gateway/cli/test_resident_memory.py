@@ -22,13 +22,13 @@ places = range(0, 5 * BLOCK, step)  # so at least four whole blocks, wherever it
 with mmap.mmap(-1, 5 * BLOCK, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
     for place in places:
         memory[place : place + 4] = place.to_bytes(4, "big")
-    before = kilobytes("/proc/self/status", "VmRSS")
+    before = kilobytes("/proc/self/status", "RssAnon")
     give_back()
     moved = use_huge_pages()
     print(json.dumps({
         "moved": moved,
         "huge": kilobytes("/proc/self/smaps", "AnonHugePages"),
-        "grown": kilobytes("/proc/self/status", "VmRSS") - before,
+        "grown": kilobytes("/proc/self/status", "RssAnon") - before,
         "kept": all(int.from_bytes(memory[place : place + 4], "big") == place for place in places),
     }))
 """

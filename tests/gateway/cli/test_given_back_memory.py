@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gateway.cli.start_memory import clean_mappings
+from gateway.cli.resident_memory import clean_mappings
 
 ROOT = Path(__file__).parents[3]
 
@@ -55,7 +55,7 @@ _PROGRAM = """
 import gc, hashlib, sqlite3, ssl, sys
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import gateway.policy.embedded as embedded
-from gateway.cli.start_memory import give_back_memory
+from gateway.cli.resident_memory import forget_start, give_back
 
 def resident():
     return int(open("/proc/self/status").read().partition("RssFile:")[2].split()[0])
@@ -69,7 +69,8 @@ def work():
 
 gc.disable()
 before, had = work(), resident()
-give_back_memory()
+forget_start()
+give_back()
 assert gc.isenabled()
 left = resident()
 assert left < had / 2, (had, left)
