@@ -1,6 +1,5 @@
 """HTTP client of the gateway's JSON API, for commands, with the identity that they call it by."""
 
-import asyncio
 import contextlib
 import json
 import os
@@ -15,7 +14,6 @@ from urllib.parse import urlencode, urlsplit
 
 from gateway.cli.demo.credentials import NoIdentity, read_credentials
 from gateway.core.errors import Malformed, SentinelError
-from gateway.core.outbound.blocking import blocking_request
 from gateway.core.outbound.response import HttpResponse, NoAnswer, NotSent
 
 UP_DIRECTORY = Path(".sentinel") / "up"
@@ -152,6 +150,8 @@ async def call_api(
 
 async def _in_thread(work: Callable[[], HttpResponse]) -> HttpResponse:
     """The result of `work` in a thread that nobody waits for: after Ctrl-C the command ends at once, whatever the gateway does meanwhile."""
+    import asyncio  # half of a short command's own time
+
     loop = asyncio.get_running_loop()
     done: asyncio.Future[HttpResponse] = loop.create_future()
 
@@ -173,6 +173,8 @@ async def _in_thread(work: Callable[[], HttpResponse]) -> HttpResponse:
 
 def _exchange(url: str, method: str, target: str, headers: Mapping[str, str], content: bytes | None) -> HttpResponse:
     """Send one request. Redirects are not followed, so the token is sent to no other server."""
+    from gateway.core.outbound.blocking import blocking_request
+
     try:
         return blocking_request(
             method,

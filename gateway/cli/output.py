@@ -1,24 +1,21 @@
 """Output of commands: tables for people, `--json` for programs, errors as one sentence with exit code 1."""
 
-import asyncio
 import contextlib
 import json
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
 from textwrap import wrap
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 
-from gateway.cli.client import ApiRefused
 from gateway.core.errors import SentinelError
 from gateway.core.exception_text import lossy, without_values
 from gateway.core.texts import visible
 from gateway.core.waiting import waiting
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _LISTED = 3
 """The most changes of one mutation that a list shows."""
@@ -53,8 +50,31 @@ def shortened(text: str) -> str:
 _PIPED_WIDTH = 1000
 """Width of tables that go to a file or another program: wide enough for one line a row, so that `grep` finds whole rows."""
 
-console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _PIPED_WIDTH)
-error_console = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class _LazyConsole:
+    """A console of Rich that is made when something is printed: Rich takes 30 ms, and with `--json` nothing needs it."""
+
+    def __init__(self, **options: Any) -> None:
+        self.__dict__["_options"] = options
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._made(), name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(self._made(), name, value)
+
+    def _made(self) -> "Console":
+        if "_console" not in self.__dict__:
+            from rich.console import Console
+
+            self.__dict__["_console"] = Console(highlight=False, soft_wrap=True, **self._options)
+        made: Console = self.__dict__["_console"]
+        return made
+
+
+console = cast("Console", _LazyConsole(width=None if sys.stdout.isatty() else _PIPED_WIDTH))
+error_console = cast("Console", _LazyConsole(stderr=True))
 
 T = TypeVar("T")
 
@@ -73,6 +93,8 @@ def run(work: Coroutine[Any, Any, T], *, as_json: bool = False, speaks: bool = F
 
     Unless it `speaks` itself, standard error says that it still works. With `as_json`, whatever it prints, log lines too, goes there.
     """
+    import asyncio
+
     try:
         with (
             contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext(),
@@ -101,12 +123,16 @@ def fail(error: SentinelError, *, as_json: bool) -> NoReturn:
     if as_json:
         show_json(_error_to_json(error))
     else:
+        from rich.text import Text
+
         error_console.print(Text(visible(str(error)), style="red"))
     raise typer.Exit(1) from error
 
 
 def _error_to_json(error: SentinelError) -> Mapping[str, Any]:
     """The API's problem document if there is one, else code and detail."""
+    from gateway.cli.client import ApiRefused
+
     if isinstance(error, ApiRefused) and isinstance(error.document.get("code"), str):
         return error.document
     return {"code": error.code, "detail": str(error)}
@@ -114,6 +140,8 @@ def _error_to_json(error: SentinelError) -> Mapping[str, Any]:
 
 def safe(text: str) -> str:
     """Untrusted text, escaped for use inside Rich markup: neither its markup nor its control characters take effect."""
+    from rich.markup import escape
+
     return escape(visible(text))
 
 
@@ -149,6 +177,9 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     if not rows:
         console.print(f"No {title.lower()}.")
         return
+    from rich.table import Table
+    from rich.text import Text
+
     if not fits(columns, rows, console.width):
         console.print(Text(title, style="italic"))
         for row in rows:
@@ -172,8 +203,10 @@ def fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> b
     return needed - 2 <= width
 
 
-def show_pairs(pairs: Mapping[str, str], on: Console = console) -> None:
+def show_pairs(pairs: Mapping[str, str], on: "Console" = console) -> None:
     """Print one name and value per line, names aligned. Empty values are left out; long ones go on below their beginning."""
+    from rich.text import Text
+
     width = max((len(name) for name in pairs), default=0)
     for name, value in pairs.items():
         if value:
@@ -185,6 +218,8 @@ def show_pairs(pairs: Mapping[str, str], on: Console = console) -> None:
 
 def show_text(text: str) -> None:
     """Print untrusted text; a line that is longer than the terminal goes on below its beginning, indented a little more."""
+    from rich.text import Text
+
     for line in text.splitlines():
         indent = len(line) - len(line.lstrip(" "))
         first, *others = folded(visible(line.strip()), console.width - indent - 2)

@@ -74,7 +74,7 @@ _WASM, _DATA, _MANIFEST = "policy.wasm", "data.json", "manifest.json"
 class Manifest(BaseModel):
     """`manifest.json`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     opa: str
     """Version of the compiler."""

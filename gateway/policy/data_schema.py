@@ -32,7 +32,7 @@ SizeName = Annotated[StrictStr, Field(pattern="^[a-z][a-z_]{0,40}$")]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class SizeData(_Strict):

@@ -20,7 +20,7 @@ _FIXED: Final[Mapping[str, str]] = {
 
 
 class _Partial(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class LayeredOscillation(_Partial):

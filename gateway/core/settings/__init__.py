@@ -55,7 +55,9 @@ _PASSWORD = re.compile(r"(://[^/:@]*:)[^/]*@|([?&]password=)[^&]*")
 class Settings(BaseSettings):
     """All settings. Frozen; an unknown name is an error."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", env_prefix="SENTINEL_", env_nested_delimiter="__")
+    model_config = SettingsConfigDict(
+        frozen=True, extra="forbid", defer_build=True, env_prefix="SENTINEL_", env_nested_delimiter="__"
+    )
 
     data: Path = Path(".sentinel")
     """Directory of everything that Sentinel stores: ledger, master key, working copies."""
@@ -72,21 +74,21 @@ class Settings(BaseSettings):
     """AWS account id of the calls if the stack names none."""
     mode: Mode = Mode.ENFORCE
     """Mode for resources that no stack declares."""
-    data_plane: DataPlaneSetting = DataPlaneSettings()
+    data_plane: DataPlaneSetting = DataPlaneSettings.default()
     """For resources that no stack declares, for calls that name no resource, and the default of the stacks."""
-    server: ServerSettings = ServerSettings()
-    upstream: UpstreamSettings = UpstreamSettings()
-    policy: PolicySettings = PolicySettings()
-    effects: EffectsSettings = EffectsSettings()
-    reconcile: ReconcileSettings = ReconcileSettings()
-    run_task: RunTaskSettings = RunTaskSettings()
-    telemetry: TelemetrySettings = TelemetrySettings()
-    context: ContextSettings = ContextSettings()
-    console: ConsoleSettings = ConsoleSettings()
-    chat: ChatSettings = ChatSettings()
+    server: ServerSettings = ServerSettings.default()
+    upstream: UpstreamSettings = UpstreamSettings.default()
+    policy: PolicySettings = PolicySettings.default()
+    effects: EffectsSettings = EffectsSettings.default()
+    reconcile: ReconcileSettings = ReconcileSettings.default()
+    run_task: RunTaskSettings = RunTaskSettings.default()
+    telemetry: TelemetrySettings = TelemetrySettings.default()
+    context: ContextSettings = ContextSettings.default()
+    console: ConsoleSettings = ConsoleSettings.default()
+    chat: ChatSettings = ChatSettings.default()
     webhooks: Annotated[tuple[WebhookSettings, ...], AfterValidator(distinct_webhooks)] = ()
     exports: tuple[ExportSettings, ...] = ()
-    mcp: McpSettings = McpSettings()
+    mcp: McpSettings = McpSettings.default()
     stacks: tuple[StackSettings, ...] = ()
     roles: Annotated[tuple[RoleSettings, ...], AfterValidator(distinct_roles)] = ()
     """Roles that clients assume at the AWS endpoint. With none, only the token service's other calls are answered."""

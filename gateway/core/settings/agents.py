@@ -2,7 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
+
+from gateway.core.settings.table import SettingsTable
 
 LOOPBACK_HOSTS = ("127.0.0.1", "127.0.0.1:*", "localhost", "localhost:*", "[::1]", "[::1]:*")
 """Always accepted: the ways to name this machine."""
@@ -10,10 +12,8 @@ LOOPBACK_ORIGINS = ("http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"
 """Always accepted: pages that this machine serves itself, such as a local inspector. They need a key like anyone."""
 
 
-class McpSettings(BaseModel):
+class McpSettings(SettingsTable):
     """The tools for agents at `/mcp`, by the Model Context Protocol."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = True
     """Whether there is a `/mcp`. The packages behind it are loaded at the first authenticated request, which takes seconds and memory."""
@@ -46,10 +46,8 @@ class McpSettings(BaseModel):
         return values
 
 
-class ContextSettings(BaseModel):
+class ContextSettings(SettingsTable):
     """How live values are read for the context of a resource."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     live: bool = True
     """Whether live values are read from AWS with the gateway's own credentials, when a caller asks for them by `max_age_seconds`."""

@@ -5,9 +5,10 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Final, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, model_validator
 
 from gateway.core.settings.notices import LOOPBACK, require_url
+from gateway.core.settings.table import SettingsTable
 
 _HEADER: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _NEVER: Final = frozenset({"authorization", "cookie", "host", "origin", "user-agent", "x-forwarded-for"})
@@ -15,12 +16,10 @@ _NEVER: Final = frozenset({"authorization", "cookie", "host", "origin", "user-ag
 _Scope = Annotated[str, Field(pattern=r"^[!#-\[\]-~]+$")]
 
 
-class ConsoleSettings(BaseModel):
+class ConsoleSettings(SettingsTable):
     """The console. People sign in with their keys; with `sso_header` also as whom the proxy in front says they are, with `oidc_issuer` as
     whom that identity provider says.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = True
     """Whether the console is served."""

@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from gateway.core.settings.table import SettingsTable
 
 
-class EffectsSettings(BaseModel):
+class EffectsSettings(SettingsTable):
     """What Sentinel knows about operations beside the rows that ship with it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     learned: Path | None = None
     """Directory of the rows that `sentinel effects accept` writes, in a repository where they are reviewed; default: none are read."""

@@ -2,15 +2,14 @@
 
 from typing import Annotated, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AwareDatetime, Field, model_validator
 
 from gateway.core.model.export_format import ExportFormatName
+from gateway.core.settings.table import SettingsTable
 
 
-class ExportSettings(BaseModel):
+class ExportSettings(SettingsTable):
     """One export: a format, and where its files go."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: ExportFormatName
     """The form of the files."""

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Annotated, Final, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, model_validator
 
 from gateway.core.errors import SettingsInvalid
 from gateway.core.model.verdict import Verdict
 from gateway.core.records.notice import NoticeType
+from gateway.core.settings.table import SettingsTable
 
 _PREFIX: Final = "whsec_"
 _MOST_SECRETS: Final = 3
@@ -55,10 +56,8 @@ def require_url(url: str, *, http: bool) -> None:
         raise ValueError("A URL to send to begins with https:// and has a host, no user and no fragment.")
 
 
-class WebhookSettings(BaseModel):
+class WebhookSettings(SettingsTable):
     """One receiver of webhooks, and what it is told."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
     """Names the receiver for good: what was delivered is remembered by it. A new name starts with what is recorded from then on."""
@@ -124,10 +123,8 @@ class WebhookSettings(BaseModel):
         return self
 
 
-class SlackSettings(BaseModel):
+class SlackSettings(SettingsTable):
     """Approvals in Slack, or in a chat with its interface. Off without `signing_secret`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     signing_secret: SecretStr = SecretStr("")
     """The app's signing secret; `SENTINEL_CHAT__SLACK__SIGNING_SECRET` keeps it out of the file."""
@@ -193,12 +190,10 @@ class SlackSettings(BaseModel):
         return self
 
 
-class ChatSettings(BaseModel):
+class ChatSettings(SettingsTable):
     """Chats in which people are asked."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    slack: SlackSettings = SlackSettings()
+    slack: SlackSettings = SlackSettings.default()
 
 
 def distinct_webhooks(webhooks: Sequence[WebhookSettings]) -> Sequence[WebhookSettings]:

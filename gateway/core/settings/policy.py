@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from gateway.core.errors import SettingsInvalid
+from gateway.core.settings.table import SettingsTable
 
 _LARGEST_SECRET: Final = 64 * 1024
 
@@ -21,10 +22,8 @@ class PolicyEngineKind(StrEnum):
     OPA = "opa"
 
 
-class ControlPlaneSettings(BaseModel):
+class ControlPlaneSettings(SettingsTable):
     """An OPA control plane, or a bucket of S3: where a signed bundle is pulled from, and where status and decisions are reported to. Off without `bundle`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     url: Annotated[str, Field(max_length=2048)] = ""
     """Of the service, as `services.….url` of OPA. Over https; over http only to addresses that `private_addresses` lists."""
@@ -95,16 +94,14 @@ class ControlPlaneSettings(BaseModel):
         return self
 
 
-class PolicySettings(BaseModel):
+class PolicySettings(SettingsTable):
     """The policy engine."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     engine: PolicyEngineKind = PolicyEngineKind.EMBEDDED
     """Where policies are evaluated: in this process, or by an OPA server."""
     path: Path | None = None
     """Directory of the policies; default: those shipped with Sentinel."""
-    control_plane: ControlPlaneSettings = ControlPlaneSettings()
+    control_plane: ControlPlaneSettings = ControlPlaneSettings.default()
     """Where a signed bundle of the policies is pulled from instead; only for the embedded engine."""
     green_tests: bool = True
     """Whether the tests beside changed policies must pass before these come into force; `sentinel up` sets it to false."""

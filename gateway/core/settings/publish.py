@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Annotated, Final, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from gateway.core.settings.table import SettingsTable
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 
 
-class GitHubSettings(BaseModel):
+class GitHubSettings(SettingsTable):
     """One GitHub repository in which the stacks' branches are proposed as pull requests."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     repository: str = ""
     """`owner/name`; empty: branches are pushed, and nobody opens pull requests."""
@@ -59,10 +59,8 @@ class EventSourceKind(StrEnum):
     QUEUE = "queue"
 
 
-class EventSourceSettings(BaseModel):
+class EventSourceSettings(SettingsTable):
     """One source of CloudTrail events, which say who made a change from outside."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: EventSourceKind
     """The kind of the source."""

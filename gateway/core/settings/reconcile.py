@@ -3,16 +3,15 @@
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, model_validator
 
 from gateway.core.model.adopt import Adopt
 from gateway.core.settings.publish import EventSourceSettings, GitHubSettings
+from gateway.core.settings.table import SettingsTable
 
 
-class AllowedCode(BaseModel):
+class AllowedCode(SettingsTable):
     """What Terraform code may name that runs a program or reaches a server when the reconciler plans it, or the gateway reads its state."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     providers: tuple[str, ...] = tuple(
         f"registry.terraform.io/hashicorp/{name}"
@@ -25,10 +24,8 @@ class AllowedCode(BaseModel):
     """Other blocks and arguments, e.g. `data.http`, `provisioner.local-exec`, `backend.gcs`, `provider.endpoints`, `terraform.d`."""
 
 
-class SuggestSettings(BaseModel):
+class SuggestSettings(SettingsTable):
     """A language model that is asked for an edit where no editor can make one. Off without a key."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     key: SecretStr = SecretStr("")
     """Key of Anthropic's API; `SENTINEL_RECONCILE__SUGGEST__KEY` keeps it out of the file."""
@@ -40,10 +37,8 @@ class SuggestSettings(BaseModel):
     """What may be spent on a day (UTC), over all stacks."""
 
 
-class ReconcileSettings(BaseModel):
+class ReconcileSettings(SettingsTable):
     """The reconciler."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     endpoint: str = ""
     """AWS endpoint that Terraform reads live values from; empty: the gateway."""
@@ -55,7 +50,7 @@ class ReconcileSettings(BaseModel):
     """Branch for the commits; `{stack}` is replaced by the name of the stack."""
     push: Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$")] = ""
     """Name of the git remote, in each stack's repository, to which the branch is pushed after each commit; empty: nothing is pushed."""
-    github: GitHubSettings = GitHubSettings()
+    github: GitHubSettings = GitHubSettings.default()
     """Where the pushed branches are proposed as pull requests. Needs `push`."""
     poll_seconds: float = 0.5
     """How often the ledger is asked for new records."""
@@ -88,8 +83,8 @@ class ReconcileSettings(BaseModel):
     """Terraform or OpenTofu (`tofu`, which is also taken if there is no `terraform`)."""
     provider_mirror: Path | None = None
     """Directory of a Terraform provider mirror; default: searched for if the registry cannot be reached."""
-    allow: AllowedCode = AllowedCode()
-    suggest: SuggestSettings = SuggestSettings()
+    allow: AllowedCode = AllowedCode.default()
+    suggest: SuggestSettings = SuggestSettings.default()
     pass_environment: tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], ...] = ()
     """Variables of the reconciler's environment that terraform gets besides those it always gets, e.g. `TF_VAR_size`. Those
     named `SENTINEL_…` are never passed on."""

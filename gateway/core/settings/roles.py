@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from gateway.core.errors import Malformed
 from gateway.core.http.motive_syntax import duration
@@ -14,6 +14,7 @@ from gateway.core.model.caller import ActorKind
 from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.settings.console import require_secure_url
 from gateway.core.settings.stacks import ROLE_ARN
+from gateway.core.settings.table import SettingsTable
 
 ACTOR_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@/+-]{0,99}")
 """The names of actors and roles: they are shown in records, commits and terminals."""
@@ -22,10 +23,8 @@ _Pattern = Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,500}$")]
 _Claim = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_:/.-]{0,199})?$")]
 
 
-class WebIdentitySettings(BaseModel):
+class WebIdentitySettings(SettingsTable):
     """Tokens of an OpenID Connect provider (GitHub Actions, Kubernetes, a company's login) that may assume a role without a key."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     issuer: Annotated[str, Field(min_length=1, max_length=500)]
     """The provider as its tokens name it to the last character, e.g. `https://token.actions.githubusercontent.com`."""
@@ -51,10 +50,8 @@ class WebIdentitySettings(BaseModel):
         return self
 
 
-class RoleSettings(BaseModel):
+class RoleSettings(SettingsTable):
     """A role that clients assume with `sts:AssumeRole` at the gateway. It gives nothing that its caller's key has not: a role narrows."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9+=,.@_-]{0,63}$")]
     """The role's name, the last part of the ARN by which clients name it."""

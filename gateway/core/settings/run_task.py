@@ -4,17 +4,17 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, model_validator
+
+from gateway.core.settings.table import SettingsTable
 
 SHORTEST_KEY: Final = 16
 """Characters of an HMAC key."""
 _HOST: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?")
 
 
-class RunTaskSettings(BaseModel):
+class RunTaskSettings(SettingsTable):
     """The run task at `POST /v1/run-tasks/hcp`. Off without `hmac_key`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     hmac_key: SecretStr = SecretStr("")
     """The HMAC key of the run task; `SENTINEL_RUN_TASK__HMAC_KEY` keeps it out of the file."""

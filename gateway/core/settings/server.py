@@ -3,9 +3,10 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from gateway.core.settings.stacks import ROLE_ARN
+from gateway.core.settings.table import SettingsTable
 
 
 class UnsignedUploads(StrEnum):
@@ -17,10 +18,8 @@ class UnsignedUploads(StrEnum):
     NEVER = "never"
 
 
-class ServerSettings(BaseModel):
+class ServerSettings(SettingsTable):
     """The HTTP server."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     host: str = "127.0.0.1"
     """The address that the gateway listens on."""
@@ -54,10 +53,8 @@ class ServerSettings(BaseModel):
     """How long the mutations that a gateway sends are left to it after its last sign of life. Then they are in doubt."""
 
 
-class UpstreamSettings(BaseModel):
+class UpstreamSettings(SettingsTable):
     """The connection to AWS."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     simulated: str = ""
     """URL of a simulated AWS on this machine, e.g. `http://127.0.0.1:5555`; empty for the real AWS. Must be a loopback address."""

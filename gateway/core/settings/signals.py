@@ -6,9 +6,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, model_validator
 
 from gateway.core.model.motive import Motivation
+from gateway.core.settings.table import SettingsTable
 
 SHORTEST_SECRET: Final = 16
 """Characters. A shorter secret could be guessed."""
@@ -43,10 +44,8 @@ _PROVES: Final[Mapping[SignalForm, tuple[Motivation, ...]]] = {
 """The motivations that the signals of a form prove, where it is not an incident."""
 
 
-class ConcernSettings(BaseModel):
+class ConcernSettings(SettingsTable):
     """Which resources the signals with certain labels concern."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     labels: Mapping[str, str] = {}
     """Labels that the signal must have, each with its value, which may hold `*`. Without any, every signal of the source."""
@@ -56,10 +55,8 @@ class ConcernSettings(BaseModel):
     """Addresses of resources in the stack, with `*` and `{label}`."""
 
 
-class SignalSourceSettings(BaseModel):
+class SignalSourceSettings(SettingsTable):
     """One source of signals. It sends them to `/v1/signals/NAME`, or its owner keeps them in a file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
     """The name of the source, which is part of the URL that it posts to."""

@@ -4,19 +4,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.data_plane import DataTreatment
 from gateway.core.model.verdict import Mode
+from gateway.core.settings.table import SettingsTable
 
 
-class DataPlaneSettings(BaseModel):
+class DataPlaneSettings(SettingsTable):
     """How calls of the data plane (items, messages, objects, records) are treated, by kind of actor: `pass` sends and counts them, `record`
     counts them by resource, `policy` decides each as a change.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     service: DataTreatment | None = None
     """Applications with keys of their own. Default: `pass`."""
@@ -44,10 +43,8 @@ ROLE_ARN: Final = r"^(arn:aws(-[a-z]+)*:iam::\d{12}:role/[A-Za-z0-9+=,.@_/-]{1,5
 """An ARN of a role of AWS, or nothing."""
 
 
-class StackSettings(BaseModel):
+class StackSettings(SettingsTable):
     """One Terraform root module that Sentinel guards."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
     """The name of the stack, by which settings, commands and records refer to it."""
@@ -71,7 +68,7 @@ class StackSettings(BaseModel):
     named `vendor`, `vendored`, `third_party`, `third-party` and `.external_modules`."""
     mode: Mode = Mode.ENFORCE
     """`enforce` refuses and holds calls; `observe` sends them, and records what enforcing would have done."""
-    data_plane: DataPlaneSetting = DataPlaneSettings()
+    data_plane: DataPlaneSetting = DataPlaneSettings.default()
     """For the resources of this stack, e.g. `{ agent = "record" }` or `"policy"` for every kind; a kind that is left out has the treatment of
     the setting `data_plane` outside the stacks."""
     account: str = ""

@@ -2,13 +2,13 @@
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, IPvAnyNetwork, model_validator
+from pydantic import Field, IPvAnyNetwork, model_validator
+
+from gateway.core.settings.table import SettingsTable
 
 
-class TelemetrySettings(BaseModel):
+class TelemetrySettings(SettingsTable):
     """Metrics and traces. Both are off by default: they cost a little on every call, and metrics tell strangers how busy a gateway is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     metrics: bool = False
     """Whether `/metrics` is served: to keys with the role `metrics`, and to `metrics_peers`."""
