@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, Final, TypeAlias
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 Command: TypeAlias = Any
@@ -54,6 +54,10 @@ class LazyCommands(MutableMapping[str, Command]):
     def __len__(self) -> int:
         """The number of commands."""
         return sum(1 for _ in self)
+
+    def listed(self, summaries: Mapping[str, str]) -> dict[str, Command]:
+        """Every command as a list shows it, in that order: one that has a summary is not imported."""
+        return {name: TyperCommand(name, help=summaries[name]) if name in summaries else self[name] for name in self}
 
     def _all_others(self) -> Mapping[str, Callable[[], object]]:
         if self._others is None:
@@ -158,6 +162,17 @@ class Commands(TyperGroup):
             if option.name in _COMPLETION:
                 option.hidden = True
         return found
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help of the group."""
+        from gateway.cli.summaries import SUMMARIES
+
+        commands = self.commands
+        self.commands = commands.listed(SUMMARIES) if isinstance(commands, LazyCommands) else commands
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.commands = commands
 
     def main(
         self,

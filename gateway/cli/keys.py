@@ -15,11 +15,10 @@ from gateway.core.errors import Malformed
 from gateway.core.http.motive_syntax import duration
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.motive import Intent, Motivation, Motive, motive_to_json
-from gateway.core.ports import Key, KeyRing, Revoked
-from gateway.core.times import SystemClock
-from gateway.presentation.serialize import time_to_json
+from gateway.core.times import SystemClock, utc_text
 
 if TYPE_CHECKING:
+    from gateway.core.ports import Key, KeyRing, Revoked
     from gateway.core.settings import Settings
     from gateway.ledger.keyring import SqlKeyRing
     from gateway.ledger.store.rows import KeyRow
@@ -66,7 +65,7 @@ def create(
 ) -> None:
     """Issue a key. The secret is shown only here, once: as export lines for a shell, or as JSON with --json."""
 
-    async def work() -> Key:
+    async def work() -> "Key":
         _check_names(actor, *([on_behalf_of] if on_behalf_of else []), *(role or ()))
         arguments: dict[str, Any] = {
             "actor": actor,
@@ -83,7 +82,7 @@ def create(
     _show_new(run(work(), as_json=as_json), as_json=as_json)
 
 
-def _show_new(key: Key, *, as_json: bool) -> None:
+def _show_new(key: "Key", *, as_json: bool) -> None:
     """Print a key with its secret, which is shown only here."""
     if as_json:
         show_json(
@@ -91,7 +90,7 @@ def _show_new(key: Key, *, as_json: bool) -> None:
                 "access_key_id": key.id,
                 "secret_access_key": key.secret,
                 "actor": key.actor,
-                "expires_at": time_to_json(key.expires_at),
+                "expires_at": _time(key.expires_at),
             }
         )
         return
@@ -174,7 +173,7 @@ def renew(
 ) -> None:
     """Issue a key like this one, with a new id, secret and end. The old one works until its own end, or `sentinel key revoke --keep-approvals`."""
 
-    async def work(keyring: KeyRing) -> Key:
+    async def work(keyring: "KeyRing") -> "Key":
         old = await keyring.find(key_id)
         if old is None or old.is_session or old.revoked:
             raise Malformed(
@@ -213,7 +212,7 @@ def revoke(
     in running gateways.
     """
 
-    async def work(keyring: KeyRing) -> Revoked:
+    async def work(keyring: "KeyRing") -> "Revoked":
         return await keyring.revoke(key_id, distrust=not keep_approvals)
 
     ended = run(_with_keyring(settings_or_exit(config_file(config), as_json=as_json), work), as_json=as_json)
@@ -236,7 +235,7 @@ async def _with_keyring(
         return await work(keyring)
 
 
-def _key_to_json(key: Key) -> dict[str, Any]:
+def _key_to_json(key: "Key") -> dict[str, Any]:
     return {
         "id": key.id,
         "actor": key.actor,
@@ -245,7 +244,7 @@ def _key_to_json(key: Key) -> dict[str, Any]:
         "on_behalf_of": key.on_behalf_of,
         "motive": motive_to_json(key.motive),
         "motive_only": key.motive_only,
-        "expires_at": time_to_json(key.expires_at),
+        "expires_at": _time(key.expires_at),
         "revoked": key.revoked,
     }
 
@@ -259,6 +258,10 @@ def _row_to_json(row: "KeyRow") -> dict[str, Any]:
         "on_behalf_of": row.on_behalf_of,
         "motive": json.loads(row.motive) if row.motive else None,
         "motive_only": bool(row.motive_only),
-        "expires_at": time_to_json(datetime.fromisoformat(row.expires_at)) if row.expires_at else None,
+        "expires_at": _time(datetime.fromisoformat(row.expires_at)) if row.expires_at else None,
         "revoked": row.revoked_at is not None,
     }
+
+
+def _time(at: datetime | None) -> str | None:
+    return None if at is None else utc_text(at)

@@ -51,7 +51,6 @@ _PIPED_WIDTH = 1000
 """Width of tables that go to a file or another program: wide enough for one line a row, so that `grep` finds whole rows."""
 
 
-
 class _LazyConsole:
     """A console of Rich that is made when something is printed: Rich takes 30 ms, and with `--json` nothing needs it."""
 

@@ -14,6 +14,7 @@ import pytest
 
 from gateway.__main__ import app
 from gateway.cli.commands import PLACES, LazyCommands
+from gateway.cli.summaries import SUMMARIES
 from tests.kit.up import environment, free_port
 
 ROOT = Path(__file__).parents[3]
@@ -231,7 +232,19 @@ def test_every_command_is_where_the_table_says() -> None:
     found, _ = commands(dict(PLACES))
     for name in PLACES:
         assert found[name].name == name
-        assert found[name].help
+        assert " ".join(found[name].help.partition("\n\n")[0].split()) == SUMMARIES[name]
+        assert not found[name].hidden
+        assert not found[name].deprecated
+    assert list(SUMMARIES) == list(PLACES)
+
+
+def test_the_list_of_all_commands_imports_none_that_has_a_summary() -> None:
+    found, asked = commands({"a": "gateway.nowhere:none", "b": "gateway.cli.drift:left"})
+    listed = found.listed({"a": "Does this.", "extra": "Does more."})
+    assert list(listed) == ["a", "b", "extra"]
+    assert (listed["a"].name, listed["a"].help) == ("a", "Does this.")
+    assert listed["b"] is found["b"]
+    assert asked == ["others"]
 
 
 COMMANDS = sorted(
