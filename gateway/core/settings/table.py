@@ -16,4 +16,4 @@ class SettingsTable(BaseModel):
     @classmethod
     def default(cls) -> Self:
         """The table where the settings have none. Defaults are not validated in any case, so nothing that validates is made for it."""
-        return cls.model_construct()
+        return super().model_construct()
