@@ -77,8 +77,10 @@ class TypeSchema:
 
     def knows(self, path: str) -> bool:
         """Whether there is such an attribute, or a map that can have such a key."""
+        if path in self.kinds:
+            return True
         top, *key = AttributePath(path).steps
-        return path in self.kinds or (any(key) and self.kinds.get(top, "").startswith("map("))
+        return any(key) and self.kinds.get(top, "").startswith("map(")
 
     def is_sensitive(self, path: str) -> bool:
         """Whether the attribute or one that encloses it is sensitive."""

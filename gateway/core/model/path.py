@@ -89,6 +89,8 @@ class AttributePath(str):
 
     def value_at(self, attributes: Json) -> Json:
         """The value at this path; None if there is none. A list with one block is treated as the block."""
+        if type(attributes) is dict and "." not in self and "%" not in self:  # one step, as most paths have
+            return attributes.get(self)
         value = attributes
         for step in self.steps:
             value = _step(value, step)
