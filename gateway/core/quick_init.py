@@ -6,7 +6,6 @@ as frozen as before. Of 18 fields that takes 0.9 µs instead of 1.8. All else of
 time changes.
 """
 
-import inspect
 from dataclasses import MISSING, fields
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -20,8 +19,11 @@ def quick_init(kind: type[T]) -> type[T]:
 
     Raises TypeError for a class that inherits fields, or whose values are made of more than its fields.
     """
-    slow, own = kind.__init__, fields(kind)  # type: ignore[arg-type]  # the decorator stands above that of a dataclass
-    plain = [*inspect.signature(slow).parameters][1:] == [each.name for each in own]
+    slow: Any = kind.__init__
+    own = fields(kind)  # type: ignore[arg-type]  # the decorator stands above that of a dataclass
+    code = slow.__code__
+    taken = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    plain = set(taken) == {each.name for each in own}
     if kind.__bases__ != (object,) or hasattr(kind, "__post_init__") or not plain:
         message = f"{kind.__qualname__} has more to its making than its own fields."
         raise TypeError(message)
