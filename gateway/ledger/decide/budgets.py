@@ -60,6 +60,11 @@ class Accounted:
     transition: Record | None = None
     """To be appended after it, if the breaker's state changed."""
 
+    @property
+    def counts(self) -> bool:
+        """Whether its record says anything of a row of refusals; most do not."""
+        return self.refused_in_a_row is not None or self.refusals_until is not None
+
 
 _ROW: Final = Query.of(BUDGETS, BudgetRow, BUDGETS.c.actor == bindparam("who"))
 _ROWS: Final = Query.of(BUDGETS, BudgetRow, order_by=(BUDGETS.c.actor,))

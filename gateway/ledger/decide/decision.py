@@ -79,10 +79,12 @@ def decide(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
     `errors.NotAllowed` for a key that was revoked meanwhile, `errors.BudgetSpent`, `errors.BreakerOpen`, `errors.TooManyHeld`; the caller must then roll back.
     """
     accounted = account_decision(transaction, write)
-    body = structs.replace(
-        write.body, refused_in_a_row=accounted.refused_in_a_row, refusals_until=accounted.refusals_until
-    )
-    claims = _store(transaction, replace(write, body=body))
+    if accounted.counts:
+        body = structs.replace(
+            write.body, refused_in_a_row=accounted.refused_in_a_row, refusals_until=accounted.refusals_until
+        )
+        write = replace(write, body=body)
+    claims = _store(transaction, write)
     if accounted.transition is not None:
         transaction.append(accounted.transition)
     failpoint(Point.INTENT_WRITTEN)
@@ -166,6 +168,8 @@ def _refuse_taken(write: WriteSet, standing: Sequence[ClaimRow]) -> None:
     of the attribute, around it, or on what belongs together with it, is if the checks did not see it: then another actor took it between
     the survey and this transaction.
     """
+    if not standing:
+        return
     seen = {known.claim.id for known in write.facts.claims}
     taking = {(claim.address, claim.attribute) for claim in write.claims}
     enforced = write.decision.mode is Mode.ENFORCE

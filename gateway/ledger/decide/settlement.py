@@ -374,15 +374,11 @@ def doubt(transaction: Transaction, at: datetime, reason: str, attempt: AttemptR
 def append_settled(transaction: Transaction, at: datetime, attempt: AttemptRow, body: SettledBody) -> int:
     """Append a SETTLED record of an attempt, and count it for its actor's circuit breaker; the number of the record."""
     accounted = account_outcome(transaction, attempt, body, at)
-    record = Record(
-        at=at,
-        mutation_id=attempt.mutation_id,
-        actor=attempt.actor,
-        stack=attempt.stack,
-        body=structs.replace(
+    if accounted.counts:
+        body = structs.replace(
             body, refused_in_a_row=accounted.refused_in_a_row, refusals_until=accounted.refusals_until
-        ),
-    )
+        )
+    record = Record(at=at, mutation_id=attempt.mutation_id, actor=attempt.actor, stack=attempt.stack, body=body)
     seq = transaction.append(record)
     if accounted.transition is not None:
         transaction.append(accounted.transition)
