@@ -5,7 +5,7 @@ httptools is strict: it refuses a reply with two lengths, with a length and chun
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Final
+from typing import Any, Final
 
 import httptools
 
@@ -52,7 +52,8 @@ class HttpReply:
         self._abandon = abandon
         self._deadline = deadline
         self._silence_seconds = silence_seconds
-        self._parser = httptools.HttpResponseParser(self)
+        self._parser: Any = httptools.HttpResponseParser(self)
+        """It refers to this reply, so it is let go with the last byte: what it holds need not wait for the garbage collector."""
         self._head_bytes = 0
         self._head_arrived = False
         self._until_end = False
@@ -124,6 +125,9 @@ class HttpReply:
 
     def feed(self, data: bytes) -> None:
         """Parse what arrived. Raises `NoAnswer` if it is no reply."""
+        if self._parser is None:
+            self.reusable = False  # the reply has ended: what follows it is nobody's
+            return
         if not self._head_arrived:
             self._head_bytes += len(data)
         try:
@@ -134,6 +138,8 @@ class HttpReply:
             self.reusable = False  # the reply is whole: what follows it is nobody's
         if not self._head_arrived and self._head_bytes > MAX_HEAD_BYTES:
             raise NoAnswer("the head of the reply is too long")
+        if self.complete:
+            self._parser = None
         self._wake()
 
     def end(self, error: Exception | None) -> None:
@@ -145,6 +151,7 @@ class HttpReply:
         else:
             self._error = NoAnswer(type(error).__name__ if error is not None else "the connection was closed")
             self._error.__cause__ = error
+        self._parser = None
         self._wake()
 
     def _wake(self) -> None:

@@ -112,6 +112,8 @@ class AwsDoor:
                 "Sentinel had an internal error; its log says more. Check `sentinel records` whether anything was sent."
             )
             await self._refuse(send, inbound, unknown)
+        finally:
+            body.forget()
 
     async def _unsigned(self, send: Send, inbound: Inbound) -> bool:
         """Whether it was a call whose proof is in its body; then it is answered."""

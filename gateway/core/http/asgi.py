@@ -115,6 +115,12 @@ class RequestBody:
                 self._passed(size)
             self._ended = message["type"] == "http.disconnect" or not message.get("more_body")
 
+    def forget(self) -> None:
+        """The request is answered. What asks for its limit refers to it, so all of it would wait for the garbage collector: 60 objects of a
+        read, in memory that is then used in turn and never near.
+        """
+        self._limit_of_large = None
+
     async def _is_too_large(self, size: int) -> bool:
         if size > self._limit and self._limit_of_large is not None:
             ask, self._limit_of_large = self._limit_of_large, None

@@ -1,6 +1,8 @@
 """A reply is the same however its bytes are cut, and what is no whole reply is never taken for one."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -216,3 +218,23 @@ async def test_only_an_incomplete_reply_closes_its_connection_when_abandoned() -
     line.reply.feed(b"o")
     line.reply.abandon()
     assert line.abandoned == 1
+
+
+def test_a_whole_reply_does_not_wait_for_the_garbage_collector() -> None:
+    """Its parser refers to it."""
+    gc.disable()
+    try:
+        line = Line()
+        line.reply.feed(WHOLE["length"][0])
+        left = weakref.ref(line.reply)
+        del line.reply
+        assert left() is None
+    finally:
+        gc.enable()
+
+
+def test_what_follows_a_whole_reply_later_is_nobodys() -> None:
+    reply = fed(WHOLE["length"][0])
+    assert reply.reusable
+    reply.feed(WHOLE["length"][0])
+    assert (reply.reusable, reply.take()) == (False, b"hello")

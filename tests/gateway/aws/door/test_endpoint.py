@@ -1,5 +1,7 @@
 """The AWS door: a response for every outcome, and no retryable response if anything may have been sent."""
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -318,3 +320,27 @@ async def test_the_body_limit_is_the_doors(ledger: LedgerDouble, cloud: CloudDou
 
     with pytest.raises(errors.BodyTooLarge):
         await RequestBody(endless, _door(ledger, cloud).max_body_bytes).read()
+
+
+class Waiting(Client):
+    """A client whose channel tells when nothing refers to it any more."""
+
+    async def __call__(self) -> Message:
+        """An empty body."""
+        return await self.receive()
+
+
+async def test_an_answered_request_does_not_wait_for_the_garbage_collector(
+    ledger: LedgerDouble, cloud: CloudDouble
+) -> None:
+    """Its body asks for its limit by what was read of its head, which refers to the body."""
+    client, receive = Client(), Waiting()
+    left = weakref.ref(receive)
+    gc.disable()
+    try:
+        door = _door(ledger, cloud, Reads(asked(call_class=CallClass.READ)))
+        await door(_scope(), receive, client.send)
+        del receive
+        assert (client.text, left()) == ("read", None)
+    finally:
+        gc.enable()
