@@ -67,8 +67,10 @@ NEEDED = {
     ("verify",): LEDGER,
     ("reconcile", "--help"): frozenset(),
 }
-MOST_MODULES = 700
+MOST_MODULES = 560
 """Modules of a command that does not open the ledger. All commands together needed 830 before each imported its own."""
+MOST_MODULES_OF_HELP = 430
+"""Modules of `sentinel --help`. It needed 540 while it imported every command."""
 MOST_MODULES_WITHOUT_A_PLAN = 540
 """Modules of `sentinel reconcile --no-plan --json`. It needed 555 while it imported what prints text, too."""
 
@@ -135,6 +137,20 @@ def test_a_command_imports_only_what_it_needs(command: tuple[str, ...], needed: 
     modules = imported(tmp_path, *command)
     assert {module.partition(".")[0] for module in modules} & SLOW == needed
     assert needed or len(modules) < MOST_MODULES
+
+
+@pytest.mark.slow
+def test_the_help_of_all_imports_no_command(tmp_path: Path) -> None:
+    modules = imported(tmp_path, "--help")
+    own = {module for module in modules if module.startswith("gateway.cli.")}
+    assert own == {"gateway.cli.commands", "gateway.cli.summaries"}
+    assert len(modules) < MOST_MODULES_OF_HELP
+
+
+@pytest.mark.slow
+def test_what_a_program_reads_waits_for_nothing_that_draws(tmp_path: Path) -> None:
+    for command in ("config", "records"):
+        assert not {"rich", "pygments"} & set(imported(tmp_path, command, "--json"))
 
 
 @pytest.mark.slow
