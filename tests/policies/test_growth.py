@@ -13,6 +13,8 @@ from gateway.policy.sources import shipped
 from gateway.policy.wasm_instance import WasmInstance
 from tests.policies.growing import ARBITRATED, GROWING, STRICT, UNDER_STRICT_DATA, Make
 
+pytestmark = pytest.mark.slow  # all of them together
+
 PLENTY = 10**12
 SMALL, LARGE = 200, 800
 MOST = 1.6 * LARGE / SMALL

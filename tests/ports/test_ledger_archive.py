@@ -219,6 +219,7 @@ async def _with(scene: Scene, act: object) -> None:
         await act(ledger)  # type: ignore[operator]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "point", [Point.ARCHIVE_WRITTEN, Point.ARCHIVE_NAMED, Point.ARCHIVE_STORED, Point.RECORDS_REMOVED]
 )

@@ -37,6 +37,8 @@ from reconciler.workflows import Worker, durable, serve
 from tests.kit.mutations import record_mutation
 from tests.kit.nouns import effect
 
+pytestmark = pytest.mark.slow  # each starts the service, and all of them take four seconds
+
 Apply = Callable[..., Awaitable[str]]
 SCALER = Caller(actor="agent-scaler", kind=ActorKind.AGENT, key_id="SNTL0")
 
@@ -186,7 +188,6 @@ async def _reconciled(ledger: SqlLedger, mutation: str = "") -> list[Record]:
     return list(await ledger.records(query))
 
 
-@pytest.mark.slow
 async def test_a_change_does_not_wait_behind_traffic_of_the_data_plane(
     worker: Worker, ledger: SqlLedger, applied: Apply, tmp_path: Path
 ) -> None:

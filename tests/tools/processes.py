@@ -44,6 +44,7 @@ SHARING: Final = {
     "tests/reconciler/line/": "fleet",
     "tests/reconciler/terraform/": "fleet",
     "tests/reconciler/working_copy/": "fleet",
+    "tests/reconciler/suggest/": "Anthropic's client",
     "tests/system/users/": "the users' sentinel up",
 }
 """Files that begin so, and what they share: applied stacks and started programs, which take longer than most tests that use them."""
@@ -290,7 +291,8 @@ def _work(run: _Run, tells: Connection, first: Sequence[int]) -> None:
     except (KeyboardInterrupt, BrokenPipeError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal tells all processes, and then the first one does
     finally:
-        config.hook.pytest_sessionfinish(session=session, exitstatus=pytest.ExitCode.OK)
+        failed = pytest.ExitCode.TESTS_FAILED if session.testsfailed else pytest.ExitCode.OK  # its directories are kept
+        config.hook.pytest_sessionfinish(session=session, exitstatus=failed)
         with suppress(BrokenPipeError):
             tells.send(("end", config.workeroutput))  # type: ignore[attr-defined]
         capture.stop_global_capturing()

@@ -15,9 +15,9 @@ from gateway.core.model.mutation import Call, Mutation
 from gateway.core.model.outcome import Applied, Reply, Sent
 from gateway.core.model.verdict import Decision, Mode, Verdict
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.store.database import Store, open_store
+from gateway.ledger.store.database import Store
 from tests.kit import nouns
-from tests.kit.stores import KEYS
+from tests.kit.stores import KEYS, open_copied_store
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 APPLIED = Applied(reply=Reply(status=200, headers=(), body=b"ok"), request_id="r-1")
@@ -74,6 +74,6 @@ async def ledger(tmp_path: Path) -> AsyncIterator[SqlLedger]:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """A store without a ledger above it."""
-    opened = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
+    opened = open_copied_store(f"sqlite:///{tmp_path / 'ledger.db'}")
     yield opened
     opened.close()

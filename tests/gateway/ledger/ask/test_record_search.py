@@ -101,6 +101,7 @@ def test_a_question_costs_the_same_among_many_records(grown: dict[int, Path], as
     assert counts[MANY] < 2 * max(counts[FEW], 500), counts
 
 
+@pytest.mark.slow
 def test_the_steps_of_a_scan_are_counted(grown: dict[int, Path]) -> None:
     """That the count sees what is read: everything that is shown."""
     store = open_store(f"sqlite:///{grown[MANY]}")

@@ -59,7 +59,7 @@ NESTED: Any = {"definitions": {"a": {"anyOf": [{"$ref": "#/definitions/b"}] * 9}
         ("numbers.range_step", (0, 10**15, 1)),
         ("regex.replace", ("a" * 5000, "a", "b" * 5000)),
         ("json.patch", ({"a": ["x" * 100]}, DOUBLING)),
-        ("graph.reachable_paths", (FULL_GRAPH, ["0"])),
+        pytest.param("graph.reachable_paths", (FULL_GRAPH, ["0"]), marks=pytest.mark.slow),
         ("yaml.unmarshal", (BOMB,)),
         pytest.param("json.match_schema", ({}, NESTED), marks=LONG),
         ("units.parse", ("1e999999",)),

@@ -12,9 +12,9 @@ from gateway.core.records.codec import encode
 from gateway.core.records.record import Stage
 from gateway.ledger.chain.derive.expected_table import DecodedRecord
 from gateway.ledger.chain.derive.narrowed import FOLLOWED
-from gateway.ledger.store.database import open_store
 from gateway.ledger.store.statements import Session
 from tests.kit.bodies import sample_body
+from tests.kit.stores import open_copied_store
 
 Feed = Callable[..., DecodedRecord]
 
@@ -22,7 +22,7 @@ Feed = Callable[..., DecodedRecord]
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
     """A session on an empty ledger."""
-    store = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
+    store = open_copied_store(f"sqlite:///{tmp_path / 'ledger.db'}")
     with store.connect() as connection:
         connection.begin()
         yield Session(connection)

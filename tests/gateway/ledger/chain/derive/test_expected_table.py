@@ -8,16 +8,16 @@ from sqlalchemy import Connection, insert
 
 from gateway.core.errors import LedgerBroken
 from gateway.ledger.chain.derive.expected_table import ExpectedTable, OneOf, StrangeRow, text_digest
-from gateway.ledger.store.database import open_store
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.tables import VALUES
+from tests.kit.stores import open_copied_store
 
 ROW = {"address": "a", "attribute": "x", "value": "1", "mutation_id": "m", "at": "now", "seq": 1}
 
 
 @pytest.fixture
 def connection(tmp_path: Path) -> Iterator[Connection]:
-    store = open_store(f"sqlite:///{tmp_path / 'ledger.db'}")
+    store = open_copied_store(f"sqlite:///{tmp_path / 'ledger.db'}")
     with store.connect(writes=True) as opened:
         opened.begin()
         yield opened
