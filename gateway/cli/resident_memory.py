@@ -19,7 +19,6 @@ _IN_USE: Final = 0.8
 """A block becomes a huge page if this part of it is in memory already: what it adds is at most a quarter of itself, and 1 MB of 100 was measured."""
 _COLLAPSE: Final = 25
 """`MADV_COLLAPSE` of Linux 6.1 (madvise(2)): a copy into a huge page, at once; the content stays. Python has no name for it."""
-
 _DONTNEED: Final = 4
 """`MADV_DONTNEED` of madvise(2)."""
 _LIBRARY: Final = re.compile(
@@ -45,9 +44,8 @@ def forget_start() -> None:
 def give_back() -> None:
     """Give the system back what is free, and what is still in files."""
     with contextlib.suppress(OSError, AttributeError):  # a C library other than glibc has no such function
-        ctypes.CDLL(None).malloc_trim(
-            0
-        )  # compiling the policies and reading the code took 20 MB that nothing else will need at once
+        # Compiling the policies and reading the code took 20 MB that nothing else will need at once.
+        ctypes.CDLL(None).malloc_trim(0)
     with contextlib.suppress(OSError, AttributeError):  # a system other than Linux says nothing of its mappings
         _unmap_libraries()
 

@@ -6,6 +6,7 @@ all services but S3, in `test_request_head.py` and `test_sigv4.py`. Not tested: 
 every server to accept; its host is ignored, like every host that a client names.
 """
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -19,6 +20,8 @@ pytestmark = pytest.mark.allow_hosts(["127.0.0.1"])
 FIELDS = f"Action=SetDesiredCapacity&Version=2011-01-01&AutoScalingGroupName={ASG}&DesiredCapacity=6".encode()
 CHUNKED = b"%x\r\n%b\r\n0\r\n\r\n" % (len(FIELDS), FIELDS)
 SMUGGLED = b"POST / HTTP/1.1\r\nHost: x\r\n\r\n"
+_STATUS_LINE = re.compile(r"HTTP/\d\.\d \d{3}")
+"""Of a response; the sentences of the gateway name the version, too."""
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +89,7 @@ def test_malformed_http_is_refused_and_the_connection_ends(gate: Gate, name: str
     answer = talk(gate.url, MALFORMED[name](gate), hang_up=True)
     assert answer.status in (0, 400), answer.text
     assert answer.closed
-    assert answer.text.count("HTTP/1.1") == 0, "a second request was answered"
+    assert _STATUS_LINE.search(answer.text) is None, "a second request was answered"
     assert gate.upstream.asked == []
 
 
