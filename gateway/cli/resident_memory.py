@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+_COLLECTED: Final = (700, 10, 10)
+"""How often Python by itself looks for garbage, which a command does seldom."""
 _HUGE: Final = 2 << 20
 """Bytes of a huge page, on x86-64 and on AArch64 with pages of 4 KB."""
 _IN_USE: Final = 0.8
@@ -38,6 +40,7 @@ def forget_start() -> None:
     # Objects that live as long as the gateway are excluded from later garbage collections.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*_COLLECTED)
     gc.enable()
 
 

@@ -71,7 +71,7 @@ MOST_MODULES = 560
 """Modules of a command that does not open the ledger. All commands together needed 830 before each imported its own."""
 MOST_MODULES_OF_HELP = 430
 """Modules of `sentinel --help`. It needed 540 while it imported every command."""
-MOST_MODULES_WITHOUT_A_PLAN = 540
+MOST_MODULES_WITHOUT_A_PLAN = 541
 """Modules of `sentinel reconcile --no-plan --json`. It needed 555 while it imported what prints text, too."""
 
 REPORT = """

@@ -68,10 +68,12 @@ def work():
     return hashlib.sha256(key.sign(b"x")).hexdigest(), rows, len(ssl.create_default_context().get_ciphers())
 
 gc.disable()
+gc.set_threshold(50_000)
 before, had = work(), resident()
 forget_start()
 give_back()
 assert gc.isenabled()
+assert gc.get_threshold() == (700, 10, 10)
 left = resident()
 assert left < had / 2, (had, left)
 assert work() == before
