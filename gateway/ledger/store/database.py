@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from types import TracebackType
@@ -66,6 +66,18 @@ class Store:
         elif writes:
             driver.execute(_LOCK_CHAIN, (_CHAIN_LOCK,))  # its first statement begins a transaction
         return driver
+
+    def forget(self, connection: Connection) -> None:
+        """Never use a broken connection again, nor those that are as old: they may lead to a server that is about to die.
+
+        SQLAlchemy drops all of these where it sees an error of a broken one, which it does not between `begin` and its end. So it is shown one.
+        """
+        if self.postgresql:
+            with suppress(SQLAlchemyError):
+                connection.exec_driver_sql("ROLLBACK")
+            with suppress(SQLAlchemyError):
+                connection.rollback()
+        connection.invalidate()
 
     def begin_snapshot(self, connection: Connection) -> None:
         """Begin a transaction in which every statement sees the same state of the ledger."""

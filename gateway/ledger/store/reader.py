@@ -128,7 +128,7 @@ class Reader:
             return
         try:
             if broken:
-                connection.invalidate()
+                self._store.forget(connection)
             connection.close()
         except SQLAlchemyError:
             connection.invalidate()

@@ -176,7 +176,7 @@ def commit(
             for job in batch:
                 _run_one(transaction, job, alone=len(batch) == 1)
         except BaseException:
-            _roll_back(connection)
+            _roll_back(store, connection)
             raise
         if all(job.error is not None for job in batch):
             driver.rollback()
@@ -185,7 +185,7 @@ def commit(
         with unavailable():
             driver.commit()
     except LedgerUnavailable:
-        _roll_back(connection)
+        _roll_back(store, connection)
         if not _is_committed(store, transaction):
             raise
     failpoint(Point.STORED)
@@ -214,13 +214,13 @@ def _attempt(transaction: Transaction, job: _Job) -> tuple[Any, Exception | None
         return None, error
 
 
-def _roll_back(connection: Connection) -> None:
+def _roll_back(store: Store, connection: Connection) -> None:
     try:
         with unavailable():
             driver: Any = connection.connection.dbapi_connection
             driver.rollback()
     except LedgerUnavailable:
-        connection.invalidate()
+        store.forget(connection)
 
 
 def _is_committed(store: Store, transaction: Transaction) -> bool:
