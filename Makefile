@@ -151,7 +151,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .venv/.run: pyproject.toml uv.lock deploy/choose_python.py
 	@echo 'Setting up Python in .venv (once, and after each change of uv.lock)'
 	@{ test -x $(UV) || { echo 'Installing uv $(UV_VERSION) in .tools'; \
-	  if python3 -m pip --version 2>/dev/null | awk '{ exit ($$2 + 0 < 22.3) }'; \
+	  if python3 -m pip --version 2>/dev/null | awk '{ able = $$2 + 0 >= 22.3 } END { exit !able }'; \
 	  then python3 -m venv --without-pip $(TOOLS)/uv && python3 -m pip --python $(TOOLS)/uv/bin/python install --disable-pip-version-check --no-compile uv==$(UV_VERSION); \
 	  else python3 -m venv $(TOOLS)/uv && $(TOOLS)/uv/bin/pip install --disable-pip-version-check --no-compile uv==$(UV_VERSION); fi; }; } & installing=$$!; \
 	  python="$$(python3 deploy/choose_python.py)"; chosen=$$?; wait $$installing && test $$chosen = 0 && \
