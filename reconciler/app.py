@@ -18,7 +18,8 @@ from gateway.core.settings.publish import EventSourceKind, EventSourceSettings, 
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger, workflows_key
+from gateway.ledger.ledger_keys import master_key_of, workflows_key
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from gateway.terraform.config.backend import state_location
 from gateway.terraform.origins import code_origin
 from gateway.terraform.provider_mirror import read_mirror, terraform_environment

@@ -35,8 +35,9 @@ from gateway.identity.roles import Roles
 from gateway.ledger.key_ends import KeyEnds
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
+from gateway.ledger.ledger_keys import master_key_of
 from gateway.ledger.plan_sessions import SqlPlanSessions
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from gateway.line.data_plane import PassedCounts
 from gateway.line.ground_truth import GroundTruth, places_of
 from gateway.line.stop_book import StopBook

@@ -71,7 +71,7 @@ def _archive(settings: "Settings", directory: Path, older_than: str) -> "Archive
     from gateway.core.times import SystemClock
     from gateway.ledger.archive.archiving import archive_records
     from gateway.ledger.chain.checkpoint import CheckpointFile
-    from gateway.ledger.sealed_ledger import checkpoint_path, ledger_keys, master_key_of
+    from gateway.ledger.ledger_keys import checkpoint_path, ledger_keys, master_key_of
     from gateway.ledger.store.database import open_store
 
     require_ledger(settings)

@@ -87,7 +87,7 @@ def _place(settings: "Settings", *, with_master_key: bool = False) -> "BackupPla
     """Raises `errors.SettingsInvalid`, `errors.NotFound`."""
     from gateway.identity.master_key import FILE_NAME
     from gateway.ledger.backup import BackupPlace
-    from gateway.ledger.sealed_ledger import checkpoint_path, ledger_keys, master_key_of
+    from gateway.ledger.ledger_keys import checkpoint_path, ledger_keys, master_key_of
 
     file = settings.data / FILE_NAME
     if with_master_key and not file.is_file():
@@ -109,7 +109,7 @@ def _place_of(settings: "Settings", backup_directory: Path) -> "BackupPlace":
     """
     from gateway.identity.master_key import FILE_NAME, copied_key, keep_key
     from gateway.ledger.backup import MASTER_KEY, BackupPlace
-    from gateway.ledger.sealed_ledger import checkpoint_path, ledger_keys
+    from gateway.ledger.ledger_keys import checkpoint_path, ledger_keys
 
     source, target = backup_directory / MASTER_KEY, settings.data / FILE_NAME
     if settings.master_key.get_secret_value() or target.exists() or not source.is_file():

@@ -8,7 +8,7 @@ from gateway.cli.doctor_finding import Opening
 from gateway.core.model.verdict import Mode
 from gateway.core.settings import Settings, StackSettings
 from gateway.identity.master_key import FILE_NAME as MASTER_KEY
-from gateway.ledger.sealed_ledger import checkpoint_path
+from gateway.ledger.ledger_keys import checkpoint_path
 from gateway.ledger.store.database import sqlite_file
 from gateway.line.own_handles import databases_of
 

@@ -32,7 +32,8 @@ T = TypeVar("T")
 async def open_keyring(settings: "Settings") -> AsyncIterator["SqlKeyRing"]:
     """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
     from gateway.ledger.keyring import SqlKeyRing
-    from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+    from gateway.ledger.ledger_keys import master_key_of
+    from gateway.ledger.sealed_ledger import open_sealed_ledger
 
     log_to_stderr()
     async with open_sealed_ledger(settings) as ledger:

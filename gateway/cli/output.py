@@ -146,7 +146,10 @@ def safe(text: str) -> str:
 
 def log_to_stderr() -> None:
     """Send log lines to standard error, since standard output is for results. For commands that open what logs."""
-    import structlog
+    from gateway.cli.unused_packages import DRAWING, without
+
+    with without(DRAWING):
+        import structlog
 
     *before, renderer = (each for each in structlog.get_config()["processors"] if each is not without_values)
     structlog.configure(

@@ -7,7 +7,6 @@ import json
 import logging
 import socket
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -15,6 +14,7 @@ import typer
 
 from gateway.cli import resident_memory
 from gateway.cli.places import MOST, Places
+from gateway.cli.unused_packages import DRAWING, without
 from gateway.core.errors import SentinelError, SettingsInvalid
 from gateway.core.exception_text import lossy, without_values
 
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from gateway.core.settings import ServerSettings, Settings
 
 
-# Packages that libraries import because they are installed, and that a gateway has no use for: they take its memory and its start longer.
 _OLD_PYDANTIC: Final = "pydantic.v1"
 """FastAPI imports it to ask of each type whether it is one of the old pydantic's, and goes on without it. A gateway has no such type: 1.6 MB, 30 ms."""
-_DRAWING: Final = "rich"
-"""structlog imports it for tracebacks on a terminal: 4 MB, 0.1 s."""
 
 
 def serve(
@@ -74,7 +71,7 @@ def serve(
 def _log_to_stderr() -> None:
     """Log JSON lines, or readable text on a terminal."""
     on_terminal = sys.stderr.isatty()
-    with contextlib.nullcontext() if on_terminal else _without(_DRAWING):
+    with contextlib.nullcontext() if on_terminal else without(DRAWING):
         import structlog
 
     encode = json.JSONEncoder(default=repr).encode  # made once, not for each line
@@ -103,23 +100,10 @@ def _run(settings: "Settings", listener: socket.socket, place: str = "") -> None
     # What is imported and opened until it is ready stays: to look among it for garbage takes a tenth of the start.
     gc.disable()
     try:
-        with listener, _without(_OLD_PYDANTIC):
+        with listener, without(_OLD_PYDANTIC):
             uvloop.run(_serve(settings, listener, place))
     finally:
         gc.enable()
-
-
-@contextlib.contextmanager
-def _without(*packages: str) -> Iterator[None]:
-    """In the block, imports of these packages or modules fail as if they were not installed. What is imported already stays."""
-    hidden = [name for name in packages if name not in sys.modules]
-    for name in hidden:
-        sys.modules[name] = None  # type: ignore[assignment]  # what Python says an import fails by
-    try:
-        yield
-    finally:
-        for name in hidden:
-            sys.modules.pop(name, None)
 
 
 def listening(server: "ServerSettings") -> socket.socket:

@@ -8,11 +8,13 @@ import typer
 
 from gateway.cli.config import config_file, require_ledger, settings_or_exit
 from gateway.cli.options import Config, Json
-from gateway.cli.output import console, run, show_json
+from gateway.cli.output import console, log_to_stderr, run, show_json
 
 if TYPE_CHECKING:
     from gateway.core.settings import Settings
+    from gateway.ledger.archive.files import ArchiveFiles
     from gateway.ledger.chain.verification import Verification
+    from gateway.ledger.ledger_keys import LedgerKeys
 
 WITHOUT_END: Final = 3
 """The exit code if nothing proves where the ledger ends."""
@@ -89,10 +91,10 @@ def _verification_to_json(done: "Verification") -> dict[str, Any]:
 
 
 async def _verify(settings: "Settings", archive: Sequence[Path]) -> "Verification":
-    from gateway.ledger.archive.files import ArchiveFiles
+    log_to_stderr()
     from gateway.ledger.chain.checkpoint import CheckpointFile
     from gateway.ledger.chain.verification import verify_ledger
-    from gateway.ledger.sealed_ledger import checkpoint_path, ledger_keys, master_key_of
+    from gateway.ledger.ledger_keys import checkpoint_path, ledger_keys, master_key_of
     from gateway.ledger.store.database import open_store
 
     require_ledger(settings)
@@ -100,7 +102,13 @@ async def _verify(settings: "Settings", archive: Sequence[Path]) -> "Verificatio
     # Not through `open_ledger`: that refuses a broken ledger with less to say about it.
     store = open_store(settings.ledger_url)
     try:
-        files = ArchiveFiles(archive, keys.chain, keys.signing.public_key()) if archive else None
+        files = _files(archive, keys) if archive else None
         return verify_ledger(store, keys.chain, CheckpointFile(checkpoint_path(settings), keys.signing), files)
     finally:
         store.close()
+
+
+def _files(archive: Sequence[Path], keys: "LedgerKeys") -> "ArchiveFiles":
+    from gateway.ledger.archive.files import ArchiveFiles
+
+    return ArchiveFiles(archive, keys.chain, keys.signing.public_key())

@@ -33,7 +33,7 @@ from gateway.ledger.ask.exports import (
     range_end,
     start_since,
 )
-from gateway.ledger.sealed_ledger import ledger_keys, master_key_of
+from gateway.ledger.ledger_keys import ledger_keys, master_key_of
 from gateway.ledger.store.database import Store, open_store, unavailable
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Session

@@ -22,7 +22,7 @@ from gateway.core.errors import LedgerBroken, LedgerUnavailable, SettingsInvalid
 from gateway.ledger.chain.checkpoint import FILE_NAME as CHECKPOINT
 from gateway.ledger.chain.checkpoint import Checkpoint, CheckpointFile
 from gateway.ledger.chain.verification import Verification, verify_ledger
-from gateway.ledger.ledger import LedgerKeys
+from gateway.ledger.ledger_keys import LedgerKeys
 from gateway.ledger.signed_directory import MANIFEST, check_files, read_manifest, sync_directory, write_manifest
 from gateway.ledger.store.database import connect_unprepared, open_store, sqlite_file
 from gateway.ledger.store.migrate import schema_version

@@ -3,13 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from gateway.core.model.claim import Claim
 from gateway.core.model.facts import Facts
@@ -28,7 +25,6 @@ from gateway.ledger.ask.blame import blame
 from gateway.ledger.ask.change_history import changes_of
 from gateway.ledger.ask.rules_spoken import rules_spoken
 from gateway.ledger.chain.anchor import Anchor
-from gateway.ledger.chain.archived import archived
 from gateway.ledger.chain.checkpoint import CheckpointFile
 from gateway.ledger.chain.verification import verify_ledger
 from gateway.ledger.decide import approvals, budgets, commands, leases, ledger_view, plan_sessions, stops
@@ -42,6 +38,7 @@ from gateway.ledger.decide.refusals import RefusalRateLimit, refusal_body
 from gateway.ledger.decide.settlement import settle, settlement
 from gateway.ledger.decide.signals import record_signals
 from gateway.ledger.decide.write_set import write_set
+from gateway.ledger.ledger_keys import LedgerKeys
 from gateway.ledger.store.database import Store, open_store, unavailable
 from gateway.ledger.store.opening import prepare
 from gateway.ledger.store.reader import Probe, Reader
@@ -56,16 +53,6 @@ P = ParamSpec("P")
 
 _EXPIRED_AT_ONCE: Final = 500
 """Most claims ended in one transaction, so that mutations do not wait long behind it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerKeys:
-    """The secrets of a ledger. Both derive from the master key, so a copy of the database alone can be neither continued nor rewritten."""
-
-    chain: bytes = field(repr=False)
-    """The HMAC key of the record hashes."""
-    signing: Ed25519PrivateKey = field(repr=False)
-    """Signs the checkpoints. Its public half can be given to anyone who is to check one."""
 
 
 def _command(
@@ -236,7 +223,7 @@ class SqlLedger:
     proofs = _query(lists.proofs)
     holds = _query(lists.holds)
     blame = _query(blame)
-    archived = _query(archived)
+    archived = _query(lists.archived)
 
     async def activity(self, starts: Sequence[datetime], actor: str = "") -> Activity:
         """See `ActivityCounts.of`."""

@@ -21,7 +21,8 @@ from gateway.core.ports import Key
 from gateway.core.settings import Settings
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger_keys import master_key_of
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 
 ROOT = Path(__file__).parent.parent.parent
 _TICKS = os.sysconf("SC_CLK_TCK")

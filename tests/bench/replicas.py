@@ -38,7 +38,8 @@ from gateway.core.settings import Settings, StackSettings, UpstreamSettings
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger_keys import master_key_of
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from gateway.ledger.store.database import sqlite_file
 from gateway.ledger.store.tables import METADATA
 from tests.bench.cores import can_limit, limited

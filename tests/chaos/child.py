@@ -25,7 +25,8 @@ from gateway.core.exception_text import lossy
 from gateway.core.failpoints import Point, arm
 from gateway.core.settings import ServerSettings, Settings, StackSettings, UpstreamSettings
 from gateway.doors.timeouts import TimeoutProtocol
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger, workflows_key
+from gateway.ledger.ledger_keys import master_key_of, workflows_key
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from gateway.policy import embedded
 from reconciler.app import workflows_database
 from reconciler.changes.applied_mutation import AppliedMutation

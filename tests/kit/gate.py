@@ -46,7 +46,8 @@ from gateway.core.times import SystemClock
 from gateway.doors.timeouts import TimeoutProtocol
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger_keys import master_key_of
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.tables import BUDGETS, CLAIMS, HOLDS, VALUES
 from gateway.ledger.store.transaction import Transaction

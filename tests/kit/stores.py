@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import Connection
 
 from gateway.ledger.chain.schema import check_schema
-from gateway.ledger.sealed_ledger import ledger_keys
+from gateway.ledger.ledger_keys import ledger_keys
 from gateway.ledger.store.database import Store, open_store, sqlite_file
 from tests.kit.in_memory import in_memory
 

@@ -12,7 +12,8 @@ from gateway.core.errors import LedgerBroken, SettingsInvalid
 from gateway.core.records.record import Stage
 from gateway.core.settings import Settings
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.sealed_ledger import ledger_keys, master_key_of, open_sealed_ledger
+from gateway.ledger.ledger_keys import ledger_keys, master_key_of
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from tests.kit.bodies import sample_record
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)

@@ -21,7 +21,8 @@ from gateway.core.settings import Settings, StackSettings, UpstreamSettings
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger, open_ledger
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger_keys import master_key_of
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from gateway.ledger.store import writer
 from tests.chaos.aws import LoggingAws, carried_out
 from tests.chaos.faults.proxy import Fault, FaultProxy

@@ -1,7 +1,7 @@
 """The body of DECIDED: who asked for what and why, what it changes, what was decided by which rule, and which claims it takes."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import msgspec
 
@@ -18,6 +18,8 @@ from gateway.core.records.time_boxes import PutsBack, RecordedTimeBox
 
 Value = TypeVar("Value")
 """The values of effects: decoded for those who show them, `msgspec.Raw` for who only compares their texts."""
+MOST_NAMED: Final = 20
+"""Most contracts, claims, dependants and attributes that the facts of a record name, and most inner calls that it has."""
 
 
 class RecordedCaller(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ from gateway.ledger.chain.derive.derivation import Derivation
 from gateway.ledger.chain.derive.saved import restore, saved
 from gateway.ledger.chain.hashes import START, verified_with_pairs
 from gateway.ledger.chain.verification import verify_tables
-from gateway.ledger.ledger import LedgerKeys
+from gateway.ledger.ledger_keys import LedgerKeys
 from gateway.ledger.signed_directory import check_files, sync_directory
 from gateway.ledger.store.database import Store, unavailable
 from gateway.ledger.store.rows import ChainEndRow

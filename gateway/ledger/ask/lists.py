@@ -1,4 +1,4 @@
-"""Lists claims, held mutations, signals and new records, for people and for the reconciler."""
+"""Lists claims, held mutations, signals and new records, for people and for the reconciler, and says which records are archived."""
 
 import json
 from collections import Counter
@@ -12,9 +12,10 @@ from gateway.core.model.approval import Hold, HoldState
 from gateway.core.model.claim import Claim
 from gateway.core.model.json import canonical_text
 from gateway.core.model.signal import Signal, SignalScope, SignalState
-from gateway.core.ports import SignalQuery
+from gateway.core.ports import ArchivedRecords, SignalQuery
 from gateway.core.records.record import Stage
 from gateway.ledger.ask.record_search import MAX_PAGE, RecordKind, page_size
+from gateway.ledger.chain.archived import archives
 from gateway.ledger.store.rows import ClaimRow, SignalRow
 from gateway.ledger.store.serialize import claim_from_row
 from gateway.ledger.store.statements import Among, Query, Session, columns, unindexed
@@ -39,6 +40,12 @@ def _consents_in(state: ColumnElement[str]) -> Query[ConsentRow]:
 
 
 _CONSENTS: Final = (_consents_in(UNUSED), _consents_in(PARTIAL))
+
+
+def archived(session: Session) -> ArchivedRecords | None:
+    """What left the database, as the rows say; None if nothing did."""
+    known = archives(session)
+    return ArchivedRecords(last=known[-1].last, until=from_text(known[-1].until)) if known else None
 
 
 def changed_since(session: Session, seq: int) -> tuple[int, tuple[str, ...]]:

@@ -9,11 +9,9 @@ import msgspec
 from sqlalchemy import delete, insert, select, update
 
 from gateway.core.errors import LedgerBroken
-from gateway.core.ports import ArchivedRecords
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Query, Session, Statement
 from gateway.ledger.store.tables import ARCHIVE_PARTS, ARCHIVES
-from gateway.ledger.store.timestamps import from_text
 
 
 class Archive(NamedTuple):
@@ -58,12 +56,6 @@ _decode: Final = msgspec.msgpack.Decoder(Rest).decode
 def archives(session: Session) -> Sequence[Archive]:
     """The archives as the rows say, oldest first, without a check."""
     return session.rows(_ALL, {})
-
-
-def archived(session: Session) -> ArchivedRecords | None:
-    """What left the database, as the rows say; None if nothing did."""
-    known = archives(session)
-    return ArchivedRecords(last=known[-1].last, until=from_text(known[-1].until)) if known else None
 
 
 def last_archive(session: Session, key: bytes) -> Archive | None:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Column, Connection, Inspector, inspect, text
 
 from gateway.core.errors import LedgerBroken
-from gateway.ledger.store.tables import METADATA
+from gateway.ledger.store.tables import METADATA, WHERE
 
 _ABORT: Final = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
 _NOT_ARCHIVED: Final = "WHEN OLD.seq > (SELECT coalesce(max(last), 0) FROM archives)"
@@ -116,7 +116,7 @@ def check_schema(connection: Connection) -> None:
     _check_triggers(connection, sqlite=sqlite)
     there = inspect(connection)
     _check_columns(connection, there)
-    _check_indexes(connection, there)
+    _check_indexes(there)
     if sqlite:
         _check_texts(connection)
     else:
@@ -189,7 +189,7 @@ def _check_triggers(connection: Connection, *, sqlite: bool) -> None:
             raise _changed(f"the trigger {name} is {'missing' if name not in found else 'another one'}")
 
 
-def _check_indexes(connection: Connection, there: Inspector) -> None:
+def _check_indexes(there: Inspector) -> None:
     """The unique ones decide who wins: two claims of one attribute, two attempts with one key."""
     indexes = there.get_multi_indexes(filter_names=list(METADATA.tables))
     for table in METADATA.sorted_tables:
@@ -198,7 +198,7 @@ def _check_indexes(connection: Connection, there: Inspector) -> None:
             for each in indexes[None, table.name]
         }
         for index in table.indexes:
-            said = _plain(index.dialect_options[connection.dialect.name]["where"])
+            said = _plain(index.info.get(WHERE))
             if index.unique and found.get(str(index.name)) != ([column.name for column in index.columns], True, said):
                 raise _changed(f"the unique index {index.name} is missing, or is another one")
 

@@ -12,10 +12,9 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam, insert, select, update
 
 from gateway.core.errors import NotAllowed, NotFound
-from gateway.core.model.budget import Levels, Used, charged, fair_share_from_json, refuse_if_spent
+from gateway.core.model.budget import Used, charged, fair_share_from_json, refuse_if_spent
 from gateway.core.model.caller import Caller
 from gateway.core.model.circuit_breaker import Breaker, BreakerState, refuse_if_shut
-from gateway.core.model.json import canonical_text
 from gateway.core.model.verdict import Decision, Mode, Verdict
 from gateway.core.records.codec import decode_as
 from gateway.core.records.decided import DecidedBody
@@ -27,6 +26,7 @@ from gateway.ledger.decide.revocation import refuse_revoked
 from gateway.ledger.decide.stops import require_operator
 from gateway.ledger.decide.write_set import WriteSet
 from gateway.ledger.store.rows import AttemptRow
+from gateway.ledger.store.serialize import levels_text
 from gateway.ledger.store.statements import Query, Session, SqlValue, Statement
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import BODY, BUDGETS, RECORDS
@@ -187,11 +187,6 @@ def used_from_row(row: BudgetRow) -> Used:
             trial=row.trial,
         ),
     )
-
-
-def levels_text(levels: Levels) -> str:
-    """The stored form of the levels."""
-    return canonical_text({name: to_text(full) for name, full in levels.items()})
 
 
 def _store(transaction: Transaction, actor: str, before: Used, after: Used) -> None:

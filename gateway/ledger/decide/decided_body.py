@@ -15,6 +15,7 @@ from gateway.core.model.mutation import CallClass, Effect, EffectAction, InnerCa
 from gateway.core.model.verdict import CounterOffer, Decision, Finding, Verdict
 from gateway.core.records.asked import VERSION, RecordedAsked
 from gateway.core.records.decided import (
+    MOST_NAMED,
     DecidedBody,
     RecordedAttempt,
     RecordedCall,
@@ -48,8 +49,6 @@ MAX_DENIED_PARAMETERS: Final = 4 * 1024
 """The same for a denied call, so that a refusal costs the ledger little."""
 MAX_INNER_PARAMETERS: Final = 16 * 1024
 """About the most characters that the parameters of all inner calls have in a record together. They are made from those of the call."""
-MOST_NAMED: Final = 20
-"""Most contracts, claims, dependants and attributes that the facts of a record name, and most inner calls that it has."""
 
 
 def decided_body(

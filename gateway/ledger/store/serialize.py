@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import structlog
 
 from gateway.core.model.approval import Binding, binding_to_json
+from gateway.core.model.budget import Levels
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.claim import Claim, ClaimEnd, Undone, undone_from_json
 from gateway.core.model.json import canonical_text
@@ -23,6 +24,11 @@ log = structlog.get_logger()
 def binding_text(binding: Binding | None) -> str:
     """What an approval is bound to, as the rows of holds and approvals hold it."""
     return canonical_text(binding_to_json(binding))
+
+
+def levels_text(levels: Levels) -> str:
+    """What an actor has used of its budgets, as its row holds it."""
+    return canonical_text({name: to_text(full) for name, full in levels.items()})
 
 
 def claim_to_row(claim: Claim, *, unsettled: bool = True) -> dict[str, SqlValue]:

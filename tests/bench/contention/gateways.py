@@ -15,7 +15,8 @@ from gateway.core.ports import Key
 from gateway.core.settings import Settings
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger_keys import master_key_of
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from tests.bench.processes import free_port
 from tests.kit.forked import Forked, python_m
 

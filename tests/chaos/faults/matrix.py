@@ -25,7 +25,8 @@ from gateway.core.settings.policy import PolicyEngineKind, PolicySettings
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import SqlLedger
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger_keys import master_key_of
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from gateway.policy.sources import shipped
 from reconciler.errors import GitFailed
 from reconciler.publish.branch import open_branch

@@ -32,7 +32,8 @@ from gateway.core.settings import Settings, StackSettings, UpstreamSettings
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
 from gateway.ledger.ledger import open_ledger
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger_keys import master_key_of
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from reconciler.drift.in_doubt.live_evidence import DoubtAnswer
 from reconciler.drift.in_doubt.read_back import ReadBack
 from reconciler.terraform.refresh import Refreshed

@@ -15,7 +15,8 @@ from gateway.core.model.inbound import Refusal
 from gateway.core.settings import Settings
 from gateway.ledger.archive.archiving import Archived, archive_records
 from gateway.ledger.chain.checkpoint import CheckpointFile
-from gateway.ledger.sealed_ledger import checkpoint_path, ledger_keys, master_key_of, open_sealed_ledger
+from gateway.ledger.ledger_keys import checkpoint_path, ledger_keys, master_key_of
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from gateway.ledger.store.database import open_store
 from tests.kit.gate import ASG, Gate
 

@@ -22,7 +22,7 @@ from gateway.core.settings.exports import ExportSettings
 from gateway.exports.destination import DirectoryDestination, ExportFailed
 from gateway.exports.exporter import Exporter, OpenedLedger, keep_up, progress
 from gateway.ledger.ask.exports import ExportedRecord, start_since
-from gateway.ledger.sealed_ledger import ledger_keys
+from gateway.ledger.ledger_keys import ledger_keys
 from gateway.ledger.store.database import open_store
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.statements import Session

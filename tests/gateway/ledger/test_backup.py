@@ -18,7 +18,7 @@ from gateway.ledger.backup import MASTER_KEY, BackupPlace, back_up, restore
 from gateway.ledger.chain.checkpoint import FILE_NAME as CHECKPOINT
 from gateway.ledger.chain.checkpoint import CheckpointFile
 from gateway.ledger.ledger import open_ledger
-from gateway.ledger.sealed_ledger import ledger_keys
+from gateway.ledger.ledger_keys import ledger_keys
 from gateway.ledger.signed_directory import MANIFEST
 from tests.kit.history import History
 from tests.kit.stores import KEYS, postgres

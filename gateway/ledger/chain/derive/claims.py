@@ -10,7 +10,7 @@ from gateway.core.model.json import canonical_text
 from gateway.core.model.mutation import EffectAction
 from gateway.core.model.path import WHOLE, overlaps
 from gateway.core.records.claims import DowngradedBody, ExpiredBody, ReleasedBody, UndoneBody, UnneededBody
-from gateway.core.records.decided import DecidedBody, RecordedEffect
+from gateway.core.records.decided import MOST_NAMED, DecidedBody, RecordedEffect
 from gateway.core.records.plans import PlanEndedBody
 from gateway.core.records.record import Stage, to_members
 from gateway.core.records.settled import SettledBody
@@ -24,7 +24,6 @@ from gateway.ledger.chain.derive.expected_table import (
     raw_text,
     sorted_text,
 )
-from gateway.ledger.decide.decided_body import MOST_NAMED
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import CLAIMS

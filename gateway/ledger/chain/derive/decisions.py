@@ -12,9 +12,8 @@ from gateway.core.records.operators import BreakerBody
 from gateway.core.records.record import Stage
 from gateway.core.records.settled import SettledBody
 from gateway.ledger.chain.derive.expected_table import DecodedRecord, ExpectedTable, Handlers, OneOf
-from gateway.ledger.decide.budgets import levels_text
 from gateway.ledger.decide.signatures import KEPT
-from gateway.ledger.store.serialize import reply_digest
+from gateway.ledger.store.serialize import levels_text, reply_digest
 from gateway.ledger.store.statements import Session
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import ATTEMPTS, BUDGETS, SIGNATURES

@@ -17,7 +17,8 @@ from gateway.core.settings import Settings
 from gateway.core.settings.run_task import RunTaskSettings
 from gateway.core.times import SystemClock
 from gateway.ledger.keyring import SqlKeyRing
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger_keys import master_key_of
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 from tests.gateway.plans.test_document import document, entry
 from tests.kit.gate import Gate
 from tests.kit.hcp import KEY, TOKEN, HcpStub, serving, signed

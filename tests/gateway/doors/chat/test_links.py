@@ -17,7 +17,8 @@ from gateway.core.times import SystemClock
 from gateway.doors.chat.links import CODE_LASTS, ChatLinks
 from gateway.identity.caller import caller_of
 from gateway.ledger.keyring import SqlKeyRing
-from gateway.ledger.sealed_ledger import master_key_of, open_sealed_ledger
+from gateway.ledger.ledger_keys import master_key_of
+from gateway.ledger.sealed_ledger import open_sealed_ledger
 
 
 @pytest.fixture

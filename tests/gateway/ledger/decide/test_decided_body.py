@@ -11,8 +11,9 @@ from gateway.core.model.mutation import UNREAD, Call, CallClass, InnerCall
 from gateway.core.model.verdict import Verdict
 from gateway.core.ports import RecordQuery
 from gateway.core.records.codec import decode, encode
+from gateway.core.records.decided import MOST_NAMED
 from gateway.core.records.record import to_members
-from gateway.ledger.decide.decided_body import MOST_NAMED, decided_body, recorded_facts
+from gateway.ledger.decide.decided_body import decided_body, recorded_facts
 
 MEMBERS = {"caller", "call", "door", "sender", "motive", "effects", "decision", "facts", "claims"}
 
