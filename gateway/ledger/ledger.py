@@ -40,6 +40,7 @@ from gateway.ledger.decide.signals import record_signals
 from gateway.ledger.decide.write_set import write_set
 from gateway.ledger.ledger_keys import LedgerKeys
 from gateway.ledger.store.database import Store, open_store, unavailable
+from gateway.ledger.store.log_mover import LogMover
 from gateway.ledger.store.opening import prepare
 from gateway.ledger.store.reader import Probe, Reader
 from gateway.ledger.store.rows import ChainEndRow
@@ -108,7 +109,8 @@ class SqlLedger:
         self._keys = keys
         self._checkpoint = checkpoint
         self._anchor = Anchor(store, keys.chain, checkpoint, end=end) if checkpoint is not None else None
-        self._writer = Writer(store, keys.chain, self._anchor, seen=end, shortener=shortener)
+        self._mover = LogMover(store) if not store.postgresql else None
+        self._writer = Writer(store, keys.chain, self._anchor, seen=end, shortener=shortener, mover=self._mover)
         self.asked_version = VERSION if shortener is not None and shortener.leaves_out else 1
         """That of packed questions which every program on this ledger reads."""
         self._hot_reader = Reader(store, "hot-reader", prepared=True)
@@ -154,9 +156,9 @@ class SqlLedger:
         if self._refusal_limit.suppressed:
             await self._append_refusal(Refusal(at=datetime.now(UTC), code="suppressed"))
         # The anchor comes after the writer, so that the last checkpoint is signed over everything written here.
-        anchor = (self._anchor,) if self._anchor is not None else ()
-        for part in (self._writer, *anchor, self._hot_reader, self._query_reader, self._store):
-            await asyncio.to_thread(part.close)
+        for part in (self._writer, self._anchor, self._mover, self._hot_reader, self._query_reader, self._store):
+            if part is not None:
+                await asyncio.to_thread(part.close)
 
     async def write(self, work: Callable[[Transaction], T]) -> T:
         """Run `work` in a durable transaction. For the ledger's own modules and the keyring."""

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, insert, select, update
@@ -176,6 +177,7 @@ def counts(decision: Decision) -> bool:
     )
 
 
+@lru_cache(maxsize=256)  # a decision reads a row again that its facts were read from
 def used_from_row(row: BudgetRow) -> Used:
     """What a row says."""
     return Used(

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from msgspec import structs
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import bindparam, exists, func, insert, or_, select, update
 
 from gateway.core.errors import ApprovalSpent, AttemptInFlight, ClaimTaken, TooManyHeld
 from gateway.core.failpoints import Point, failpoint
@@ -30,7 +30,7 @@ from gateway.ledger.store.rows import ClaimRow
 from gateway.ledger.store.serialize import binding_text, claim_to_row, motivation_of
 from gateway.ledger.store.statements import Among, Query, SqlValue, Statement, integrity_errors
 from gateway.ledger.store.states import ApprovalState, AttemptState
-from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, UNUSED
+from gateway.ledger.store.tables import APPROVALS, ATTEMPTS, CLAIMS, HOLDS, KEYS, STOPS, UNUSED
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
@@ -60,6 +60,15 @@ _USE_APPROVAL: Final = Statement(
     )
     .values(state=ApprovalState.USED.value, used_by=bindparam("by"))
 )
+_STOPPED_OR_REVOKED: Final = Statement(
+    select(
+        or_(
+            exists().where(STOPS.c.ended_at.is_(None)),
+            exists().where(KEYS.c.id == bindparam("key"), KEYS.c.revoked_at.is_not(None)),
+        )
+    )
+)
+"""Whether any stop stands, or the key was revoked: most often neither, so one question finds out that there is nothing to look at."""
 _INSERT_CLAIM: Final = Statement(insert(CLAIMS))
 _INSERT_ATTEMPT: Final = Statement(insert(ATTEMPTS))
 _INSERT_HOLD: Final = Statement(insert(HOLDS))
@@ -97,9 +106,12 @@ def _store(transaction: Transaction, write: WriteSet) -> tuple[Claim, ...]:
         if write.decision.verdict is Verdict.HOLD and not write.decision.attached:
             _open_hold(transaction, write)
         return ()
-    refuse_stopped(transaction, write.reach)
+    looks = transaction.scalar(_STOPPED_OR_REVOKED, {"key": write.mutation.caller.key_id})
+    if looks:
+        refuse_stopped(transaction, write.reach)
     use_changes(transaction, write)
-    refuse_revoked(transaction, write.mutation.caller)
+    if looks:
+        refuse_revoked(transaction, write.mutation.caller)
     spend_signature(transaction, write.mutation, write.facts.now)
     confirm_proof(transaction, write.claims, write.facts)
     begin_put_back(transaction, write)

@@ -150,7 +150,6 @@ _CLOSING: Final = (
     "state",
     "request_id",
     "reason",
-    "idempotency_key",
     "reply_status",
     "reply_headers",
     "reply_body",
@@ -158,11 +157,14 @@ _CLOSING: Final = (
 )
 _FINAL: Final = (AttemptState.APPLIED, AttemptState.FAILED)
 _ATTEMPT: Final = Query.of(ATTEMPTS, AttemptRow, ATTEMPTS.c.mutation_id == bindparam("mutation"))
-_CLOSE_ATTEMPT: Final = Statement(
+_CLOSED: Final = (
     update(ATTEMPTS)
     .where(ATTEMPTS.c.mutation_id == bindparam("mutation"))
     .values({name: bindparam(f"new_{name}") for name in _CLOSING})
 )
+_CLOSE_ATTEMPT: Final = Statement(_CLOSED)
+"""Leaves the idempotency key as it is: SQLite would write its index again though the key is the same."""
+_CLOSE_AND_FREE: Final = Statement(_CLOSED.values(idempotency_key=None))
 _FORGET_RESOURCE: Final = Statement(delete(VALUES).where(VALUES.c.address == bindparam("where")))
 _FORGET_VALUE: Final = Statement(
     delete(VALUES).where(VALUES.c.address == bindparam("where"), VALUES.c.attribute == bindparam("what"))
@@ -290,20 +292,14 @@ def settle_resolved(transaction: Transaction, attempt: AttemptRow, given: Resolu
         effects = _effects_decided(transaction, attempt)
         claims = _settle_applied_claims(transaction, attempt, effects, at)
         seq = append_settled(transaction, at, attempt, claims.added_to(body))
-        _close(
-            transaction,
-            attempt,
-            AttemptState.APPLIED,
-            request_id=given.request_id,
-            reason=given.reason[:MAX_MESSAGE],
-            key=attempt.idempotency_key,
-        )
+        reason = given.reason[:MAX_MESSAGE]
+        _close(transaction, attempt, AttemptState.APPLIED, request_id=given.request_id, reason=reason)
         _store_values(transaction, effects, attempt.mutation_id, at, seq)
         return
     failed = structs.replace(body, code=NOT_CARRIED_OUT, message="", sent=None)
     append_settled(transaction, at, attempt, _end_failed_claims(transaction, attempt, at).added_to(failed))
     # The idempotency key stays taken: the one who settled it may be wrong, so a repeat is not sent.
-    _close(transaction, attempt, AttemptState.FAILED, reason=given.reason[:MAX_MESSAGE], key=attempt.idempotency_key)
+    _close(transaction, attempt, AttemptState.FAILED, reason=given.reason[:MAX_MESSAGE])
 
 
 def _applied(transaction: Transaction, given: Settlement, outcome: Applied, attempt: AttemptRow) -> None:
@@ -319,14 +315,7 @@ def _applied(transaction: Transaction, given: Settlement, outcome: Applied, atte
         made=outcome.made,
     )
     seq = append_settled(transaction, given.at, attempt, claims.added_to(body))
-    _close(
-        transaction,
-        attempt,
-        AttemptState.APPLIED,
-        request_id=outcome.request_id,
-        reply=reply,
-        key=attempt.idempotency_key,
-    )
+    _close(transaction, attempt, AttemptState.APPLIED, request_id=outcome.request_id, reply=reply)
     _store_values(transaction, effects, attempt.mutation_id, given.at, seq)
 
 
@@ -341,7 +330,8 @@ def _failed(transaction: Transaction, given: Settlement, outcome: Failed, attemp
         sent=outcome.reply is not None,
     )
     append_settled(transaction, given.at, attempt, claims.added_to(body))
-    _close(transaction, attempt, AttemptState.FAILED, request_id=outcome.request_id, reason=outcome.code[:MAX_MESSAGE])
+    code = outcome.code[:MAX_MESSAGE]
+    _close(transaction, attempt, AttemptState.FAILED, request_id=outcome.request_id, reason=code, frees_key=True)
 
 
 def _settle_applied_claims(
@@ -368,7 +358,7 @@ def _end_failed_claims(transaction: Transaction, attempt: AttemptRow, at: dateti
 def doubt(transaction: Transaction, at: datetime, reason: str, attempt: AttemptRow) -> None:
     """Mark an attempt as in doubt. Its claims stay."""
     append_settled(transaction, at, attempt, SettledBody(outcome=AttemptState.IN_DOUBT, reason=reason[:MAX_MESSAGE]))
-    _close(transaction, attempt, AttemptState.IN_DOUBT, reason=reason[:MAX_MESSAGE], key=attempt.idempotency_key)
+    _close(transaction, attempt, AttemptState.IN_DOUBT, reason=reason[:MAX_MESSAGE])
 
 
 def append_settled(transaction: Transaction, at: datetime, attempt: AttemptRow, body: SettledBody) -> int:
@@ -393,9 +383,9 @@ def _close(
     request_id: str = "",
     reason: str = "",
     reply: Reply | None = None,
-    key: str | None = None,
+    frees_key: bool = False,
 ) -> None:
-    """Store the attempt's state. `key` is the idempotency key that it keeps; None frees it for a new attempt."""
+    """Store the attempt's state, and free its idempotency key for a new attempt if it `frees_key`."""
     headers, body = (
         (None, None) if reply is None else transaction.stored_reply(canonical_text(reply.headers), reply.body)
     )
@@ -404,13 +394,12 @@ def _close(
         "new_state": state.value,
         "new_request_id": request_id,
         "new_reason": reason,
-        "new_idempotency_key": key,
         "new_reply_status": reply.status if reply else None,
         "new_reply_headers": headers,
         "new_reply_body": body,
         "new_owner": "" if state in _FINAL and transaction.forgets_owners else attempt.owner,
     }
-    transaction.change(_CLOSE_ATTEMPT, values)
+    transaction.change(_CLOSE_AND_FREE if frees_key else _CLOSE_ATTEMPT, values)
 
 
 def _puts_back(transaction: Transaction, attempt: AttemptRow) -> str:

@@ -8,14 +8,14 @@ import json
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, exists, insert, select, update
 
 from gateway.core.errors import SignatureSpent
 from gateway.core.model.mutation import Mutation
 from gateway.core.records.record import Stage
 from gateway.ledger.store.statements import Statement
 from gateway.ledger.store.states import AttemptState
-from gateway.ledger.store.tables import ATTEMPTS, BODY, RECORDS, SIGNATURES
+from gateway.ledger.store.tables import ATTEMPTS, BODY, RECORDS, SIGNATURES, TEXT
 from gateway.ledger.store.timestamps import to_text
 from gateway.ledger.store.transaction import Transaction
 
@@ -30,7 +30,15 @@ _HOW_IT_ENDED: Final = Statement(
     .order_by(RECORDS.c.seq.desc())
     .limit(1)
 )
-_SPEND: Final = Statement(insert(SIGNATURES))
+_SPEND: Final = Statement(
+    insert(SIGNATURES).from_select(
+        ["signature", "mutation_id", "at"],
+        select(bindparam("given", type_=TEXT), bindparam("by", type_=TEXT), bindparam("now", type_=TEXT)).where(
+            ~exists().where(SIGNATURES.c.signature == bindparam("given"))
+        ),
+    )
+)
+"""Changes no row if the signature is spent. Nobody else writes meanwhile: the transaction has the write lock."""
 _SPEND_AGAIN: Final = Statement(
     update(SIGNATURES)
     .where(SIGNATURES.c.signature == bindparam("given"))
@@ -47,13 +55,13 @@ def spend_signature(transaction: Transaction, mutation: Mutation, now: datetime)
     """
     if not mutation.signature:
         return
-    moment = to_text(now)
     transaction.change(_FORGET, {"before": to_text(now - KEPT)})
+    values = {"given": mutation.signature, "by": mutation.id, "now": to_text(now)}
+    if transaction.change(_SPEND, values) == 1:
+        return
     spent = transaction.scalar(_SPENT, {"given": mutation.signature})
-    if spent is None:
-        transaction.change(_SPEND, {"signature": mutation.signature, "mutation_id": mutation.id, "at": moment})
-    elif _refused(transaction, spent):
-        transaction.change(_SPEND_AGAIN, {"given": mutation.signature, "by": mutation.id, "now": moment})
+    if _refused(transaction, spent):
+        transaction.change(_SPEND_AGAIN, values)
     else:
         raise SignatureSpent(
             f"The signature of this request was used before (mutation {spent}), so nothing was sent again. "

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from gateway.core.errors import LedgerUnavailable, SettingsInvalid
 from gateway.ledger.store.forms import IN_SQLITE, whole
@@ -20,6 +21,13 @@ from gateway.ledger.store.statements import driver_errors
 
 BUSY_MS = 5_000
 """How long a writer waits for another process's transaction, in milliseconds."""
+
+LOG_PAGES: Final = 8_000
+"""Pages of SQLite's log at which a commit moves it into the file: 32 MB, some 200 mutations. Before that, `log_mover.py` does so beside the commits."""
+
+_WAIT: Final = f"PRAGMA busy_timeout={BUSY_MS}"
+_LOOKS: Final = "looks_for_lock"
+"""In the `info` of a connection that does not wait for the write lock in SQLite."""
 
 _LOOK_AGAIN_SECONDS: Final = 0.001
 _AT_LAST_SECONDS: Final = 0.01
@@ -42,7 +50,10 @@ class Store:
         Raises `errors.LedgerUnavailable`.
         """
         with unavailable():
-            return self._engine.connect().execution_options(sentinel_writes=writes)
+            connection = self._engine.connect().execution_options(sentinel_writes=writes)
+            if writes and not self.postgresql:
+                _look_for_lock(connection)
+            return connection
 
     def lock(self, connection: Connection) -> None:
         """Begin a transaction and take the write lock. Other processes wait here."""
@@ -159,6 +170,7 @@ def _engine(url: URL) -> Engine:
     event.listen(engine, "connect", _assert_sqlite_durable)
     event.listen(engine, "connect", _read_short_bodies)
     event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "checkin", _wait_for_lock)
     return engine
 
 
@@ -194,15 +206,10 @@ def _begin_on(driver: sqlite3.Connection, *, writes: bool) -> None:
     if not writes:
         driver.execute("BEGIN")
         return
-    # SQLite itself would sleep up to 100 ms between two looks, while a transaction takes a few: the others would come first again and again.
     until, pause = monotonic() + BUSY_MS / 1000, _LOOK_AGAIN_SECONDS
-    driver.execute("PRAGMA busy_timeout=0")
-    try:
-        while not _begun(driver, last=monotonic() > until):
-            sleep(pause)
-            pause = min(1.1 * pause, _AT_LAST_SECONDS)
-    finally:
-        driver.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+    while not _begun(driver, last=monotonic() > until):
+        sleep(pause)
+        pause = min(1.1 * pause, _AT_LAST_SECONDS)
 
 
 def _begun(driver: sqlite3.Connection, *, last: bool) -> bool:
@@ -216,6 +223,21 @@ def _begun(driver: sqlite3.Connection, *, last: bool) -> bool:
     return True
 
 
+def _look_for_lock(connection: Connection) -> None:
+    """Have a connection that writes return at once where another process has the lock; `_begin_on` looks again.
+
+    SQLite itself would sleep up to 100 ms between two looks, while a transaction takes a few: the others would come first again and again.
+    """
+    cast("sqlite3.Connection", connection.connection.dbapi_connection).execute("PRAGMA busy_timeout=0")
+    connection.info[_LOOKS] = True
+
+
+def _wait_for_lock(driver: sqlite3.Connection | None, record: ConnectionPoolEntry) -> None:
+    """Have a connection that wrote wait again, as the next one to have it may read."""
+    if record.info.pop(_LOOKS, False) and driver is not None:
+        driver.execute(_WAIT)
+
+
 def _read_short_bodies(connection: Any, _record: object) -> None:
     connection.create_function(IN_SQLITE, 3, whole, deterministic=True)
 
@@ -225,7 +247,8 @@ def _assert_sqlite_durable(connection: Any, _record: object) -> None:
     (https://www.sqlite.org/pragma.html#pragma_synchronous).
     """
     cursor = connection.cursor()
-    cursor.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+    cursor.execute(_WAIT)
+    cursor.execute(f"PRAGMA wal_autocheckpoint={LOG_PAGES}")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")

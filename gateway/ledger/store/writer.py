@@ -17,6 +17,7 @@ from gateway.ledger.chain.anchor import Anchor
 from gateway.ledger.chain.hashes import START
 from gateway.ledger.store.database import Store, unavailable
 from gateway.ledger.store.job import Job, new_job
+from gateway.ledger.store.log_mover import LogMover
 from gateway.ledger.store.rows import ChainEndRow
 from gateway.ledger.store.shortener import Shortener, store_forms
 from gateway.ledger.store.statements import Session
@@ -57,16 +58,18 @@ class Writer:
         *,
         seen: ChainEndRow = START,
         shortener: Shortener | None = None,
+        mover: LogMover | None = None,
     ) -> None:
         """`key` keys the record hashes; `anchor` is told of every commit, and can refuse new work; `seen` is the last record known now.
 
-        Without `shortener` bodies are stored whole.
+        Without `shortener` bodies are stored whole; without `mover` SQLite's log is moved by a commit once it is full.
         """
         self._store = store
         self._key = key
         self._anchor = anchor
         self._seen = seen
         self._shortener = shortener
+        self._mover = mover
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._closed = False
         self._closing = threading.Lock()
@@ -137,6 +140,8 @@ class Writer:
         self._seen = end
         if self._anchor is not None:
             self._anchor.committed(end)
+        if self._mover is not None:
+            self._mover.committed()
 
     def _gather(self) -> list[_Job]:
         """Wait for the first job, then take all that wait; an empty list means stop."""

@@ -33,6 +33,14 @@ def test_every_connection_is_durable(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_connection_looks_for_the_lock_itself_as_long_as_it_writes(tmp_path: Path) -> None:
+    store = open_store(url(tmp_path / "ledger.db"))
+    for writes, waits in ((True, 0), (False, module.BUSY_MS), (True, 0)):
+        with store.connect(writes=writes) as connection:
+            assert connection.execute(text("PRAGMA busy_timeout")).scalar() == waits
+    store.close()
+
+
 def test_a_store_that_would_not_sync_is_refused(tmp_path: Path) -> None:
     class Weak(sqlite3.Cursor):
         def execute(self, sql: str, *values: object) -> "Weak":
