@@ -2,7 +2,8 @@
 
 One allowed mutation (decided by the embedded policy, recorded on SQLite with FULL, sent to nobody) in a small and in a large world:
 resources in the state, open claims, records in the ledger, earlier changes of the same attribute. The value is its median in the large world, the floor in the small one, so the
-ratio is the growth; 1 is flat. The two worlds take turns. `.cpu` is the same in processor time, which says more where others use the machine.
+ratio is the growth; 1 is flat. The two worlds take turns. `.cpu` is the same in processor time, which says more where others use the machine. With
+`--postgresql` the ledgers are on a PostgreSQL of its own that has analyzed its tables, and `.cpu` is without that server's.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import os
 import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -47,7 +48,7 @@ from gateway.terraform.stacks import Stacks
 from tests.bench.figure import quantile, show
 from tests.bench.stack import write_stack
 from tests.kit.bodies import sample_record
-from tests.kit.stores import KEYS
+from tests.kit.stores import KEYS, Cluster, running_cluster
 
 FEW = 10
 GROUP = "aws_autoscaling_group.group[7]"
@@ -100,38 +101,51 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--records", type=int, default=100_000)
+    parser.add_argument("--postgresql", action="store_true")
     parser.add_argument("--only", default="", help="the large worlds whose names begin so")
     given = parser.parse_args()
     worlds = {name: world for name, world in grown(given.records).items() if name.startswith(given.only)}
-    with Path(os.devnull).open("w") as log:
+    with Path(os.devnull).open("w") as log, running_cluster() if given.postgresql else nullcontext() as cluster:
         # A line for each decision is written, as in production, but not among the figures.
         structlog.configure(
             processors=[structlog.processors.JSONRenderer()], logger_factory=structlog.PrintLoggerFactory(log)
         )
-        asyncio.run(_measure(worlds, given.rounds))
+        asyncio.run(_measure(worlds, given.rounds, cluster))
 
 
-async def _measure(worlds: Mapping[str, World], rounds: int) -> None:
+async def _measure(worlds: Mapping[str, World], rounds: int, cluster: Cluster | None) -> None:
     for name, large in worlds.items():
         with tempfile.TemporaryDirectory() as directory:
-            async with _line(Path(directory) / "a", World()) as small, _line(Path(directory) / "b", large) as big:
+            async with (
+                _line(Path(directory) / "a", World(), cluster) as small,
+                _line(Path(directory) / "b", large, cluster) as big,
+            ):
                 times: dict[Pipeline, list[tuple[float, float]]] = {small: [], big: []}
                 for _ in range(rounds):
                     for pipeline, spent in times.items():
                         spent += [await _changed(pipeline, 5 + number % 2) for number in range(30)]
                 for kind, figure in enumerate(("p50", "cpu")):
                     floor, value = (quantile([each[kind] for each in times[line]], 0.5) for line in (small, big))
-                    show(f"growth.{name}.{figure}", value, "ms", floor=floor, n=rounds * 30)
+                    show(
+                        f"growth{'.postgresql' * bool(cluster)}.{name}.{figure}",
+                        value,
+                        "ms",
+                        floor=floor,
+                        n=rounds * 30,
+                    )
 
 
 @asynccontextmanager
-async def _line(directory: Path, world: World) -> AsyncIterator[Pipeline]:
+async def _line(directory: Path, world: World, cluster: Cluster | None) -> AsyncIterator[Pipeline]:
     async with AsyncExitStack() as stack:
         write_stack(directory / "stack", world.resources)
         source = StackSettings(name="fleet", path=directory / "stack")
         stacks = Stacks.load([source], default_mode=Mode.ENFORCE)
-        ledger = await stack.enter_async_context(open_ledger(f"sqlite:///{directory / 'ledger.db'}", KEYS))
+        url = cluster.new_ledger() if cluster else f"sqlite:///{directory / 'ledger.db'}"
+        ledger = await stack.enter_async_context(open_ledger(url, KEYS))
         await _fill(ledger, world)
+        if cluster:
+            await ledger.write(lambda transaction: transaction.command("ANALYZE"))
         engine = await open_engine(PolicySettings(), directory)
         stack.push_async_callback(engine.close)
         clock = SystemClock()

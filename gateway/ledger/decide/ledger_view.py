@@ -27,7 +27,7 @@ from gateway.ledger.decide.handovers import Handovers
 from gateway.ledger.decide.stops import standing_stops
 from gateway.ledger.store.rows import ApprovalRow, AttemptOutcomeRow, ClaimRow, HolderRow, ValueRow
 from gateway.ledger.store.serialize import claim_from_row, reply_parts
-from gateway.ledger.store.statements import Among, Query, Session, Statement, columns
+from gateway.ledger.store.statements import Among, FoundBy, Query, Session, Statement, columns
 from gateway.ledger.store.states import AttemptState
 from gateway.ledger.store.tables import (
     APPROVALS,
@@ -105,7 +105,10 @@ def _latest(*selected: ColumnElement[Any]) -> Select[Any]:
     return (
         select(*selected)
         .select_from(CLAIMS)
-        .join(about, and_(CLAIMS.c.address == about.c.address, CLAIMS.c.attribute == about.c.attribute))
+        .join(
+            about,
+            and_(FoundBy(CLAIMS.c.address, about.c.address), FoundBy(CLAIMS.c.attribute, about.c.attribute)),
+        )
         .where(
             CLAIMS.c.since > func.coalesce(newest_excluded, bindparam("from")),
             # Restating a value changes nothing, so it is no flip.

@@ -71,6 +71,38 @@ def _on_postgresql(element: Among, compiler: SQLCompiler, **options: Any) -> str
     return f"{where} = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST({texts} AS jsonb))))"
 
 
+class FoundBy(ColumnElement[bool]):
+    """Whether a column equals a value of another table, in a form by which rows are found only in the column's own table, by its index.
+
+    By a plain `=`, SQLite 3.46 and PostgreSQL may read the whole table and look each row up in the other one.
+    """
+
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, column: ColumnElement[str], value: ColumnElement[str]) -> None:
+        self.column = column
+        self.value = value
+
+    def self_group(self, against: object = None) -> "FoundBy":  # noqa: ARG002  the base class's signature
+        """The condition itself, as of `Among`."""
+        return self
+
+
+@compiles(FoundBy, "sqlite")
+def _found_on_sqlite(element: FoundBy, compiler: SQLCompiler, **options: Any) -> str:
+    """https://www.sqlite.org/optoverview.html#disqualifying_where_clause_terms_using_unary_ ."""
+    column, value = (compiler.process(each, **options) for each in (element.column, element.value))
+    return f"{column} = +{value}"
+
+
+@compiles(FoundBy, "postgresql")
+def _found_on_postgresql(element: FoundBy, compiler: SQLCompiler, **options: Any) -> str:
+    """A comparison with an array can be answered by an index, and not by a merge or hash join."""
+    column, value = (compiler.process(each, **options) for each in (element.column, element.value))
+    return f"{column} = ANY (ARRAY[{value}])"
+
+
 class each_text(GenericFunction[str]):  # noqa: N801  SQLAlchemy finds it as `func.each_text`
     """The texts of a JSON list as a table with one column, `value`."""
 
