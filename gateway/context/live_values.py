@@ -83,7 +83,9 @@ class LiveReadThrough:
             return LiveAnswer(status=ReadStatus.UNSUPPORTED, error=problem)
         known = self._kept.get(target.address)
         if max_age is None:
-            return known or _not_read("Live values are read on request only: give `max_age_seconds` (`--max-age` of the command).")
+            return known or _not_read(
+                "Live values are read on request only: give `max_age_seconds` (`--max-age` of the command)."
+            )
         if known is not None and known.read_at is not None and self.age(known.read_at) <= max_age:
             return known
         reading = self._under_way.get(target.address)
