@@ -359,11 +359,13 @@ hands_role(effect) if {
 hands_role(effect) if {
 	not startswith(effect.resource_type, "aws_iam_")
 	walk(effect.value, [steps, leaf])
-	not effects.is_block(leaf)
+	is_string(leaf)
+
+	# Asked before the patterns: each evaluation compiles those that it asks anew, which takes as long as a dozen rules, and few values are ARNs.
+	startswith(leaf, "arn:")
+	regex.match(`^arn:[a-z-]+:iam::[0-9]{12}:(role|instance-profile)/`, leaf)
 	path := effects.place(effect, steps)
 	regex.match(`(^|_)(roles?|instance_profile)(_arns?|_names?)?$`, effects.last(path))
-	is_string(leaf)
-	regex.match(`^arn:[a-z-]+:iam::[0-9]{12}:(role|instance-profile)/`, leaf)
 }
 
 hands_role(effect) if {

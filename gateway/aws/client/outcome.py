@@ -94,6 +94,8 @@ _FAILURE_MEMBERS = {
 }
 """The output member in which a 2xx reply names resources that were not changed. In EC2 they all begin with `Unsuccessful`."""
 _REQUEST_ID_HEADERS = ("x-amzn-requestid", "x-amz-request-id", "x-amzn-request-id")
+_ROOTED = frozenset({"query", "ec2"})
+"""Protocols whose replies are XML with a root that has the operation's name."""
 _MAX_MESSAGE = 2000
 
 
@@ -106,14 +108,17 @@ def outcome_of(response: HttpResponse, operation: OperationModel, protocol: str)
 
 
 def _classified(response: HttpResponse, operation: OperationModel, protocol: str) -> Sent:
-    parsed = _parsed(response, operation, protocol)
-    request_id = _request_id(response, parsed)
+    success = 200 <= response.status < 300  # noqa: PLR2004  RFC 9110 section 15.3
+    in_header = next((value for name in _REQUEST_ID_HEADERS if (value := response.header(name))), "")
+    # Of a reply without output botocore's parser would read nothing but the request id, and that its XML is well-formed.
+    bare = success and bool(in_header) and _is_bare(operation, protocol, response.body)
+    parsed = {} if bare else _parsed(response, operation, protocol)
+    request_id = in_header or str(parsed.get("ResponseMetadata", {}).get("RequestId") or "")
     reply = Reply(status=response.status, headers=response.headers, body=response.body)
     if not request_id:
         return _in_doubt(response, operation, "the reply has no AWS request id")
-    success = 200 <= response.status < 300  # noqa: PLR2004  RFC 9110 section 15.3
     if success and not _is_error_document(response, protocol):
-        if not _matches_operation(response, operation, protocol, parsed):
+        if not _matches_operation(response, operation, protocol, readable=bare or bool(parsed)):
             return _in_doubt(response, operation, "the reply does not have the form of this operation's")
         if member := _failure_member(operation, parsed):
             doubt = _in_doubt(response, operation, f"AWS reports in {member} that a part of it failed")
@@ -160,20 +165,13 @@ def _parser(protocol: str) -> Any:
     return create_parser(protocol)
 
 
-def _request_id(response: HttpResponse, parsed: dict[str, Any]) -> str:
-    in_header = next((value for name in _REQUEST_ID_HEADERS if (value := response.header(name))), "")
-    return in_header or str(parsed.get("ResponseMetadata", {}).get("RequestId") or "")
-
-
 def _parsed_error(parsed: dict[str, Any]) -> tuple[str, str]:
     error = parsed.get("Error", {})
     return str(error.get("Code") or ""), str(error.get("Message") or "")
 
 
-def _matches_operation(
-    response: HttpResponse, operation: OperationModel, protocol: str, parsed: dict[str, Any]
-) -> bool:
-    """Whether a successful reply has the form of this operation's output. `parsed` is the reply as botocore parses it."""
+def _matches_operation(response: HttpResponse, operation: OperationModel, protocol: str, *, readable: bool) -> bool:
+    """Whether a successful reply has the form of this operation's output. `readable`: nothing says that botocore cannot parse it."""
     if operation.has_event_stream_output:
         return response.header("content-type").startswith("application/vnd.amazon.eventstream")
     if operation.has_streaming_output:
@@ -182,7 +180,7 @@ def _matches_operation(
         return True
     if operation.name in _RESULT_ROOTS and protocol == "rest-xml":
         return _root_name(response.body) == _RESULT_ROOTS[operation.name]
-    if not parsed:
+    if not readable:
         return False
     match protocol:
         case "query":
@@ -195,6 +193,11 @@ def _matches_operation(
             return not response.body or _is_blob(operation) or isinstance(json.loads(response.body), dict)
         case _:
             return protocol == CBOR and response.header("smithy-protocol") == "rpc-v2-cbor"
+
+
+def _is_bare(operation: OperationModel, protocol: str, body: bytes) -> bool:
+    """Whether the body can be nothing but a root with the operation's name, and with the request id in it."""
+    return operation.output_shape is None and protocol in _ROOTED and body.startswith(b"<")
 
 
 def _returns_nothing(operation: OperationModel) -> bool:
