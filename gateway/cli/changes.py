@@ -8,11 +8,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, TextIO
 
 import typer
-from rich.text import Text
 
 from gateway.cli.client import ApiRefused, call_api, call_api_as, identity
 from gateway.cli.options import As, Json, time_of
-from gateway.cli.output import answer, console, fits, folded, run, shortened, show_pairs, show_table
+from gateway.cli.output import answer, console, fits, folded, run, shortened, show_line, show_pairs, show_table
 from gateway.core.model.motive import Intent, Motivation
 from gateway.core.model.verdict import Verdict
 from gateway.core.texts import visible
@@ -103,9 +102,9 @@ def _show_short(change: Mapping[str, Any]) -> None:
 def _show_below(begin: str, lines: Sequence[str], style: str) -> None:
     """The lines after one beginning: what does not fit stands below, and only the first of them has the style."""
     said = [part for line in lines for part in folded(visible(line), console.width - len(begin))]
-    console.print(Text(begin + said[0], style=style))
+    show_line((begin + said[0], style), on=console)
     for line in said[1:]:
-        console.print(Text(f"{'':{len(begin)}}{line}", style="dim"))
+        show_line((f"{'':{len(begin)}}{line}", "dim"), on=console)
 
 
 async def _request(who: str | None, query: Mapping[str, str], since: str) -> dict[str, Any]:
@@ -126,7 +125,7 @@ def watch(*, who: As = None, as_json: Json = False) -> None:
     output = sys.stdout
     show = (lambda change: _write_line(output, change)) if as_json else _show_change
     if not as_json:
-        console.print(Text("Watching. Ctrl-C ends it.", style="dim"))
+        show_line(("Watching. Ctrl-C ends it.", "dim"), on=console)
     try:
         run(_follow(who, show), as_json=as_json, speaks=True)
     except KeyboardInterrupt:

@@ -6,11 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from gateway.cli.client import HELD, ApiRefused, act_on_mutation, call_api_as, mutation_path
 from gateway.cli.options import As, Evidence, Json, Yes, motive_body
-from gateway.cli.output import answer, change, console, fail, few_changes, run, safe, show_json, show_pairs, show_table
+from gateway.cli.output import (
+    answer,
+    change,
+    console,
+    fail,
+    few_changes,
+    run,
+    safe,
+    show_json,
+    show_line,
+    show_pairs,
+    show_table,
+)
 from gateway.core.errors import Malformed, NotFound, SentinelError
 from gateway.core.model.approval import HoldFilter
 from gateway.core.model.consequence import consequence
@@ -104,7 +115,7 @@ def _show_effect(effect: Mapping[str, Any]) -> None:
     """One line of what changes, and what goes in red."""
     action = EffectAction(effect["action"])
     line = f"changes {change(effect)}. {consequence(action, effect['attribute'])}".rstrip(". ")
-    console.print(Text(f"  {visible(line)}", style="bold red" if action is EffectAction.DELETE else ""))
+    show_line((f"  {visible(line)}", "bold red" if action is EffectAction.DELETE else ""), on=console)
 
 
 def _approvers(rule: Mapping[str, Any] | None) -> str:

@@ -31,11 +31,11 @@ T = TypeVar("T")
 @asynccontextmanager
 async def open_keyring(settings: "Settings") -> AsyncIterator["SqlKeyRing"]:
     """The keyring of the ledger in these settings. Raises what `open_sealed_ledger` raises."""
+    log_to_stderr()  # before the ledger is imported, with which what draws would come along
     from gateway.ledger.keyring import SqlKeyRing
     from gateway.ledger.ledger_keys import master_key_of
     from gateway.ledger.sealed_ledger import open_sealed_ledger
 
-    log_to_stderr()
     async with open_sealed_ledger(settings) as ledger:
         yield SqlKeyRing(ledger, master=master_key_of(settings), clock=SystemClock())
 

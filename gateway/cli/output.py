@@ -2,13 +2,15 @@
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TextIO, TypeAlias, TypeVar
 
 import typer
 
+from gateway.cli.plain_text import escaped, table_text, without_markup
 from gateway.core.errors import SentinelError
 from gateway.core.exception_text import lossy, without_values
 from gateway.core.texts import visible
@@ -49,31 +51,79 @@ def shortened(text: str) -> str:
 
 _PIPED_WIDTH = 1000
 """Width of tables that go to a file or another program: wide enough for one line a row, so that `grep` finds whole rows."""
+_ALWAYS_STYLED: Final = ("FORCE_COLOR", "TTY_COMPATIBLE")
+"""Variables by which Rich styles text wherever it goes."""
 
 
-class _LazyConsole:
-    """A console of Rich that is made when something is printed: Rich takes 30 ms, and with `--json` nothing needs it."""
+class LazyConsole:
+    """A console of Rich that is made when something is styled or drawn. Rich takes 60 ms: text for a file or another program does without."""
 
-    def __init__(self, **options: Any) -> None:
-        self.__dict__["_options"] = options
+    def __init__(self, *, stderr: bool = False) -> None:
+        self._stderr = stderr
+        self._console: Console | None = None
+
+    @property
+    def stream(self) -> TextIO:
+        """Where it prints."""
+        return sys.stderr if self._stderr else sys.stdout
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it prints to a file or another program, and nobody asked for styles."""
+        return not self.stream.isatty() and not any(map(os.environ.get, _ALWAYS_STYLED))
+
+    @property
+    def width(self) -> int:
+        """The characters of a line."""
+        return _PIPED_WIDTH if self.is_plain else self._made().width
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether somebody watches."""
+        return not self.is_plain and self._made().is_terminal
+
+    def print(self, *parts: Any, markup: bool = True, end: str = "\n", **options: Any) -> None:
+        """Print as Rich's console does."""
+        if self.is_plain and not options and all(isinstance(part, str) for part in parts):
+            self.write(" ".join(map(without_markup, parts) if markup else parts), end)
+        else:
+            self._made().print(*parts, markup=markup, end=end, **options)
+
+    def write(self, text: str, end: str = "\n") -> None:
+        """Write the text as it is. It is there at once, and a reader that has left is noticed."""
+        stream = self.stream
+        stream.write(f"{text}{end}")
+        stream.flush()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._made(), name)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        setattr(self._made(), name, value)
-
     def _made(self) -> "Console":
-        if "_console" not in self.__dict__:
+        if self._console is None:
             from rich.console import Console
 
-            self.__dict__["_console"] = Console(highlight=False, soft_wrap=True, **self._options)
-        made: Console = self.__dict__["_console"]
-        return made
+            width = None if self._stderr or self.stream.isatty() else _PIPED_WIDTH
+            # Without emoji: a part of an ARN may be the name of one between two colons.
+            self._console = Console(highlight=False, soft_wrap=True, emoji=False, stderr=self._stderr, width=width)
+        return self._console
 
 
-console = cast("Console", _LazyConsole(width=None if sys.stdout.isatty() else _PIPED_WIDTH))
-error_console = cast("Console", _LazyConsole(stderr=True))
+AnyConsole: TypeAlias = "Console | LazyConsole"
+
+console = LazyConsole()
+error_console = LazyConsole(stderr=True)
+
+
+def show_line(*parts: str | tuple[str, str], on: "AnyConsole | None" = None) -> None:
+    """Print untrusted text that was made visible; a part with a style is a pair of both."""
+    screen = on or console
+    if isinstance(screen, LazyConsole) and screen.is_plain:
+        screen.write("".join(part if isinstance(part, str) else part[0] for part in parts))
+        return
+    from rich.text import Text
+
+    screen.print(Text.assemble(*parts))
+
 
 T = TypeVar("T")
 
@@ -122,9 +172,7 @@ def fail(error: SentinelError, *, as_json: bool) -> NoReturn:
     if as_json:
         show_json(_error_to_json(error))
     else:
-        from rich.text import Text
-
-        error_console.print(Text(visible(str(error)), style="red"))
+        show_line((visible(str(error)), "red"), on=error_console)
     raise typer.Exit(1) from error
 
 
@@ -139,9 +187,7 @@ def _error_to_json(error: SentinelError) -> Mapping[str, Any]:
 
 def safe(text: str) -> str:
     """Untrusted text, escaped for use inside Rich markup: neither its markup nor its control characters take effect."""
-    from rich.markup import escape
-
-    return escape(visible(text))
+    return escaped(visible(text))
 
 
 def log_to_stderr() -> None:
@@ -179,15 +225,21 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     if not rows:
         console.print(f"No {title.lower()}.")
         return
+    if not fits(columns, rows, console.width):
+        show_line((title, "italic"))
+        for row in rows:
+            console.print()
+            show_pairs({column: cell for column, cell in zip(columns, row, strict=True) if cell})
+        return
+    screen: AnyConsole = console
+    if isinstance(screen, LazyConsole) and screen.is_plain:
+        lines = table_text(title, columns, [[visible(cell) for cell in row] for row in rows])
+        if max(map(len, lines)) <= _PIPED_WIDTH:
+            screen.write("\n".join(lines))
+            return
     from rich.table import Table
     from rich.text import Text
 
-    if not fits(columns, rows, console.width):
-        console.print(Text(title, style="italic"))
-        for row in rows:
-            console.print()
-            show_pairs({column: cell for column, cell in zip(columns, row, strict=True) if cell}, console)
-        return
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column, overflow="fold", no_wrap=column in _COPIED)
@@ -205,29 +257,26 @@ def fits(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> b
     return needed - 2 <= width
 
 
-def show_pairs(pairs: Mapping[str, str], on: "Console" = console) -> None:
+def show_pairs(pairs: Mapping[str, str], on: "AnyConsole | None" = None) -> None:
     """Print one name and value per line, names aligned. Empty values are left out; long ones go on below their beginning."""
-    from rich.text import Text
-
+    screen = on or console
     width = max((len(name) for name in pairs), default=0)
     for name, value in pairs.items():
         if value:
-            first, *others = folded(visible(value), on.width - width - 2)
-            on.print(Text.assemble((name.ljust(width), "bold"), "  ", first))
+            first, *others = folded(visible(value), screen.width - width - 2)
+            show_line((name.ljust(width), "bold"), "  ", first, on=screen)
             for line in others:
-                on.print(Text(f"{'':{width}}  {line}"))
+                show_line(f"{'':{width}}  {line}", on=screen)
 
 
 def show_text(text: str) -> None:
     """Print untrusted text; a line that is longer than the terminal goes on below its beginning, indented a little more."""
-    from rich.text import Text
-
     for line in text.splitlines():
         indent = len(line) - len(line.lstrip(" "))
         first, *others = folded(visible(line.strip()), console.width - indent - 2)
-        console.print(Text(" " * indent + first))
+        show_line(" " * indent + first)
         for other in others:
-            console.print(Text(" " * (indent + 2) + other))
+            show_line(" " * (indent + 2) + other)
 
 
 def folded(text: str, width: int) -> list[str]:

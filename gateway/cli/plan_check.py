@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
 
 from gateway.cli.client import CliIdentity, identity
 from gateway.cli.options import As, Evidence, Json, motive_body
-from gateway.cli.output import console, error_console, run, safe, show_json, show_table
+from gateway.cli.output import AnyConsole, console, error_console, run, safe, show_json, show_table
 from gateway.cli.plan_session import PlanRequest, ask, next_step, session_variables
 from gateway.cli.session import print_export_lines
 from gateway.core.errors import Malformed
@@ -123,7 +122,7 @@ def _print(reply: Mapping[str, Any], output: PlanFormat, plan: Path, root: str) 
         print_report(reply)
 
 
-def print_report(reply: Mapping[str, Any], *, on: Console = console) -> None:
+def print_report(reply: Mapping[str, Any], *, on: AnyConsole = console) -> None:
     """Print what is said about a plan, as text."""
     from gateway.plans.report import not_understood_notes, plan_headline, unjudged_note
 

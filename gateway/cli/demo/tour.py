@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from gateway.cli.client import UP_DIRECTORY, call_api, mutation_path
 from gateway.cli.demo.credentials import NoIdentity, read_credentials
 from gateway.cli.demo.tour_fixtures import ASG, Step, TourFailed, TourFixtures, expect, expect_refused, in_thread
 from gateway.cli.options import Json
-from gateway.cli.output import console, error_console, run, show_json, show_pairs
+from gateway.cli.output import AnyConsole, console, error_console, run, show_json, show_pairs
 
 INCIDENT = 'incident; evidence=ALERT-1207; text="consumer lag over five minutes"'
 
@@ -33,7 +32,7 @@ def tour(
         console.print("\n[green]Every step had the expected result.[/green]")
 
 
-async def _run_steps(home: Path, out: Console) -> TourFixtures:
+async def _run_steps(home: Path, out: AnyConsole) -> TourFixtures:
     from botocore.exceptions import BotoCoreError, ClientError
 
     from gateway.core.settings import CONFIG_FILE, read_settings

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.syntax import Syntax
 
 from gateway.cli.aws_environment import aws_variables
 from gateway.cli.client import CliIdentity, call_api, mutation_path
 from gateway.cli.demo.credentials import SavedCredentials
 from gateway.cli.demo.stack import environment_of_terraform
-from gateway.cli.output import safe
+from gateway.cli.output import AnyConsole, safe
 from gateway.core.errors import SentinelError
 from gateway.core.waiting import waiting
 
@@ -38,7 +37,7 @@ class TourFixtures:
     home: Path
     credentials: SavedCredentials
     settings: "Settings"
-    out: Console
+    out: AnyConsole
     """Where the steps are printed."""
     observations: list[dict[str, Any]] = field(default_factory=list)
     """What each step observed, for `--json`."""

@@ -177,7 +177,7 @@ def test_a_long_text_is_cut() -> None:
 def test_a_table_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, width: int, lines: int) -> None:
     written = io.StringIO()
     monkeypatch.setattr(output, "console", Console(file=written, width=width, highlight=False, soft_wrap=True))
-    monkeypatch.setattr(output.show_pairs, "__defaults__", (output.console,))
+
     row = ["2026-11-28 00:37", "agent", "capacity", "allow", "mut_01m8fsbs4pw6ypb4nbfqbj0w0w"]
     show_table("Changes", ["at", "who", "what", "verdict", "mutation"], [row])
     shown = written.getvalue().splitlines()
