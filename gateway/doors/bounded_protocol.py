@@ -28,12 +28,19 @@ class _TooMuch(Exception):
 class BoundedProtocol(HttpToolsProtocol):
     """One connection."""
 
-    cycle: Cycle | None  # type: ignore[assignment]  # uvicorn's is not optional, though it has none at first
-    pipeline: deque[tuple[Cycle, Any]]  # type: ignore[assignment]  # uvicorn's has its own cycles
+    cycle: Cycle | None  # type: ignore[assignment]  # uvicorn has a cycle of its own
+    pipeline: deque[Cycle]  # type: ignore[assignment]
+    scope: Any  # uvicorn's type knows no members but its own
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._in_request = False
+        """Whether a part of a request is still to come."""
         self._in_head = False
+        """Whether a part of its head is."""
+        self._stage = 0
+        """Counts on with each head, each body and each end that began."""
+        self._body_bytes = 0
         self._unfinished = 0
         self._served: Cycle | None = None
 
@@ -50,11 +57,11 @@ class BoundedProtocol(HttpToolsProtocol):
             self.send_400_response("Invalid HTTP request received.")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the request that is being served too, which uvicorn does not if others wait behind it; those are not served any more."""
-        if self._served is not None and self.owes_an_answer:
-            self._served.disconnected = True
-            self._served.message_event.set()
+        """Tell the request that is being served, which uvicorn does not if others wait behind it; those are not served any more."""
+        if self._served is not None:
+            self._served.leave()
         self.pipeline.clear()
+        self.cycle = self._served = None
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
@@ -67,7 +74,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a request."""
         super().on_message_begin()
-        self._in_head = True
+        self._in_request = self._in_head = True
+        self._stage += 1
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Keep a field of the head. One more than may be is kept, for `request_limits` to refuse. Trailers are dropped (RFC 9110 6.5.1)."""
@@ -83,7 +91,8 @@ class BoundedProtocol(HttpToolsProtocol):
         Reading goes on, because a client that hangs up is noticed by nothing else.
         """
         self._in_head = False
-        self._unfinished = 0
+        self._stage += 1
+        self._body_bytes = self._unfinished = 0
         if len(self.pipeline) >= MOST_WAITING:
             raise _TooMuch
         parser, scope = self.parser, self.scope
@@ -101,31 +110,55 @@ class BoundedProtocol(HttpToolsProtocol):
         scope["query_string"] = url.query or b""
         before = self.cycle
         self.cycle = Cycle(
-            scope=scope,
+            scope,
             transport=self.transport,
             flow=self.flow,
             default_headers=self.server_state.default_headers,
             expect_100_continue=self.expect_100_continue,
             keep_alive=version != "1.0" and parser.should_keep_alive(),
             on_response=self.on_response_complete,
-            logger=self.logger,
             tasks=self.tasks,
         )
         if before is None or before.response_complete:
-            self._start_asgi_task(self.cycle, self.app)
+            self._serve(self.cycle)
         else:
-            self.pipeline.appendleft((self.cycle, self.app))
+            self.pipeline.appendleft(self.cycle)
 
     def on_body(self, body: bytes) -> None:
-        """Pass a piece of the body on."""
+        """Pass a piece of the body on, unless the request has its answer already."""
         self._unfinished = 0
-        super().on_body(body)
+        self._body_bytes += len(body)
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete and not self._upgrades():
+            cycle.take(body)
 
     def on_message_complete(self) -> None:
         """The request is complete."""
         self._unfinished = 0
-        super().on_message_complete()
+        self._in_request = False
+        self._stage += 1
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete and not self._upgrades():
+            cycle.end()
 
-    def _start_asgi_task(self, cycle: Cycle, app: Any) -> None:  # type: ignore[override]  # uvicorn names its own cycle
+    def on_response_complete(self) -> None:
+        """As uvicorn: serve what waits, or else rest."""
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._serve(self.pipeline.pop())
+        else:
+            self._rest()
+
+    def _rest(self) -> None:
+        """Nothing waits: the connection is idle until more arrives."""
+
+    def _upgrades(self) -> bool:
+        """Whether the request is for a WebSocket: it has no cycle, and that of `cycle` is the one before it."""
+        return bool(self.parser.should_upgrade()) and self._should_upgrade()
+
+    def _serve(self, cycle: Cycle) -> None:
         self._served = cycle
-        cycle.start(self.loop, app)
+        cycle.start(self.loop, self.app)

@@ -2,196 +2,231 @@
 
 A read through the gateway spends about a third of its time here and in the system's calls, so each step that it can do without was left
 out: an event with its queue for each request, the callback at the end of a task, and a write of its own for the head of a response.
+`tests/gateway/doors/test_cycle.py` asks both for the same.
 """
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from uvicorn._types import HTTPScope
-from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import HEADER_RE, HEADER_VALUE_RE, STATUS_LINE, RequestResponseCycle
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
+from uvicorn.protocols.http.httptools_impl import HEADER_RE, HEADER_VALUE_RE, STATUS_LINE
 
 from gateway.core.failpoints import Point, failpoint
-from gateway.core.http.asgi import BODY_FOLLOWS, Message
+from gateway.core.http.asgi import BODY_FOLLOWS, Message, Scope
+
+log = logging.getLogger("uvicorn.error")
 
 _ONE_WRITE: Final = 64 * 1024
 """The longest body that is written together with its head: a longer one is not copied for that."""
 _WITHOUT_BODY: Final = frozenset({204, 304})
+_START, _BODY = "http.response.start", "http.response.body"
 
 
-class News:
-    """As `asyncio.Event`, for the one task that waits for more of its request."""
-
-    __slots__ = ("_here", "_waiter")
-
-    def __init__(self) -> None:
-        self._here = False
-        self._waiter: asyncio.Future[None] | None = None
-
-    def set(self) -> None:
-        """There is something new: more of the body, its end, or the end of the connection."""
-        self._here = True
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
-    async def take(self) -> None:
-        """Wait until there is something new."""
-        while not self._here:
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
-        self._here = False
-
-
-class Cycle(RequestResponseCycle):
+class Cycle:
     """One request and its response."""
-
-    message_event: News  # type: ignore[assignment]  # uvicorn only sets it
 
     def __init__(
         self,
+        scope: Scope,
         *,
-        scope: HTTPScope,
         transport: asyncio.Transport,
         flow: FlowControl,
-        default_headers: list[tuple[bytes, bytes]],
+        default_headers: Sequence[tuple[bytes, bytes]],
         expect_100_continue: bool,
         keep_alive: bool,
         on_response: Callable[[], None],
-        logger: Any,
         tasks: set[asyncio.Task[None]],
     ) -> None:
-        """`tasks` are those that the server waits for when it stops."""
-        # Not by uvicorn's constructor, which would make what is not used here.
-        self.scope = scope
-        self.transport = transport
-        self.flow = flow
-        self.logger = logger
-        self.default_headers = default_headers
-        self.message_event = News()
-        self.on_response = on_response
-        self.disconnected = False
+        """`tasks` are those that the server waits for when it stops. `on_response` is called when the response is complete."""
         self.keep_alive = keep_alive
-        self.waiting_for_100_continue = expect_100_continue
-        self.body = bytearray()
-        self.more_body = True
+        """Whether the connection is for another request; the server ends that when it stops."""
         self.response_started = False
         self.response_complete = False
-        self.chunked_encoding = None
-        self.expected_content_length = 0
-        self._head = b""
+        self._scope = scope
+        self._transport = transport
+        self._flow = flow
+        self._default_headers = default_headers
+        self._on_response = on_response
         self._tasks = tasks
         self._task: asyncio.Task[None]
+        self._waits_for_continue = expect_100_continue
+        self._gone = False
+        self._news = False
+        self._waiter: asyncio.Future[None] | None = None
+        self._parts: list[bytes] = []
+        self._held = 0
+        self._more_body = True
+        self._head = b""
+        self._chunked: bool | None = None
+        self._to_come = 0
 
     def start(self, loop: asyncio.AbstractEventLoop, app: Any) -> None:
         """Serve the request in a task."""
-        self._task = task = loop.create_task(self.run_asgi(app))
+        self._task = task = loop.create_task(self._serve(app))
         self._tasks.add(task)
 
-    async def run_asgi(self, app: Any) -> None:
-        """Serve the request."""
-        try:
-            await super().run_asgi(app)
-        finally:
-            # A callback of the task would need a round of the event loop of its own.
-            self._tasks.discard(self._task)
+    # What the connection tells.
 
-    async def receive(self) -> Any:
+    def take(self, body: bytes) -> None:
+        """A piece of the body arrived. More than the application keeps up with stays with the client."""
+        self._parts.append(body)
+        self._held += len(body)
+        if self._held > HIGH_WATER_LIMIT:
+            self._flow.pause_reading()
+        self._tell()
+
+    def end(self) -> None:
+        """The request is complete."""
+        self._more_body = False
+        self._tell()
+
+    def leave(self) -> None:
+        """The client hung up."""
+        if not self.response_complete:
+            self._gone = True
+        self._tell()
+
+    def _tell(self) -> None:
+        self._news = True
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    # What the application calls.
+
+    async def receive(self) -> Message:
         """The next part of the request, or that the client is gone."""
-        if self.waiting_for_100_continue and not self.transport.is_closing():
-            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            self.waiting_for_100_continue = False
-        if not self.disconnected and not self.response_complete:
-            self.flow.resume_reading()
-            await self.message_event.take()
-        if self.disconnected or self.response_complete:
+        if self._waits_for_continue and not self._transport.is_closing():
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._waits_for_continue = False
+        if not (self._gone or self.response_complete):
+            self._flow.resume_reading()
+            while not self._news:
+                self._waiter = asyncio.get_running_loop().create_future()
+                await self._waiter
+            self._news = False
+        if self._gone or self.response_complete:
             return {"type": "http.disconnect"}
-        body, self.body = bytes(self.body), bytearray()
-        return {"type": "http.request", "body": body, "more_body": self.more_body}
+        parts = self._parts
+        body = parts[0] if len(parts) == 1 else b"".join(parts)
+        self._parts, self._held = [], 0
+        return {"type": "http.request", "body": body, "more_body": self._more_body}
 
-    async def send(self, message: Message) -> None:  # type: ignore[override]  # uvicorn names the members
+    async def send(self, message: Message) -> None:
         """Send the head or a part of the body of the response. Raises `RuntimeError` for any other message."""
-        if self.flow.write_paused and not self.disconnected:
-            await self.flow.drain()
-        if self.disconnected:
+        if self._flow.write_paused and not self._gone:
+            await self._flow.drain()
+        if self._gone:
             return
+        kind = message["type"]
         if not self.response_started:
-            _require(message, "http.response.start")
+            if kind != _START:
+                raise RuntimeError(f"{_START} was expected, not {kind}.")
             self.response_started = True
-            self.waiting_for_100_continue = False
+            self._waits_for_continue = False
             head = self._head_of(message["status"], message.get("headers", ()))
             if message.get(BODY_FOLLOWS):
                 self._head = head
             else:
-                self.transport.write(head)
+                self._transport.write(head)
         elif not self.response_complete:
-            _require(message, "http.response.body")
+            if kind != _BODY:
+                raise RuntimeError(f"{_BODY} was expected, not {kind}.")
             self._send_body(message.get("body", b""), more=message.get("more_body", False))
         else:
-            raise RuntimeError(f"{message['type']} was sent after the end of the response.")
+            raise RuntimeError(f"{kind} was sent after the end of the response.")
 
-    def _head_of(self, status: int, headers: Any) -> bytes:
-        content = [STATUS_LINE[status]]
+    async def _serve(self, app: Any) -> None:
+        try:
+            await app(self._scope, self.receive, self.send)
+        except BaseException:
+            log.exception("Exception in ASGI application")
+            await self._break_off()
+        else:
+            if not (self.response_complete or self._gone):
+                log.error("ASGI callable returned without completing response.")
+                await self._break_off()
+        finally:
+            self._on_response = _nothing
+            # A callback of the task would need a round of the event loop of its own.
+            self._tasks.discard(self._task)
+
+    async def _break_off(self) -> None:
+        """Answer that the application failed, or close the connection if something else was answered already."""
+        if self.response_started:
+            self._transport.close()
+            return
+        text = b"Internal Server Error"
+        headers = [
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", b"%d" % len(text)),
+            (b"connection", b"close"),
+        ]
+        await self.send({"type": _START, "status": 500, "headers": headers, BODY_FOLLOWS: True})
+        await self.send({"type": _BODY, "body": text})
+
+    def _head_of(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+        lines = [STATUS_LINE[status]]
         closes = False
-        for given, value in (*self.default_headers, *headers):
+        for given, value in (*self._default_headers, *headers):
             name = _checked_name(given)
             if HEADER_VALUE_RE.search(value):
                 raise RuntimeError("The value of a header has a control character.")
-            content += (name, b": ", value, b"\r\n")
-            if name == b"content-length" and self.chunked_encoding is None:
-                self.expected_content_length = int(value)
-                self.chunked_encoding = False
+            lines += (name, b": ", value, b"\r\n")
+            if name == b"content-length" and self._chunked is None:
+                self._to_come = int(value)
+                self._chunked = False
             elif name == b"transfer-encoding" and value.lower() == b"chunked":
-                self.expected_content_length = 0
-                self.chunked_encoding = True
+                self._to_come = 0
+                self._chunked = True
             elif name == b"connection" and b"close" in [token.lower().strip() for token in value.split(b",")]:
                 self.keep_alive = False
                 closes = True
         if not self.keep_alive and not closes:
-            content.append(b"connection: close\r\n")
-        if self.chunked_encoding is None and self.scope["method"] != "HEAD" and status not in _WITHOUT_BODY:
-            self.chunked_encoding = True
-            content.append(b"transfer-encoding: chunked\r\n")
-        content.append(b"\r\n")
-        return b"".join(content)
+            lines.append(b"connection: close\r\n")
+        if self._chunked is None and self._scope["method"] != "HEAD" and status not in _WITHOUT_BODY:
+            self._chunked = True
+            lines.append(b"transfer-encoding: chunked\r\n")
+        lines.append(b"\r\n")
+        return b"".join(lines)
 
     def _send_body(self, body: bytes, *, more: bool) -> None:
-        if self.scope["method"] == "HEAD":
-            self.expected_content_length = 0
+        if self._scope["method"] == "HEAD":
+            self._to_come = 0
             body = b""
-        elif self.chunked_encoding:
+        elif self._chunked:
             body = b"".join((*((b"%x\r\n" % len(body), body, b"\r\n") if body else ()), b"" if more else b"0\r\n\r\n"))
         else:
-            if len(body) > self.expected_content_length:
+            if len(body) > self._to_come:
                 raise RuntimeError("The response is longer than its Content-Length.")
-            self.expected_content_length -= len(body)
+            self._to_come -= len(body)
         self._write(body)
         if more:
             return
-        if self.expected_content_length != 0:
+        if self._to_come != 0:
             raise RuntimeError("The response is shorter than its Content-Length.")
         self.response_complete = True
-        self.message_event.set()
+        self._tell()
         if not self.keep_alive:
-            self.transport.close()
-        self.on_response()
+            self._transport.close()
+        self._on_response()
 
     def _write(self, body: bytes) -> None:
         """Write a part of the body, after the head if that waits for it: a write is a call of the system, and wakes the client."""
         head, self._head = self._head, b""
         if head:
-            failpoint(Point.HALF_ANSWERED, self.transport, head + body)
+            failpoint(Point.HALF_ANSWERED, self._transport, head + body)
             if len(body) <= _ONE_WRITE:
-                self.transport.write(head + body)
+                self._transport.write(head + body)
                 return
-            self.transport.write(head)
-        self.transport.write(body)
+            self._transport.write(head)
+        self._transport.write(body)
 
 
-def _require(message: Message, kind: str) -> None:
-    if message["type"] != kind:
-        raise RuntimeError(f"{kind} was expected, not {message['type']}.")
+def _nothing() -> None:
+    """The task of the request has ended: what it left running tells nobody any more."""
 
 
 @lru_cache(maxsize=1024)

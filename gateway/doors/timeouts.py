@@ -31,8 +31,7 @@ class TimeoutProtocol(BoundedProtocol):
         self._timeout: Deadline
         self._idle: Deadline
         self._stalled: asyncio.TimerHandle | None = None
-        self._in_body = False
-        self._arrived = 0
+        self._timed_stage = 1  # the first head has its time since the connection was made
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn declares it
         """Start the timeout for the first head."""
@@ -66,45 +65,26 @@ class TimeoutProtocol(BoundedProtocol):
         self._end_stall()
         super().resume_writing()
 
-    def on_message_begin(self) -> None:
-        """Start the timeout for the head of a later request; that of the first one started with the connection."""
-        super().on_message_begin()
-        if not self._timeout.running:
-            self._timeout.set(self.head_seconds)
+    def data_received(self, data: bytes) -> None:
+        """Parse what arrived, and time what is to come: the rest of a head, or of a body. A request that arrives whole needs no timer.
 
-    def on_headers_complete(self) -> None:
-        """Start the timeout for the body."""
-        self._timeout.set(self.body_seconds)
-        self._in_body = True
-        self._arrived = 0
-        super().on_headers_complete()
-
-    def on_body(self, body: bytes) -> None:
-        """Count what arrives."""
-        self._arrived += len(body)
-        super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        """Cancel the timeout: the request is complete, and the time until the response is not the client's."""
-        self._timeout.clear()
-        self._in_body = False
-        super().on_message_complete()
-
-    def on_response_complete(self) -> None:
-        """As uvicorn: serve what waits, or else begin to count how long the connection is idle."""
-        self.server_state.total_requests += 1
-        if self.transport.is_closing():
-            return
-        self.flow.resume_reading()
-        if self.pipeline:
+        Line ends between two requests are no news: the connection stays idle.
+        """
+        super().data_received(data)
+        if self._stage > self._timed_stage:
+            self._timed_stage = self._stage
             self._idle.clear()
-            self._start_asgi_task(*self.pipeline.pop())
-        else:
-            self._idle.set(self.timeout_keep_alive)
+            if self._in_request:
+                self._timeout.set(self.head_seconds if self._in_head else self.body_seconds)
+            else:
+                # The request is complete, and the time until the response is not the client's.
+                self._timeout.clear()
+        elif self._in_request:
+            self._idle.clear()
 
-    def _unset_keepalive_if_required(self) -> None:
-        """What arrives ends the time of being idle, as in uvicorn."""
-        self._idle.clear()
+    def _rest(self) -> None:
+        """Begin to count how long the connection is idle, as uvicorn does."""
+        self._idle.set(self.timeout_keep_alive)
 
     def _end_stall(self) -> None:
         if self._stalled is not None:
@@ -115,12 +95,13 @@ class TimeoutProtocol(BoundedProtocol):
         """Send 408 if it is the answer to this request or to none; otherwise just close the connection."""
         if self.transport.is_closing():
             return
-        if self._in_body and (self.flow.read_paused or self._arrived >= self.body_seconds * self.body_rate):
+        in_body = self._in_request and not self._in_head
+        if in_body and (self.flow.read_paused or self._body_bytes >= self.body_seconds * self.body_rate):
             # The body keeps arriving, or waits until we read on.
-            self._arrived = 0
+            self._body_bytes = 0
             self._timeout.set(self.body_seconds)
             return
-        if self._in_body:
+        if in_body:
             answerable = self.cycle is self._served and not (self.cycle is None or self.cycle.response_started)
         else:
             answerable = not self.owes_an_answer

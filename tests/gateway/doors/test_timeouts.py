@@ -174,6 +174,16 @@ async def test_each_request_of_a_connection_has_its_own_time(port: int) -> None:
     assert (received.count(b" 200 "), received.count(b" 408 ")) == (4, 1)
 
 
+async def test_line_ends_between_requests_do_not_keep_a_connection(port: int) -> None:
+    """It ends when it was idle for long enough, whatever comes that begins no request."""
+    received = await _talk(port, GET + b"\r\n", *[b"\r\n"] * 3, pause=0)
+    assert (received.count(b" 200 "), received.count(b" 408 ")) == (1, 0)
+
+
+async def test_line_ends_before_a_first_request_have_its_time(port: int) -> None:
+    assert (await _talk(port, b"\r\n", b"\r\n", pause=0)).startswith(b"HTTP/1.1 408 ")
+
+
 async def test_a_body_that_was_answered_before_its_end_is_not_answered_twice(port: int) -> None:
     received = await _talk(port, b"POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", *[b"x"] * 8)
     assert (received.count(b"HTTP/1.1"), received.count(b" 413 ")) == (1, 1)
