@@ -17,8 +17,9 @@ from typing import NoReturn
 
 from gateway.core.errors import Malformed, NotAuthenticated
 from gateway.core.hmac_sha256 import hmac_sha256
+from gateway.core.model.signature import PayloadKind
 from gateway.identity.canonical import EMPTY_SHA256, TERMINATOR
-from gateway.identity.signed_body import BodyCheck, Checksum, PayloadKind, PlainCheck
+from gateway.identity.signed_body import BodyCheck, Checksum, PlainCheck
 
 _CHUNK_HEADER = re.compile(rb"([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64}))?")
 _TRAILER = re.compile(r"([a-z0-9-]{1,64}):([\x21-\x7e ]{1,1024})")

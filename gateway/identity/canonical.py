@@ -6,7 +6,7 @@ Source: "Create a signed AWS API request", IAM User Guide
 
 import hmac
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from urllib.parse import quote, unquote_to_bytes
@@ -78,14 +78,18 @@ def _encoded(text: str) -> str:
     return text if _UNRESERVED_QUERY.fullmatch(text) else quote(unquote_to_bytes(text.encode("latin-1")), safe="-_.~")
 
 
-def canonical_headers(headers: Mapping[str, Sequence[str]], signed: Sequence[str]) -> str:
-    """The header block for the canonical request: values trimmed, runs of spaces reduced to one, repeated fields joined by commas."""
-    block = "".join([f"{name}:{headers[name][0]}\n" for name in signed])
-    # Nearly always each is sent once and has no blank to trim. All values are looked at together: one by one they would take 3 µs.
-    plain = block.count("\n") == sum(map(len, map(headers.__getitem__, signed))) == len(signed)
-    if not plain or any(map(block.__contains__, _BLANKS)):
-        return "".join([f"{name}:{','.join(map(_trimmed, headers[name]))}\n" for name in signed])
+def canonical_headers(headers: Mapping[str, str], signed: Sequence[str]) -> str:
+    """The header block for the canonical request: values trimmed, runs of spaces reduced to one. Repeated fields must be `joined`."""
+    block = "".join([f"{name}:{headers[name]}\n" for name in signed])
+    # Nearly always there is no blank to trim. All values are looked at together: one by one they would take 3 µs.
+    if block.count("\n") != len(signed) or any(map(block.__contains__, _BLANKS)):
+        return "".join([f"{name}:{_trimmed(headers[name])}\n" for name in signed])
     return block
+
+
+def joined(values: Iterable[str]) -> str:
+    """The value of a header that was sent more than once, as it is signed."""
+    return ",".join(map(_trimmed, values))
 
 
 def _trimmed(value: str) -> str:
@@ -96,7 +100,7 @@ def _trimmed(value: str) -> str:
 
 
 def canonical_request(
-    *, method: str, path: str, query: str, headers: Mapping[str, Sequence[str]], signed: Sequence[str], payload: str
+    *, method: str, path: str, query: str, headers: Mapping[str, str], signed: Sequence[str], payload: str
 ) -> str:
     """The canonical request. `path` and `query` must be canonical; `payload` is a hash or a reserved value of `x-amz-content-sha256`."""
     return f"{method}\n{path}\n{query}\n{canonical_headers(headers, signed)}\n{';'.join(signed)}\n{payload}"

@@ -8,8 +8,7 @@ all current SDKs sign it. Presigned requests are for reads, and clients sign onl
 import hmac
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -19,25 +18,27 @@ from urllib.parse import unquote_to_bytes
 from gateway.core.errors import Malformed, NotAuthenticated
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
-from gateway.core.off_loop import off_loop
+from gateway.core.model.signature import PayloadKind, Signature
+from gateway.core.off_loop import SMALL, off_loop
 from gateway.core.ports import Clock, KeyRing
-from gateway.core.quick_init import quick_init
 from gateway.identity import aws_chunked, canonical
 from gateway.identity.aws_chunked import ChunkSigning, check_of
 from gateway.identity.caller import active, caller_of
-from gateway.identity.signed_body import BodyCheck, PayloadKind, stated_payload
+from gateway.identity.signed_body import BodyCheck, stated_payload
 
 MAX_EXPIRES = 604_800
 """The longest validity of a presigned request in seconds: seven days."""
 
 _CACHED = 256
 """How many credentials, times and lists of signed headers are remembered: a client states the same ones again and again."""
-_FOUND = "sigv4"
-_FOUND_VALUES = "sigv4.values"
 DUMMY_SECRET = secrets.token_urlsafe(30)
 """Verified if the key is unknown. Random, so that nobody can sign with it and learn from the answer that a key is unknown."""
 _HASHED_PER_PARSED = 32
 """How many times faster bytes are hashed than parsed (a megabyte takes 1 to 3 ms)."""
+_HEADER = re.compile(
+    rf"{canonical.ALGORITHM} Credential=([^,= \t]+), ?SignedHeaders=([^,= \t]+), ?Signature=([0-9a-f]{{64}})", re.ASCII
+)
+"""The header `Authorization` as SDKs write it."""
 _CREDENTIAL = re.compile(r"([\w-]{1,128})/(\d{8})/([a-z0-9-]{1,64})/([A-Za-z0-9._-]{1,64})/([a-z0-9_]{1,32})", re.ASCII)
 _TIMESTAMP = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
 _HEX64 = re.compile(r"[0-9a-f]{64}")
@@ -54,34 +55,6 @@ AUTH_PARAMETERS = frozenset((*_QUERY_FORM, "X-Amz-Security-Token"))
 """Query parameters that authenticate a presigned request; they are not parameters of the call."""
 
 
-@quick_init
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signature:
-    """The signature of a request and what it states about itself. It is not verified until `SigV4.authenticate` has returned."""
-
-    access_key_id: str
-    timestamp: str
-    """`YYYYMMDDTHHMMSSZ`, as signed."""
-    at: datetime
-    """The timestamp as a datetime, in UTC."""
-    region: str
-    service: str
-    """The signing name, e.g. `monitoring` for CloudWatch."""
-    signed_headers: tuple[str, ...]
-    payload_kind: PayloadKind
-    payload_hash: str
-    """For `PayloadKind.HASH` the 64 hex digits; otherwise empty."""
-    value: str
-    """The signature, 64 hex digits. It is also the seed of signed chunks."""
-    expires: timedelta | None
-    """How long a presigned request is valid; None if the signature is in the header."""
-
-    @property
-    def presigned(self) -> bool:
-        """Whether the signature is in the query."""
-        return self.expires is not None
-
-
 Verify: TypeAlias = Callable[[Inbound, Signature, str], Awaitable[None]]
 """Compares a request with its signature by a secret. Raises `errors.NotAuthenticated`."""
 
@@ -96,15 +69,15 @@ def read_signature(inbound: Inbound) -> Signature:
 
     Raises `errors.NotAuthenticated` if there is none, it uses another scheme, is malformed, or leaves out a header that must be signed.
     """
-    signature: Signature | None = inbound.found.get(_FOUND)
+    signature = inbound.known.signature
     if signature is None:
-        signature = inbound.found[_FOUND] = _read(inbound)
+        signature = inbound.known.signature = _read(inbound)
     return signature
 
 
 def _read(inbound: Inbound) -> Signature:
-    headers, query = _values(inbound), inbound.query
-    algorithm, credential, signed, value, timestamp, expires = _fields(query, headers)
+    headers = inbound.by_name
+    algorithm, credential, signed, value, timestamp, expires = _fields(inbound)
     if algorithm != canonical.ALGORITHM:
         raise _incomplete(
             f"This gateway verifies {canonical.ALGORITHM}, not {algorithm[:40]!r}; set the client's signature version to s3v4 or v4."
@@ -114,9 +87,10 @@ def _read(inbound: Inbound) -> Signature:
         raise _incomplete("The signature must be 64 lower-case hex digits.")
     if terminator != canonical.TERMINATOR or timestamp[:8] != date:
         raise _mismatch("The credential's scope must end in aws4_request and name the day of X-Amz-Date.")
-    sent = tuple(headers) if len(headers) == len(inbound.headers) else tuple([name for name, _ in inbound.headers])
+    sent = tuple([name for name, _ in inbound.headers])
     names = _require_signed(signed, sent, expires is not None)
-    kind, stated = stated_payload(headers, service, presigned=expires is not None)
+    hashed = headers.get("x-amz-content-sha256") if "x-amz-content-sha256" not in inbound.repeated else ""
+    kind, stated = stated_payload(hashed, service, presigned=expires is not None)
     return Signature(
         access_key_id=access_key_id,
         timestamp=timestamp,
@@ -139,7 +113,7 @@ def signature_for(inbound: Inbound, signature: Signature, *, secret: str, payloa
             inbound.path, literal=signature.service in canonical.LITERAL_PATHS, normalise=normalise
         ),
         query=canonical.canonical_query(inbound.query, without="X-Amz-Signature" if signature.presigned else ""),
-        headers=_values(inbound),
+        headers=inbound.by_name if not inbound.repeated else _joined(inbound),
         signed=signature.signed_headers,
         payload=payload,
     )
@@ -231,7 +205,11 @@ async def _verify(inbound: Inbound, signature: Signature, secret: str) -> None:
         _compare(inbound, signature, secret, signature.payload_hash or kind.value)
     if kind in (PayloadKind.BODY, PayloadKind.HASH):
         body = await inbound.read_body()
-        found = (await off_loop(len(body) // _HASHED_PER_PARSED, partial(sha256, body))).hexdigest()
+        if len(body) <= SMALL:
+            found = sha256(body).hexdigest()
+        else:
+            found = (await off_loop(len(body) // _HASHED_PER_PARSED, partial(sha256, body))).hexdigest()
+        inbound.known.body_sha256 = found
         if kind is PayloadKind.BODY:
             _compare(inbound, signature, secret, found)
         elif not hmac.compare_digest(found, signature.payload_hash):
@@ -273,26 +251,26 @@ def _body_check(inbound: Inbound, signature: Signature, secret: str) -> BodyChec
     return check_of(signature.payload_kind, signature.payload_hash, signing, inbound.header("x-amz-trailer") or "")
 
 
-def _fields(query: str, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, timedelta | None]:
+def _fields(inbound: Inbound) -> tuple[str, str, str, str, str, timedelta | None]:
     """Algorithm, credential, signed headers, signature, timestamp and, if presigned, validity."""
-    given = headers.get("authorization")
-    in_query = _proofs_in(query)
+    given, query = inbound.by_name.get("authorization"), inbound.query
+    in_query = bool(query) and _proofs_in(query)
     if given is None:
         if not in_query:
             raise _no_signature(query)
         return _query_form(query)
-    if len(given) > 1 or in_query:
+    if in_query or "authorization" in inbound.repeated:
         raise _incomplete(
             "The request carries more than one proof of identity; send one Authorization header or one presigned query."
         )
-    return _header_form(given[0], headers)
+    return _header_form(given, inbound)
 
 
 def _proofs_in(query: str) -> bool:
     """Whether the query names a parameter of a presigned request. Each must be spelled as it is: what is written in escapes is read by one
     program and overlooked by the next. Raises `errors.NotAuthenticated`.
     """
-    named = [part.partition("=")[0] for part in query.split("&")] if query else []
+    named = [part.partition("=")[0] for part in query.split("&")]
     if any("%" in name and unquote_to_bytes(name).decode("latin-1") in AUTH_PARAMETERS for name in named):
         raise _incomplete(
             "The query writes a parameter of its signature in escapes. Write it as it is, as every SDK does."
@@ -300,7 +278,21 @@ def _proofs_in(query: str) -> bool:
     return not AUTH_PARAMETERS.isdisjoint(named)
 
 
-def _header_form(given: str, headers: Mapping[str, Sequence[str]]) -> tuple[str, str, str, str, str, None]:
+def _header_form(given: str, inbound: Inbound) -> tuple[str, str, str, str, str, None]:
+    date = inbound.by_name.get("x-amz-date")
+    usual = _HEADER.fullmatch(given)
+    if usual is None:
+        algorithm, credential, signed, value = _header_parts(given)
+    else:
+        algorithm = canonical.ALGORITHM
+        credential, signed, value = usual.groups()
+    if date is None or "x-amz-date" in inbound.repeated:
+        raise _incomplete("The request needs one X-Amz-Date header.")
+    return algorithm, credential, signed, value, date, None
+
+
+def _header_parts(given: str) -> tuple[str, str, str, str]:
+    """Algorithm, credential, signed headers and signature of a header that is written in another way than usual. Raises `errors.NotAuthenticated`."""
     algorithm, _, rest = given.strip().partition(" ")
     if algorithm in ("AWS", "Bearer", "Basic"):
         raise _incomplete(
@@ -316,17 +308,7 @@ def _header_form(given: str, headers: Mapping[str, Sequence[str]]) -> tuple[str,
         raise _incomplete(
             "The Authorization header needs Credential, SignedHeaders and Signature, once each and nothing else."
         )
-    dates = headers.get("x-amz-date", ())
-    if len(dates) != 1:
-        raise _incomplete("The request needs one X-Amz-Date header.")
-    return (
-        algorithm,
-        found.get("Credential", ""),
-        found.get("SignedHeaders", ""),
-        found.get("Signature", ""),
-        dates[0],
-        None,
-    )
+    return algorithm, found.get("Credential", ""), found.get("SignedHeaders", ""), found.get("Signature", "")
 
 
 def _query_form(query: str) -> tuple[str, str, str, str, str, timedelta]:
@@ -368,16 +350,14 @@ def _must_be_signed(name: str, *, presigned: bool) -> bool:
     return name == "content-type" and not presigned
 
 
-def _values(inbound: Inbound) -> Mapping[str, Sequence[str]]:
-    """The values of each header, in order."""
-    values: dict[str, Sequence[str]] | None = inbound.found.get(_FOUND_VALUES)
-    if values is None:
-        if len(inbound.by_name) == len(inbound.headers):
-            values = {name: (value,) for name, value in inbound.headers}
-        else:
-            values = {name: [each for other, each in inbound.headers if other == name] for name in inbound.by_name}
-        inbound.found[_FOUND_VALUES] = values
-    return values
+def _joined(inbound: Inbound) -> Mapping[str, str]:
+    """The headers as they are signed where some were sent more than once: the values of each in order, joined."""
+    return {
+        name: canonical.joined([each for other, each in inbound.headers if other == name])
+        if name in inbound.repeated
+        else value
+        for name, value in inbound.by_name.items()
+    }
 
 
 @lru_cache(_CACHED)

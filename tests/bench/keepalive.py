@@ -86,7 +86,7 @@ def signed(key: Key, service: str, body: bytes, headers: dict[str, str], port: i
         method="POST",
         path="/",
         query="",
-        headers={name: [value] for name, value in named.items()},
+        headers=named,
         signed=names,
         payload=sha256(body).hexdigest(),
     )

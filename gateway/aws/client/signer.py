@@ -86,9 +86,9 @@ def signed_headers(
     if credentials.token:
         complete.append(("x-amz-security-token", credentials.token))
     names = _signed_names(tuple([name for name, _ in complete]))
-    signed: dict[str, Sequence[str]] = {name: (value,) for name, value in complete}
+    signed = dict(complete)
     if len(signed) < len(complete):
-        signed = {name: [value for other, value in complete if other == name] for name in names}
+        signed = {name: canonical.joined([value for other, value in complete if other == name]) for name in names}
     path, _, query = target.partition("?")
     request = canonical.canonical_request(
         method=method,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from gateway.core.model.inbound import Upload
 from gateway.core.model.mutation import Call
 from gateway.core.model.outcome import Failed
-from gateway.identity.signed_body import PayloadKind
+from gateway.core.model.signature import PayloadKind
 
 _CHUNK = 64 * 1024
 """Bytes of a chunk; S3 asks for at least 8 KiB."""

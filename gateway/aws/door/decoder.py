@@ -21,12 +21,12 @@ from gateway.core.model.caller import UNKNOWN, Caller, Sender, account_of, sende
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.motive import Motive
 from gateway.core.model.mutation import Call, CallClass
+from gateway.core.model.signature import PayloadKind
 from gateway.core.off_loop import SMALL, off_loop
 from gateway.core.partitions import region_refused
 from gateway.core.ports import Request
 from gateway.core.service_models import ServiceModels, Shape
 from gateway.identity import aws_chunked
-from gateway.identity.signed_body import PayloadKind
 
 _INVOCATION = "amz-sdk-invocation-id"
 MAX_UNVERIFIED_BYTES = 16 * 1024 * 1024

@@ -19,9 +19,10 @@ from gateway.core.http.asgi import RequestBody, Send, send_response
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Door
+from gateway.core.model.signature import PayloadKind
 from gateway.core.ports import Clock, KeyRing, Request
 from gateway.identity.form_policy import SIGNING_FIELDS, allowed_length, authenticate_form, form_proof
-from gateway.identity.signed_body import PayloadKind, PlainCheck
+from gateway.identity.signed_body import PlainCheck
 from gateway.line.pipeline import Pipeline
 
 MAX_FIELDS_BYTES = 20 * 1024

@@ -16,9 +16,9 @@ from gateway.core.http.asgi import BODY_FOLLOWS, Receive, Send
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Call
+from gateway.core.model.signature import PayloadKind, Signature
 from gateway.identity.caller import KEY_SECONDS
-from gateway.identity.signed_body import PayloadKind
-from gateway.identity.sigv4 import AUTH_PARAMETERS, Signature
+from gateway.identity.sigv4 import AUTH_PARAMETERS
 
 MAX_BUFFERED_BYTES = 64 * 1024
 """Replies of at most this many bytes are read completely before they are sent."""
@@ -143,7 +143,9 @@ class Reads:
                 # A reply that is rewritten must come as it is, not compressed.
                 headers=headers if rewrites is None else [each for each in headers if each[0] != "accept-encoding"],
                 body=body,
-                payload=_payload(signature, body) if body is received else sha256(body).hexdigest(),
+                payload=_payload(signature, body, inbound.known.body_sha256)
+                if body is received
+                else sha256(body).hexdigest(),
             ),
         )
         try:
@@ -200,10 +202,10 @@ def without_signature(target: str) -> str:
     return f"{path}?{'&'.join(kept)}" if any(kept) else path
 
 
-def _payload(signature: Signature, body: bytes) -> str:
+def _payload(signature: Signature, body: bytes, known: str) -> str:
     if signature.payload_kind is PayloadKind.UNSIGNED and not body:
         return PayloadKind.UNSIGNED.value
-    return signature.payload_hash or sha256(body).hexdigest()
+    return signature.payload_hash or known or sha256(body).hexdigest()
 
 
 async def send_reply(

@@ -12,9 +12,9 @@ from functools import lru_cache
 from gateway.core.errors import Malformed
 from gateway.core.http.strict_parsers import pairs
 from gateway.core.model.inbound import Inbound
+from gateway.core.model.signature import PayloadKind
 from gateway.core.quick_init import quick_init
 from gateway.identity.canonical import LITERAL_PATHS
-from gateway.identity.signed_body import PayloadKind
 from gateway.identity.sigv4 import AUTH_PARAMETERS, read_signature
 
 _ONCE = frozenset(
@@ -197,12 +197,8 @@ def _set_of(names: tuple[str, ...]) -> frozenset[str]:
 
 
 def _headers(inbound: Inbound) -> tuple[Mapping[str, str], frozenset[str]]:
-    headers = inbound.by_name
-    repeated: frozenset[str] = frozenset()
-    if len(headers) < len(inbound.headers):
-        names = [name for name, _ in inbound.headers]
-        repeated = frozenset([name for name in headers if names.count(name) > 1])
-    if twice := repeated & _ONCE:
+    headers, repeated = inbound.by_name, inbound.repeated
+    if repeated and (twice := repeated & _ONCE):
         raise Malformed(
             f"The header {min(twice)} was sent more than once, so its value is ambiguous.",
             aws_code="InvalidRequest",

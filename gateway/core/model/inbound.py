@@ -1,11 +1,23 @@
 """A request as it arrived, the object body that it may carry, and its refusal before it became a mutation."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Final, Protocol
 
 from gateway.core.errors import SentinelError
+from gateway.core.model.signature import Signature
+
+
+@dataclass(slots=True)
+class Known:
+    """What was found out about a request. A read asks five times for its signature, and twice for the hash of its body."""
+
+    signature: Signature | None = None
+    """As `identity.sigv4` read it; not verified."""
+    body_sha256: str = ""
+    """64 hex digits; empty if the body was not hashed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +49,10 @@ class Inbound:
     """The query without the `?`, not decoded; empty if there is none."""
     by_name: Mapping[str, str] = field(init=False, compare=False, repr=False)
     """The headers by name; the first one if it was sent more than once."""
-    found: dict[str, Any] = field(init=False, compare=False, repr=False)
-    """What was found out from the fields above and is asked for again, by a name of who did. A read asks for its signature five times."""
+    repeated: frozenset[str] = field(init=False, compare=False, repr=False)
+    """The names of headers that were sent more than once."""
+    known: Known = field(init=False, compare=False, repr=False)
+    """What was found out from the fields above and is asked for again."""
 
     def __post_init__(self) -> None:
         """Take apart once what each step of a request looks at."""
@@ -46,8 +60,9 @@ class Inbound:
         put = object.__setattr__
         put(self, "path", path)
         put(self, "query", query)
-        put(self, "by_name", dict(reversed(self.headers)))
-        put(self, "found", {})
+        put(self, "by_name", by_name := dict(reversed(self.headers)))
+        put(self, "repeated", _NONE if len(by_name) == len(self.headers) else _repeated(self.headers))
+        put(self, "known", Known())
 
     def header(self, name: str) -> str | None:
         """The value of the header `name` (lower case); None if absent, the first if it was sent more than once."""
@@ -94,6 +109,13 @@ class Upload(Protocol):
     def trailers(self) -> Sequence[tuple[str, str]]:
         """The checksum that followed the body, once it was read."""
         ...
+
+
+_NONE: Final[frozenset[str]] = frozenset()
+
+
+def _repeated(headers: Sequence[tuple[str, str]]) -> frozenset[str]:
+    return frozenset(name for name, times in Counter([name for name, _ in headers]).items() if times > 1)
 
 
 def is_bound(upload: Upload) -> bool:

@@ -73,7 +73,10 @@ def test_one_parameter_can_be_left_out_of_a_query() -> None:
     ],
 )
 def test_header_values_are_trimmed_of_ascii_blanks_only(values: list[str], expected: str) -> None:
-    assert canonical.canonical_headers({"x": values}, ["x"]) == f"x:{expected}\n"
+    assert (
+        canonical.canonical_headers({"x": values[0] if len(values) == 1 else canonical.joined(values)}, ["x"])
+        == f"x:{expected}\n"
+    )
 
 
 @given(st.text(alphabet="ab%2Ff+=&~ ", max_size=30))

@@ -7,7 +7,8 @@ import zlib
 import pytest
 
 from gateway.core.errors import Malformed, NotAuthenticated
-from gateway.identity.signed_body import Checksum, PayloadKind, PlainCheck, stated_payload
+from gateway.core.model.signature import PayloadKind
+from gateway.identity.signed_body import Checksum, PlainCheck, stated_payload
 
 HASH = "0" * 64
 
@@ -26,14 +27,13 @@ HASH = "0" * 64
 def test_the_kind_follows_from_the_header(
     stated: str | None, service: str, *, presigned: bool, kind: PayloadKind, hashed: str
 ) -> None:
-    headers = {} if stated is None else {"x-amz-content-sha256": [stated]}
-    assert stated_payload(headers, service, presigned=presigned) == (kind, hashed)
+    assert stated_payload(stated, service, presigned=presigned) == (kind, hashed)
 
 
-@pytest.mark.parametrize("stated", [["body"], ["hash"], [HASH.replace("0", "A")], [HASH, HASH], [""]])
-def test_any_other_header_is_refused(stated: list[str]) -> None:
+@pytest.mark.parametrize("stated", ["body", "hash", HASH.replace("0", "A"), f"{HASH},{HASH}", ""])
+def test_any_other_header_is_refused(stated: str) -> None:
     with pytest.raises(NotAuthenticated):
-        stated_payload({"x-amz-content-sha256": stated}, "s3", presigned=False)
+        stated_payload(stated, "s3", presigned=False)
 
 
 def test_only_some_kinds_bind_the_body() -> None:

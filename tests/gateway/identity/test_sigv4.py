@@ -18,8 +18,8 @@ import botocore.credentials
 import pytest
 
 from gateway.core.errors import Malformed, NotAuthenticated, SentinelError
+from gateway.core.model.signature import PayloadKind
 from gateway.identity import canonical, sigv4
-from gateway.identity.signed_body import PayloadKind
 from gateway.identity.sigv4 import SigV4, is_presigned, read_signature, signature_for
 from tests.kit.growth import finish, work
 

@@ -14,8 +14,7 @@ from gateway.core.http.asgi import BODY_FOLLOWS
 from gateway.core.model.caller import Caller
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.mutation import Call
-from gateway.identity.signed_body import PayloadKind
-from gateway.identity.sigv4 import Signature
+from gateway.core.model.signature import PayloadKind, Signature
 from tests.kit import nouns
 
 CALLER = nouns.caller()

@@ -16,7 +16,7 @@ from gateway.aws.door.request_head import (
     without_chunked_encoding,
 )
 from gateway.core.errors import Malformed
-from gateway.identity.signed_body import PayloadKind
+from gateway.core.model.signature import PayloadKind
 
 BAD_TARGETS = {
     "absolute form": "http://evil.example/",
