@@ -59,11 +59,6 @@ Verify: TypeAlias = Callable[[Inbound, Signature, str], Awaitable[None]]
 """Compares a request with its signature by a secret. Raises `errors.NotAuthenticated`."""
 
 
-def is_presigned(inbound: Inbound) -> bool:
-    """Whether the request has its signature in the query instead of a header, as its verifier reads it. Raises as `read_signature`."""
-    return read_signature(inbound).presigned
-
-
 def read_signature(inbound: Inbound) -> Signature:
     """The signature of the request, parsed but not verified.
 

@@ -180,7 +180,9 @@ class Pipeline:
             caller = await authenticator.authenticate(inbound)
             work_for(caller.actor)
             failpoint(Point.AUTHENTICATED)
-            request = await self._in_account_of_plan(caller, await decoder.read(inbound, caller))
+            request = await decoder.read(inbound, caller)
+            if caller.plan:
+                request = await self._in_account_of_plan(caller, request)
             failpoint(Point.PARSED)
             if self._standing is not None:
                 await self._standing.require_key(caller, inbound.received_at)
@@ -200,8 +202,8 @@ class Pipeline:
         return caller, request if request.sender is not UNKNOWN else replace(request, sender=sender_of(inbound))
 
     async def _in_account_of_plan(self, caller: Caller, request: Request) -> Request:
-        """The request; in the session of a plan, its call goes to the account of the plan's stack."""
-        if not (caller.plan and self._accounts and self._planned is not None):
+        """The request in the session of a plan: its call goes to the account of the plan's stack."""
+        if not self._accounts or self._planned is None:
             return request
         account = self._accounts.get(await self._planned.stack_of(caller), request.call.account)
         return replace(request, call=replace(request.call, account=account))

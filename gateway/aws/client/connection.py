@@ -25,6 +25,7 @@ class Connection(asyncio.Protocol):
         self._silence_seconds = silence_seconds
         self._transport: asyncio.Transport
         self._deadline: Deadline
+        self._loop: asyncio.AbstractEventLoop
         self._reply: HttpReply | None = None
         self._writer: asyncio.Task[None] | None = None
         self._writable: asyncio.Future[None] | None = None
@@ -45,6 +46,7 @@ class Connection(asyncio.Protocol):
             abandon=self.close,
             deadline=self._deadline,
             silence_seconds=self._silence_seconds,
+            loop=self._loop,
         )
         failpoint(Point.CONNECTED)
         failpoint(Point.HALF_SENT, self._transport, head)
@@ -128,7 +130,9 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport."""
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is one only in behaviour
-        self._deadline = Deadline(asyncio.get_running_loop(), self._fall_silent)
+        # Kept, because to ask for the running one is a call of the system until Python 3.12.
+        self._loop = asyncio.get_running_loop()
+        self._deadline = Deadline(self._loop, self._fall_silent)
 
     def data_received(self, data: bytes) -> None:
         """Parse a part of the reply. Data that nobody asked for closes the connection."""

@@ -96,6 +96,10 @@ class Endpoints:
         """The endpoint of a read, whose path is forwarded as the client sent it: S3 in path style. Raises `errors.NotSendable`."""
         return self._cached(call)
 
+    def known(self, call: Call) -> Endpoint | None:
+        """The endpoint of a read that was resolved before and depends on no parameter; None if it must be resolved."""
+        return self._cache.get((call.service, call.operation, call.region))
+
     def _cached(self, call: Call) -> Endpoint:
         """The endpoint of a call; resolved only once if it does not depend on parameters."""
         key = (call.service, call.operation, call.region)

@@ -34,6 +34,7 @@ class HttpReply:
         abandon: Callable[[], None],
         deadline: Deadline,
         silence_seconds: float,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         """`has_body` is false for the reply to a HEAD. `set_reading` stops and resumes the connection; `abandon` closes it.
 
@@ -52,6 +53,7 @@ class HttpReply:
         self._abandon = abandon
         self._deadline = deadline
         self._silence_seconds = silence_seconds
+        self._loop = loop
         self._parser: Any = httptools.HttpResponseParser(self)
         """It refers to this reply, so it is let go with the last byte: what it holds need not wait for the garbage collector."""
         self._head_bytes = 0
@@ -111,7 +113,7 @@ class HttpReply:
         """To be awaited: done when more of the reply has arrived, or it has ended. Raises `NoAnswer` if it ended before."""
         if self._error is not None:
             raise self._error
-        self._waiter = asyncio.get_running_loop().create_future()
+        self._waiter = self._loop.create_future()
         return self._waiter
 
     # What the connection calls.

@@ -75,8 +75,10 @@ class AwsReads:
         Header names are lower-case. `payload` is the body's SHA-256 in hex, or a reserved word.
         Raises `errors.NotSendable` (region, no endpoint, no credentials) and `errors.UpstreamUnavailable`.
         """
-        await self._models.warm(call.service, call.region)
-        endpoint = self._endpoints.of_read(call)
+        endpoint = self._endpoints.known(call)
+        if endpoint is None:
+            await self._models.warm(call.service, call.region)
+            endpoint = self._endpoints.of_read(call)
         if endpoint.path:
             raise NotSendable(
                 f"{call.service} {call.operation} has an endpoint with a path of its own, which reads cannot use; nothing was sent."

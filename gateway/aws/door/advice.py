@@ -1,6 +1,7 @@
 """Advises which setting to change in the client that sent a request, chosen by its `User-Agent`."""
 
 from enum import StrEnum
+from functools import lru_cache
 
 from gateway.core.model.inbound import Inbound
 
@@ -42,7 +43,12 @@ _UNSIGNED = {
 
 def client_of(inbound: Inbound) -> ClientKind:
     """The client that sent the request, as its user agent says."""
-    agent = (inbound.header("x-amz-user-agent") or "").lower() + " " + (inbound.header("user-agent") or "").lower()
+    return _client(inbound.header("x-amz-user-agent") or "", inbound.header("user-agent") or "")
+
+
+@lru_cache(maxsize=256)
+def _client(own: str, usual: str) -> ClientKind:
+    agent = f"{own} {usual}".lower()
     return next((kind for mark, kind in _MARKS if mark in agent), ClientKind.OTHER)
 
 

@@ -125,7 +125,7 @@ class AwsDecoder:
             parameters=parameters,
             account=account_of(caller, self._account, self._accounts),
             region=head.scope.region,
-            protocol=routed.protocol.value,
+            protocol=routed.protocol._value_,
             # The service's model is loaded: the parameters were parsed by it.
             tokens=self._models.idempotency_tokens(routed.service.name, routed.operation) if parameters else (),
         )

@@ -28,11 +28,11 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.ids import new_id
 from gateway.core.model.inbound import Inbound
 from gateway.core.model.masking import without_digests
-from gateway.core.model.mutation import Call, CallClass, Door, Mutation
+from gateway.core.model.mutation import CallClass, Door, Mutation
 from gateway.core.model.outcome import Applied, Failed, InDoubt, Refused
 from gateway.core.model.verdict import Decision, Mode, Verdict
 from gateway.core.ports import Authenticator, Clock, Request, RequestDecoder
-from gateway.identity.sigv4 import is_presigned, read_signature
+from gateway.identity.sigv4 import read_signature
 from gateway.line.pipeline import MutationResult, Pipeline
 from gateway.presentation.refusal import in_doubt_text, refusal_text
 from gateway.presentation.serialize import offers_to_json
@@ -91,7 +91,8 @@ class AwsDoor:
             if self.tokens.takes_unsigned(inbound) and await self._unsigned(send, inbound):
                 return
             caller, request = await self.pipeline.admit(inbound, self.authenticator, self.decoder)
-            if is_presigned(inbound):
+            signature = read_signature(inbound)
+            if signature.presigned:
                 request = replace(request, door=Door.PRESIGNED)
             if self.tokens.takes(request.call):
                 answer = await self.tokens.answer(self.pipeline, inbound, caller, request)
@@ -99,7 +100,16 @@ class AwsDoor:
                 return
             if not request.call_class.changes_state:
                 self.data.count_read(caller, request)
-                await self._forward(receive, send, inbound, caller, request.call)
+                _, target = target_of(inbound, signature.service)
+                await self.reads.forward(
+                    receive,
+                    send,
+                    inbound=inbound,
+                    target=target,
+                    caller=caller,
+                    call=request.call,
+                    signature=signature,
+                )
                 return
             await self._change(receive, send, inbound, caller, request)
         except errors.SentinelError as error:
@@ -139,13 +149,6 @@ class AwsDoor:
             await self._refuse(send, inbound, unavailable, _CLOSE)
         else:
             await self._refuse(send, inbound, error, _CLOSE)
-
-    async def _forward(self, receive: Receive, send: Send, inbound: Inbound, caller: Caller, call: Call) -> None:
-        signature = read_signature(inbound)
-        _, target = target_of(inbound, signature.service)
-        await self.reads.forward(
-            receive, send, inbound=inbound, target=target, caller=caller, call=call, signature=signature
-        )
 
     async def _upload(self, receive: Receive, send: Send, inbound: Inbound, body: RequestBody) -> None:
         """Serve the upload of an object: decided from its head, then streamed."""
@@ -214,7 +217,9 @@ class AwsDoor:
             case Applied(reply=reply) | Failed(reply=reply) | InDoubt(reply=reply) if reply is not None:
                 headers, body = list(reply.headers), reply.body
                 if self.urls.concerns(mutation.call, inbound):
-                    headers, body = self.urls.rewritten(mutation.call, inbound, headers, body)
+                    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+                    raw, body = self.urls.rewritten(mutation.call, inbound, raw, body)
+                    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw]
                 await send_response(send, reply.status, [*headers, *extra], body)
                 return
             case Refused():

@@ -179,10 +179,8 @@ class RewrittenResponse:
 async def rewritten(response: ReadResponse, urls: ReplyUrls, call: Call, inbound: Inbound) -> ReadResponse:
     """The reply, read and with its URLs leading through the gateway. Raises `errors.UpstreamUnavailable`."""
     received = await response.read()
-    text = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers]
-    headers, body = urls.rewritten(call, inbound, text, received)
-    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-    return RewrittenResponse(response.status, raw, body)
+    headers, body = urls.rewritten(call, inbound, response.headers, received)
+    return RewrittenResponse(response.status, headers, body)
 
 
 def forwarded_headers(headers: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -216,7 +214,8 @@ async def send_reply(
     start: dict[str, Any] = {"type": "http.response.start", "status": response.status, "headers": headers}
     if response.length is not None and response.length <= MAX_BUFFERED_BYTES:
         body = await response.read()
-        await send({**start, BODY_FOLLOWS: True})
+        start[BODY_FOLLOWS] = True
+        await send(start)
         await send({"type": "http.response.body", "body": body})
         return
     await send(start)
@@ -229,18 +228,23 @@ class _Patience:
     def __init__(self) -> None:
         self._waiting: dict[_Watch, float] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    def add(self, watch: "_Watch") -> None:
-        """Begin it then, unless it is removed before."""
-        loop = asyncio.get_running_loop()
+    def watch(self, receive: Receive) -> "_Watch":
+        """A watch of the current task, which begins then unless it is ended before."""
+        loop = self._loop
+        if loop is None:
+            loop = self._loop = asyncio.get_running_loop()
+        watch = _Watch(receive, asyncio.current_task(loop))
         self._waiting[watch] = loop.time() + PATIENCE_SECONDS
         if self._timer is None:
             self._timer = loop.call_later(PATIENCE_SECONDS, self._look, loop)
+        return watch
 
-    def remove(self, watch: "_Watch") -> None:
+    def end(self, watch: "_Watch") -> None:
         """AWS has answered, or the read has ended otherwise."""
-        self._waiting.pop(watch, None)
-        watch.end()
+        if self._waiting.pop(watch, None) is None:
+            watch.end()
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
@@ -253,13 +257,13 @@ class _Patience:
 
 
 class _Watch:
-    """Ends the current task's wait for AWS when its client hangs up, from when it is begun: a reply that comes soon costs nothing."""
+    """Ends a task's wait for AWS when its client hangs up, from when it is begun: a reply that comes soon costs nothing."""
 
     __slots__ = ("_receive", "_task", "_watching", "gone")
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, task: "asyncio.Task[Any] | None") -> None:
         self._receive = receive
-        self._task = asyncio.current_task()
+        self._task = task
         self._watching: asyncio.Task[None] | None = None
         self.gone = False
 
@@ -284,8 +288,7 @@ async def _while_there(
     patience: _Patience, receive: Receive, opening: Coroutine[Any, Any, ReadResponse]
 ) -> ReadResponse:
     """What `opening` returns; it is ended if the client hangs up meanwhile. Raises `errors.UpstreamUnavailable` then."""
-    watch = _Watch(receive)
-    patience.add(watch)
+    watch = patience.watch(receive)
     try:
         return await opening
     except asyncio.CancelledError as error:
@@ -293,7 +296,7 @@ async def _while_there(
             raise
         raise UpstreamUnavailable("The client hung up before AWS answered this read. Nothing was changed.") from error
     finally:
-        patience.remove(watch)
+        patience.end(watch)
 
 
 async def _stream(receive: Receive, send: Send, response: ReadResponse, stands: Callable[[], Awaitable[bool]]) -> None:

@@ -82,12 +82,13 @@ class TokenService:
     @staticmethod
     def takes_unsigned(inbound: Inbound) -> bool:
         """Whether it may be a call whose proof is in its body, told by its head alone."""
+        if inbound.header("authorization") is not None:
+            return False
         length = inbound.only_header("content-length")
         return (
             inbound.method == "POST"
             and inbound.path == "/"
             and not inbound.query
-            and inbound.header("authorization") is None
             and (inbound.header("content-type") or "").partition(";")[0].strip().lower() == FORM_TYPE
             and length.isascii()
             and length.isdigit()

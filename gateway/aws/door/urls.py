@@ -80,9 +80,9 @@ _MEMBERS: Mapping[tuple[str, str], frozenset[str]] = {
     ("timestream-write", "DescribeEndpoints"): frozenset({"Address"}),
 }
 """The members of replies that lead to AWS, by service and operation."""
-_LOCATION = "location"
+_LOCATION = b"location"
 """The header with the URL of a new bucket."""
-_STALE = frozenset({"content-length", "x-amz-crc32", "content-md5"})
+_STALE = frozenset({b"content-length", b"x-amz-crc32", b"content-md5"})
 """Headers that state the length or a checksum of the body."""
 _AWS_DOMAINS = (".amazonaws.com", ".amazonaws.com.cn")
 
@@ -99,19 +99,24 @@ class ReplyUrls:
         return (call.service, call.operation) in _MEMBERS and client_of(inbound) is not ClientKind.TERRAFORM
 
     def rewritten(
-        self, call: Call, inbound: Inbound, headers: Sequence[tuple[str, str]], body: bytes
-    ) -> tuple[list[tuple[str, str]], bytes]:
+        self, call: Call, inbound: Inbound, headers: Sequence[tuple[bytes, bytes]], body: bytes
+    ) -> tuple[list[tuple[bytes, bytes]], bytes]:
         """Headers and body of a reply, their URLs leading to the gateway. A reply that cannot be read stays as it is."""
         members = _MEMBERS[call.service, call.operation]
         origin = self.origin(inbound)
         changed = _rewrite_body(body, members, origin) if members else body
-        kept = [
-            (name, through(value, origin) if name.lower() == _LOCATION and call.service == "s3" else value)
-            for name, value in headers
-            if changed == body or name.lower() not in _STALE
-        ]
+        kept = list(headers)
         if changed != body:
-            kept.append(("content-length", str(len(changed))))
+            kept = [each for each in kept if each[0].lower() not in _STALE]
+            kept.append((b"content-length", b"%d" % len(changed)))
+        if call.service == "s3":
+            kept = [
+                (
+                    name,
+                    through(value.decode("latin-1"), origin).encode("latin-1") if name.lower() == _LOCATION else value,
+                )
+                for name, value in kept
+            ]
         return kept, changed
 
     def origin(self, inbound: Inbound) -> str:

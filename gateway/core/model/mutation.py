@@ -38,7 +38,7 @@ class CallClass(StrEnum):
     @property
     def changes_state(self) -> bool:
         """Whether the call must pass the checks as a mutation, unless it is DATA that passes. Calls of the other classes are streamed to AWS."""
-        return self not in (CallClass.READ, CallClass.SECRET, CallClass.CRYPTO)
+        return self is not CallClass.READ and self is not CallClass.SECRET and self is not CallClass.CRYPTO
 
 
 class Door(StrEnum):

@@ -31,6 +31,7 @@ class Line:
         self.reading: list[bool] = []
         self.abandoned = 0
         self.reply = HttpReply(
+            loop=asyncio.get_running_loop(),
             has_body=has_body,
             set_reading=self.reading.append,
             abandon=self._abandon,
@@ -220,7 +221,7 @@ async def test_only_an_incomplete_reply_closes_its_connection_when_abandoned() -
     assert line.abandoned == 1
 
 
-def test_a_whole_reply_does_not_wait_for_the_garbage_collector() -> None:
+async def test_a_whole_reply_does_not_wait_for_the_garbage_collector() -> None:
     """Its parser refers to it."""
     gc.disable()
     try:
@@ -233,7 +234,7 @@ def test_a_whole_reply_does_not_wait_for_the_garbage_collector() -> None:
         gc.enable()
 
 
-def test_what_follows_a_whole_reply_later_is_nobodys() -> None:
+async def test_what_follows_a_whole_reply_later_is_nobodys() -> None:
     reply = fed(WHOLE["length"][0])
     assert reply.reusable
     reply.feed(WHOLE["length"][0])

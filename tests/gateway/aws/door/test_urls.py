@@ -70,8 +70,9 @@ TERRAFORM = "APN/1.0 HashiCorp/1.0 Terraform/1.11.4 terraform-provider-aws/5.100
 
 def _rewritten(service: str, operation: str, body: bytes, *headers: tuple[str, str]) -> tuple[dict[str, str], bytes]:
     asked = inbound(headers=(("host", "gate:8484"), ("x-forwarded-host", "evil.example")))
-    found, changed = ReplyUrls().rewritten(Call(service=service, operation=operation), asked, headers, body)
-    return dict(found), changed
+    raw = [(name.encode(), value.encode()) for name, value in headers]
+    found, changed = ReplyUrls().rewritten(Call(service=service, operation=operation), asked, raw, body)
+    return {name.decode(): value.decode() for name, value in found}, changed
 
 
 @pytest.mark.parametrize(
