@@ -64,9 +64,9 @@ def read_signature(inbound: Inbound) -> Signature:
 
     Raises `errors.NotAuthenticated` if there is none, it uses another scheme, is malformed, or leaves out a header that must be signed.
     """
-    signature = inbound.known.signature
+    signature = inbound.once.signature
     if signature is None:
-        signature = inbound.known.signature = _read(inbound)
+        signature = inbound.once.signature = _read(inbound)
     return signature
 
 
@@ -204,7 +204,7 @@ async def _verify(inbound: Inbound, signature: Signature, secret: str) -> None:
             found = sha256(body).hexdigest()
         else:
             found = (await off_loop(len(body) // _HASHED_PER_PARSED, partial(sha256, body))).hexdigest()
-        inbound.known.body_sha256 = found
+        inbound.once.body_sha256 = found
         if kind is PayloadKind.BODY:
             _compare(inbound, signature, secret, found)
         elif not hmac.compare_digest(found, signature.payload_hash):

@@ -143,7 +143,7 @@ class Reads:
                 # A reply that is rewritten must come as it is, not compressed.
                 headers=headers if rewrites is None else [each for each in headers if each[0] != "accept-encoding"],
                 body=body,
-                payload=_payload(signature, body, inbound.known.body_sha256)
+                payload=_payload(signature, body, inbound.once.body_sha256)
                 if body is received
                 else sha256(body).hexdigest(),
             ),

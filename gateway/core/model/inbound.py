@@ -11,8 +11,8 @@ from gateway.core.model.signature import Signature
 
 
 @dataclass(slots=True)
-class Known:
-    """What was found out about a request. A read asks five times for its signature, and twice for the hash of its body."""
+class ReadOnce:
+    """What was read of a request and is kept. A read asks five times for its signature, and twice for the hash of its body."""
 
     signature: Signature | None = None
     """As `identity.sigv4` read it; not verified."""
@@ -51,7 +51,7 @@ class Inbound:
     """The headers by name; the first one if it was sent more than once."""
     repeated: frozenset[str] = field(init=False, compare=False, repr=False)
     """The names of headers that were sent more than once."""
-    known: Known = field(init=False, compare=False, repr=False)
+    once: ReadOnce = field(init=False, compare=False, repr=False)
     """What was found out from the fields above and is asked for again."""
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class Inbound:
         put(self, "query", query)
         put(self, "by_name", by_name := dict(reversed(self.headers)))
         put(self, "repeated", _NONE if len(by_name) == len(self.headers) else _repeated(self.headers))
-        put(self, "known", Known())
+        put(self, "once", ReadOnce())
 
     def header(self, name: str) -> str | None:
         """The value of the header `name` (lower case); None if absent, the first if it was sent more than once."""
