@@ -75,13 +75,19 @@ def test_the_model_of_the_line_allows_all_that_was_seen(one: World) -> None:
     assert "No error has been found" in told, told
 
 
+@pytest.fixture
+def on_postgresql(servers: ForkServer, postgres: Cluster, tmp_path: Path) -> Iterator[World]:
+    """A world on a ledger of its own."""
+    with world(tmp_path / "world", servers, postgres.new_ledger()) as made:
+        yield made
+
+
 @pytest.mark.long
 @pytest.mark.postgres
-async def test_all_of_it_on_postgresql(servers: ForkServer, postgres: Cluster, tmp_path: Path) -> None:
-    with world(tmp_path / "world", servers, postgres.new_ledger()) as other:
-        problems = [problem for cycle in cycles(90) for problem in (await play(other, cycle)).problems]
-        assert other.run(write_back=True) == 0
-        assert [*problems, *await compare(other)] == []
+async def test_all_of_it_on_postgresql(on_postgresql: World) -> None:
+    problems = [problem for cycle in cycles(90) for problem in (await play(on_postgresql, cycle)).problems]
+    assert on_postgresql.run(write_back=True) == 0
+    assert [*problems, *await compare(on_postgresql)] == []
 
 
 # As shipped -----------------------------------------------------------------------------------------------------------
