@@ -23,6 +23,7 @@ _known_code: dict[bytes, bytes] = {}
 
 
 _WITHOUT = (
+    "wasm_bulk_memory",
     "gc_support",
     "wasm_gc",
     "wasm_function_references",
@@ -31,7 +32,9 @@ _WITHOUT = (
     "wasm_tail_call",
     "wasm_threads",
 )
-"""What OPA's modules do not use. What a caller sent might: to allocate what no limit of the memory counts, or to run on."""
+"""What OPA's modules do not use. What a caller sent might: to allocate what no limit of the memory counts, or to run on. To fill or copy memory is done by
+the runtime, so a write to the read-only data (`wasm_instance`) would end this process, where a store of the module ends its evaluation.
+"""
 
 
 def new_engine() -> wasmtime.Engine:

@@ -9,6 +9,7 @@ Source of the ABI: https://www.openpolicyagent.org/docs/wasm (`opa_eval`, the on
 import ctypes
 import json
 import math
+import mmap
 import struct
 import weakref
 from collections.abc import Mapping
@@ -104,6 +105,8 @@ class WasmInstance:
         self._check_abi()
         self._builtins = self._bind_builtins()
         self.entrypoints = self._read_numbers("entrypoints")
+        self._protected = range(0)
+        data_begins = self._number("opa_heap_ptr_get")
         self._data = self._number("opa_json_parse", self._write(data), len(data))
         if not self._data:
             raise PolicyInvalid("The policy bundle's data is not JSON, so the bundle was not loaded.")
@@ -115,8 +118,13 @@ class WasmInstance:
         self._check_room(self._base, 0)
         # Where the memory is and how long: both change only when an evaluation enlarges it, and to ask takes three calls of Python each.
         self._start, self._length = self._address(), self._size
-        self._pristine = bytes(self._memory.read(self._store, 0, self._base))
         self._eval = self._shim()
+        self._protected = _read_only(self._start, data_begins, self._base)
+        # What an evaluation may change: all below the data, and the end of the data, which shares a page with the input.
+        self._pristine = [
+            (start, bytes(self._memory.read(self._store, start, stop)))
+            for start, stop in ((0, self._protected.start), (self._protected.stop, self._base))
+        ]
 
     def evaluate(self, entrypoint: int, document: bytes, ticks: int, evaluation: Evaluation | None = None) -> Any:
         """OPA's result set for `document`, as parsed JSON: `[{"result": …}]`, or `[]` if it is undefined.
@@ -128,7 +136,8 @@ class WasmInstance:
         self._store.set_epoch_deadline(ticks)
         content = struct.pack("<II", entrypoint, len(document)) + document
         _check_room(self._base, len(content) + 8, self._length)
-        ctypes.memmove(self._start, self._pristine, len(self._pristine))
+        for start, pristine in self._pristine:
+            ctypes.memmove(self._start + start, pristine, len(pristine))
         ctypes.memmove(self._start + self._base, content, len(content))
         self._eval(self._store)
         length = self._memory.data_len(self._store)
@@ -211,6 +220,9 @@ class WasmInstance:
     def _write(self, content: bytes) -> int:
         address = self._number("opa_malloc", len(content))
         self._check_room(address, len(content))
+        if address < self._protected.stop and address + len(content) > self._protected.start:
+            # Only a module that OPA did not make allocates there, and this process may not write there either.
+            raise PolicyAborted("the policy allocated read-only memory")
         ctypes.memmove(self._address() + address, content, len(content))
         return address
 
@@ -243,6 +255,24 @@ class WasmInstance:
 
 _WITHOUT_INPUT = Evaluation(document=b"", now_ns=None, deadline=math.inf)
 """What built-ins know while a module is loaded, when OPA's call none."""
+
+
+def _read_only(start: int, begin: int, end: int) -> range:
+    """Make the pages between two addresses of the memory that is at `start` read-only, and say which addresses that are; none if the system refuses.
+
+    OPA's modules never change their data, and an evaluation that writes there ends with a trap. So the data need not be restored before the next one,
+    which takes 10 to 30 µs and drives all else out of the processor's caches.
+    """
+    page = mmap.PAGESIZE
+    kept = range(-(-begin // page) * page, end // page * page)
+    try:
+        if not 0 <= begin <= end or start % page or not kept:
+            return range(0)
+        where, length = ctypes.c_void_p(start + kept.start), ctypes.c_size_t(len(kept))
+        failed = ctypes.CDLL(None).mprotect(where, length, mmap.PROT_READ)
+    except (OSError, AttributeError):
+        return range(0)
+    return range(0) if failed else kept
 
 
 def _check_room(address: int, length: int, memory: int) -> None:

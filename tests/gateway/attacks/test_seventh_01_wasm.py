@@ -35,9 +35,12 @@ _MODULE = """
   (func (export "entrypoints") (result i32) (i32.const 1024))
   (func (export "builtins") (result i32) (i32.const 2048))
   (func (export "opa_json_dump") (param i32) (result i32) (local.get 0))
-  (func (export "opa_json_parse") (param i32 i32) (result i32) (i32.const 4096))
-  (func (export "opa_malloc") (param i32) (result i32) (i32.const 8192))
-  (func (export "opa_heap_ptr_get") (result i32) (i32.const %(heap)s))
+  (global $heap (mut i32) (i32.const %(heap)s))
+  (func (export "opa_json_parse") (param i32 i32) (result i32)
+    (global.set $heap (i32.add (global.get $heap) (i32.const %(data)s)))
+    (i32.const 4096))
+  (func (export "opa_malloc") (param i32) (result i32) (i32.const %(allocated)s))
+  (func (export "opa_heap_ptr_get") (result i32) (global.get $heap))
   (func (export "opa_heap_ptr_set") (param i32))
   (func $dump (export "opa_value_dump") (param i32) (result i32) (i32.const %(dumped)s))
   (func (export "opa_value_parse") (param i32 i32) (result i32) (i32.const 4096))
@@ -48,7 +51,10 @@ _MODULE = """
 """
 _LONG_ANSWER = """
 (drop (memory.grow (i32.const 100)))
-(memory.fill (i32.const 140000) (i32.const 32) (i32.const 4300000))
+(local.set $at (i32.const 140000))
+(loop $blank
+  (i64.store (local.get $at) (i64.const 0x2020202020202020))
+  (br_if $blank (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 8))) (i32.const 4440000))))
 (i32.store8 (i32.const 4440000) (i32.const 49))
 (i32.const 140000)
 """
@@ -61,6 +67,8 @@ def bundle(**given: str) -> Bundle:
         "entrypoints": json.dumps(dict.fromkeys(ENTRYPOINTS, 0)).replace('"', '\\"'),
         "builtins": json.dumps({"sprintf": 0}).replace('"', '\\"'),
         "heap": "131072",
+        "data": "0",
+        "allocated": "8192",
         "dumped": "4096",
         "answer": "(i32.const 5000)",
         "more": "",
@@ -113,11 +121,25 @@ async def test_nothing_outside_of_its_memory_is_read(address: str) -> None:
         "(table 30000000 funcref)",
         "(table 1 externref) (table 1 externref) (table 1 externref)",
         "(rec (type $node (struct (field (ref null $node)))))",
+        "(func (memory.fill (i32.const 135168) (i32.const 1) (i32.const 8)))",
+        "(func (memory.copy (i32.const 135168) (i32.const 0) (i32.const 8)))",
     ],
 )
 async def test_it_brings_nothing_that_no_limit_counts(more: str) -> None:
     with pytest.raises(PolicyInvalid, match="cannot be run"):
         await asked(bundle(more=more))
+
+
+@pytest.mark.parametrize("address", ["135168", "196600"])
+async def test_it_does_not_change_its_data_for_the_next_evaluation(address: str) -> None:
+    """Neither by itself nor by a built-in whose answer this process writes, which would end."""
+    assert await asked(bundle(data="69632", answer=f"(i32.load (i32.const {address})) (drop) (i32.const 5000)")) == 7
+    with pytest.raises(PolicyUnavailable):
+        await asked(bundle(data="69632", answer=f"(i32.store (i32.const {address}) (i32.const 1)) (i32.const 5000)"))
+    answered = {"builtins": '{\\"object.subset\\": 0}'}
+    assert await asked(bundle(data="69632", **answered)) == 7
+    with pytest.raises(PolicyUnavailable):
+        await asked(bundle(data="69632", allocated=address, **answered))
 
 
 async def test_its_table_does_not_grow_without_end() -> None:
