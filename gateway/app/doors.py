@@ -196,7 +196,7 @@ def _api(parts: Parts, ports: ApiPorts) -> FastAPI:
     add_health(api, lambda: _readiness(parts))
     add_docs(api)
     add_answer_schemas(api)
-    api.include_router(routes())
+    api.router.routes.extend(routes())  # `include_router` would derive each of them again
     return api
 
 

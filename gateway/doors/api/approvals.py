@@ -3,16 +3,17 @@
 from typing import Annotated, Any
 
 import structlog
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
 from gateway.core.http.asgi import door_of_scope
 from gateway.core.model.approval import HoldFilter, HoldState
 from gateway.doors.api.ports import Authenticated, Ports, told
 from gateway.doors.api.request_bodies import ApproveBody, GlassBody, RejectBody, SettleBody, body_of, openapi_body
+from gateway.doors.api.routers import keyed_router
 from gateway.presentation.serialize import claim_to_json, hold_to_json, time_to_json
 
 log = structlog.get_logger()
-router = APIRouter()
+router = keyed_router()
 
 
 @router.get("/holds", summary="What waits for a human: the call, what it changes, why it is held, who asks, since when")

@@ -5,20 +5,21 @@ from datetime import datetime
 from typing import Any
 
 import structlog
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from gateway.core.model.budget import SPANS, Charge, Levels, Used
 from gateway.core.model.caller import ActorKind
 from gateway.core.model.circuit_breaker import Breaker
 from gateway.doors.api.ports import Authenticated, Ports
 from gateway.doors.api.request_bodies import GlassBody, body_of, openapi_body
+from gateway.doors.api.routers import keyed_router
 from gateway.line.checks.fairness import WITHOUT_MOTIVE, FairLimits
 from gateway.presentation.serialize import time_to_json
 
 log = structlog.get_logger()
 
 
-router = APIRouter()
+router = keyed_router()
 
 
 @router.get("/budgets", summary="What is left of each actor's budgets and claims, and its circuit breaker")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from gateway.core.errors import Malformed, NotAllowed
 from gateway.core.off_loop import off_loop
@@ -14,6 +14,7 @@ from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record, Stage
 from gateway.doors.api.ports import ApiPorts, Authenticated, Ports, told, without_contest
 from gateway.doors.api.records import RecordFilter
+from gateway.doors.api.routers import keyed_router
 from gateway.presentation.changes import change_to_json, has_words
 from gateway.presentation.serialize import time_to_json
 
@@ -28,7 +29,7 @@ _MOST_SEARCHED: Final = 500
 _BYTES_OF_A_RECORD: Final = 2_000
 """Size that a record counts as, to decide whether its row is made in a thread."""
 
-router = APIRouter()
+router = keyed_router()
 
 
 @router.get(

@@ -2,18 +2,19 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from gateway.core.model.caller import Caller
 from gateway.core.model.claim import Claim
 from gateway.doors.api.ports import ApiPorts, Authenticated, Ports, told
+from gateway.doors.api.routers import keyed_router
 from gateway.doors.api.time_boxes import with_ends
 from gateway.presentation.serialize import claim_to_json
 
 LONGEST_LIST = 10_000
 """Claims in one answer, as many as the ledger lists."""
 
-router = APIRouter()
+router = keyed_router()
 
 
 @router.get("/claims", summary="Who holds which attribute, why and until when")

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from gateway.context.reader import FOREIGN, DriftQuery
 from gateway.core.drift_book import DriftAction, ForeignDrift
@@ -13,6 +13,7 @@ from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage, to_members
 from gateway.doors.api.ports import ApiPorts, Authenticated, Ports, told
 from gateway.doors.api.request_bodies import DriftBody, body_of, openapi_body
+from gateway.doors.api.routers import keyed_router
 from gateway.drift.heal_report import heal_report
 from gateway.presentation.serialize import time_to_json
 
@@ -20,7 +21,7 @@ _MOST = 10_000
 _STAGES = (Stage.DRIFTED, Stage.DRIFT_DECIDED, Stage.DRIFT_SETTLED)
 
 
-router = APIRouter()
+router = keyed_router()
 
 
 @router.get(

@@ -2,17 +2,18 @@
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from gateway.core.errors import NotAllowed
 from gateway.core.ports import ActorKey, ActorSession
 from gateway.doors.api.ports import Authenticated, Ports
+from gateway.doors.api.routers import keyed_router
 from gateway.presentation.serialize import time_to_json
 
 _MOST_ROLES: Final = 50
 """Roles of the gateway whose sessions are looked for."""
 
-router = APIRouter()
+router = keyed_router()
 
 
 @router.get(

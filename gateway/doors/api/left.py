@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from gateway.core.model.json import to_json
 from gateway.core.model.time_box import TimeBoxPart
@@ -14,12 +14,13 @@ from gateway.core.records.settled import SettledBody
 from gateway.core.records.time_boxes import AttributeKey, NotPutBackBody
 from gateway.core.records.write_backs import ReconciledBody
 from gateway.doors.api.ports import Authenticated, Ports, told
+from gateway.doors.api.routers import keyed_router
 from gateway.presentation.serialize import time_to_json
 
 MOST_RECORDS = 10_000
 """How many reports of the reconciler that leave something are shown, the newest."""
 
-router = APIRouter()
+router = keyed_router()
 
 
 @router.get(

@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 from botocore.model import OperationModel
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from gateway.aws.client.outcome import parsed_reply
@@ -31,6 +31,7 @@ from gateway.doors.api.request_bodies import (
     body_of,
     openapi_body,
 )
+from gateway.doors.api.routers import keyed_router
 from gateway.doors.api.time_boxes import part_to_json
 from gateway.doors.api.undo import undo_call
 from gateway.identity.caller import active
@@ -58,7 +59,7 @@ ReadRecords = Callable[[], Awaitable[Sequence[Record]]]
 """Reads the records of one mutation that the caller may see, oldest first."""
 
 log = structlog.get_logger()
-router = APIRouter()
+router = keyed_router()
 
 
 @router.post(

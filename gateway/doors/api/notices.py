@@ -2,16 +2,17 @@
 
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from gateway.core.errors import Malformed, NotAllowed
 from gateway.doors.api.ports import Authenticated, Ports
 from gateway.doors.api.request_bodies import LinkBody, ResendBody, body_of, openapi_body
+from gateway.doors.api.routers import keyed_router, unkeyed_router
 from gateway.doors.chat.slack_request import LARGEST_REQUEST, is_user
 
-router = APIRouter()
-unkeyed = APIRouter()
+router = keyed_router()
+unkeyed = unkeyed_router()
 
 _SIGNED: Final = {
     "name": "X-Slack-Signature",

@@ -2,17 +2,18 @@
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from gateway.core.ports import Key
 from gateway.doors.api.ports import Authenticated, Ports, told
 from gateway.doors.api.request_bodies import EndSessionBody, PlanBody, body_of, openapi_body
+from gateway.doors.api.routers import keyed_router, unkeyed_router
 from gateway.doors.api.run_task import LARGEST_REQUEST
 from gateway.plans.report import plan_report
 from gateway.presentation.serialize import time_to_json
 
-router = APIRouter()
-unkeyed = APIRouter()
+router = keyed_router()
+unkeyed = unkeyed_router()
 
 _SIGNED: Final = {
     "name": "X-Tfc-Task-Signature",

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from gateway.core.errors import Malformed, NotAllowed, NotFound
 from gateway.core.model.caller import Caller
@@ -11,10 +11,11 @@ from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Record, Stage
 from gateway.doors.api.ports import ApiPorts, Authenticated, Ports
 from gateway.doors.api.request_bodies import TrialBody, TriedCallBody, body_of, openapi_body
+from gateway.doors.api.routers import keyed_router
 from gateway.ledger.decide.write_set import write_set
 from gateway.policy.playground import LARGEST_FILE, MOST_FILES
 
-router = APIRouter()
+router = keyed_router()
 
 _LARGEST_REQUEST: Final = 2 * LARGEST_FILE * MOST_FILES
 

@@ -3,11 +3,12 @@
 from datetime import timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from gateway.core.errors import NotAllowed
 from gateway.core.model.caller import Caller
 from gateway.doors.api.ports import Authenticated, Ports
+from gateway.doors.api.routers import keyed_router
 from gateway.policy.rule_counts import LONGEST, RuleCount
 from gateway.policy.who_wins import side_of
 from gateway.presentation.serialize import time_to_json
@@ -16,7 +17,7 @@ _NOTHING = RuleCount()
 _MOST_HOURS = int(LONGEST / timedelta(hours=1))
 Word = Annotated[str, Query(max_length=64)]
 
-router = APIRouter()
+router = keyed_router()
 
 
 @router.get("/policy", summary="The rules in force by pack, each with its stage, its place, and how often it spoke")

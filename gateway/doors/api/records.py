@@ -3,15 +3,16 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 
 from gateway.core.errors import Malformed
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Stage
 from gateway.doors.api.ports import MAX_INTEGER, Authenticated, Ports, told
+from gateway.doors.api.routers import keyed_router
 from gateway.presentation.serialize import record_to_json
 
-router = APIRouter()
+router = keyed_router()
 
 
 def record_filter(

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from gateway.core.errors import NotAllowed, NotFound
 from gateway.core.ports import RecordQuery
@@ -11,11 +11,12 @@ from gateway.core.records.decided import DecidedBody
 from gateway.core.records.record import Stage
 from gateway.doors.api.ports import Authenticated, Ports
 from gateway.doors.api.request_bodies import ReplayBody, body_of, openapi_body
+from gateway.doors.api.routers import keyed_router
 from gateway.policy.not_replayed import SENTENCES, NotReplayed
 from gateway.policy.replay import HISTORY, questions_of
 from gateway.policy.replays import LARGEST_BUNDLE
 
-router = APIRouter()
+router = keyed_router()
 
 _LARGEST_REQUEST: Final = 2 * LARGEST_BUNDLE
 

@@ -6,7 +6,7 @@ Any caller may ask: an agent must know what it would touch, and whom it would co
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from gateway.context.lookup import MOST_LISTED, ResourceQuery
 from gateway.context.ports import HistoryQuery
@@ -14,6 +14,7 @@ from gateway.context.stack_map import MARKS, MOST_OPEN
 from gateway.core.model.caller import Caller
 from gateway.core.model.path import written_path
 from gateway.doors.api.ports import MAX_INTEGER, ApiPorts, Authenticated, Ports, told
+from gateway.doors.api.routers import keyed_router
 from gateway.presentation.changes import addresses_of
 
 OLDEST_SECONDS = 86_400.0
@@ -30,7 +31,7 @@ Name = Annotated[str, _LONGEST]
 Seq = Annotated[int, Query(ge=0, le=MAX_INTEGER)]
 
 
-router = APIRouter()
+router = keyed_router()
 
 
 @router.get("/resources", summary="Which resources the stacks have, by a part of a name, by ARN, type or stack")

@@ -4,9 +4,9 @@ from functools import cache
 from types import ModuleType
 from typing import Final
 
-from fastapi import APIRouter, Request, Security
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
-from fastapi.security import HTTPBearer
+from starlette.routing import BaseRoute
 
 from gateway.core.errors import NotFound
 from gateway.doors.api import (
@@ -30,10 +30,8 @@ from gateway.doors.api import (
     stops,
     verification,
 )
-from gateway.doors.api.problems import ANSWER
+from gateway.doors.api.routers import PREFIX
 
-_BEARER: Final = HTTPBearer(auto_error=False, description="`<key id>.<secret>` of a key that this gateway issued.")
-"""For the OpenAPI description only; `ports.authenticated` authenticates."""
 _METHODS: Final = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 _UNKEYED: Final[tuple[ModuleType, ...]] = (signals, plans, notices)
 """Modules with routes whose requests carry a signature instead of a key."""
@@ -61,17 +59,14 @@ _KEYED: Final[tuple[ModuleType, ...]] = (
 
 
 @cache
-def routes() -> APIRouter:
-    """Every API route. Any other path under `/v1` is a 404. Several gateways in one process share them: what FastAPI derives from each is derived once."""
-    every = APIRouter(prefix="/v1", responses=dict(ANSWER))
-    for module in _UNKEYED:
-        every.include_router(module.unkeyed)
-    for module in _KEYED:
-        every.include_router(module.router, dependencies=[Security(_BEARER)])
+def routes() -> tuple[BaseRoute, ...]:
+    """Every API route. Any other path under `/v1` is a 404. Several gateways in one process share them."""
     # Otherwise unknown paths under `/v1` would reach the AWS door, which answers in XML.
+    others = APIRouter(prefix=PREFIX)
     for path in ("", "/{rest:path}"):
-        every.add_api_route(path, _not_found, methods=_METHODS, include_in_schema=False)
-    return every
+        others.add_api_route(path, _not_found, methods=_METHODS, include_in_schema=False)
+    routers = [*(module.unkeyed for module in _UNKEYED), *(module.router for module in _KEYED), others]
+    return tuple(route for router in routers for route in router.routes)
 
 
 async def _not_found(request: Request) -> JSONResponse:

@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from gateway.core.errors import NotAllowed
 from gateway.core.model.caller import Caller
 from gateway.core.ports import Key, KeyRing
 from gateway.doors.api.ports import Authenticated, Ports
 from gateway.doors.api.request_bodies import CredentialsBody, SessionBody, body_of, openapi_body
+from gateway.doors.api.routers import keyed_router
 from gateway.identity.roles import SessionRequest, assumed_key, own_key
 from gateway.presentation.serialize import time_to_json
 
-router = APIRouter()
+router = keyed_router()
 
 
 @router.post(

@@ -3,12 +3,13 @@
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
 from gateway.core.errors import NotAllowed
 from gateway.core.model.signal import Signal, SignalState, scopes_to_json
 from gateway.core.ports import SignalQuery
 from gateway.doors.api.ports import Authenticated, Ports
+from gateway.doors.api.routers import keyed_router, unkeyed_router
 from gateway.presentation.serialize import time_to_json
 
 MAX_MESSAGE_BYTES = 1024 * 1024
@@ -16,8 +17,8 @@ MAX_MESSAGE_BYTES = 1024 * 1024
 MOST_PROVEN = 2_000
 """Open claims with a proof that are looked at to tell how many each signal proves."""
 
-router = APIRouter()
-unkeyed = APIRouter()
+router = keyed_router()
+unkeyed = unkeyed_router()
 
 
 @unkeyed.post("/signals/{source}", summary="What a monitoring system says about its alerts, in its own form")

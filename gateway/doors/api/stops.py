@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import structlog
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
 from gateway.aws.models.routing_index import shipped
 from gateway.core.errors import NotFound
@@ -11,10 +11,11 @@ from gateway.core.model.caller import Caller
 from gateway.core.model.stop import Stop, StopScope
 from gateway.doors.api.ports import ApiPorts, Authenticated, Ports
 from gateway.doors.api.request_bodies import PerhapsReason, StopBody, body_of, openapi_body
+from gateway.doors.api.routers import keyed_router
 from gateway.presentation.serialize import time_to_json
 
 log = structlog.get_logger()
-router = APIRouter()
+router = keyed_router()
 
 
 @router.post(

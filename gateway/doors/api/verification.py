@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from fastapi import APIRouter
-
 from gateway.core.errors import NotAllowed
 from gateway.core.model.caller import Caller
 from gateway.doors.api.ports import Authenticated, Ports, told
+from gateway.doors.api.routers import keyed_router
 from gateway.doors.api.verifier import LedgerCheck
 from gateway.presentation.serialize import time_to_json
 
-router = APIRouter()
+router = keyed_router()
 
 
 @router.get("/verification", summary="What the last verification of the ledger by this gateway found")
