@@ -1,6 +1,7 @@
 """What holds for every test: an empty environment and no network but what a test asks for."""
 
 import gc
+import importlib
 import os
 import re
 import sys
@@ -90,6 +91,25 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+_DEAR = {
+    # A new ledger is a copy of a migrated one, and a schema is checked once.
+    "gateway.ledger.ledger": ("open_store", "tests.kit.stores", "open_copied_store"),
+    "gateway.ledger.chain.verification": ("check_schema", "tests.kit.stores", "check_schema_once"),
+    # Policies are compiled once on a machine.
+    "gateway.policy.embedded": ("compiled", "tests.kit.policy_code", "compiled_once"),
+    "gateway.policy.replays": ("compiled_apart", "tests.kit.policy_code", "compiled_apart_once"),
+}
+"""By module: a function that takes long, and what does the same once for all tests of this process."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Replace them where tests use the module, which takes long to import. A command may have imported it as late as in the test before."""
+    for name in [each for each in _DEAR if each in sys.modules]:
+        function, kit, cheaper = _DEAR.pop(name)
+        setattr(sys.modules[name], function, getattr(importlib.import_module(kit), cheaper))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def empty_environment() -> Iterator[None]:
     """No test sees the machine's own settings or credentials. The paths lead nowhere: most tests need no directory of their own."""
@@ -100,33 +120,6 @@ def empty_environment() -> Iterator[None]:
         patch.setenv("AWS_CONFIG_FILE", "/nonexistent/aws-config")
         patch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent/aws-credentials")
         patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def new_ledgers() -> Iterator[None]:
-    """A new ledger is a copy of a migrated one, and a schema is checked once. Only where tests use the ledger, which takes long to import."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "gateway.ledger.ledger" in sys.modules:
-            from tests.kit.stores import check_schema_once, open_copied_store  # noqa: PLC0415
-
-            patch.setattr("gateway.ledger.ledger.open_store", open_copied_store)
-            patch.setattr("gateway.ledger.chain.verification.check_schema", check_schema_once)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def known_policy_code() -> Iterator[None]:
-    """Policies are compiled once on a machine. Only where tests use the engine, as above."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "gateway.policy.embedded" in sys.modules:
-            from tests.kit.policy_code import compiled_once  # noqa: PLC0415
-
-            patch.setattr("gateway.policy.embedded.compiled", compiled_once)
-        if "gateway.policy.replays" in sys.modules:
-            from tests.kit.policy_code import compiled_apart_once  # noqa: PLC0415
-
-            patch.setattr("gateway.policy.replays.compiled_apart", compiled_apart_once)
         yield
 
 

@@ -1,5 +1,6 @@
 """Fixtures of the reconciler's tests: git repositories, a simulated AWS in its own process, a stack that is applied once."""
 
+import importlib
 import os
 import shutil
 import socket
@@ -12,9 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import boto3
 import httpx
 import pytest
 
@@ -25,16 +25,23 @@ from gateway.core.model.motive import Intent, Motivation, Motive
 from gateway.core.model.mutation import Call, Effect, EffectAction
 from gateway.core.model.outcome import Applied, Reply
 from gateway.core.model.path import WHOLE
-from gateway.ledger.ledger import SqlLedger
 from gateway.terraform.provider_mirror import terraform_environment
 from reconciler.terraform.cli import Terraform
 from tests.bench.drift.terraform import Tool, warm_provider
 from tests.kit import nouns
 from tests.kit.slim_provider import slim
-from tests.kit.stores import KEYS
+
+if TYPE_CHECKING:
+    from gateway.ledger.ledger import SqlLedger
 
 CASES = Path(__file__).parent.parent / "cases" / "reconcile"
 _CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "eu-west-1"}
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Import the ledger before processes are forked, but only for tests that use it: that takes longer than most files of tests of the reconciler."""
+    if any("ledger" in getattr(item, "fixturenames", ()) for item in items):
+        importlib.import_module("tests.kit.stores")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +66,8 @@ class Live:
         return Terraform(**(given | changes))
 
     def client(self, service: str) -> Any:
+        import boto3  # noqa: PLC0415  only stacks that are applied need it
+
         make: Any = boto3.client
         return make(
             service,
@@ -213,8 +222,11 @@ def repository(tmp_path: Path, git: Callable[..., str]) -> Path:
 
 
 @pytest.fixture
-async def ledger(tmp_path: Path) -> AsyncIterator[SqlLedger]:
+async def ledger(tmp_path: Path) -> "AsyncIterator[SqlLedger]":
     """A ledger on SQLite."""
+    from gateway.ledger.ledger import SqlLedger  # noqa: PLC0415  it was imported where the tests were collected
+    from tests.kit.stores import KEYS  # noqa: PLC0415
+
     opened = await SqlLedger.open(f"sqlite:///{tmp_path / 'ledger.db'}", KEYS)
     yield opened
     await opened.close()
@@ -224,7 +236,7 @@ Apply = Callable[..., Awaitable[str]]
 
 
 @pytest.fixture
-def applied(ledger: SqlLedger) -> Apply:
+def applied(ledger: "SqlLedger") -> Apply:
     """Records a mutation that sets attributes and that AWS carried out; returns its id."""
 
     async def apply(
@@ -251,7 +263,7 @@ def applied(ledger: SqlLedger) -> Apply:
 
 
 @pytest.fixture
-def created(ledger: SqlLedger) -> Apply:
+def created(ledger: "SqlLedger") -> Apply:
     """Records a mutation that created a resource, and that AWS carried out; returns its id."""
 
     async def create(resource_type: str, identity: dict[str, str], *, call: Call, **attributes: Json) -> str:
@@ -281,7 +293,7 @@ def created(ledger: SqlLedger) -> Apply:
 
 
 @pytest.fixture
-def carried_out(ledger: SqlLedger) -> Apply:
+def carried_out(ledger: "SqlLedger") -> Apply:
     """Records a call with these effects that AWS carried out; `made` is the id that AWS chose. Returns the mutation's id."""
 
     async def carry_out(*effects: Effect, call: Call, made: str = "") -> str:

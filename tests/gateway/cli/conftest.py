@@ -4,14 +4,16 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import structlog
 from typer.testing import CliRunner, Result
 
 from gateway.__main__ import app
-from tests.kit.gate import Gate
+
+if TYPE_CHECKING:
+    from tests.kit.gate import Gate  # most tests of commands need none, and it takes a second to import
 
 Run = Callable[..., Result]
 
@@ -60,7 +62,7 @@ def document(sentinel: Run) -> Callable[..., tuple[int, Any]]:
 def speak_as(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Give the commands the identity of one of a gate's actors."""
 
-    def speak(gate: Gate, actor: str) -> None:
+    def speak(gate: "Gate", actor: str) -> None:
         monkeypatch.setenv("SENTINEL_URL", gate.url)
         monkeypatch.setenv("SENTINEL_TOKEN", gate.bearer(actor)["Authorization"].removeprefix("Bearer "))
 
