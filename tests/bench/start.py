@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.bench.figure import quantile, show
 from tests.kit.up import free_port
@@ -40,18 +41,33 @@ def main() -> None:
 def _commands(directory: Path) -> None:
     """Each command beside the bare interpreter."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    bare = [_seconds([sys.executable, "-c", "pass"], directory, environment) for _ in range(ROUNDS)]
-    _seconds([sys.executable, "-m", "gateway", "key", "create", "first"], directory, environment)
+    bare = [_run([sys.executable, "-c", "pass"], directory, environment) for _ in range(ROUNDS)]
+    _run([sys.executable, "-m", "gateway", "key", "create", "first"], directory, environment)
     for command in COMMANDS:
-        times = [_seconds([sys.executable, "-m", "gateway", *command], directory, environment) for _ in range(ROUNDS)]
+        runs = [_run([sys.executable, "-m", "gateway", *command], directory, environment) for _ in range(ROUNDS)]
         name = "_".join(command).strip("-")
-        show(f"start.command.{name}.p50", quantile(times, 0.5), "s", floor=quantile(bare, 0.5), n=ROUNDS)
+        walls, floors = [each.wall for each in runs], [each.wall for each in bare]
+        show(f"start.command.{name}.p50", quantile(walls, 0.5), "s", floor=quantile(floors, 0.5), n=ROUNDS)
+        cpu, floor = min(each.cpu for each in runs), min(each.cpu for each in bare)
+        show(f"start.command.{name}.cpu", cpu, "s", floor=floor, n=ROUNDS)
 
 
-def _seconds(argv: Sequence[str], directory: Path, environment: Mapping[str, str]) -> float:
+class _Run(NamedTuple):
+    """The seconds of one process."""
+
+    wall: float
+    cpu: float
+    """Of processors, user and system, with those of its own children."""
+
+
+def _run(argv: Sequence[str], directory: Path, environment: Mapping[str, str]) -> _Run:
     started = time.perf_counter()
-    subprocess.run(argv, cwd=directory, env=environment, capture_output=True, check=False)
-    return time.perf_counter() - started
+    with subprocess.Popen(
+        argv, cwd=directory, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    return _Run(time.perf_counter() - started, used.ru_utime + used.ru_stime)
 
 
 def _cold(directory: Path) -> None:
