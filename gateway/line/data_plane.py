@@ -14,7 +14,8 @@ import structlog
 
 from gateway.core.errors import Ambiguous, CallTooLarge, LedgerUnavailable, Overloaded, SentinelError, SignatureSpent
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.data_plane import STRICTNESS, DataTreatment, Passage, PassedCalls
+from gateway.core.model.data_plane import Passage, PassedCalls
+from gateway.core.model.data_treatment import STRICTNESS, DataTreatment
 from gateway.core.model.mutation import Basis, Call, CallClass, Door, Effect, EffectAction
 from gateway.core.model.path import WHOLE
 from gateway.core.off_loop import off_loop, size_of

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.data_plane import DataTreatment, PassedCalls
+from gateway.core.model.data_plane import PassedCalls
+from gateway.core.model.data_treatment import DataTreatment
 from gateway.core.model.mutation import CallClass, Door
 from gateway.core.records.record import Stage
 from gateway.ledger.ask.exports import ExportedRecord, exported_records

@@ -13,7 +13,8 @@ from gateway.aws.door.urls import ReplyUrls
 from gateway.core.errors import BodyTooLarge, LedgerUnavailable, NotSendable, SentinelError
 from gateway.core.http.asgi import Receive, Send
 from gateway.core.model.caller import Caller
-from gateway.core.model.data_plane import DataTreatment, Passage
+from gateway.core.model.data_plane import Passage
+from gateway.core.model.data_treatment import DataTreatment
 from gateway.core.model.inbound import Inbound, Upload
 from gateway.core.model.mutation import Call, Door
 from gateway.core.ports import Request

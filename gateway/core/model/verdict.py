@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from gateway.core.model.approval import ApprovalRule, Binding
-from gateway.core.model.claim import ConflictClass
 from gateway.core.model.json import Json
 from gateway.core.quick_init import quick_init
+
+if TYPE_CHECKING:  # who only needs the words, as the settings, does not import claims
+    from gateway.core.model.approval import ApprovalRule, Binding
+    from gateway.core.model.claim import ConflictClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class Finding:
     """Of a denial: whether it is enforced in observe mode too."""
     title: str = ""
     """What the rule is called; empty where it has no title."""
-    conflict: ConflictClass | None = None
+    conflict: "ConflictClass | None" = None
     """Which class of conflict with a claim it is about; None if it is about none."""
 
 
@@ -112,9 +115,9 @@ class Decision:
     """Requirements of the policies for the claims, e.g. `{"claim_seconds": 3600}`."""
     priorities: str = ""
     """Revision of the numbers that arbitration decided by, e.g. `dev@3f2a…`; empty if the policies do not tell."""
-    binding: Binding | None = None
+    binding: "Binding | None" = None
     """What an approval of this mutation is bound to; None if nothing holds it."""
-    needs: ApprovalRule | None = None
+    needs: "ApprovalRule | None" = None
     """Who may approve it; None if nothing holds it."""
     consent: Mapping[str, Json] | None = None
     """The used approval: its id, the held mutation, who gave it, and whether it broke the glass; None if none is used."""

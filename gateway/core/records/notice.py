@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gateway.core.model.json import Json
-from gateway.core.records.record import Record
 from gateway.core.times import utc_text
+
+if TYPE_CHECKING:
+    from gateway.core.records.record import Record
 
 
 class NoticeType(StrEnum):
@@ -66,7 +68,7 @@ class Notice:
         ).encode()
 
 
-def notice_id(record: Record) -> str:
+def notice_id(record: "Record") -> str:
     """The id of a record's notice: the record's number and the beginning of its hash, so a restored ledger never reuses it."""
     return f"rec_{record.seq}_{record.hash[:_DIGITS]}"
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 import msgspec
 
 from gateway.core.model.caller import ActorKind
-from gateway.core.model.data_plane import DataTreatment
+from gateway.core.model.data_treatment import DataTreatment
 from gateway.core.model.mutation import CallClass, Door
 from gateway.core.records.record import Body, Stage
 

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from gateway.core.errors import SettingsInvalid
 from gateway.core.model.caller import ActorKind
-from gateway.core.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
+from gateway.core.model.data_treatment import DEFAULT_TREATMENTS, DataTreatment
 from gateway.core.model.verdict import Mode
 from gateway.core.settings.accounts import check_accounts
 from gateway.core.settings.agents import ContextSettings, McpSettings

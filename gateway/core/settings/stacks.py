@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field
 
 from gateway.core.model.caller import ActorKind
-from gateway.core.model.data_plane import DataTreatment
+from gateway.core.model.data_treatment import DataTreatment
 from gateway.core.model.verdict import Mode
 from gateway.core.settings.table import SettingsTable
 

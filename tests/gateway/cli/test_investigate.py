@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.data_plane import DataTreatment, PassedCalls
+from gateway.core.model.data_plane import PassedCalls
+from gateway.core.model.data_treatment import DataTreatment
 from gateway.core.records.record import Stage
 from gateway.core.times import SystemClock
 from tests.kit.gate import ASG, KEYS, Gate

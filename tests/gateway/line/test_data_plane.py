@@ -11,7 +11,8 @@ import pytest
 from gateway.core.derived_rows import AttributeSource, Confidence, DerivedRow, Origin
 from gateway.core.errors import Ambiguous, LedgerUnavailable, Overloaded, SignatureSpent
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.data_plane import DEFAULT_TREATMENTS, DataTreatment, Passage, PassedCalls
+from gateway.core.model.data_plane import Passage, PassedCalls
+from gateway.core.model.data_treatment import DEFAULT_TREATMENTS, DataTreatment
 from gateway.core.model.json import Json
 from gateway.core.model.mutation import Basis, Call, CallClass, EffectAction
 from gateway.core.ports import Request

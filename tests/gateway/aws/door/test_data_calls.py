@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from gateway.core.model.caller import ActorKind
-from gateway.core.model.data_plane import DataTreatment
+from gateway.core.model.data_treatment import DataTreatment
 from gateway.core.records.record import Record, Stage
 from gateway.core.settings import DataPlaneSettings
 from tests.kit.gate import Gate

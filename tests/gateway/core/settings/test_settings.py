@@ -6,7 +6,7 @@ import pytest
 
 from gateway.core.errors import SettingsInvalid
 from gateway.core.model.caller import ActorKind
-from gateway.core.model.data_plane import DEFAULT_TREATMENTS, DataTreatment
+from gateway.core.model.data_treatment import DEFAULT_TREATMENTS, DataTreatment
 from gateway.core.model.verdict import Mode
 from gateway.core.settings import read_settings
 

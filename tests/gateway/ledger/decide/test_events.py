@@ -7,7 +7,8 @@ import pytest
 
 from gateway.core.errors import Malformed
 from gateway.core.model.caller import ActorKind, Caller
-from gateway.core.model.data_plane import DataTreatment, PassedCalls
+from gateway.core.model.data_plane import PassedCalls
+from gateway.core.model.data_treatment import DataTreatment
 from gateway.core.model.ids import digest_id
 from gateway.core.ports import RecordQuery
 from gateway.core.records.record import Record, Stage
