@@ -43,6 +43,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._body_bytes = 0
         self._unfinished = 0
         self._served: Cycle | None = None
+        self._taking: Cycle | None = None
+        """The request whose body arrives; None for one that is for a WebSocket, which has no cycle."""
 
     @property
     def owes_an_answer(self) -> bool:
@@ -61,7 +63,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._served is not None:
             self._served.leave()
         self.pipeline.clear()
-        self.cycle = self._served = None
+        self.cycle = self._served = self._taking = None
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
@@ -73,7 +75,19 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """Begin a request."""
-        super().on_message_begin()
+        self.url = b""
+        self.expect_100_continue = False
+        self.headers = []
+        self.scope = {
+            "type": "http",
+            "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
+            "http_version": "1.1",
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme,
+            "root_path": self.root_path,
+            "headers": self.headers,
+        }
         self._in_request = self._in_head = True
         self._stage += 1
 
@@ -101,6 +115,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if version != "1.1":
             scope["http_version"] = version
         if parser.should_upgrade() and self._should_upgrade():
+            self._taking = None
             return
         url = httptools.parse_url(self.url)
         raw_path = url.path
@@ -109,7 +124,7 @@ class BoundedProtocol(HttpToolsProtocol):
         scope["raw_path"] = self.root_path.encode("ascii") + raw_path if self.root_path else raw_path
         scope["query_string"] = url.query or b""
         before = self.cycle
-        self.cycle = Cycle(
+        self.cycle = self._taking = Cycle(
             scope,
             transport=self.transport,
             flow=self.flow,
@@ -128,18 +143,18 @@ class BoundedProtocol(HttpToolsProtocol):
         """Pass a piece of the body on, unless the request has its answer already."""
         self._unfinished = 0
         self._body_bytes += len(body)
-        cycle = self.cycle
-        if cycle is not None and not cycle.response_complete and not self._upgrades():
-            cycle.take(body)
+        taking = self._taking
+        if taking is not None and not taking.response_complete:
+            taking.take(body)
 
     def on_message_complete(self) -> None:
         """The request is complete."""
         self._unfinished = 0
         self._in_request = False
         self._stage += 1
-        cycle = self.cycle
-        if cycle is not None and not cycle.response_complete and not self._upgrades():
-            cycle.end()
+        taking = self._taking
+        if taking is not None and not taking.response_complete:
+            taking.end()
 
     def on_response_complete(self) -> None:
         """As uvicorn: serve what waits, or else rest."""
@@ -154,10 +169,6 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _rest(self) -> None:
         """Nothing waits: the connection is idle until more arrives."""
-
-    def _upgrades(self) -> bool:
-        """Whether the request is for a WebSocket: it has no cycle, and that of `cycle` is the one before it."""
-        return bool(self.parser.should_upgrade()) and self._should_upgrade()
 
     def _serve(self, cycle: Cycle) -> None:
         self._served = cycle

@@ -170,10 +170,12 @@ class Cycle:
     def _head_of(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
         lines = [STATUS_LINE[status]]
         closes = False
-        for given, value in (*self._default_headers, *headers):
+        headers = (*self._default_headers, *headers)
+        # All values are looked at together: one by one they would take 1 µs.
+        if HEADER_VALUE_RE.search(b"".join([value for _, value in headers])):
+            raise RuntimeError("The value of a header has a control character.")
+        for given, value in headers:
             name = _checked_name(given)
-            if HEADER_VALUE_RE.search(value):
-                raise RuntimeError("The value of a header has a control character.")
             lines += (name, b": ", value, b"\r\n")
             if name == b"content-length" and self._chunked is None:
                 self._to_come = int(value)

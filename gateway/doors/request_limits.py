@@ -5,6 +5,7 @@ The limits are our own; the rules are those of RFC 9112 (HTTP/1.1) 3.2, 6.1 and 
 """
 
 import re
+from itertools import chain
 
 from gateway.core.errors import Malformed
 from gateway.core.http.asgi import Scope, fields_of
@@ -53,9 +54,10 @@ def head_error(scope: Scope) -> Malformed | None:
         return TargetTooLong()
     if len(headers) > MAX_HEADERS:
         return HeadersTooLarge()
-    sizes = [len(name) + len(value) for name, value in headers]
-    total = sum(sizes)
-    if total > MAX_HEADER_BYTES and (total > MAX_HEADERS_BYTES or max(sizes) > MAX_HEADER_BYTES):
+    total = sum(map(len, chain.from_iterable(headers)))
+    if total > MAX_HEADER_BYTES and (
+        total > MAX_HEADERS_BYTES or max(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES
+    ):
         return HeadersTooLarge()
     if scope["http_version"] not in _VERSIONS:
         return _malformed("Sentinel speaks HTTP/1.1.", "http_version")

@@ -31,6 +31,8 @@ from gateway.identity import aws_chunked
 _INVOCATION = "amz-sdk-invocation-id"
 MAX_UNVERIFIED_BYTES = 16 * 1024 * 1024
 """Largest body of a read that must be read to verify the signature: no AWS API in JSON accepts more."""
+_REMEMBERED = 4096
+"""Operations whose class is remembered."""
 _MAX_KEY_LENGTH = 255
 _BYTES_OF_A_FIELD = 64
 """Size that a form field counts as, to decide whether a form is parsed in a thread."""
@@ -61,6 +63,7 @@ class AwsDecoder:
         self._max_body = max_body_bytes
         self._max_upload = max(max_body_bytes, max_upload_bytes)
         self._classes = classes or call_classes.shipped()
+        self._class_of = lru_cache(_REMEMBERED)(self._classes.of)
         self._router = OperationRouter(index or routing_index.shipped(), self._classes)
         self._models = models or ServiceModels()
 
@@ -71,9 +74,11 @@ class AwsDecoder:
         """
         head = head_of(inbound)
         self.check_region(head.scope.region)
-        candidates = self._router.candidates(head)
-        routed, fields = await self._routed(inbound, head, candidates)
-        call_class = self._classes.of(routed.service.name, routed.operation)
+        fields: Mapping[str, str] | None = None
+        routed = self._router.by_target(head)
+        if routed is None:
+            routed, fields = await self._routed(inbound, head, self._router.candidates(head))
+        call_class = self._class_of(routed.service.name, routed.operation)
         parameters: Mapping[str, Any] = {}
         if call_class.changes_state:
             _check_payload(inbound, head)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NoReturn
 from urllib.parse import unquote
 
-from gateway.aws.door.request_head import S3_CONTROL, RequestHead, scope_of, split_service
+from gateway.aws.door.request_head import S3_CONTROL, RequestHead, media_type, scope_of, split_service
 from gateway.aws.models.call_classes import CallClassTable
 from gateway.aws.models.routing_index import Protocol, RestRoute, RoutingIndex, Service
 from gateway.core.errors import Malformed, UnknownOperation
@@ -27,6 +27,9 @@ _PREFERENCE = {"docdb": 9, "neptune": 9, "wisdom": 5, "timestream-query": 5, "pi
 """Order among services with the same signing name, lowest first; others have 0, and equal ones are ordered by name."""
 _CBOR_PROTOCOL = "rpc-v2-cbor"
 _CACHED_GROUPS = 4096
+_CACHED_TARGETS = 256
+"""Fewer, because they are remembered by a content type, which may be long."""
+_JSON_TYPES = ("application/x-amz-json-1.1", "application/x-amz-json-1.0")
 
 
 @quick_init
@@ -72,6 +75,7 @@ class OperationRouter:
         self._possible_routes = lru_cache(_CACHED_GROUPS)(self._filter_by_length)
         self._signed_as = lru_cache(_CACHED_GROUPS)(self._find_services)
         self._with_target = lru_cache(_CACHED_GROUPS)(self._find_target)
+        self._usual_targets = lru_cache(_CACHED_TARGETS)(self._find_usual_target)
 
     def service(self, name: str) -> Service:
         """A service by botocore's name."""
@@ -93,6 +97,20 @@ class OperationRouter:
                 code="service_mismatch",
             )
         return tuple(sorted(group, key=lambda service: (_PREFERENCE.get(service.name, 0), service.name)))
+
+    def by_target(self, head: RequestHead) -> Routed | None:
+        """The operation that a request names in `X-Amz-Target` as SDKs do. None: it is another request, or must be looked at closely, as by `route`.
+
+        Raises `errors.UnknownOperation`, `errors.Malformed`.
+        """
+        headers = head.headers
+        target = headers.get("x-amz-target")
+        if target is None or head.method != "POST" or head.path != "/" or head.query or "smithy-protocol" in headers:
+            return None
+        return self._usual_targets(target, headers.get("content-type", ""), head.scope.signing, head.service)
+
+    def _find_usual_target(self, target: str, content_type: str, signing: str, name: str) -> Routed | None:
+        return self._with_target(target, signing, name) if media_type(content_type) in _JSON_TYPES else None
 
     def needs_form(self, head: RequestHead, candidates: tuple[Service, ...]) -> bool:
         """Whether the body is a form that names the operation. Raises `errors.Malformed` if two protocols are indicated."""
@@ -138,7 +156,7 @@ class OperationRouter:
                 aws_code="InvalidRequest",
                 code="two_protocols",
             )
-        _check_type(head, ("application/x-amz-json-1.1", "application/x-amz-json-1.0"))
+        _check_type(head, _JSON_TYPES)
         return self._with_target(target, head.scope.signing, head.service)
 
     def _find_target(self, target: str, signing: str, name: str) -> Routed:

@@ -4,6 +4,7 @@ Reviewed against AWS's price pages, by service. A read of a record of AWS's own 
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 _EVERY: Final = frozenset({"ce", "cloudsearchdomain", "forecastquery", "geo-maps", "geo-places", "geo-routes", "personalize-runtime"})  # fmt: skip
@@ -29,6 +30,7 @@ _SOME: Final[Mapping[str, tuple[str, ...]]] = {
 """Starts of the names of the operations that are charged."""
 
 
+@lru_cache(maxsize=4096)
 def is_billed(service: str, operation: str) -> bool:
     """Whether AWS charges the read by the call or by what it looks through."""
     return service in _EVERY or operation.startswith(_SOME.get(service, ("\0",)))

@@ -1,7 +1,7 @@
 """Entries of a generated table, each made when it is first asked for: a gateway is asked about few of 400 services, and all of them take memory."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -23,13 +23,6 @@ class LazyEntries(Mapping[str, T]):
         if found is None:
             found = self._made[name] = self._make(name, self._texts[name])
         return found
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The value, or else the default. Without the exception by which a mapping tells that it has none."""
-        found = self._made.get(name)
-        if found is not None:
-            return found
-        return self[name] if name in self._texts else default
 
     def __iter__(self) -> Iterator[str]:
         """The names, in the order of the table."""

@@ -5,6 +5,7 @@ The second group is reviewed: of the reads whose parameters name a bucket, an S3
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 STORES: Final = frozenset({"s3", "s3control", "dynamodb", "dynamodbstreams"})
@@ -39,6 +40,7 @@ HARMLESS: Final[Mapping[str, frozenset[str]]] = {
 """Reads whose parameters only sound like it: filters, options, buckets of other kinds. `s3tables` and `s3vectors` have buckets of their own."""
 
 
+@lru_cache(maxsize=4096)
 def may_fetch(service: str, operation: str) -> bool:
     """Whether the read may return what is in an object or an item."""
     return service in STORES or operation in FETCHING.get(service, ())
