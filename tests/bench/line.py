@@ -7,27 +7,28 @@ that is durable before and after. Processor time per request depends less on who
 """
 
 import argparse
-import asyncio
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import count, cycle, islice
 from pathlib import Path
+from typing import NamedTuple
 
 from gateway.core.model.caller import ActorKind
 from gateway.core.ports import Key
 from tests.bench.bare import BareCommits
 from tests.bench.figure import quantile, show
-from tests.bench.keepalive import Connection, ask_all, numbered, signed
-from tests.bench.processes import Process, gateway, key, stub
+from tests.bench.keepalive import Connection, at_once, numbered, signed
+from tests.bench.processes import Process, gateway, key, spent, stub
 from tests.bench.stack import write_stack
 
 STACK = Path(__file__).parent.parent / "cases" / "stacks" / "kafka"
 GROUP = "kafka-consumer-processor-asg"
 WHY = {"x-sentinel-intent": "availability", "x-sentinel-motivation": "incident; evidence=A-1"}
 FORM = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
-CALLERS = 16
+CALLERS, MANY = 16, 32
 _STARTS = 5
 _ATTEMPTS = count()
 
@@ -160,26 +161,66 @@ def _traffic(gate: Process, agent: Key) -> None:
                 through.timed(signed(agent, service, b"{}", headers, gate.port))
 
 
-def _many_callers(directory: Path, aws: Process, each: int = 60) -> None:
-    """Mutations a second from many callers at once, each on a resource of its own: group commit."""
-    stack, data = directory / "fleet", directory / "fleet-data"
-    write_stack(stack, CALLERS)
-    agent = key(data, "agent", ActorKind.AGENT)
-    with gateway(data, stack, aws.port) as gate:
-        best = 0.0
-        for _ in range(4):
-            asked = [
-                [request for request, _ in zip(changes(agent, f"group-{number}")(gate.port), range(each), strict=False)]
-                for number in range(CALLERS)
-            ]
-            best = max(best, CALLERS * each / asyncio.run(_at_once(gate.port, asked)))
-    show("line.mutations_16_callers", best, "mutations/s", n=CALLERS * each)
+def _many_callers(directory: Path, aws: Process, each: int = 60, rounds: int = 4) -> None:
+    """Mutations a second from many callers at once, each on a resource of its own, by one process and by two workers in turns.
+
+    The load and the stub share the cores with the gateway, so their part is told, and how much a gateway does in a second of a core.
+    """
+    stack = directory / "fleet"
+    write_stack(stack, MANY)
+    with ExitStack() as running:
+        fleets = [_Fleet(running, directory / f"fleet-{workers}", stack, aws, workers) for workers in (1, 2)]
+        for callers in (CALLERS, MANY):
+            for fleet in fleets * rounds:
+                fleet.ask(callers, each * CALLERS // callers)
+            one, two = (fleet.told() for fleet in fleets)
+            name, n = f"line.mutations_{callers}_callers", CALLERS * each
+            show(name, one.best, "mutations/s", n=n)
+            show(f"{name}.cpu", one.cpu, "ms", n=n * rounds)
+            show(f"{name}.load.cpu", one.load, "ms", floor=one.cpu, n=n * rounds)
+            show(f"{name}.in_a_second_of_a_core", 1000 / one.cpu, "mutations/s", n=n * rounds)
+            show(f"{name}.workers_2", two.best, "mutations/s", floor=one.best, n=n)
+            show(f"{name}.workers_2.cpu", two.cpu, "ms", floor=one.cpu, n=n * rounds)
 
 
-async def _at_once(port: int, asked: list[list[bytes]]) -> float:
-    started = time.perf_counter()
-    await asyncio.gather(*(ask_all(port, requests) for requests in asked))
-    return time.perf_counter() - started
+class _Told(NamedTuple):
+    """What a fleet did."""
+
+    best: float
+    """Most mutations a second."""
+    cpu: float
+    """Milliseconds of processor that a mutation takes at the gateway."""
+    load: float
+    """The same of the load and the stand-in for AWS."""
+
+
+class _Fleet:
+    """A gateway with so many workers, and what it did since it was asked for that."""
+
+    def __init__(self, running: ExitStack, data: Path, stack: Path, aws: Process, workers: int) -> None:
+        self._agent = key(data, "agent", ActorKind.AGENT)
+        self._aws = aws
+        self._gate = running.enter_context(gateway(data, stack, aws.port, workers=workers))
+        self._best, self._spent, self._load, self._asked = 0.0, 0.0, 0.0, 0
+        self.ask(MANY, 3)
+        self.told()
+
+    def ask(self, callers: int, each: int) -> None:
+        """One round. The requests are signed before it."""
+        port = self._gate.port
+        asked = [(port, [*islice(changes(self._agent, f"group-{number}")(port), each)]) for number in range(callers)]
+        before, load = spent([self._gate]), self._aws.cpu_seconds + time.process_time()
+        rate = callers * each / at_once(asked)
+        self._best = max(self._best, rate)
+        self._spent += spent([self._gate]) - before
+        self._load += self._aws.cpu_seconds + time.process_time() - load
+        self._asked += callers * each
+
+    def told(self) -> _Told:
+        """The figures of the rounds since the last time."""
+        told = _Told(self._best, self._spent / self._asked * 1000, self._load / self._asked * 1000)
+        self._best, self._spent, self._load, self._asked = 0.0, 0.0, 0.0, 0
+        return told
 
 
 if __name__ == "__main__":

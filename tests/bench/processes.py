@@ -56,6 +56,38 @@ class Process:
         return int(Path(f"/proc/{self.pid}/schedstat").read_text().split()[1]) / 1e9
 
 
+def spent(served: Sequence[Process]) -> float:
+    """Processor seconds of these processes and their children so far."""
+    return sum(_seconds(pid) for pid in family(served))
+
+
+def family(served: Sequence[Process]) -> set[int]:
+    """The ids of these processes and their children."""
+    parents = _parents()
+    found = {process.pid for process in served}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def _parents() -> Mapping[int, int]:
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            found[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue  # it has ended
+    return found
+
+
+def _seconds(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
 @contextmanager
 def stub() -> Iterator[Process]:
     """The stand-in for AWS."""
@@ -66,7 +98,12 @@ def stub() -> Iterator[Process]:
 
 @contextmanager
 def gateway(
-    data: Path, stack: Path, upstream: int, program: Sequence[str] = (sys.executable, "-m", "gateway")
+    data: Path,
+    stack: Path,
+    upstream: int,
+    program: Sequence[str] = (sys.executable, "-m", "gateway"),
+    *,
+    workers: int = 1,
 ) -> Iterator[Process]:
     """`sentinel serve` with its data in `data`, one stack, and the stand-in at port `upstream` as AWS."""
     port = free_port()
@@ -76,7 +113,8 @@ def gateway(
         f'data = "{data}"\n[server]\nport = {port}\n[upstream]\nsimulated = "http://127.0.0.1:{upstream}"\n'
         f'[[stacks]]\nname = "bench"\npath = "{stack}"\n'
     )
-    with server([*program, "serve", "--config", str(config)], port, "/readyz") as process:
+    several = ("--workers", str(workers)) if workers > 1 else ()
+    with server([*program, "serve", "--config", str(config), *several], port, "/readyz") as process:
         yield process
 
 

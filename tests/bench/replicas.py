@@ -16,12 +16,12 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,9 +44,9 @@ from gateway.ledger.store.database import sqlite_file
 from gateway.ledger.store.tables import METADATA
 from tests.bench.cores import can_limit, limited
 from tests.bench.figure import quantile, show
-from tests.bench.keepalive import ask_all
+from tests.bench.keepalive import ask_all, at_once
 from tests.bench.line import changes
-from tests.bench.processes import ROOT, Process, free_port, server, stub
+from tests.bench.processes import ROOT, Process, family, free_port, server, spent, stub
 from tests.bench.records import append_records
 from tests.bench.stack import write_stack
 from tests.kit import nouns
@@ -286,13 +286,13 @@ def _rate(
     """
     with ExitStack() as running_now:
         served, agent = _served(running_now, directory, stack, url, aws, gateways=gateways, workers=workers)
-        asyncio.run(_at_once(served, agent, WARM, callers))
+        _at_once(served, agent, WARM, callers)
         if cores is not None:
-            running_now.enter_context(limited(sorted(_family(served)), cores))
-        best, before = 0.0, _spent(served)
+            running_now.enter_context(limited(sorted(family(served)), cores))
+        best, before = 0.0, spent(served)
         for _ in range(rounds):
-            best = max(best, callers * each / asyncio.run(_at_once(served, agent, each, callers)))
-        return best, (_spent(served) - before) / (rounds * callers * each) * 1e3
+            best = max(best, callers * each / _at_once(served, agent, each, callers))
+        return best, (spent(served) - before) / (rounds * callers * each) * 1e3
 
 
 def _served(
@@ -329,48 +329,12 @@ def _config(directory: Path, stack: Path, url: str, aws: Process, port: int, *, 
     return config
 
 
-async def _at_once(served: list[Process], agent: Key, each: int = EACH, callers: int = CALLERS) -> float:
-    asked = [
-        [request for request, _ in zip(changes(agent, f"group-{number}")(port), range(each), strict=False)]
-        for number, port in enumerate(served[number % len(served)].port for number in range(callers))
-    ]
-    began = time.perf_counter()
-    await asyncio.gather(
-        *(ask_all(served[number % len(served)].port, requests) for number, requests in enumerate(asked))
+def _at_once(served: list[Process], agent: Key, each: int = EACH, callers: int = CALLERS) -> float:
+    """The seconds that it takes."""
+    ports = [served[number % len(served)].port for number in range(callers)]
+    return at_once(
+        [(port, [*islice(changes(agent, f"group-{number}")(port), each)]) for number, port in enumerate(ports)]
     )
-    return time.perf_counter() - began
-
-
-def _spent(served: list[Process]) -> float:
-    """Processor seconds of these processes and their children."""
-    return sum(_seconds(pid) for pid in _family(served))
-
-
-def _family(served: list[Process]) -> set[int]:
-    """These processes and their children."""
-    parents = _parents()
-    family = {process.pid for process in served}
-    while more := {pid for pid, parent in parents.items() if parent in family} - family:
-        family |= more
-    return family
-
-
-def _parents() -> Mapping[int, int]:
-    found = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            found[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue  # it has ended
-    return found
-
-
-def _seconds(pid: int) -> float:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def _room(directory: Path, cluster: Cluster, aws: Process) -> None:
@@ -386,9 +350,9 @@ def _stored(directory: Path, stack: Path, url: str, aws: Process) -> tuple[float
     """Kilobytes (10^3 bytes) that the ledger grows by with each mutation, indexes included; of these, those of signatures, which leave in an hour."""
     with ExitStack() as running_now:
         served, agent = _served(running_now, directory, stack, url, aws, gateways=1, workers=1)
-        asyncio.run(_at_once(served, agent))
+        _at_once(served, agent)
         before = _sizes(directory, url)
-        asyncio.run(_at_once(served, agent))
+        _at_once(served, agent)
         grown, spent = (
             (now - then) / (CALLERS * EACH) / 1e3 for now, then in zip(_sizes(directory, url), before, strict=True)
         )

@@ -29,8 +29,8 @@ _WAIT: Final = f"PRAGMA busy_timeout={BUSY_MS}"
 _LOOKS: Final = "looks_for_lock"
 """In the `info` of a connection that does not wait for the write lock in SQLite."""
 
-_LOOK_AGAIN_SECONDS: Final = 0.001
-_AT_LAST_SECONDS: Final = 0.01
+_LOOK_AGAIN_SECONDS: Final = 0.0003
+_AT_LAST_SECONDS: Final = 0.003
 """How soon a writer looks again whether SQLite's write lock is free, at first and after a while."""
 
 _CHAIN_LOCK = 0x53454E54494E454C
