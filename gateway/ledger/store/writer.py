@@ -110,7 +110,7 @@ class Writer:
             try:
                 connection = connection or self._store.connect(writes=True)
                 end = commit(self._store, connection, batch, key=self._key, seen=self._seen, shortener=self._shortener)
-                self._committed(end)
+                self._committed(end, len(batch))
             except Exception as error:  # noqa: BLE001  no failure of a batch may end the thread
                 _fail(batch, error)
                 if connection is not None:
@@ -136,12 +136,12 @@ class Writer:
             stored = ()
         shortener.stored(stored)
 
-    def _committed(self, end: ChainEndRow) -> None:
+    def _committed(self, end: ChainEndRow, jobs: int) -> None:
         self._seen = end
         if self._anchor is not None:
             self._anchor.committed(end)
         if self._mover is not None:
-            self._mover.committed()
+            self._mover.committed(jobs)
 
     def _gather(self) -> list[_Job]:
         """Wait for the first job, then take all that wait; an empty list means stop."""

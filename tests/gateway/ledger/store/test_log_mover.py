@@ -24,7 +24,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 @pytest.fixture
 def mover(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[LogMover]:
-    monkeypatch.setattr(log_mover, "EVERY_COMMITS", 4)
+    monkeypatch.setattr(log_mover, "EVERY_JOBS", 4)
     opened = LogMover(store)
     yield opened
     opened.close()
