@@ -279,6 +279,7 @@ def _work(run: _Run, tells: Connection, first: Sequence[int]) -> None:
     temporary._basetemp.mkdir(mode=0o700)
     sender = _Sender(config)
     config.pluginmanager.register(sender)
+    interrupted = False
     try:
         numbers = _taken(run, tells, first)
         number = next(numbers, None)
@@ -289,10 +290,13 @@ def _work(run: _Run, tells: Connection, first: Sequence[int]) -> None:
             sender.reports = []
             number = following.number
     except (KeyboardInterrupt, BrokenPipeError):
+        interrupted = True
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal tells all processes, and then the first one does
     finally:
-        failed = pytest.ExitCode.TESTS_FAILED if session.testsfailed else pytest.ExitCode.OK  # its directories are kept
-        config.hook.pytest_sessionfinish(session=session, exitstatus=failed)
+        # Only where all is well are directories removed, and that is before what was started ends: a gateway without its ledger never would.
+        well = not (interrupted or session.testsfailed)
+        status = pytest.ExitCode.OK if well else pytest.ExitCode.TESTS_FAILED
+        config.hook.pytest_sessionfinish(session=session, exitstatus=status)
         with suppress(BrokenPipeError):
             tells.send(("end", config.workeroutput))  # type: ignore[attr-defined]
         capture.stop_global_capturing()

@@ -41,8 +41,10 @@ import pathlib, signal, time, pytest
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture(scope="session", autouse=True)
-def started():
+def started(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("of what was started")
     yield
+    assert directory.exists()
     pathlib.Path(ENDED).touch()
 
 def test_waits():
@@ -93,7 +95,8 @@ def test_who_ends_early_stops_what_it_started(tmp_path: Path, by: str) -> None:
     (tmp_path / "test_waits.py").write_text(WAITS.replace("ENDED", repr(str(ended))).replace("BEGUN", repr(str(begun))))
     fails = f"import os, time\ndef test_fails():\n    while not os.path.exists({str(begun)!r}): time.sleep(0.01)\n    assert {by == 'a signal'}"
     (tmp_path / "test_fails.py").write_text(fails)
-    with subprocess.Popen(pytest_in_processes(tmp_path, "-x"), stdout=subprocess.PIPE, text=True, cwd=ROOT) as run:
+    options = ("-x", "-o", "tmp_path_retention_policy=failed")
+    with subprocess.Popen(pytest_in_processes(tmp_path, *options), stdout=subprocess.PIPE, text=True, cwd=ROOT) as run:
         if by == "a signal":
             while not begun.exists():
                 time.sleep(0.01)
