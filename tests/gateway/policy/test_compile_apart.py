@@ -26,7 +26,7 @@ def _section(kind: int, content: bytes) -> bytes:
     return bytes((kind,)) + _number(len(content)) + content
 
 
-def slow_module(branches: int, variables: int = 40_000) -> bytes:
+def _module(branches: int, variables: int = 40_000) -> bytes:
     """A valid module of one function, whose compilation grows with branches and variables together."""
     lines = b"".join(
         b"\x20\x00\x04\x40\x20\x00\x21" + _number(1 + each % variables) + b"\x0b" for each in range(branches)
@@ -64,13 +64,11 @@ def test_what_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(compile_apart, "__name__", "compile_for_a_second")
     with pytest.raises(PolicyInvalid, match="could not be compiled"):
-        compiled_apart(slow_module(40_000))
+        compiled_apart(_module(40_000))
 
 
-def test_nothing_of_the_current_directory_is_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shipped_bundle: Bundle
-) -> None:
+def test_nothing_of_the_current_directory_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway may be started in a checkout of code, which others write."""
     (tmp_path / "resource.py").write_text("raise SystemExit(9)")
     monkeypatch.chdir(tmp_path)
-    assert compiled_apart(shipped_bundle.wasm)
+    assert compiled_apart(_module(1))
