@@ -7,6 +7,7 @@ The region must be on the allow-list. Account ids, bucket names and other parame
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +23,8 @@ from gateway.identity.canonical import LITERAL_PATHS
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+")
 _LABEL = re.compile(r"[A-Za-z0-9-]{1,63}")
+_REMEMBERED, _LONGEST = 1024, 512
+"""How many endpoints are remembered by parameters, and by how many characters of them."""
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -77,6 +80,8 @@ class Endpoints:
         self._domains = models.domains
         self._simulated = simulated_origin(simulated) if simulated else ""
         self._cache: dict[tuple[str, str, str], Endpoint] = {}
+        self._deciding = lru_cache(_REMEMBERED)(self._find_deciding)
+        self._by_values = lru_cache(_REMEMBERED)(self._resolve_by_values)
 
     def check_region(self, region: str) -> None:
         """Raise `errors.NotSendable` unless the region is on the allow-list."""
@@ -101,16 +106,37 @@ class Endpoints:
         return self._cache.get((call.service, call.operation, call.region))
 
     def _cached(self, call: Call) -> Endpoint:
-        """The endpoint of a call; resolved only once if it does not depend on parameters."""
+        """The endpoint of a call; resolved only once for the parameters that it depends on."""
         key = (call.service, call.operation, call.region)
         found = self._cache.get(key)
         if found is not None:
             return found
         self.check_region(call.region)
-        operation = self._models.operation(call.service, call.operation)
-        if call.service == "s3" or not _depends_on_parameters(operation):
+        names = () if call.service == "s3" else self._deciding(call.service, call.operation)
+        if names == ():
+            operation = self._models.operation(call.service, call.operation)
             return self._cache.setdefault(key, self._resolve(call, operation, {}))
-        return self._resolve(call, operation, call.parameters)
+        values = _short_values(call.parameters, names)
+        if values is None:
+            return self._resolve(call, self._models.operation(call.service, call.operation), call.parameters)
+        return self._by_values(call.service, call.operation, call.region, values)
+
+    def _resolve_by_values(
+        self, service: str, operation: str, region: str, values: tuple[tuple[str, str], ...]
+    ) -> Endpoint:
+        """The endpoint by the parameters that decide it, which no caller and no other parameter change."""
+        call = Call(service=service, operation=operation, region=region, parameters=dict(values))
+        return self._resolve(call, self._models.operation(service, operation), call.parameters)
+
+    def _find_deciding(self, service: str, operation: str) -> tuple[str, ...] | None:
+        """The names of the parameters that the endpoint of an operation depends on; None if it depends on a part of one."""
+        model = self._models.operation(service, operation)
+        if model.operation_context_parameters:
+            return None
+        in_host = _PLACEHOLDER.findall((model.endpoint or {}).get("hostPrefix", ""))
+        members = model.input_shape.members if model.input_shape is not None else {}
+        given = [name for name, member in members.items() if member.metadata.get("contextParam")]
+        return tuple(dict.fromkeys((*in_host, *given)))
 
     def _resolve(self, call: Call, operation: OperationModel, parameters: Parameters) -> Endpoint:
         if call.service == "s3" and (self._simulated or not parameters) and operation.name != "ListDirectoryBuckets":
@@ -196,10 +222,10 @@ def _host_prefix(operation: OperationModel, parameters: Mapping[str, object]) ->
     return _PLACEHOLDER.sub(host_label, template)
 
 
-def _depends_on_parameters(operation: OperationModel) -> bool:
-    shape = operation.input_shape
-    return bool(
-        "{" in (operation.endpoint or {}).get("hostPrefix", "")
-        or operation.operation_context_parameters
-        or (shape is not None and any(member.metadata.get("contextParam") for member in shape.members.values()))
-    )
+def _short_values(parameters: Parameters, names: tuple[str, ...] | None) -> tuple[tuple[str, str], ...] | None:
+    """The parameters of these names that are there, if they are few enough to be remembered by: short texts."""
+    if names is None:
+        return () if not parameters else None
+    values = tuple([(name, parameters[name]) for name in names if name in parameters])
+    short = sum(len(value) if type(value) is str else _LONGEST + 1 for _, value in values) <= _LONGEST
+    return values if short else None  # type: ignore[return-value]  # all are texts

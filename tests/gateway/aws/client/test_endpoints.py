@@ -1,5 +1,6 @@
 """Resolving endpoints: where calls may go, and where not."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -229,3 +230,61 @@ def test_what_needs_another_signature_is_not_sendable(real: Endpoints, made: Cal
 def test_a_call_whose_parameters_are_not_parsed_has_an_endpoint(real: Endpoints, operation: str) -> None:
     """Reads are forwarded unparsed, also those for which botocore looks for a list of resources in the parameters."""
     assert real.of(call("dynamodb", operation)).origin == "https://dynamodb.us-east-1.amazonaws.com"
+
+
+_STREAM = "arn:aws:kinesis:us-east-1:{}:stream/x"
+OF_PARAMETERS = [
+    ("kinesis", "DeleteStream", {"StreamARN": _STREAM}),
+    ("kinesis", "DeleteStream", {"StreamARN": _STREAM, "EnforceConsumerDeletion": True}),
+    ("s3control", "CreateAccessPoint", {"AccountId": "{}", "Name": "a", "Bucket": "b"}),
+    ("s3control", "DeleteBucket", {"AccountId": "{}", "Bucket": "arn:aws:s3-outposts:us-east-1:{}:outpost/op-1/bucket/b"}),
+    ("dynamodb", "PutItem", {"TableName": "arn:aws:dynamodb:us-east-1:{}:table/t", "Item": {"id": {"S": "1"}}}),
+    ("dynamodb", "BatchWriteItem", {"RequestItems": {"arn:aws:dynamodb:us-east-1:{}:table/t": []}}),
+    ("events", "PutEvents", {"Entries": [{"Source": "{}"}]}),
+]  # fmt: skip
+
+
+def _filled(value: Any, account: str) -> Any:
+    match value:
+        case str():
+            return value.format(account)
+        case dict():
+            return {_filled(name, account): _filled(item, account) for name, item in value.items()}
+        case list():
+            return [_filled(item, account) for item in value]
+        case _:
+            return value
+
+
+@pytest.mark.parametrize(("service", "operation", "parameters"), OF_PARAMETERS)
+def test_an_endpoint_that_is_remembered_is_that_of_the_parameters(
+    real: Endpoints, models: Any, service: str, operation: str, parameters: dict[str, Any]
+) -> None:
+    """Whatever was asked for before, by whom: the rules see the whole call here and what is remembered there."""
+    for account in ("111111111111", "222222222222", "111111111111", "1" * 600):
+        made = call(service, operation, **_filled(parameters, account))
+        try:
+            expected = real._resolve(made, models.operation(service, operation), made.parameters)
+        except NotSendable:
+            with pytest.raises(NotSendable):
+                real.of(made)
+            continue
+        assert real.of(made) == real.of(made) == expected
+
+
+def test_endpoints_are_remembered_by_short_texts_only(models: Any) -> None:
+    real = Endpoints(models=models, regions=("us-east-1",))
+    for value in ("a" * 600, ["a"], None, 7):
+        with suppress(NotSendable):
+            real.of(call("dynamodb", "PutItem", TableName=value))
+    assert real._by_values.cache_info().currsize == 0
+    real.of(call("dynamodb", "PutItem", TableName="a", Item={}))
+    real.of(call("dynamodb", "PutItem", TableName="a"))
+    assert real._by_values.cache_info() == (1, 1, 1024, 1)
+
+
+def test_a_region_that_is_not_allowed_is_refused_whatever_is_remembered(models: Any) -> None:
+    made = call("dynamodb", "PutItem", "eu-west-1", TableName="a")
+    assert Endpoints(models=models, regions=("eu-west-1",)).of(made).region == "eu-west-1"
+    with pytest.raises(NotSendable, match="not one that this gateway may call"):
+        Endpoints(models=models, regions=("us-east-1",)).of(made)
